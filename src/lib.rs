@@ -33,11 +33,11 @@
 //! | [`kernel::persona`] | persona files and the roster |
 //! | [`kernel::repository`] | work in a git repository: worktrees, commits, tests as they were before |
 //! | [`kernel::feeds`] | live data sources and their samples |
-//! | [`kernel::memory`] | what the team remembers, and how it is found again |
+//! | [`kernel::memory`] | what the team remembers, where it may be told, and how it is found again |
 //!
 //! # Features
 //!
-//! One folder each in [`features`], in this order: `chat ← backlog ← schedule ← meeting, reminders ← standup`. A feature imports the kernel and public functions of
+//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders ← standup`. A feature imports the kernel and public functions of
 //! features before it; `tests/tidy.rs` checks it. The statements of a feature stand in its `store`, as methods of [`store::Store`].
 //! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a
 //! [`TextFormat`](kernel::chat::format::TextFormat). [`app`] puts the team together. `cli` runs the registered commands beside it and has a file for each that only makes sense at a terminal.
@@ -65,6 +65,10 @@
 //! **A reminder.** A sentence, a command or a button writes it together with a job for its time → the job marks it as told, enqueues the next time of a
 //! repeated one and puts the mention into the outbox, in one transaction → the relay → the platform.
 //!
+//! **A memory.** A person's "remember: …", a command, a persona's tool, a standup or the end of an item writes it, with its words, its vector and the
+//! private place that it comes from → what is about to be said, planned or reported recalls what may be told there: what people taught, then what
+//! fits by words and by vector. What comes from text from outside waits until a person confirms it.
+//!
 //! **A stop of the process.** No new turns, running ones get 20 s, the outbox is drained, identities are closed. What did not end stands in the store.
 //!
 //! # Invariants
@@ -83,6 +87,8 @@
 //! 10. No item is done without evidence that code found, or the judgement of somebody other than its author.
 //! 11. A run with text from outside in it changes nothing outside its workspace unless a person allowed exactly that call.
 //! 12. Secrets live in a type that does not print.
+//! 13. What is remembered from a private place is told nowhere else: a memory knows its place, and each reading says where it is told
+//!     ([`Scope`](kernel::memory::Scope)).
 
 // Unit tests share code with the integration tests, which know this crate as `teamroom`.
 #[cfg(test)]

@@ -13,7 +13,7 @@ use kernel::persona::file;
 use teamroom::config;
 
 /// The features in order. A feature may import only earlier ones.
-const FEATURES: [&str; 6] = ["chat", "backlog", "schedule", "meeting", "reminders", "standup"];
+const FEATURES: [&str; 7] = ["chat", "memory", "backlog", "schedule", "meeting", "reminders", "standup"];
 
 /// Known violations of that order.
 const KNOWN: [(&str, &str); 0] = [];

@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::features::backlog as work;
 use crate::features::backlog::service::{self, Backlog};
 use crate::features::chat::commands::ChatCommands;
+use crate::features::memory::{self, Memories};
 use crate::features::reminders::{self, Reminders};
 use crate::features::schedule::Schedule;
 use crate::features::schedule::model::JobAction;
@@ -52,6 +53,12 @@ pub(super) fn provide(services: &Services, config: &Config, commands: CommandDep
         store: store.clone(),
         roster: roster.clone(),
         people: people(config, &store),
+        zone: config.schedules.zone,
+        clock: clock.clone(),
+    })));
+    services.provide(Arc::new(Memories::new(memory::Deps {
+        store: store.clone(),
+        roster: roster.clone(),
         zone: config.schedules.zone,
         clock: clock.clone(),
     })));
@@ -99,7 +106,7 @@ pub type Connect = Box<dyn FnOnce(Connection) -> BoxFuture<'static, anyhow::Resu
 /// Brings the team online on Discord.
 pub(super) async fn connect(connection: Connection) -> anyhow::Result<Arc<dyn ChatPlatform>> {
     let Connection { config, roster, known_accounts, events, commands, store, clock } = connection;
-    let memory = Arc::new(Memory { store, clock: clock.clone() });
+    let ports = Arc::new(Memory { store, clock: clock.clone() });
     let discord = Discord::connect(discord::Options {
         timing: if config.discord.api_url.is_some() { discord::Timing::elsewhere() } else { discord::Timing::default() },
         settings: config.discord,
@@ -108,8 +115,8 @@ pub(super) async fn connect(connection: Connection) -> anyhow::Result<Arc<dyn Ch
         clock,
         events,
         commands,
-        registrations: memory.clone(),
-        identify_log: memory,
+        registrations: ports.clone(),
+        identify_log: ports,
     })
     .await
     .context("cannot connect to Discord")?;

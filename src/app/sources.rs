@@ -30,7 +30,9 @@ pub(super) struct OwnDoings {
 impl ActivitySource for OwnDoings {
     async fn list_activity(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
         let channels = self.store.list_channels().await?;
-        let channels: HashMap<&str, &str> = channels.iter().map(|seen| (seen.channel.id.as_str(), seen.channel.name.as_str())).collect();
+        // A feed is read everywhere, so it does not name private channels.
+        let public = channels.iter().filter(|seen| !seen.channel.private);
+        let public: HashMap<&str, &str> = public.map(|seen| (seen.channel.id.as_str(), seen.channel.name.as_str())).collect();
         let name = |subject: &str| self.roster.name_of(&PersonaSlug::new(subject)).to_owned();
         let lines = self.store.activity(since, until).await?;
         Ok(lines
@@ -42,8 +44,8 @@ impl ActivitySource for OwnDoings {
                     ActivityKind::Asks => (format!("asks {}", line.detail), name(&line.subject)),
                     ActivityKind::Blocks => (format!("answers the guard kept back ({})", line.detail), name(&line.subject)),
                     ActivityKind::Messages => {
-                        let channel = channels.get(line.subject.as_str()).filter(|name| !name.is_empty());
-                        ("messages".to_owned(), channel.map_or_else(|| "direct messages".to_owned(), |name| format!("#{name}")))
+                        let channel = public.get(line.subject.as_str()).filter(|name| !name.is_empty());
+                        ("messages".to_owned(), channel.map_or_else(|| "private conversations".to_owned(), |name| format!("#{name}")))
                     }
                 };
                 ActivityLine { what, whose, count: line.count, last_at: Some(line.last_at) }
@@ -79,13 +81,15 @@ impl BacklogSource for OwnDoings {
             waits: item.wait.as_ref().map(Wait::describe),
             at: item.updated_at,
         };
+        // A feed is read everywhere, so it leaves out what was asked for in private.
+        let is_public = |item: &WorkItem| item.private_to.is_none();
         let open = counts.by_status.iter().filter(|(status, _)| !status.is_over());
         Ok(Backlog {
             open: open.map(|(status, count)| (status.as_str().to_owned(), *count)).collect(),
             done_today: counts.done_since,
-            changed: changed.iter().rev().take(limit).map(|change| line(&change.item)).collect(),
-            next: next.iter().map(line).collect(),
-            stuck: stuck.iter().map(line).collect(),
+            changed: changed.iter().rev().map(|change| &change.item).filter(|item| is_public(item)).take(limit).map(line).collect(),
+            next: next.iter().filter(|item| is_public(item)).map(line).collect(),
+            stuck: stuck.iter().filter(|item| is_public(item)).map(line).collect(),
             total: changed.len() as u64,
         })
     }

@@ -126,7 +126,7 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
         Special::Run => Box::pin(run::run(&globals)).await,
         Special::Init { dir } => init::run(&dir),
         Special::Doctor(args) => doctor::run(&globals, args).await,
-        Special::Ask(args) => ask::run(&globals, args).await,
+        Special::Ask(args) => Box::pin(ask::run(&globals, args)).await,
         Special::Trace(args) => trace::run(&globals, args).await,
         Special::Db(args) => db::run(&globals, args).await,
         Special::Completions(args) => {

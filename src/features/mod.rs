@@ -3,6 +3,7 @@
 pub mod backlog;
 pub mod chat;
 pub mod meeting;
+pub mod memory;
 pub mod reminders;
 pub mod schedule;
 pub mod standup;
@@ -26,6 +27,7 @@ pub fn registry(platform: &'static str, services: &Services, authorize: Authoriz
     standup::commands::register(&mut registry, services);
     schedule::commands::register(&mut registry, services);
     reminders::register(&mut registry, services);
+    memory::register(&mut registry, services);
     backlog::commands::register(&mut registry, services);
     chat::commands::register_help(&mut registry, services);
     registry
@@ -33,7 +35,7 @@ pub fn registry(platform: &'static str, services: &Services, authorize: Authoriz
 
 /// Who hears what people say before a persona answers, besides the meetings; asked in this order.
 pub fn listeners(services: &Services) -> Vec<Arc<dyn Listener>> {
-    vec![backlog::listener(services), reminders::listener(services), standup::listener(services)]
+    vec![backlog::listener(services), reminders::listener(services), memory::listener(services), standup::listener(services)]
 }
 
 /// What runs the jobs of all features. The services are provided by then.

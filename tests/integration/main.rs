@@ -12,6 +12,7 @@ mod jobs;
 mod kanban;
 mod llm;
 mod meeting;
+mod memory;
 mod offline;
 mod people;
 mod reload;

@@ -47,8 +47,17 @@ async fn ask(text: &str, feeds: &[Feed], files: &[ChannelFile]) -> OfflineAnswer
         prompt: String::new(),
     };
     let roster = Roster::new(vec![persona.clone()]).expect("a valid roster");
-    let question =
-        OfflineQuestion { persona: &persona, roster: &roster, text, files, channel_files: &[], transcript: &[], feeds, now: now() };
+    let question = OfflineQuestion {
+        persona: &persona,
+        roster: &roster,
+        text,
+        files,
+        channel_files: &[],
+        transcript: &[],
+        memories: &[],
+        feeds,
+        now: now(),
+    };
     compose(&question).await
 }
 

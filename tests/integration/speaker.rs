@@ -149,7 +149,7 @@ fn meeting() -> Meeting {
         budget: None,
         checkin_lead: Duration::ZERO,
     };
-    let channel = Channel { id: "10".into(), name: "daily-standup".into(), place: Place::Server };
+    let channel = Channel { id: "10".into(), name: "daily-standup".into(), place: Place::Server, private: false };
     Meeting { id: "meeting-1".into(), state: MeetingState::Running, ..terms.call(channel, CalledBy::CommandLine, now()) }
 }
 

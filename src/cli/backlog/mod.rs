@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::cli::{Globals, generated, setting};
 use crate::features::backlog::model::ItemDraft;
-use crate::features::backlog::service::{Asker, Backlog};
+use crate::features::backlog::service::{AskedIn, Asker, Backlog};
 use kernel::chat::medium::Medium;
 use kernel::commands::CommandReply;
 use kernel::tools::workspace;
@@ -70,7 +70,7 @@ pub(super) async fn add_file(globals: &Globals, group: &ArgMatches, file: &Path)
     };
     let beside = generated::open(&config).await?;
     let backlog = beside.services.late::<Backlog>().get()?;
-    let added = backlog.add_all(&drafts, &Asker::CommandLine, None).await;
+    let added = backlog.add_all(&drafts, &Asker::CommandLine, AskedIn::default()).await;
     beside.store.close().await;
     let reply = added.map_err(Into::into).map(|items| {
         let text = if items.len() == 1 { "Added 1 item.".to_owned() } else { format!("Added {} items.", items.len()) };

@@ -44,7 +44,7 @@ pub(super) async fn hold(config: &Config, roster: &Arc<Roster>, store: &Store) -
     let clock: SharedClock = Arc::new(SystemClock);
     let (shutdown, tasks) = (Shutdown::default(), TaskTracker::new());
     let meetings = build(config, roster, store, &clock, &shutdown, &tasks)?;
-    let here = Channel { id: HERE.into(), name: HERE.into(), place: Place::Server };
+    let here = Channel { id: HERE.into(), name: HERE.into(), place: Place::Server, private: false };
     let called = app::terms(config, roster).call(here, CalledBy::CommandLine, clock.now());
     let id = match store.call_meeting(&called).await? {
         Called::Opened => called.id,

@@ -7,7 +7,7 @@ use crate::features::backlog::inputs::{lay_out, list_inputs};
 use crate::features::backlog::model::{WorkItem, WorkStatus};
 use anyhow::Context as _;
 use kernel::db::StoreError;
-use kernel::memory::retrieval::find_lessons;
+use kernel::memory::{Recall, Scope};
 
 /// The most lessons in a prompt.
 const LESSONS: usize = 5;
@@ -29,7 +29,9 @@ impl Work {
         let site = worktree.as_ref().map(|worktree| Site { worktree, limit: deps.settings.run_timeout });
         let rejected = self.find_rejection(item).await?;
         let subject = format!("{} {}", item.what, item.how);
-        let lessons = find_lessons(&deps.store, &subject, &assignment.persona.slug, LESSONS).await?;
+        let scope = Scope::private(item.private_to.clone());
+        let asked = Recall { subject: &subject, persona: Some(&assignment.persona.slug), scope: &scope, limit: LESSONS };
+        let lessons = deps.store.recall_for_prompt(&asked).await?;
         let channel = self.find_channel(item).await?;
         let background =
             Background { needs: &needs, inputs: &inputs, site, rejected: rejected.as_ref(), lessons: &lessons, channel: channel.as_ref() };

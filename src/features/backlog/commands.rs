@@ -8,7 +8,7 @@ use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, Wait, WorkItem, short_id};
 use crate::features::backlog::render::{Detail, ItemDetails, attach, list_files, name_of_owner, render_item, render_list};
 use crate::features::backlog::service::changing::named;
-use crate::features::backlog::service::{Asker, Backlog, BacklogError, ListQuery};
+use crate::features::backlog::service::{AskedIn, Asker, Backlog, BacklogError, ListQuery};
 use crate::features::backlog::store::Ended;
 use kernel::chat::medium::Medium;
 use kernel::chat::message::Place;
@@ -16,6 +16,7 @@ use kernel::commands::{
     ArgumentSpec, Arguments, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse,
 };
 use kernel::db::StoreError;
+use kernel::memory::Scope;
 use kernel::time::show_time;
 
 /// The most rows in a message and in a terminal.
@@ -166,7 +167,8 @@ async fn files(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandR
 async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
     // In a direct conversation only one persona can post.
     let channel = call.channel.as_ref().filter(|channel| channel.place != Place::Direct).map(|channel| channel.id.clone());
-    let item = backlog.add(&draft_of(&call.arguments)?, &Asker::of(call), channel).await.map_err(explain)?;
+    let place = AskedIn { channel, private_to: call.channel.as_ref().and_then(|channel| Scope::of(channel).place().cloned()) };
+    let item = backlog.add(&draft_of(&call.arguments)?, &Asker::of(call), place).await.map_err(explain)?;
     if let Some(Wait::Duplicate { of, what }) = &item.wait {
         let like = Medium::Chat.line(&format!("\"{what}\" (#{})", short_id(of)));
         let text = format!("Not added yet: this looks like {like}. Use the buttons below to add it anyway.");

@@ -6,6 +6,7 @@ use crate::features::backlog::render::put_to;
 use crate::features::backlog::review::{ForReview, Judgement, review};
 use crate::features::backlog::store::{ItemJudgement, ItemOf};
 use crate::features::backlog::{Announcer, Work};
+use crate::features::memory::offer_lesson;
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::jobs::{JobContext, JobError};
@@ -68,12 +69,18 @@ impl Work {
         let product = deps.store.find_product(&item.id).await?;
         let ending = ItemEnd::Done { product: product.as_ref(), evidence: &item.evidence };
         let memory = accepted.then(|| memory_of(item, &ending, journal, now));
+        let has_lesson = product.as_ref().is_some_and(|product| product.lesson.is_some());
         let channel = self.find_channel(item).await?;
         let persona = self.speaker_of(item);
         let files = deps.store.read_artefacts(&item.id).await?;
         let post = |item: &WorkItem| -> Vec<OutboundMessage> {
             let done = channel.as_ref().filter(|_| item.status == WorkStatus::Done);
-            done.map(|channel| Announcer { persona, channel, roster }.announce_result(item, &files)).into_iter().collect()
+            let announce = |channel| {
+                let mut message = Announcer { persona, channel, roster }.announce_result(item, &files);
+                offer_lesson(&mut message, memory.as_ref().filter(|_| has_lesson));
+                message
+            };
+            done.map(announce).into_iter().collect()
         };
         let judgement = ItemJudgement {
             by: &Judge::Persona(judged.by.clone()),

@@ -13,6 +13,7 @@ use crate::features::backlog::model::{Artefact, Evidence, Execution, JournalEntr
 use crate::features::backlog::render::Announcer;
 use crate::features::backlog::store::{Claimed, End, RunEnd};
 use crate::features::backlog::verifier::{Submitted, Verdict, verify};
+use crate::features::memory::offer_lesson;
 use kernel::catch_panic::catch_panic;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
@@ -152,7 +153,13 @@ impl Work {
         let outcome = product.summary.clone();
         let done = WorkItem { outcome: Some(outcome.clone()), evidence: evidence.clone(), ..item.clone() };
         let artefacts = self.collect(item, &evidence).await?;
-        let outbox = self.say(item, |announcer| announcer.announce_result(&done, &artefacts)).await?;
+        let lesson = memory.as_ref().filter(|_| product.lesson.is_some());
+        let announce = |announcer: Announcer<'_>| {
+            let mut message = announcer.announce_result(&done, &artefacts);
+            offer_lesson(&mut message, lesson);
+            message
+        };
+        let outbox = self.say(item, announce).await?;
         Ok(Close { end: End::Done { outcome, evidence, memory }, artefacts, outbox })
     }
 

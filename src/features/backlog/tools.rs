@@ -72,7 +72,15 @@ impl Tool for BacklogAdd {
         let AcceptedAction { what, how, why, owner, urgency, execution } = action;
         let subject = Subject::of(&what);
         let alike = open.iter().find(|other| asks && subject.is_like(&Subject::of(&other.what)));
-        let mut item = WorkItem { how, why, urgency, execution, channel, ..WorkItem::new(what, owner, origin, context.now) };
+        let mut item = WorkItem {
+            how,
+            why,
+            urgency,
+            execution,
+            channel,
+            private_to: context.scope.place().cloned(),
+            ..WorkItem::new(what, owner, origin, context.now)
+        };
         if let Some(other) = alike {
             item.status = WorkStatus::Waiting;
             item.wait = Some(Wait::Duplicate { of: other.id.clone(), what: other.what.clone() });
@@ -110,6 +118,7 @@ impl BacklogAdd {
                 Ok((Origin::Person { id: by, name, message: Some(id.clone()) }, Some(message.channel.id)))
             }
             MemorySource::Meeting(id) => Ok((Origin::Meeting(id.clone().into()), None)),
+            MemorySource::Command => Err(ToolError::Refused("nothing can be added from here".into())),
         }
     }
 

@@ -26,7 +26,7 @@ use crate::features::standup::{Standup, render, say};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use kernel::db::StoreError;
 use kernel::ids::{MemoryId, PersonaSlug, PredictionId};
-use kernel::memory::{Memory, MemoryKind, MemorySource};
+use kernel::memory::{Memory, MemoryKind, MemorySource, Scope};
 use kernel::persona::StandupDuty;
 use kernel::text;
 
@@ -114,7 +114,9 @@ impl Standup {
         let position = self.take_position(session, page, &cross_check, cancel).await?;
         let people = self.deps.people.directory().await?;
         let names: Vec<String> = people.people().take(NAMED_PEOPLE).map(|person| person.name.clone()).collect();
-        let open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
+        let scope = Scope::of(&meeting.channel);
+        let mut open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
+        open.retain(|item| scope.hears(item.private_to.as_ref()));
         let asked = ConcludeAsked {
             meeting,
             page,
@@ -255,14 +257,11 @@ impl Standup {
     fn make_memories(&self, meeting: &Meeting, found: &Findings<'_>, now: DateTime<Utc>) -> Vec<Memory> {
         let memory = |kind: MemoryKind, persona: Option<PersonaSlug>, text: String, tags| Memory {
             id: memory_id(kind, persona.as_ref(), &text),
-            kind,
             persona,
-            text,
             tags,
             significance: SIGNIFICANCE,
-            source: MemorySource::Meeting(meeting.id.clone()),
-            created_at: now,
-            ended_at: None,
+            place: Scope::of(&meeting.channel).place().cloned(),
+            ..Memory::new(kind, text, MemorySource::Meeting(meeting.id.clone()), now)
         };
         let lessons =
             found.conclusion.lessons.iter().map(|(persona, text)| memory(MemoryKind::Lesson, persona.clone(), text.clone(), Vec::new()));
@@ -278,7 +277,9 @@ impl Standup {
     /// The status changes of work items since the previous report, one line each.
     pub(super) async fn list_moved(&self, meeting: &Meeting, last: Option<&DayReport>) -> Result<Vec<String>, StoreError> {
         let Some(last) = last else { return Ok(Vec::new()) };
-        let moved = self.deps.store.list_items_changed(last.written_at, meeting.called_at).await?;
+        let mut moved = self.deps.store.list_items_changed(last.written_at, meeting.called_at).await?;
+        let scope = Scope::of(&meeting.channel);
+        moved.retain(|change| scope.hears(change.item.private_to.as_ref()));
         let mut lines: Vec<String> = moved.iter().take(MOVED).map(|change| render::render_moved(change, &self.deps.roster)).collect();
         if let Some(more) = moved.len().checked_sub(MOVED).filter(|more| *more > 0) {
             lines.push(format!("and {more} more"));
@@ -297,7 +298,8 @@ fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>
     let item = |action: &AcceptedAction| {
         let AcceptedAction { what, how, why, owner, urgency, execution } = action.clone();
         let channel = Some(meeting.channel.id.clone());
-        WorkItem { how, why, urgency, execution, channel, ..WorkItem::new(what, owner, origin.clone(), now) }
+        let private_to = Scope::of(&meeting.channel).place().cloned();
+        WorkItem { how, why, urgency, execution, channel, private_to, ..WorkItem::new(what, owner, origin.clone(), now) }
     };
     accepted.iter().map(item).collect()
 }

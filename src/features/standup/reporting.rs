@@ -18,8 +18,7 @@ use kernel::agent::halts::HaltScope;
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
-use kernel::memory::Memory;
-use kernel::memory::retrieval::find_lessons;
+use kernel::memory::{Memory, Recall, Scope};
 
 /// How many hints, open items and lessons a speaker is given.
 const HINTS: usize = 5;
@@ -39,14 +38,16 @@ impl Standup {
         let rated = store.count_ratings(persona, meeting.called_at - super::health::RATED).await?;
         let scoreboard = self.read_scoreboard().await?;
         let terms = self.set_terms(meeting, &page).await?;
-        let items = self.list_open_items(persona).await?;
+        let scope = Scope::of(&meeting.channel);
+        let mut items = self.list_open_items(persona).await?;
+        items.retain(|item| scope.hears(item.private_to.as_ref()));
         let asked = ReportAsked {
             persona,
             meeting,
             page: &page,
             before: &session.seats[..session.seats.iter().take_while(|before| before.position != seat.position).count()],
             hints: &tension::hints_for(persona, &tension::split_supported(claims_of(session.seats), &page).0, HINTS),
-            lessons: &self.list_lessons(persona, &items).await?,
+            lessons: &self.list_lessons(persona, &items, &scope).await?,
             items: &items,
             question: terms.as_ref().ok().map(Terms::asked),
             open_calls: &store.list_open_predictions().await?,
@@ -65,12 +66,14 @@ impl Standup {
         self.deps.store.list_items(&own).await
     }
 
-    /// Lessons for a speaker: those on what it has to do, then the most significant of all.
-    async fn list_lessons(&self, persona: &PersonaSlug, items: &[WorkItem]) -> Result<Vec<Memory>, StoreError> {
+    /// Lessons for a speaker: what people taught, those on what it has to do, then the most significant of all.
+    async fn list_lessons(&self, persona: &PersonaSlug, items: &[WorkItem], scope: &Scope) -> Result<Vec<Memory>, StoreError> {
         let store = &self.deps.store;
         let subjects: Vec<&str> = items.iter().map(|item| item.what.as_str()).collect();
-        let mut lessons = find_lessons(store, &subjects.join("\n"), persona, LESSONS as usize).await?;
-        for lesson in store.list_lessons(persona, LESSONS).await? {
+        let subject = subjects.join("\n");
+        let asked = Recall { subject: &subject, persona: Some(persona), scope, limit: LESSONS as usize };
+        let mut lessons = store.recall_for_prompt(&asked).await?;
+        for lesson in store.list_lessons_in(persona, scope, LESSONS).await? {
             if lessons.len() < LESSONS as usize && !lessons.contains(&lesson) {
                 lessons.push(lesson);
             }

@@ -128,7 +128,10 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     stage.hears("✔ Sentinel: Build the table of all shops").await;
     stage.shows(&hosting, &["Status: **done**", "costs.md", "Shop A asks $9"]).await;
     let learnt = || stage.learnings();
-    eventually("the lesson is written", || async { learnt().contains("Shop B hides its price.") }).await;
+    // It read a page, so its lesson is not used before somebody confirms it.
+    stage.hears("Shop B hides its price.").await;
+    assert!(!learnt().contains("Shop B hides its price."), "{}", learnt());
+    stage.press("✔ Eliza: Compare the costs of hosting", "Remember the lesson").await;
 
     // The next item on the subject gets the lesson.
     let next = stage.item("Compare the costs of hosting again", &format!("See {prices}."), Execution::Research);
@@ -136,6 +139,7 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     stage.comes_to(&next.id, WorkStatus::Done).await;
     let asked = stage.asked_about("hosting again");
     assert!(asked[0].prompt().contains("Shop B hides its price."), "{}", asked[0].prompt());
+    eventually("the lesson is written", || async { learnt().contains("Shop B hides its price.") }).await;
 }
 
 /// A person calls a standup and reports nothing.

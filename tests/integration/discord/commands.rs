@@ -189,8 +189,22 @@ async fn unchanged_commands_are_not_registered_again() {
     assert_eq!(registrations(&stage).len(), 1);
     assert_eq!(registrations(&stage)[0].path, format!("/api/v10/applications/{}/commands", stage.bot_id("kelly")));
     let names: Vec<_> = registrations(&stage)[0].request.as_array().unwrap().iter().map(|c| c["name"].clone()).collect();
-    let commands =
-        ["ask", "team", "status", "costs", "halt", "resume", "standup", "report", "predictions", "schedule", "remind", "backlog", "help"];
+    let commands = [
+        "ask",
+        "team",
+        "status",
+        "costs",
+        "halt",
+        "resume",
+        "standup",
+        "report",
+        "predictions",
+        "schedule",
+        "remind",
+        "memory",
+        "backlog",
+        "help",
+    ];
     assert_eq!(names, commands);
     stage.discord.close().await;
     let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kernel::agent::{Limits, Prompt, Reply, Run, RunError, Tools};
+use kernel::memory::Scope;
 use kernel::testing::persona::persona;
 use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput};
@@ -66,6 +67,8 @@ impl Bench {
             own: Vec::new(),
             workspace: None,
             source: None,
+            scope: Scope::TEAM,
+            asked_by: None,
             addresses: Vec::new(),
             approvals: None,
             limits: Limits::CHAT,

@@ -239,8 +239,12 @@ async fn a_channel_that_nobody_knows_is_left_to_who_is_connected(backing: Backin
     schedule.look().await.unwrap();
     let store = place.open().await;
     assert!(firings(&store, &job).await.is_empty());
-    let general =
-        kernel::chat::message::Channel { id: "discord:10".into(), name: "general".into(), place: kernel::chat::message::Place::Server };
+    let general = kernel::chat::message::Channel {
+        id: "discord:10".into(),
+        name: "general".into(),
+        place: kernel::chat::message::Place::Server,
+        private: false,
+    };
     store.record_channels_seen(&[ChannelSeen { channel: general, last_message: "1".into(), last_at: clock.now() }]).await.unwrap();
     clock.set("2026-11-20T09:00:20Z");
     schedule.look().await.unwrap();

@@ -10,7 +10,7 @@ mod insight;
 mod limits;
 mod meetings;
 mod memory;
-mod opening;
+pub(crate) mod opening;
 mod outbox;
 pub(crate) mod platform_ids;
 mod relay;
@@ -31,7 +31,7 @@ use sample::noon;
 
 /// A separate database for each test.
 pub(crate) struct Home {
-    url: SecretString,
+    pub(crate) url: SecretString,
     directory: tempfile::TempDir,
 }
 

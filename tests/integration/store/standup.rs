@@ -5,7 +5,7 @@ use chrono::{NaiveDate, TimeDelta};
 use kernel::chat::message::{Channel, Place};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::feeds::condition::{Comparison, SettlingRule};
-use kernel::ids::{MeetingId, MemoryId, OutboxId, PredictionId};
+use kernel::ids::{MeetingId, OutboxId, PredictionId};
 use kernel::jobs::Paused;
 use kernel::memory::{Memory, MemoryKind, MemorySource};
 use kernel::money::{Money, TokenUsage};
@@ -24,7 +24,7 @@ use teamroom::store::Store;
 use super::sample::{at, line, noon};
 
 pub(crate) fn standup_channel() -> Channel {
-    Channel { id: "20".into(), name: "daily-standup".into(), place: Place::Server }
+    Channel { id: "20".into(), name: "daily-standup".into(), place: Place::Server, private: false }
 }
 
 /// The date of noon.
@@ -150,17 +150,7 @@ pub(crate) fn item(what: &str, seconds: i64) -> WorkItem {
 
 /// A lesson for the whole team.
 pub(crate) fn lesson(text: &str) -> Memory {
-    Memory {
-        id: MemoryId::generate(),
-        kind: MemoryKind::Lesson,
-        persona: None,
-        text: text.into(),
-        tags: vec!["latency".into()],
-        significance: 0.5,
-        source: MemorySource::Message("m1".into()),
-        created_at: at(60),
-        ended_at: None,
-    }
+    Memory { tags: vec!["latency".into()], ..Memory::new(MemoryKind::Lesson, text, MemorySource::Message("m1".into()), at(60)) }
 }
 
 /// Claims the job of a meeting.

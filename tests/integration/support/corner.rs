@@ -145,7 +145,7 @@ impl Corner {
     }
 
     fn channel(name: &str) -> Channel {
-        Channel { id: ChannelId::new(format!("corner:{name}")), name: name.to_owned(), place: Place::Server }
+        Channel { id: ChannelId::new(format!("corner:{name}")), name: name.to_owned(), place: Place::Server, private: false }
     }
 
     fn connection(&self) -> &Connection {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::ids::{PersonaSlug, WorkItemId};
-use kernel::memory::MemorySource;
+use kernel::memory::{MemorySource, Scope};
 use kernel::people::People;
 use kernel::persona::load;
 use kernel::persona::roster::Roster;
 use kernel::tools::approval::Risk;
 use kernel::tools::git::GitFolders;
 use kernel::tools::workspace::Workspaces;
-use kernel::tools::{FeedReader, Tool, ToolContext, ToolError, ToolOutput, Trace};
+use kernel::tools::{AskedBy, FeedReader, Tool, ToolContext, ToolError, ToolOutput, Trace};
 use serde_json::{Value, json};
 use teamroom::app::{LocalDeps, local_tools};
 use teamroom::store::Store;
@@ -49,6 +49,8 @@ pub(super) struct Bench {
     pub(super) item: WorkItemId,
     /// The recorded source. Default: the item.
     pub(super) source: Option<MemorySource>,
+    pub(super) scope: Scope,
+    pub(super) asked_by: Option<AskedBy>,
     pub(super) tainted: bool,
     pub(super) directory: tempfile::TempDir,
 }
@@ -67,7 +69,7 @@ impl Bench {
             store,
             roster: Arc::new(roster()),
         };
-        Self { tools: local_tools(parts), item: "item".into(), source: None, tainted: false, directory }
+        Self { tools: local_tools(parts), item: "item".into(), source: None, scope: Scope::TEAM, asked_by: None, tainted: false, directory }
     }
 
     /// With a separate store, for tools that do not use it.
@@ -82,7 +84,7 @@ impl Bench {
         self.with(name, async |tool, context| tool.call(&arguments, context).await).await
     }
 
-    async fn with<T>(&self, name: &str, what: impl AsyncFnOnce(&dyn Tool, &ToolContext<'_>) -> T) -> T {
+    pub(super) async fn with<T>(&self, name: &str, what: impl AsyncFnOnce(&dyn Tool, &ToolContext<'_>) -> T) -> T {
         let tool = self.tools.iter().find(|tool| tool.name() == name).unwrap_or_else(|| panic!("there is no tool {name}"));
         let (persona, cancel) = ("vince".into(), CancellationToken::new());
         let source = self.source.clone().unwrap_or_else(|| MemorySource::WorkItem(self.item.clone()));
@@ -90,6 +92,8 @@ impl Bench {
             persona: &persona,
             workspace: Some(&self.item),
             source: Some(&source),
+            scope: &self.scope,
+            asked_by: self.asked_by.as_ref(),
             seen: &[],
             tainted: self.tainted,
             now: now(),

@@ -1,8 +1,9 @@
 //! The memory and backlog tools on both stores.
 
 use kernel::chat::message::AuthorKind;
-use kernel::memory::{Memory, MemorySource};
-use kernel::tools::{ToolError, Trace};
+use kernel::memory::{Memory, MemorySource, Scope, Teacher};
+use kernel::tools::approval::Risk;
+use kernel::tools::{AskedBy, ToolError, Trace};
 use serde_json::{Value, json};
 use teamroom::features::backlog::model::{Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
 use teamroom::features::backlog::store::ItemFilter;
@@ -14,6 +15,8 @@ use crate::store::{Home, on_both, sample};
 on_both!(
     a_lesson_is_saved_once_and_found_by_its_words,
     a_lesson_from_a_tainted_run_says_so_and_taints_who_is_told,
+    a_persons_own_words_are_taught_whatever_the_run_has_read,
+    what_is_noted_in_private_is_found_there_alone,
     an_item_is_added_as_new_with_where_it_came_from,
     an_item_that_a_person_asked_for_in_chat_is_that_persons,
     what_a_standup_would_refuse_is_not_added,
@@ -41,6 +44,44 @@ async fn a_lesson_is_saved_once_and_found_by_its_words(home: &Home) {
     assert_eq!(bench.text("memory_search", json!({"query": "dragons"})).await, "Nothing is remembered about that.");
     assert_eq!(bench.refusal("memory_search", json!({"query": "?! a"})).await, "the query has no word in it");
     assert_eq!(bench.refusal("memory_save", json!({"text": " \u{200B} "})).await, "the lesson is empty");
+}
+
+async fn a_persons_own_words_are_taught_whatever_the_run_has_read(home: &Home) {
+    let store = home.open().await;
+    let asked = |text: &str| {
+        let person = Teacher { id: Some("7".into()), name: "Ada".into() };
+        Some(AskedBy { person, text: text.to_owned() })
+    };
+    let bench = |text: &str| Bench { asked_by: asked(text), tainted: true, ..Bench::new(store.clone()) };
+    let said = bench("Vince, merk dir bitte: Wir deployen donnerstags!");
+    let risk =
+        async |bench: &Bench, text: &str| bench.with("memory_save", async |tool, context| tool.risk(&json!({"text": text}), context)).await;
+    assert_eq!(risk(&said, "wir deployen donnerstags.").await, Risk::Read);
+    assert_eq!(risk(&said, "Wir deployen freitags").await, Risk::Write, "not what was said");
+    assert_eq!(risk(&bench("Deployen wir donnerstags?"), "wir donnerstags").await, Risk::Write, "a question teaches nothing");
+    assert_eq!(risk(&Bench::new(store.clone()), "Wir deployen donnerstags").await, Risk::Write);
+    said.text("memory_save", json!({"text": "Wir deployen donnerstags", "tags": []})).await;
+    let taught = store.list_taught(&Scope::TEAM, 9).await.unwrap();
+    let [fact] = taught.as_slice() else { panic!("{taught:?}") };
+    assert_eq!((fact.taught_by.as_ref().unwrap().name.as_str(), fact.persona.as_ref(), fact.may_quote_outside()), ("Ada", None, false));
+    let found = bench("?").call("memory_search", json!({"query": "deployen"})).await.unwrap();
+    assert_eq!((found.text.as_str(), found.outside), ("- Wir deployen donnerstags (2026-11-22, taught by Ada)", false));
+}
+
+async fn what_is_noted_in_private_is_found_there_alone(home: &Home) {
+    let store = home.open().await;
+    let scope = |place: &str| Bench { scope: Scope::private(Some(place.into())), ..Bench::new(store.clone()) };
+    scope("c1").text("memory_save", json!({"text": "The merger is called Heron."})).await;
+    let search = async |bench: Bench| bench.text("memory_search", json!({"query": "merger"})).await;
+    assert!(search(scope("c1")).await.contains("Heron"));
+    for elsewhere in [scope("c2"), Bench::new(store.clone())] {
+        assert_eq!(search(elsewhere).await, "Nothing is remembered about that.");
+    }
+    let bench = Bench { scope: Scope::private(Some("c1".into())), ..bench_with_item(&store, Origin::CommandLine).await };
+    bench.text("backlog_add", proposal("Find out what herons eat", "Vince")).await;
+    let items = store.list_items(&ItemFilter::open(9)).await.unwrap();
+    let added = items.iter().find(|item| item.what.contains("herons")).unwrap();
+    assert_eq!(added.private_to, Some("c1".into()));
 }
 
 async fn a_lesson_from_a_tainted_run_says_so_and_taints_who_is_told(home: &Home) {

@@ -6,8 +6,7 @@ use std::time::Instant;
 use chrono::TimeDelta;
 use kernel::ids::MemoryId;
 use kernel::llm::budget::Budgets;
-use kernel::memory::retrieval::find_lessons;
-use kernel::memory::{Memory, MemoryKind, MemorySource};
+use kernel::memory::{Memory, MemoryKind, MemorySource, Recall, Scope};
 use teamroom::features::backlog::learning::{ItemEnd, Learnings, memory_of};
 use teamroom::features::backlog::model::{Execution, WorkItem};
 
@@ -23,10 +22,10 @@ async fn a_lesson_is_stored_once_and_found_by_its_subject(home: &Home) {
     let memory = memory_of(&made, &ItemEnd::Done { product: Some(&product), evidence: &[] }, &[], now());
     stage.store.record_memories(&[memory.clone(), memory.clone()]).await.unwrap();
     stage.store.record_memories(std::slice::from_ref(&memory)).await.unwrap();
-    let told = find_lessons(&stage.store, "What do scanners cost, at which prices?", &"vince".into(), 5).await.unwrap();
+    let told = find(&stage, "What do scanners cost, at which prices?", "vince").await;
     assert_eq!(told, [memory]);
-    assert_eq!(find_lessons(&stage.store, "prices of scanners", &"kelly".into(), 5).await.unwrap(), [], "it is Vince's");
-    assert_eq!(find_lessons(&stage.store, "rooms for Friday", &"vince".into(), 5).await.unwrap(), []);
+    assert_eq!(find(&stage, "prices of scanners", "kelly").await, [], "it is Vince's");
+    assert_eq!(find(&stage, "rooms for Friday", "vince").await, []);
 }
 
 async fn the_file_follows_the_store(home: &Home) {
@@ -74,7 +73,7 @@ async fn ended_lessons_stay_readable_and_are_told_to_nobody(home: &Home) {
     let memory = memory_of(&item(Execution::Write), &ItemEnd::Failed { why: "nobody answered" }, &[], now());
     stage.store.record_memories(std::slice::from_ref(&memory)).await.unwrap();
     assert!(stage.store.end_memory(&memory.id, now()).await.unwrap());
-    assert_eq!(find_lessons(&stage.store, "prices of scanners", &"vince".into(), 5).await.unwrap(), []);
+    assert_eq!(find(&stage, "prices of scanners", "vince").await, []);
     assert_eq!(stage.store.list_learnt(9).await.unwrap(), [Memory { ended_at: Some(now()), ..memory }]);
 }
 
@@ -84,14 +83,8 @@ async fn among_ten_thousand_lessons_those_on_the_subject_are_found_at_once() {
     let words = ["queue", "latency", "deployment", "invoice", "shop", "scanner", "price", "customer", "branch", "release"];
     let lesson = |index: i64, text: String| Memory {
         id: MemoryId::new(format!("m{index}")),
-        kind: MemoryKind::Lesson,
-        persona: None,
-        text,
-        tags: Vec::new(),
         significance: 0.4,
-        source: MemorySource::WorkItem("i".into()),
-        created_at: now() - TimeDelta::minutes(index),
-        ended_at: None,
+        ..Memory::new(MemoryKind::Lesson, text, MemorySource::WorkItem("i".into()), now() - TimeDelta::minutes(index))
     };
     let word = |index: i64| words[usize::try_from(index).unwrap() % words.len()];
     let mut lessons: Vec<Memory> = (0..10_000)
@@ -105,10 +98,15 @@ async fn among_ten_thousand_lessons_those_on_the_subject_are_found_at_once() {
     lessons[700].text = "A heron at the weir says that the water is clean.".into();
     stage.store.record_memories(&lessons).await.unwrap();
     let began = Instant::now();
-    let told = find_lessons(&stage.store, "Is there a heron at the weir?", &"vince".into(), 5).await.unwrap();
+    let told = find(&stage, "Is there a heron at the weir?", "vince").await;
     let took = began.elapsed();
     println!("one of 10,000 lessons was found in {took:?}");
     assert_eq!(told.iter().map(|lesson| lesson.id.as_str()).collect::<Vec<_>>(), ["m700"]);
     // Far above the usual time, for busy machines and debug builds.
     assert!(took.as_secs() < 5, "{took:?}");
+}
+
+/// The lessons that a persona is told on a subject.
+async fn find(stage: &Stage, subject: &str, persona: &str) -> Vec<Memory> {
+    stage.store.recall(&Recall { subject, persona: Some(&persona.into()), scope: &Scope::TEAM, limit: 5 }).await.unwrap()
 }

@@ -19,11 +19,12 @@ use crate::chat::store::FileText;
 use crate::db::Database;
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::llm::Structured;
-use crate::memory::MemorySource;
-use crate::memory::retrieval::{ChannelFile, find_lessons};
+use crate::memory::retrieval::ChannelFile;
+use crate::memory::{Memory, MemorySource, Recall, Scope, Teacher};
 use crate::money::Purpose;
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
+use crate::tools::AskedBy;
 
 /// The most transcript lines read for an answer. The context keeps those that fit its budget.
 const TRANSCRIPT: u32 = 30;
@@ -31,8 +32,9 @@ const TRANSCRIPT: u32 = 30;
 /// The most earlier files of a channel that an answer may use.
 const CHANNEL_FILES: u32 = 12;
 
-/// The most lessons on the question's subject in a prompt.
+/// The most lessons on the question's subject in a prompt, and the most memories for the composer.
 const LESSONS: usize = 5;
+const MEMORIES: usize = 3;
 
 /// How often a channel is told that the team has no model.
 const OFFLINE_NOTICE_EVERY: Duration = Duration::from_hours(24);
@@ -63,6 +65,8 @@ pub struct Question<'a> {
     pub channel: Option<&'a ChannelId>,
     /// Empty in a direct conversation.
     pub channel_name: &'a str,
+    /// Which memories may be told there.
+    pub scope: Scope,
     /// The messages that contain the question. The transcript leaves them out.
     pub answered: &'a [MessageId],
     /// The source recorded for what tools store. None: nothing can be stored.
@@ -85,6 +89,7 @@ impl<'a> Question<'a> {
             files: &[],
             channel: None,
             channel_name: "",
+            scope: Scope::TEAM,
             answered: &[],
             source: None,
             colleagues: None,
@@ -152,6 +157,8 @@ impl Agents {
             own,
             workspace: None,
             source: question.source.clone(),
+            scope: question.scope.clone(),
+            asked_by: asked_by(question),
             addresses: if by_person { addresses_in(question.text) } else { Vec::new() },
             approvals: None,
             limits: Limits::CHAT,
@@ -223,6 +230,7 @@ impl Agents {
             return Ok(reply);
         }
         let Surroundings { now, transcript, files, channel_files } = self.look_around(question).await?;
+        let memories: Vec<Memory> = self.store.recall(&recall(persona, question, MEMORIES)).await?;
         let composed = offline::compose(&OfflineQuestion {
             persona,
             roster: &self.roster,
@@ -230,6 +238,7 @@ impl Agents {
             files: &files,
             channel_files: &channel_files,
             transcript: &transcript,
+            memories: &memories,
             feeds: self.readings.feeds_of(&persona.slug),
             now,
         })
@@ -255,7 +264,7 @@ impl Agents {
     async fn build_prompt(&self, persona: &Persona, question: &Question<'_>) -> Result<Prompt, RunError> {
         let Surroundings { now, transcript, files, channel_files } = self.look_around(question).await?;
         let read = self.readings.read(&persona.slug).await;
-        let lessons = find_lessons(&self.store, question.text, &persona.slug, LESSONS).await?;
+        let lessons = self.store.recall_for_prompt(&recall(persona, question, LESSONS)).await?;
         let built = context::build(&ContextInput {
             team: &self.team,
             roster: &self.roster,
@@ -274,6 +283,20 @@ impl Agents {
         });
         tracing::debug!(subject = question.subject, persona = %persona.slug, sections = ?built.sections, "prompt");
         Ok(built.prompt)
+    }
+}
+
+fn recall<'a>(persona: &'a Persona, question: &'a Question<'_>, limit: usize) -> Recall<'a> {
+    Recall { subject: question.text, persona: Some(&persona.slug), scope: &question.scope, limit }
+}
+
+fn asked_by(question: &Question<'_>) -> Option<AskedBy> {
+    match question.asker {
+        Speaker::Person { id, name } if question.through.is_none() => {
+            let person = Teacher { id: Some(id.clone()), name: name.clone() };
+            Some(AskedBy { person, text: question.text.to_owned() })
+        }
+        _ => None,
     }
 }
 

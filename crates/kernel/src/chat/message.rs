@@ -36,6 +36,14 @@ pub struct Channel {
     /// The name without `#`. Empty in a direct conversation.
     pub name: String,
     pub place: Place,
+    /// Not everybody on the server can read it. Also if that is not known.
+    #[serde(default = "unknown")]
+    pub private: bool,
+}
+
+/// What is stored without a word on who can read it counts as private.
+fn unknown() -> bool {
+    true
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

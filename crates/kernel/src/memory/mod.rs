@@ -1,8 +1,15 @@
 //! The team's memory and its search.
+//!
+//! A memory is stored with what is derived from its text: an id for people, its words for the full text search, and a vector of its letters.
+//! [`search`] ranks what a question is about; [`Scope`] says where a memory may be told. Statements are in [`store`].
 
 mod model;
 pub mod retrieval;
+mod scope;
+pub mod search;
 pub mod store;
 pub mod tools;
 
 pub use model::*;
+pub use scope::Scope;
+pub use search::Recall;

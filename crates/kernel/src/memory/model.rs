@@ -1,7 +1,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
-use crate::ids::{MeetingId, MemoryId, MessageId, PersonaSlug, WorkItemId};
+use crate::ids::{ChannelId, MeetingId, MemoryId, MessageId, PersonaSlug, UserId, WorkItemId};
 
 /// A memory (MEM-1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,18 +17,79 @@ pub struct Memory {
     pub significance: f64,
     pub source: MemorySource,
     pub created_at: DateTime<Utc>,
-    /// When it was refuted or removed by a person. It is not used in prompts any more.
+    /// When it was refuted, replaced or removed by a person. It is not used in prompts any more.
     pub ended_at: Option<DateTime<Utc>>,
+    /// The only place where it may be told (MEM-8). None: everywhere.
+    pub place: Option<ChannelId>,
+    /// The person who taught it.
+    pub taught_by: Option<Teacher>,
+    /// It comes from text from outside, and is not told before a person confirms it.
+    pub held: bool,
+    /// The older memory that it replaces.
+    pub replaces: Option<MemoryId>,
+    /// Who had it forgotten. Its text is gone.
+    pub forgotten_by: Option<String>,
 }
 
 impl Memory {
     /// The tag of memories from runs with text from outside.
     pub const OUTSIDE: &str = "outside";
 
-    /// Whether it may repeat text from outside (TRUST-1): it has the tag, or comes from a meeting, whose page contains feeds.
-    pub fn may_quote_outside(&self) -> bool {
-        matches!(self.source, MemorySource::Meeting(_)) || self.tags.iter().any(|tag| tag == Self::OUTSIDE)
+    /// The significance of what a person teaches (MEM-4).
+    pub const TAUGHT: f64 = 0.9;
+
+    /// A memory of the whole team, told everywhere.
+    pub fn new(kind: MemoryKind, text: impl Into<String>, source: MemorySource, at: DateTime<Utc>) -> Self {
+        Self {
+            id: MemoryId::generate(),
+            kind,
+            persona: None,
+            text: text.into(),
+            tags: Vec::new(),
+            significance: 0.5,
+            source,
+            created_at: at,
+            ended_at: None,
+            place: None,
+            taught_by: None,
+            held: false,
+            replaces: None,
+            forgotten_by: None,
+        }
     }
+
+    /// Whether it may repeat text from outside (TRUST-1): it has the tag, or comes from a meeting, whose page contains feeds. What a person
+    /// teaches is the person's own word.
+    pub fn may_quote_outside(&self) -> bool {
+        let is_outside = matches!(self.source, MemorySource::Meeting(_)) || self.tags.iter().any(|tag| tag == Self::OUTSIDE);
+        is_outside && self.taught_by.is_none()
+    }
+
+    /// The text that is searched.
+    pub fn searched(&self) -> String {
+        let tags = self.tags.iter().map(String::as_str).filter(|tag| *tag != Self::OUTSIDE);
+        std::iter::once(self.text.as_str()).chain(tags).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The id that people read and type.
+    pub fn short_id(&self) -> String {
+        short_id(&self.id)
+    }
+}
+
+/// Six letters and digits that stand for an id. Hashed, because ids of learnings have no random part.
+pub fn short_id(id: &MemoryId) -> String {
+    // Without letters that look like digits.
+    const SIGNS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    Sha256::digest(id.as_str())[..6].iter().map(|byte| char::from(SIGNS[usize::from(byte % 32)])).collect()
+}
+
+/// The person who taught a memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Teacher {
+    /// None: at the command line.
+    pub id: Option<UserId>,
+    pub name: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,6 +97,8 @@ impl Memory {
 pub enum MemoryKind {
     /// Included in later prompts.
     Lesson,
+    /// What a person taught. Included in later prompts, before the lessons.
+    Fact,
     /// Personas contradicted each other.
     Disagreement,
 }
@@ -43,6 +107,7 @@ impl MemoryKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lesson => "lesson",
+            Self::Fact => "fact",
             Self::Disagreement => "disagreement",
         }
     }
@@ -55,4 +120,6 @@ pub enum MemorySource {
     Meeting(MeetingId),
     Message(MessageId),
     WorkItem(WorkItemId),
+    /// `/memory teach`, in a chat or at the command line.
+    Command,
 }

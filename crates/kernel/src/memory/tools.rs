@@ -1,6 +1,5 @@
 //! Tools to search and add memories.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,13 +9,14 @@ use sha2::{Digest as _, Sha256};
 
 use crate::db::{Database, StoreError};
 use crate::ids::{MemoryId, PersonaSlug};
-use crate::memory::{Memory, MemoryKind, MemorySource};
+use crate::memory::search::Wanted;
+use crate::memory::store::save_memory;
+use crate::memory::{Memory, MemoryKind, MemorySource, Recall};
 use crate::text::{flatten, fold_name};
 use crate::tools::approval::Risk;
-use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
+use crate::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
-/// The most lessons searched, by significance, and the most returned.
-const LOOKED_AT: u32 = 1000;
+/// The most memories returned.
 const TOLD: usize = 10;
 
 /// The most characters of a lesson and of a tag, and the most tags.
@@ -53,7 +53,8 @@ impl Tool for Save {
     }
 
     fn description(&self) -> String {
-        "Notes one lesson that you are to be told again when a later matter is like this one. Not for results: those belong in a file."
+        "Remembers one thing: what a person asks you to remember, in exactly the person's words, or a lesson of yours for later matters that are \
+         like this one. Not for results: those belong in a file."
             .into()
     }
 
@@ -61,7 +62,7 @@ impl Tool for Save {
         json!({
             "type": "object",
             "properties": {
-                "text": {"type": "string", "description": "The lesson, in one sentence that is understood without this matter."},
+                "text": {"type": "string", "description": "One sentence that is understood without this matter."},
                 "tags": {"type": "array", "items": {"type": "string"}, "description": "What it is about, in single words."},
             },
             "required": ["text"],
@@ -69,8 +70,12 @@ impl Tool for Save {
         })
     }
 
-    fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
-        Risk::Write
+    /// A person's own words are remembered because the person asks for it. They cannot hold text from outside, whatever else the run has read.
+    fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk {
+        match arguments["text"].as_str().and_then(|text| find_teacher(text, context)) {
+            Some(_) => Risk::Read,
+            None => Risk::Write,
+        }
     }
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
@@ -80,19 +85,18 @@ impl Tool for Save {
         if text.is_empty() {
             return Err(ToolError::Refused("the lesson is empty".into()));
         }
+        let teacher = find_teacher(&text, context);
         let memory = Memory {
             id: memory_id(source, context.persona, &text),
-            kind: MemoryKind::Lesson,
-            persona: Some(context.persona.clone()),
-            text,
-            tags: clean_tags(&tags, context.tainted),
-            significance: SIGNIFICANCE,
-            source: source.clone(),
-            created_at: context.now,
-            ended_at: None,
+            persona: teacher.is_none().then(|| context.persona.clone()),
+            tags: clean_tags(&tags, context.tainted && teacher.is_none()),
+            significance: if teacher.is_some() { Memory::TAUGHT } else { SIGNIFICANCE },
+            place: context.scope.place().cloned(),
+            taught_by: teacher.map(|asked| asked.person.clone()),
+            ..Memory::new(if teacher.is_some() { MemoryKind::Fact } else { MemoryKind::Lesson }, text, source.clone(), context.now)
         };
-        self.0.record_memories(std::slice::from_ref(&memory)).await.map_err(|error| unavailable(&error))?;
-        let trace = Trace::Stored { kind: "memory".into(), id: memory.id.to_string() };
+        let kept = save(&self.0, &memory).await.map_err(|error| unavailable(&error))?;
+        let trace = Trace::Stored { kind: "memory".into(), id: kept.to_string() };
         Ok(ToolOutput { text: format!("Noted: {}", memory.text), outside: false, trace: Some(trace) })
     }
 }
@@ -122,31 +126,40 @@ impl Tool for Search {
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let SearchArguments { query } = parse_arguments(arguments)?;
-        let words = words_of(&query);
-        if words.is_empty() {
+        if Wanted::parse(&query).is_none() {
             return Err(ToolError::Refused("the query has no word in it".into()));
         }
-        let lessons = self.0.list_lessons(context.persona, LOOKED_AT).await.map_err(|error| unavailable(&error))?;
-        let found = find_about(&words, lessons);
-        let lines: Vec<_> = found.iter().map(|memory| format!("- {} ({})", memory.text, memory.created_at.format("%Y-%m-%d"))).collect();
+        let asked = Recall { subject: &query, persona: Some(context.persona), scope: context.scope, limit: TOLD };
+        let found = self.0.recall(&asked).await.map_err(|error| unavailable(&error))?;
+        let lines: Vec<_> = found.iter().map(line).collect();
         let outside = found.iter().any(Memory::may_quote_outside);
         let text = if lines.is_empty() { "Nothing is remembered about that.".into() } else { lines.join("\n") };
         Ok(ToolOutput { text, outside, trace: None })
     }
 }
 
-/// Lessons that share a word with the query, by number of shared words. Otherwise the order is kept.
-fn find_about(words: &BTreeSet<String>, lessons: Vec<Memory>) -> Vec<Memory> {
-    let shared = |memory: &Memory| words_of(&format!("{} {}", memory.text, memory.tags.join(" "))).intersection(words).count();
-    let mut found: Vec<_> = lessons.into_iter().map(|memory| (shared(&memory), memory)).filter(|(shared, _)| *shared > 0).collect();
-    found.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
-    found.into_iter().map(|(_, memory)| memory).take(TOLD).collect()
+fn line(memory: &Memory) -> String {
+    let by = memory.taught_by.as_ref().map_or(String::new(), |by| format!(", taught by {}", flatten(&by.name, TAG)));
+    format!("- {} ({}{by})", memory.text, memory.created_at.format("%Y-%m-%d"))
 }
 
-/// Words of more than two letters, which skips most stop words.
-fn words_of(text: &str) -> BTreeSet<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
-    words.map(str::to_lowercase).collect()
+async fn save(store: &Database, memory: &Memory) -> Result<MemoryId, StoreError> {
+    let mut transaction = store.db().begin().await?;
+    let kept = save_memory(&mut transaction, memory).await?;
+    transaction.commit().await?;
+    Ok(kept)
+}
+
+/// The person whose own words a text is. A question teaches nothing.
+fn find_teacher<'a>(text: &str, context: &ToolContext<'a>) -> Option<&'a AskedBy> {
+    let asked = context.asked_by?;
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let (said, text) = (words(&asked.text), words(text));
+    let is_question = asked.text.contains(['?', '？', '؟']);
+    (!is_question && !text.is_empty() && said.windows(text.len()).any(|part| part == text)).then_some(asked)
 }
 
 /// Removes the reserved tag of outside text from the model's tags, and sets it if the run is tainted.
@@ -167,6 +180,7 @@ fn memory_id(source: &MemorySource, persona: &PersonaSlug, text: &str) -> Memory
         MemorySource::WorkItem(item) => item.as_str(),
         MemorySource::Meeting(meeting) => meeting.as_str(),
         MemorySource::Message(message) => message.as_str(),
+        MemorySource::Command => "command",
     };
     let digest = Sha256::digest(format!("{source}\n{persona}\n{text}"));
     MemoryId::new(digest[..16].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")))

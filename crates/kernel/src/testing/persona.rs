@@ -40,13 +40,8 @@ pub fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
 pub fn lesson(text: &str, tags: &[&str]) -> Memory {
     Memory {
         id: "m".into(),
-        kind: MemoryKind::Lesson,
-        persona: None,
-        text: text.into(),
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
         significance: 0.4,
-        source: MemorySource::WorkItem("i".into()),
-        created_at: now(),
-        ended_at: None,
+        ..Memory::new(MemoryKind::Lesson, text, MemorySource::WorkItem("i".into()), now())
     }
 }

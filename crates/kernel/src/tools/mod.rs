@@ -26,7 +26,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{PersonaSlug, WorkItemId};
-use crate::memory::MemorySource;
+use crate::memory::{MemorySource, Scope, Teacher};
 use crate::tools::approval::Risk;
 
 pub use limits::{RESEARCH, ResearchLimits, ResearchUse};
@@ -77,6 +77,13 @@ impl Default for ToolLimits {
     }
 }
 
+/// The person whose message a run answers, and what the message says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedBy {
+    pub person: Teacher,
+    pub text: String,
+}
+
 /// The run that makes a call.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
@@ -85,6 +92,10 @@ pub struct ToolContext<'a> {
     pub workspace: Option<&'a WorkItemId>,
     /// The source recorded for stored data. None: nothing can be stored.
     pub source: Option<&'a MemorySource>,
+    /// Which memories the run may be told, and where those that it saves may be told.
+    pub scope: &'a Scope,
+    /// None in a run that answers no person.
+    pub asked_by: Option<&'a AskedBy>,
     /// Addresses that may be fetched without approval: from the task's text, searches and fetched pages.
     pub seen: &'a [String],
     /// The run contains text from outside (TRUST-1).

@@ -1,18 +1,20 @@
 use std::collections::HashMap;
 use std::sync::RwLock;
 
-use serenity::model::channel::{Channel as Found, ChannelType, GuildChannel};
-use serenity::model::guild::Guild;
-use serenity::model::id::{ChannelId, MessageId as SnowflakeMessage, UserId};
+use serenity::model::channel::{Channel as Found, ChannelType, GuildChannel, PermissionOverwriteType};
+use serenity::model::guild::{Guild, Role};
+use serenity::model::id::{ChannelId, GuildId, MessageId as SnowflakeMessage, UserId};
 
 use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
 use kernel::chat::message::{Channel, Place};
 use kernel::ids::{MessageId, PersonaSlug, complete};
 
-/// Names and parents of channels, from gateway events. serenity's cache would also hold members and messages.
+/// Names, parents and readers of channels, from gateway events. serenity's cache would also hold members and messages.
 #[derive(Debug, Default)]
 pub(crate) struct ChannelDirectory {
     known: RwLock<HashMap<ChannelId, Entry>>,
+    /// Whether everybody on a server sees channels that say nothing about it.
+    servers: RwLock<HashMap<GuildId, bool>>,
 }
 
 #[derive(Debug, Clone)]
@@ -20,26 +22,57 @@ enum Entry {
     Channel {
         name: String,
         newest: Option<SnowflakeMessage>,
+        server: GuildId,
+        category: Option<ChannelId>,
+        /// What it says itself about whether everybody sees it.
+        seen_by_all: Option<bool>,
     },
     Thread {
         name: String,
         parent: ChannelId,
+        /// For invited people only.
+        private: bool,
         owner: Option<UserId>,
         newest: Option<SnowflakeMessage>,
     },
     /// A direct conversation with this persona.
-    Direct {
-        with: PersonaSlug,
-    },
+    Direct { with: PersonaSlug },
     /// The lookup failed. Remembered, so that it is not repeated for each message.
     Unknown,
 }
 
 impl ChannelDirectory {
     pub(crate) fn record_server(&self, server: &Guild) {
+        server.roles.values().for_each(|role| self.record_role(role));
         let mut known = self.write();
         for channel in server.channels.values().chain(&server.threads) {
             known.insert(channel.id, entry_of(channel));
+        }
+    }
+
+    /// Notes what everybody on a server may do. Other roles are of no account, because not everybody has them.
+    pub(crate) fn record_role(&self, role: &Role) {
+        if role.id.get() == role.guild_id.get() {
+            let mut servers = self.servers.write().expect("no code panics while it holds the servers");
+            servers.insert(role.guild_id, role.permissions.view_channel());
+        }
+    }
+
+    /// Whether not everybody on the server can read a channel, or that is not known. A channel that says nothing about it is as its category, where
+    /// Discord's own clients copy it from.
+    fn is_private(&self, known: &HashMap<ChannelId, Entry>, channel: ChannelId) -> bool {
+        match known.get(&channel) {
+            Some(Entry::Channel { server, category, seen_by_all, .. }) => {
+                let servers = self.servers.read().expect("no code panics while it holds the servers");
+                let of_category = || match known.get(category.as_ref()?) {
+                    Some(Entry::Channel { seen_by_all, .. }) => *seen_by_all,
+                    // A category that nobody of the team sees.
+                    _ => Some(false),
+                };
+                !seen_by_all.or_else(of_category).or_else(|| servers.get(server).copied()).unwrap_or(false)
+            }
+            Some(Entry::Thread { private, parent, .. }) => *private || self.is_private(known, *parent),
+            Some(Entry::Direct { .. } | Entry::Unknown) | None => true,
         }
     }
 
@@ -109,7 +142,7 @@ impl ChannelDirectory {
             Some(Entry::Direct { .. }) => (String::new(), Place::Direct),
             Some(Entry::Unknown) | None => (String::new(), Place::Server),
         };
-        Channel { id: from_discord(channel), name, place }
+        Channel { id: from_discord(channel), name, place, private: self.is_private(&known, channel) }
     }
 
     /// Channels and threads of servers, each with its newest message at login. A channel without messages is read from the beginning, which
@@ -148,10 +181,26 @@ fn entry_of(channel: &GuildChannel) -> Entry {
     match (channel.kind, channel.parent_id) {
         // The parent of an ordinary channel is its category, where nobody can post.
         (ChannelType::PublicThread | ChannelType::PrivateThread | ChannelType::NewsThread, Some(parent)) => {
-            Entry::Thread { name, parent, owner: channel.owner_id, newest: channel.last_message_id }
+            let private = channel.kind == ChannelType::PrivateThread;
+            Entry::Thread { name, parent, private, owner: channel.owner_id, newest: channel.last_message_id }
         }
-        _ => Entry::Channel { name, newest: channel.last_message_id },
+        (_, category) => {
+            let (server, newest) = (channel.guild_id, channel.last_message_id);
+            Entry::Channel { name, newest, server, category, seen_by_all: seen_by_all(channel) }
+        }
     }
+}
+
+/// What the overwrite for everybody says about seeing a channel.
+fn seen_by_all(channel: &GuildChannel) -> Option<bool> {
+    let of_everybody = channel
+        .permission_overwrites
+        .iter()
+        .find(|overwrite| matches!(overwrite.kind, PermissionOverwriteType::Role(role) if role.get() == channel.guild_id.get()))?;
+    if of_everybody.allow.view_channel() {
+        return Some(true);
+    }
+    of_everybody.deny.view_channel().then_some(false)
 }
 
 #[cfg(test)]
@@ -184,6 +233,43 @@ mod tests {
         );
         assert_eq!(channels.find_parent(ChannelId::new(20)), Some(ChannelId::new(10)));
         assert_eq!(channels.find_parent(ChannelId::new(10)), None);
+    }
+
+    #[test]
+    fn a_channel_is_private_unless_everybody_is_known_to_see_it() {
+        let channels = ChannelDirectory::default();
+        let overwrite = |allow: u64, deny: u64| json!([{"id": "1", "type": 0, "allow": allow.to_string(), "deny": deny.to_string()}]);
+        let of_a_role = json!([{"id": "9", "type": 0, "allow": "1024", "deny": "0"}]);
+        for (id, kind, parent, overwrites) in [
+            ("10", 0, None, json!([])),
+            ("11", 0, None, overwrite(0, 1024)),
+            ("12", 4, None, overwrite(0, 1024)),
+            ("13", 0, Some("12"), json!([])),
+            ("14", 0, Some("12"), overwrite(1024, 0)),
+            ("15", 0, None, of_a_role),
+            ("16", 0, Some("99"), json!([])),
+            ("20", 11, Some("10"), json!([])),
+            ("21", 12, Some("10"), json!([])),
+            ("22", 11, Some("11"), json!([])),
+        ] {
+            let mut value =
+                json!({"id": id, "type": kind, "guild_id": "1", "name": "x", "parent_id": parent, "permission_overwrites": overwrites});
+            if kind > 4 {
+                value["thread_metadata"] = json!({"archived": false, "auto_archive_duration": 60});
+            }
+            channels.record(&channel(value));
+        }
+        let private = || [10, 11, 13, 14, 15, 16, 20, 21, 22, 99].map(|id| channels.describe(ChannelId::new(id)).private);
+        assert_eq!(private(), [true, true, true, false, true, true, true, true, true, true], "what everybody may do is not known yet");
+        let everybody = |permissions: &str| {
+            let role = json!({"id": "1", "guild_id": "1", "name": "@everyone", "color": 0, "colors": {"primary_color": 0}, "hoist": false, "managed": false,
+                "mentionable": false, "permissions": permissions, "position": 0, "flags": 0});
+            channels.record_role(&serde_json::from_value(role).unwrap());
+        };
+        everybody("1024");
+        assert_eq!(private(), [false, true, true, false, false, true, false, true, true, true]);
+        everybody("2048");
+        assert_eq!(private(), [true, true, true, false, true, true, true, true, true, true]);
     }
 
     #[test]

@@ -170,13 +170,19 @@ impl Gateway {
             FullEvent::GuildMemberUpdate { event, .. } if Some(event.user.id) == self.identity.account() => {
                 self.note_nickname(event.nick.as_deref());
             }
-            FullEvent::GuildRoleCreate { new } => self.hub.accounts.record_role(&new),
+            FullEvent::GuildRoleCreate { new } => {
+                channels.record_role(&new);
+                self.hub.accounts.record_role(&new);
+            }
             FullEvent::ChannelCreate { channel } => channels.record(&channel),
             FullEvent::ChannelUpdate { new: channel, .. } => {
                 channels.record(&channel);
                 self.identity.credential.forgive();
             }
-            FullEvent::GuildRoleUpdate { .. } => self.identity.credential.forgive(),
+            FullEvent::GuildRoleUpdate { new, .. } => {
+                channels.record_role(&new);
+                self.identity.credential.forgive();
+            }
             FullEvent::ThreadCreate { thread } | FullEvent::ThreadUpdate { new: thread, .. } => channels.record(&thread),
             FullEvent::ThreadListSync { thread_list_sync } => thread_list_sync.threads.iter().for_each(|thread| channels.record(thread)),
             FullEvent::ChannelDelete { channel, .. } => channels.forget(channel.id),

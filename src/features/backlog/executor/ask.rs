@@ -12,8 +12,8 @@ use kernel::chat::text::is_subtext;
 use kernel::ids::PersonaSlug;
 use kernel::jobs::JobError;
 use kernel::llm::ModelError;
-use kernel::memory::MemorySource;
 use kernel::memory::retrieval::cut;
+use kernel::memory::{MemorySource, Scope};
 use kernel::money::Purpose;
 
 /// The most characters of an answer in the backlog. The journal has the whole text.
@@ -94,6 +94,7 @@ impl Work {
         let request = Question {
             channel: channel.as_ref(),
             source: Some(MemorySource::WorkItem(item.id.clone())),
+            scope: Scope::private(item.private_to.clone()),
             journal: Some(&journal),
             ..Question::new(askee, (Purpose::Step, item.id.as_str()), &coordinator, question)
         };

@@ -23,7 +23,7 @@ pub struct Learnings {
     path: PathBuf,
     /// What `count_learnt` gave for the last file of this process. Locked from reading the store to
     /// writing the file, so that an older state never replaces a newer one.
-    written: tokio::sync::Mutex<Option<(i64, i64)>>,
+    written: tokio::sync::Mutex<Option<(i64, i64, i64, i64)>>,
 }
 
 impl Learnings {
@@ -72,6 +72,7 @@ pub fn render_learnings(lessons: &[Memory]) -> String {
             MemorySource::WorkItem(item) => format!("item `{}`", short_id(item)),
             MemorySource::Meeting(_) => "a standup".into(),
             MemorySource::Message(_) => "a message".into(),
+            MemorySource::Command => "a person".into(),
         };
         let whose = lesson.persona.as_ref().map_or("team", |persona| persona.as_str());
         let status = if lesson.ended_at.is_some() { "ended" } else { "active" };
@@ -112,17 +113,7 @@ mod tests {
     use kernel::testing::feeds::now;
 
     fn lesson(text: &str, source: MemorySource) -> Memory {
-        Memory {
-            id: "m".into(),
-            kind: MemoryKind::Lesson,
-            persona: Some("vince".into()),
-            text: text.into(),
-            tags: Vec::new(),
-            significance: 0.4,
-            source,
-            created_at: now(),
-            ended_at: None,
-        }
+        Memory { persona: Some("vince".into()), ..Memory::new(MemoryKind::Lesson, text, source, now()) }
     }
 
     #[test]

@@ -36,7 +36,8 @@ pub enum ItemEnd<'a> {
 
 /// The lesson of an item that has ended. One end of one run gives one lesson, however often it is recorded.
 ///
-/// `journal` is that of the run that ended: what came of text from outside is marked so.
+/// `journal` is that of the run that ended: what came of text from outside is marked so, and is told to nobody before a person confirms it. What
+/// was asked for in private is told there alone.
 pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry], at: DateTime<Utc>) -> Memory {
     let what = one_line(&item.what, WHAT);
     let (end, text) = match ending {
@@ -54,16 +55,15 @@ pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry]
         Owner::Persona(slug) => Some(slug.clone()),
         Owner::Person { .. } => None,
     };
+    let tags = tags_of(item, journal);
     Memory {
         id: MemoryId::new(format!("learnt-{}-{}-{end}", item.id, item.run)),
-        kind: MemoryKind::Lesson,
         persona: item.persona.clone().or(owner),
-        text,
-        tags: tags_of(item, journal),
         significance: SIGNIFICANCE,
-        source: MemorySource::WorkItem(item.id.clone()),
-        created_at: at,
-        ended_at: None,
+        place: item.private_to.clone(),
+        held: tags.iter().any(|tag| tag == Memory::OUTSIDE),
+        tags,
+        ..Memory::new(MemoryKind::Lesson, text, MemorySource::WorkItem(item.id.clone()), at)
     }
 }
 
@@ -147,6 +147,20 @@ mod tests {
     fn a_very_long_lesson_is_cut() {
         let long = "word ".repeat(2000);
         assert!(done(&product(&long, Some(&long))).text.chars().count() <= WHAT + CAME + LESSON + 10);
+    }
+
+    #[test]
+    fn what_was_asked_for_in_private_is_learnt_there() {
+        let private = WorkItem { private_to: Some("c1".into()), ..item() };
+        let learnt = |item: &WorkItem| memory_of(item, &ItemEnd::Failed { why: "so" }, &[], now());
+        assert_eq!((learnt(&private).place, learnt(&item()).place), (Some("c1".into()), None));
+    }
+
+    #[test]
+    fn what_came_of_text_from_outside_waits_for_a_person() {
+        let read = |outside| JournalEntry::Returned { call: "1".into(), text: "x".into(), outside, status: CallStatus::Ok, trace: None };
+        let held = |outside| memory_of(&item(), &ItemEnd::Failed { why: "so" }, &[read(outside)], now()).held;
+        assert!(held(true) && !held(false));
     }
 
     #[test]

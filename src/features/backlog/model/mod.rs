@@ -66,6 +66,9 @@ pub struct WorkItem {
     pub persona: Option<PersonaSlug>,
     /// The channel for messages about it.
     pub channel: Option<ChannelId>,
+    /// The private place that it was asked for in: what is learnt from it stays there. None: the whole team.
+    #[serde(default)]
+    pub private_to: Option<ChannelId>,
     /// Why it is [`WorkStatus::Waiting`].
     pub wait: Option<Wait>,
     /// It may not be claimed before this time.
@@ -200,6 +203,7 @@ impl WorkItem {
             execution: None,
             persona: None,
             channel: None,
+            private_to: None,
             wait: None,
             not_before: None,
             run: 0,

@@ -24,6 +24,7 @@ use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
 use kernel::jobs::JobContext;
 use kernel::llm::ModelError;
+use kernel::memory::Scope;
 use kernel::memory::retrieval::{Query, terms_of};
 use kernel::money::Purpose;
 use kernel::persona::roster::Roster;
@@ -157,6 +158,8 @@ async fn ask(
         own: Vec::new(),
         workspace: Some(&item.id),
         source: None,
+        scope: Scope::private(item.private_to.clone()),
+        asked_by: None,
         addresses: Vec::new(),
         approvals: None,
         limits: Limits::CHAT,

@@ -22,13 +22,22 @@ const CRITERIA: usize = 20;
 /// The most problems of a file in an error.
 const FAULTS: usize = 10;
 
+/// Where items are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct AskedIn {
+    /// Where people are told about them.
+    pub channel: Option<ChannelId>,
+    /// The place, if it is private. What is learnt from them stays there.
+    pub private_to: Option<ChannelId>,
+}
+
 impl Backlog {
-    /// Adds an item. `channel`: where people are told about it.
+    /// Adds an item.
     ///
     /// # Errors
     /// The problem with the draft.
-    pub async fn add(&self, draft: &ItemDraft, asker: &Asker, channel: Option<ChannelId>) -> Result<WorkItem, BacklogError> {
-        let mut items = self.add_all(std::slice::from_ref(draft), asker, channel).await?;
+    pub async fn add(&self, draft: &ItemDraft, asker: &Asker, place: AskedIn) -> Result<WorkItem, BacklogError> {
+        let mut items = self.add_all(std::slice::from_ref(draft), asker, place).await?;
         Ok(items.remove(0))
     }
 
@@ -36,7 +45,7 @@ impl Backlog {
     ///
     /// # Errors
     /// All problems, or a cycle of dependencies.
-    pub async fn add_all(&self, drafts: &[ItemDraft], asker: &Asker, channel: Option<ChannelId>) -> Result<Vec<WorkItem>, BacklogError> {
+    pub async fn add_all(&self, drafts: &[ItemDraft], asker: &Asker, place: AskedIn) -> Result<Vec<WorkItem>, BacklogError> {
         if drafts.is_empty() {
             return Err(refused("there are no items to add"));
         }
@@ -45,7 +54,10 @@ impl Backlog {
         let mut items = Vec::with_capacity(drafts.len());
         for (number, draft) in (1..).zip(drafts) {
             match self.check(draft, asker, &people) {
-                Ok(item) => items.push(WorkItem { channel: channel.clone(), ..item }),
+                Ok(item) => {
+                    let AskedIn { channel, private_to } = place.clone();
+                    items.push(WorkItem { channel, private_to, ..item });
+                }
                 Err(reason) if drafts.len() == 1 => return Err(refused(reason)),
                 Err(reason) => faults.push(format!("{} {reason}", label(number, draft))),
             }
@@ -134,7 +146,11 @@ impl Backlog {
             for (name, is_parent) in draft.needs.iter().map(|name| (name, false)).chain(draft.parent.iter().map(|name| (name, true))) {
                 if !known.contains_key(name.as_str()) {
                     match self.get(name).await {
-                        Ok(found) => drop(known.insert(name, found.id)),
+                        Ok(found) => {
+                            // A part of something private is private.
+                            item.private_to = found.private_to.filter(|_| is_parent).or(item.private_to.take());
+                            known.insert(name, found.id);
+                        }
                         Err(BacklogError::Refused(reason)) => {
                             faults.push(format!(
                                 "{} names \"{name}\", which is neither a key here nor an item: {reason}",

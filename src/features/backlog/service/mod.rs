@@ -24,6 +24,7 @@ use kernel::persona::roster::Roster;
 use kernel::repository::Repositories;
 use kernel::time::SharedClock;
 
+pub use adding::AskedIn;
 pub use asker::Asker;
 pub use finding::{ListQuery, Listed};
 

@@ -162,8 +162,9 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, rank: &Rank
         transaction.on(),
         execute,
         "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
-             outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank, repository, due)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+             outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank, repository, due,
+             private_to)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
          ON CONFLICT (id) DO NOTHING",
         item.id.as_str(),
         item.kind.as_str(),
@@ -192,7 +193,8 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, rank: &Rank
         document(&item.evidence),
         write_rank(rank),
         item.repository.as_deref(),
-        item.due
+        item.due,
+        item.private_to.as_ref().map(ChannelId::as_str)
     )?;
     Ok(inserted > 0)
 }

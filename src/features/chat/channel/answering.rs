@@ -11,7 +11,7 @@ use kernel::chat::message::{AuthorKind, Channel, InboundMessage, Speaker};
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use kernel::chat::{Presence, format};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
-use kernel::memory::MemorySource;
+use kernel::memory::{MemorySource, Scope};
 use kernel::money::Purpose;
 
 /// The name of a file that holds an answer too long for a message.
@@ -114,6 +114,7 @@ fn question_of<'a>(turn: &'a Turn, origin: &'a AskOrigin<'a>, channel: &'a Chann
     Question {
         channel: Some(&channel.id),
         channel_name: &channel.name,
+        scope: Scope::of(channel),
         source: Some(MemorySource::Message(turn.message.clone())),
         colleagues: Some(origin),
         ..Question::new(&turn.persona, (Purpose::Chat, turn.id.as_str()), asker, text)

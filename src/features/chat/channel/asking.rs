@@ -16,7 +16,7 @@ use kernel::agent::{Colleagues, Question, Reply, RunError};
 use kernel::chat::message::Speaker;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
-use kernel::memory::MemorySource;
+use kernel::memory::{MemorySource, Scope};
 use kernel::money::Purpose;
 use kernel::tools::ToolError;
 
@@ -112,7 +112,10 @@ impl Conversation {
 
     async fn answer_ask(&self, ask: &Ask, cancel: &CancellationToken) -> Result<Reply, RunError> {
         let store = &self.deps().store;
-        let channel_name = store.find_message(&ask.message).await?.map_or_else(String::new, |row| row.message.channel.name);
+        let channel = store.find_message(&ask.message).await?.map(|row| row.message.channel);
+        // Without its message, nothing is known of the channel but its id.
+        let scope = channel.as_ref().map_or_else(|| Scope::private(Some(ask.channel.clone())), Scope::of);
+        let channel_name = channel.map_or_else(String::new, |channel| channel.name);
         let asker = Speaker::Persona(ask.asker.clone());
         let origin = AskOrigin {
             conversation: self,
@@ -126,6 +129,7 @@ impl Conversation {
             through: Some(&ask.asker),
             channel: Some(&ask.channel),
             channel_name: &channel_name,
+            scope,
             answered: std::slice::from_ref(&ask.message),
             source: Some(MemorySource::Message(ask.message.clone())),
             colleagues: Some(&origin),

@@ -74,7 +74,7 @@ mod tests {
     }
 
     fn channel(place: Place) -> Channel {
-        Channel { id: "7".into(), name: "general".into(), place }
+        Channel { id: "7".into(), name: "general".into(), place, private: false }
     }
 
     #[test]

@@ -40,7 +40,6 @@ impl Store {
              UNION ALL SELECT 'reports', COUNT(*) FROM reports UNION ALL SELECT 'predictions', COUNT(*) FROM predictions
              UNION ALL SELECT 'ratings', COUNT(*) FROM ratings UNION ALL SELECT 'work_items', COUNT(*) FROM work_items
              UNION ALL SELECT 'work_dependencies', COUNT(*) FROM work_dependencies
-             UNION ALL SELECT 'memories', COUNT(*) FROM memories
              UNION ALL SELECT 'work_journal', COUNT(*) FROM work_journal UNION ALL SELECT 'approvals', COUNT(*) FROM approvals
              UNION ALL SELECT 'limit_raises', COUNT(*) FROM limit_raises
              UNION ALL SELECT 'jobs', COUNT(*) FROM jobs UNION ALL SELECT 'job_steps', COUNT(*) FROM job_steps
@@ -50,7 +49,8 @@ impl Store {
              UNION ALL SELECT 'item_requests', COUNT(*) FROM item_requests
              UNION ALL SELECT 'checkin_people', COUNT(*) FROM checkin_people
              UNION ALL SELECT 'checkins', COUNT(*) FROM checkins
-             UNION ALL SELECT 'checkin_replies', COUNT(*) FROM checkin_replies"
+             UNION ALL SELECT 'checkin_replies', COUNT(*) FROM checkin_replies
+             UNION ALL SELECT 'memories', COUNT(*) FROM memories"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

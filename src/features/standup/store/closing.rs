@@ -16,7 +16,7 @@ use kernel::db::Result;
 use kernel::ids::OutboxId;
 use kernel::jobs::JobError;
 use kernel::memory::Memory;
-use kernel::memory::store::insert_memories;
+use kernel::memory::store::save_memory;
 
 /// A finished standup with all its results.
 #[derive(Clone, Copy)]
@@ -52,7 +52,9 @@ impl StandupClosing<'_> {
         if let Some(prediction) = self.prediction {
             replace_prediction(&mut transaction, prediction, meeting.day, at).await?;
         }
-        insert_memories(&mut transaction, self.memories).await?;
+        for memory in self.memories {
+            save_memory(&mut transaction, memory).await?;
+        }
         insert_outbound(&mut transaction, self.outbox, cause(meeting), at).await?;
         self.run.finish(transaction).await?;
         Ok(true)

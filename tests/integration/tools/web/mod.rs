@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::ids::PersonaSlug;
+use kernel::memory::Scope;
 use kernel::time::ManualClock;
 use kernel::tools::settings::{ListedHost, SearchSettings, ToolSettings};
 use kernel::tools::web::{Lookup, web_tools};
@@ -92,6 +93,8 @@ impl Run {
             persona: &self.persona,
             workspace: None,
             source: None,
+            scope: const { &Scope::TEAM },
+            asked_by: None,
             seen: &self.seen,
             tainted: false,
             now: now(),

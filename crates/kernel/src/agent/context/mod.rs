@@ -35,7 +35,7 @@ pub struct ContextInput<'a> {
     /// Documents from the persona's feeds.
     pub documents: &'a [Document],
     pub feeds: &'a [FeedReport],
-    /// Lessons on the question's subject, best match first.
+    /// What people taught, then lessons on the question's subject, best match first.
     pub lessons: &'a [Memory],
     pub budget: ContextBudget,
     /// Letters and digits, random for each turn: see [`new_marker`].
@@ -62,7 +62,7 @@ pub struct ContextBudget {
 
 impl Default for ContextBudget {
     fn default() -> Self {
-        Self { transcript: 1000, files: 2000, feeds: 700, lessons: 300, question: 4000 }
+        Self { transcript: 1000, files: 2000, feeds: 700, lessons: 500, question: 4000 }
     }
 }
 
@@ -84,7 +84,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let transcript = transcript_block(input, cleaner);
     let files = file_blocks(input, cleaner);
     let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
-    let lessons = lesson_block(input, cleaner);
+    let lessons = lesson_blocks(input, cleaner);
     let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
     // An agent's message may quote anybody, so it goes into a data block. A person's message is the question itself.
     let agent = input.question.from.is_agent();
@@ -100,7 +100,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         ("transcript", chars_of(transcript.as_slice())),
         ("files", chars_of(&files)),
         ("feeds", chars_of(&feeds)),
-        ("lessons", chars_of(lessons.as_slice())),
+        ("lessons", chars_of(&lessons)),
         ("question", question.chars().count()),
     ];
     let blocks: Vec<Block> = transcript.into_iter().chain(files).chain(feeds).chain(lessons).chain(asked).collect();
@@ -280,12 +280,23 @@ pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, ro
     feeds.iter().map(block).collect()
 }
 
-fn lesson_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
+/// What people taught, each with who and when, and the lessons.
+fn lesson_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     let mut left = input.budget.lessons * BYTES_PER_TOKEN;
-    let lines = input.lessons.iter().map(|lesson| format!("- {}", cleaner.line(&lesson.text, LESSON_CHARS)));
-    let fitting = lines.take_while(|line| left.checked_sub(line.len()).map(|rest| left = rest).is_some());
-    let lines: Vec<String> = fitting.collect();
-    (!lines.is_empty()).then(|| Block { label: "lessons learnt before".into(), text: lines.join("\n") })
+    let (mut taught, mut learnt) = (Vec::new(), Vec::new());
+    for memory in input.lessons {
+        let text = cleaner.line(&memory.text, LESSON_CHARS);
+        let line = match &memory.taught_by {
+            Some(by) => format!("- {} ({}, {})", text, flat_name(&by.name), input.roster.show_time(memory.created_at)),
+            None => format!("- {text}"),
+        };
+        let Some(rest) = left.checked_sub(line.len()) else { break };
+        left = rest;
+        if memory.taught_by.is_some() { taught.push(line) } else { learnt.push(line) }
+    }
+    let blocks = [("what people taught the team", taught), ("lessons learnt before", learnt)];
+    let told = blocks.into_iter().filter(|(_, lines)| !lines.is_empty());
+    told.map(|(label, lines)| Block { label: label.into(), text: lines.join("\n") }).collect()
 }
 
 fn item_line(item: &FeedItem, cleaner: Cleaner<'_>, roster: &Roster) -> String {

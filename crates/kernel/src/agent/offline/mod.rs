@@ -1,12 +1,13 @@
 //! The offline composer: a persona's answers without a model (LLM-2).
 //!
 //! It detects what is asked by rules (`intent`), reports changes from the persona's feeds (`changes`) and costs from the ledger (`costs`),
-//! and answers other questions with quotations from files and feeds (`sources`). If these contain no answer, it says so. Every fact comes
+//! and answers other questions with what people taught (`memories`) or with quotations from files and feeds (`sources`). If these contain no answer, it says so. Every fact comes
 //! from a feed item or a file, and the same inputs give the same answer.
 
 mod changes;
 mod costs;
 mod intent;
+mod memories;
 mod sources;
 mod team;
 mod time_phrase;
@@ -17,6 +18,7 @@ use chrono::{DateTime, Utc};
 use crate::agent::AnswerVerdict;
 use crate::chat::message::{Speaker, Spoken};
 use crate::feeds::Feed;
+use crate::memory::Memory;
 use crate::memory::retrieval::{ChannelFile, Query};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
@@ -41,6 +43,8 @@ pub struct OfflineQuestion<'a> {
     pub channel_files: &'a [ChannelFile],
     /// Earlier messages of the channel, oldest first.
     pub transcript: &'a [Spoken],
+    /// What the memory has about the question, best first.
+    pub memories: &'a [Memory],
     pub feeds: &'a [Feed],
     pub now: DateTime<Utc>,
 }
@@ -119,9 +123,13 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
 /// Quotes the passages on the topic. A question without a topic ("why?") uses the topic of the question before.
 async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: Intent) -> Draft {
     let query = if understood.topic.is_empty() { asked_before(asked, understood) } else { understood.topic.clone() };
+    if let Some(draft) = memories::tell(asked, &query) {
+        return draft;
+    }
     let material = sources::gather(asked, understood.range.as_ref()).await;
     match material.quote(&query) {
         Some(draft) => draft,
+        None if !asked.memories.is_empty() => memories::tell_lessons(asked),
         None if intent == Intent::Judgement || query.is_empty() => team::cannot_judge(asked),
         None => material.nothing_found(asked, &query),
     }

@@ -25,7 +25,8 @@ impl Asked {
         let roster = roster();
         let persona = roster.find_named(persona).expect("on the roster");
         let Self { feeds, files, channel_files, transcript } = self;
-        compose(&OfflineQuestion { persona, roster: &roster, text, files, channel_files, transcript, feeds, now: now() }).await
+        compose(&OfflineQuestion { persona, roster: &roster, text, files, channel_files, transcript, memories: &[], feeds, now: now() })
+            .await
     }
 }
 

@@ -130,11 +130,13 @@ impl Session<'_> {
 
     /// None if the run has no persona or no tools.
     fn context(&self) -> Option<ToolContext<'_>> {
-        let Tools { workspace, source, .. } = self.tools.as_ref()?;
+        let Tools { workspace, source, scope, asked_by, .. } = self.tools.as_ref()?;
         Some(ToolContext {
             persona: &self.persona?.slug,
             workspace: *workspace,
             source: source.as_ref(),
+            scope,
+            asked_by: asked_by.as_ref(),
             seen: &self.progress.seen,
             tainted: self.progress.tainted,
             now: self.runner.clock.now(),

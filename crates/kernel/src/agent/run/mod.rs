@@ -22,12 +22,12 @@ use crate::chat::redact::Redactor;
 use crate::ids::{ApprovalId, WorkItemId};
 use crate::llm::structured::{AnswerFormat, Structured, parse_answer};
 use crate::llm::{ModelError, Models, ToolCall, ToolSpec};
-use crate::memory::MemorySource;
+use crate::memory::{MemorySource, Scope};
 use crate::money::{Purpose, TokenUsage};
 use crate::persona::{Persona, Tier};
 use crate::time::SharedClock;
 use crate::tools::approval::Risk;
-use crate::tools::{ToolError, ToolOutput, Toolbox};
+use crate::tools::{AskedBy, ToolError, ToolOutput, Toolbox};
 
 pub use progress::{Progress, addresses_in};
 use session::{Session, unusable};
@@ -95,6 +95,10 @@ pub struct Tools<'a> {
     pub workspace: Option<&'a WorkItemId>,
     /// The source recorded for what tools store.
     pub source: Option<MemorySource>,
+    /// Which memories the tools find, and where those that they save may be told.
+    pub scope: Scope,
+    /// The person whose message is answered.
+    pub asked_by: Option<AskedBy>,
     /// Addresses in the person's own words, which may be fetched without approval.
     pub addresses: Vec<String>,
     /// None: calls that need approval are refused.

@@ -19,12 +19,14 @@ struct ChannelColumns {
     name: String,
     #[sqlx(try_from = "String")]
     place: Document<Place>,
+    /// Null: not known.
+    private: Option<bool>,
     last_message: String,
     last_at: DateTime<Utc>,
 }
 
 impl Database {
-    /// Records how far channels were read. Older values are ignored, so calls may come in any order.
+    /// Records how far channels were read, and who can read them. Older marks are ignored, so calls may come in any order.
     pub async fn record_channels_seen(&self, channels: &[ChannelSeen]) -> Result<()> {
         if channels.is_empty() {
             return Ok(());
@@ -34,7 +36,7 @@ impl Database {
             sql!(
                 transaction.on(),
                 execute,
-                "INSERT INTO channels (id, name, place, last_message, last_at) VALUES ($1, $2, $3, $4, $5)
+                "INSERT INTO channels (id, name, place, last_message, last_at, private) VALUES ($1, $2, $3, $4, $5, $6)
                  ON CONFLICT (id) DO UPDATE SET name = excluded.name, place = excluded.place,
                      last_message = excluded.last_message, last_at = excluded.last_at
                  WHERE excluded.last_at > channels.last_at",
@@ -42,7 +44,15 @@ impl Database {
                 plain(&seen.channel.name),
                 document(&seen.channel.place),
                 seen.last_message.as_str(),
-                seen.last_at
+                seen.last_at,
+                seen.channel.private
+            )?;
+            sql!(
+                transaction.on(),
+                execute,
+                "UPDATE channels SET private = $2 WHERE id = $1 AND (private IS NULL OR private <> $2)",
+                seen.channel.id.as_str(),
+                seen.channel.private
             )?;
         }
         transaction.commit().await
@@ -54,7 +64,7 @@ impl Database {
         Ok(rows
             .into_iter()
             .map(|row| ChannelSeen {
-                channel: Channel { id: row.id.into(), name: row.name, place: row.place.0 },
+                channel: Channel { id: row.id.into(), name: row.name, place: row.place.0, private: row.private.unwrap_or(true) },
                 last_message: row.last_message.into(),
                 last_at: row.last_at,
             })

@@ -1,8 +1,8 @@
-//! Searches documents (passages, BM25, quotations) and lessons.
+//! Searches documents (passages, BM25, quotations).
 //!
-//! Full-text search only, without a stored index: a few hundred kilobytes take milliseconds. `offline` and `context` use the results.
+//! Full-text search only, without a stored index: a few hundred kilobytes take milliseconds. `offline` and `context` use the results. Memories have
+//! their own search, in [`memory::search`](crate::memory::search).
 
-mod lessons;
 mod library;
 mod passage;
 mod quote;
@@ -10,10 +10,10 @@ mod terms;
 
 use chrono::{DateTime, Utc};
 
-pub use lessons::find_lessons;
 pub use library::{Hit, Library};
 pub use passage::{Heading, Passage, headings_of};
 pub use quote::{Quote, cut};
+pub(super) use terms::is_stop_word;
 pub use terms::{Query, QuestionKind, terms_of, words_of};
 
 /// An attachment of a channel, as text.

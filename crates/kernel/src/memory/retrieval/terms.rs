@@ -125,7 +125,7 @@ impl Query {
     }
 }
 
-fn is_stop_word(word: &str) -> bool {
+pub(in crate::memory) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 

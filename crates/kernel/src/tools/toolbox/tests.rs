@@ -7,6 +7,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{PersonaSlug, WorkItemId};
+use crate::memory::Scope;
 use crate::time::ManualClock;
 use crate::tools::ToolLimits;
 use crate::tools::approval::Risk;
@@ -79,11 +80,18 @@ struct Scene {
     item: WorkItemId,
     seen: Vec<String>,
     cancel: CancellationToken,
+    scope: Scope,
 }
 
 impl Scene {
     fn new() -> Self {
-        Self { persona: "vince".into(), item: WorkItemId::generate(), seen: vec!["seen".into()], cancel: CancellationToken::new() }
+        Self {
+            persona: "vince".into(),
+            item: WorkItemId::generate(),
+            seen: vec!["seen".into()],
+            scope: Scope::team(),
+            cancel: CancellationToken::new(),
+        }
     }
 
     fn context(&self) -> ToolContext<'_> {
@@ -91,6 +99,8 @@ impl Scene {
             persona: &self.persona,
             workspace: Some(&self.item),
             source: None,
+            scope: &self.scope,
+            asked_by: None,
             seen: &self.seen,
             tainted: false,
             now: now(),

@@ -7,7 +7,7 @@ use crate::features::backlog::executor::{Assignment, Outcome, failure};
 use crate::features::backlog::model::{Product, WorkItem};
 use kernel::agent::context::new_marker;
 use kernel::agent::{Approvals, Journal, JournalEntry, Limits, OwnTool, Prompt, Reply, Run, RunError, Tools, addresses_in};
-use kernel::memory::MemorySource;
+use kernel::memory::{MemorySource, Scope};
 use kernel::money::Purpose;
 use kernel::persona::Tier;
 use kernel::tools::workspace::Written;
@@ -49,6 +49,8 @@ impl AgentExecutor {
             own: background.site.map_or_else(|| vec![Box::new(Finish) as Box<dyn OwnTool>], |site| repository::tools(site, cancel)),
             workspace: Some(&item.id),
             source: Some(MemorySource::WorkItem(item.id.clone())),
+            scope: Scope::private(item.private_to.clone()),
+            asked_by: None,
             addresses: addresses_of(item),
             approvals: approvals.as_ref().map(|approvals| approvals as &dyn Approvals),
             limits: limits_of(background),

@@ -1,0 +1,39 @@
+//! Answers with what people taught, or else with lessons.
+
+use crate::agent::AnswerVerdict;
+use crate::agent::offline::wording::foreign;
+use crate::agent::offline::{Draft, OfflineQuestion};
+use crate::memory::retrieval::Query;
+use crate::memory::{Memory, MemoryKind};
+
+/// The most memories of an answer, and characters of each.
+const TOLD: usize = 3;
+const CHARS: usize = 400;
+
+/// What people taught about the question. None if nobody did, or if it is about a file that came with it.
+pub(super) fn tell(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
+    if !asked.files.is_empty() || query.is_empty() {
+        return None;
+    }
+    let taught: Vec<&Memory> = asked.memories.iter().filter(|memory| memory.kind == MemoryKind::Fact).collect();
+    (!taught.is_empty()).then(|| draft(asked, &taught))
+}
+
+/// The lessons on the question, where no file and no feed has anything.
+pub(super) fn tell_lessons(asked: &OfflineQuestion<'_>) -> Draft {
+    draft(asked, &asked.memories.iter().collect::<Vec<_>>())
+}
+
+fn draft(asked: &OfflineQuestion<'_>, memories: &[&Memory]) -> Draft {
+    let mut draft = Draft { verdict: AnswerVerdict::Answers, ..Draft::empty() };
+    for memory in memories.iter().take(TOLD) {
+        let on = memory.created_at.with_timezone(&asked.roster.zone()).format("%-d %B %Y");
+        let text = foreign(&memory.text, CHARS);
+        draft.line(match &memory.taught_by {
+            Some(by) => format!("{} taught me on {on}: {text}", foreign(&by.name, 40)),
+            None => format!("Learnt on {on}: {text}"),
+        });
+        draft.sources.push(format!("memory {}", memory.short_id()));
+    }
+    draft
+}

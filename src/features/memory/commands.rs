@@ -1,0 +1,88 @@
+//! `/memory`, `teamroom memory` and the buttons about memories.
+
+use chrono::SecondsFormat;
+use serde_json::{Value, json};
+
+use super::button::MemoryButton;
+use super::render::{render_found, render_history, render_taught};
+use super::service::{Asker, Lesson, Memories, MemoryError};
+use kernel::chat::message::Place;
+use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, refuse};
+use kernel::memory::{Memory, MemorySource, short_id};
+
+pub(super) fn register(registry: &mut Registry, services: &Services) {
+    let memories = services.late::<Memories>();
+    let id = |description: &'static str| ArgumentSpec::text("id", 20, description).required();
+    registry
+        .group(CommandSpec::new("memory", "What the team remembers."), &memories)
+        .command(
+            CommandSpec::new("teach", "Teach the team something.")
+                .public()
+                .argument(ArgumentSpec::text("text", 1000, "What to remember, such as: we deploy on Thursdays").required())
+                .argument(ArgumentSpec::text("replaces", 20, "The id of the memory that is outdated by it")),
+            |memories, call| Box::pin(teach(memories, call)),
+        )
+        .command(
+            CommandSpec::new("search", "Search what the team remembers.")
+                .argument(ArgumentSpec::text("words", 200, "About what").required()),
+            |memories, call| Box::pin(search(memories, call)),
+        )
+        .command(
+            CommandSpec::new("show", "Show a memory: from whom, since when, and what it replaced.").argument(id("Its id from the search")),
+            |memories, call| Box::pin(show(memories, call)),
+        )
+        .command(
+            CommandSpec::new("forget", "Forget something for good.").public().argument(id("Its id from the search")),
+            |memories, call| Box::pin(forget(memories, call)),
+        );
+    registry.button(MemoryButton::PREFIX, &memories, |memories, call| Box::pin(press(memories, call)));
+}
+
+async fn teach(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (text, replaces) = (call.arguments.get_text("text")?, call.arguments.find_text("replaces"));
+    let taught = memories.teach(Lesson { text, replaces, source: MemorySource::Command }, &Asker::of(call)).await.map_err(explain)?;
+    let in_conversation = call.channel.as_ref().is_some_and(|channel| channel.place == Place::Direct);
+    let data = json!({ "id": short_id(taught.kept()), "known": taught.known.is_some() });
+    Ok(CommandReply::public(render_taught(&taught, in_conversation)).with_data(data))
+}
+
+async fn search(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let found = memories.search(call.arguments.get_text("words")?, &Asker::of(call).scope).await.map_err(explain)?;
+    Ok(CommandReply::private(render_found(&found, memories.zone())).with_data(found.iter().map(describe).collect()))
+}
+
+async fn show(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let history = memories.show(call.arguments.get_text("id")?, &Asker::of(call).scope).await.map_err(explain)?;
+    let older: Vec<Value> = history.older.iter().map(describe).collect();
+    let data = json!({ "memory": describe(&history.memory), "older": older });
+    Ok(CommandReply::private(render_history(&history, memories.zone())).with_data(data))
+}
+
+async fn forget(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let told = memories.forget(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
+    Ok(CommandReply::public(told))
+}
+
+async fn press(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    match MemoryButton::parse(&call.name) {
+        Some(button) => memories.press(&button, &Asker::of(call)).await.map_err(explain),
+        None => Ok(refuse("this button is not known any more")?),
+    }
+}
+
+/// What a person did wrong is told; a fault of the store is none of theirs.
+fn explain(error: MemoryError) -> anyhow::Error {
+    match error {
+        MemoryError::Refused(why) => Refused::new(why).into(),
+        MemoryError::Store(error) => error.into(),
+    }
+}
+
+fn describe(memory: &Memory) -> Value {
+    let time = |at: chrono::DateTime<chrono::Utc>| at.to_rfc3339_opts(SecondsFormat::Secs, true);
+    json!({
+        "id": memory.short_id(), "kind": memory.kind, "text": memory.text, "taught_by": memory.taught_by.as_ref().map(|by| &by.name),
+        "since": time(memory.created_at), "until": memory.ended_at.map(time), "private": memory.place.is_some(),
+        "replaces": memory.replaces.as_ref().map(short_id), "forgotten_by": memory.forgotten_by,
+    })
+}

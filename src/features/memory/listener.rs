@@ -1,0 +1,64 @@
+//! "remember: we deploy on Thursdays", said in the chat.
+
+use async_trait::async_trait;
+
+use super::button::{MemoryButton, Press};
+use super::render::render_taught;
+use super::request::{Request, parse_request};
+use super::service::{Asker, Lesson, Memories, MemoryError};
+use super::store::Teach;
+use crate::features::chat::listener::{Listener, Taken};
+use crate::features::chat::model::decision::{Decision, Reason};
+use kernel::chat::message::{AuthorKind, InboundMessage, Place};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::commands::Late;
+use kernel::db::StoreError;
+use kernel::memory::MemorySource;
+use kernel::text::without_invisible;
+
+/// Recognises what people want remembered.
+pub(super) struct RememberListener {
+    pub(super) memories: Late<Memories>,
+}
+
+#[async_trait]
+impl Listener for RememberListener {
+    fn recognises(&self, message: &InboundMessage) -> bool {
+        let Ok(memories) = self.memories.get() else { return false };
+        message.author.kind == AuthorKind::Person && find_request(&memories, message).is_some()
+    }
+
+    /// Counts where a persona would answer, and where a message is addressed to nobody. The persona that was spoken to, or the coordinator, says that
+    /// it is remembered.
+    async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
+        let Ok(memories) = self.memories.get() else { return Ok(None) };
+        let unheard = decision.responders.is_empty() && !matches!(decision.reason, Reason::Silence | Reason::Standup);
+        if message.author.kind != AuthorKind::Person || unheard {
+            return Ok(None);
+        }
+        let Some(Request { text, replaces }) = find_request(&memories, message) else { return Ok(None) };
+        let persona = decision.responders.first().unwrap_or(&memories.roster().coordinator().slug);
+        let say = |text: String| OutboundMessage {
+            reply_to: Some(message.id.clone()),
+            ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, text)
+        };
+        let why = "it is to be remembered".to_owned();
+        let lesson = Lesson { text: &text, replaces: replaces.as_deref(), source: MemorySource::Message(message.id.clone()) };
+        Ok(Some(match memories.draft(lesson, &Asker::author(message)).await {
+            Ok(taught) => {
+                let buttons = vec![MemoryButton::new(Press::Forget, taught.kept()).render()];
+                let reply = OutboundMessage { buttons, ..say(render_taught(&taught, message.channel.place == Place::Direct)) };
+                Taken { why, reply: Some(reply), effect: Some(Box::new(Teach(taught.memory))) }
+            }
+            Err(MemoryError::Refused(told)) => Taken { why, reply: Some(say(told)), effect: None },
+            Err(MemoryError::Store(error)) => return Err(error),
+        }))
+    }
+}
+
+fn find_request(memories: &Memories, message: &InboundMessage) -> Option<Request> {
+    let personas = memories.roster().personas().iter();
+    let names: Vec<&str> =
+        personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect();
+    parse_request(&without_invisible(&message.text), &names)
+}

@@ -1,0 +1,41 @@
+//! What people teach the team: "remember: we deploy on Thursdays", `/memory`, and what text from outside may be remembered.
+//!
+//! A taught fact is a row of the kernel's memory with the highest significance. It is told in each prompt where it may be told, and found by the
+//! search of personas, of people and of the answers without a model. By a sentence (`listener`) it is written in the transaction that decides on the
+//! message, by a command or a button (`commands`) in one of its own. Both go through [`Memories`] (`service`). No model takes part.
+//!
+//! What is taught in a private place is told, shown, replaced and forgotten there alone: see [`Scope`](kernel::memory::Scope).
+//!
+//! # A crash at any step
+//!
+//! | the process dies | the row that says so | the next start |
+//! | --- | --- | --- |
+//! | before the message is decided on | inbox, not decided on | decides, and with that stores the fact and the answer |
+//! | after that | the fact, the answer in the outbox | sends the answer |
+//! | before a command or a button commits | as before | nothing; the person got no answer and does it again. The same words are one fact |
+
+mod button;
+mod commands;
+mod listener;
+pub mod render;
+pub mod request;
+mod service;
+mod store;
+
+use std::sync::Arc;
+
+use crate::features::chat::listener::Listener;
+use kernel::commands::{Registry, Services};
+
+pub use render::offer_lesson;
+pub use service::{Deps, Memories};
+
+/// Adds `/memory` and the buttons.
+pub fn register(registry: &mut Registry, services: &Services) {
+    commands::register(registry, services);
+}
+
+/// Hears what people want remembered.
+pub fn listener(services: &Services) -> Arc<dyn Listener> {
+    Arc::new(listener::RememberListener { memories: services.late() })
+}

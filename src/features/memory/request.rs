@@ -1,0 +1,126 @@
+//! "remember: …" in a message.
+//!
+//! The verb with a colon is a form, like a command that can be typed without a slash. Other wordings and languages are for personas with a model,
+//! which have the tool `memory_save`, and for `/memory teach`.
+
+use kernel::chat::text::split_mention;
+use kernel::text::fold_name;
+
+const VERB: &str = "remember";
+
+/// Before the id of the memory that a new one replaces.
+const INSTEAD: &str = "instead of";
+
+/// What may stand before the verb besides the names of personas and mentions.
+const BEFORE: [&str; 7] = ["hey", "hi", "hello", "ok", "okay", "please", "and"];
+
+/// What somebody wants remembered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Empty: that is missing.
+    pub text: String,
+    /// The id of the memory that it replaces, as written.
+    pub replaces: Option<String>,
+}
+
+/// What may surround the verb.
+const MARKS: [char; 3] = ['*', '_', '`'];
+
+/// Reads a message. None: it is no such request. `names` are those of the personas, who may be spoken to first.
+pub fn parse_request(text: &str, names: &[&str]) -> Option<Request> {
+    let said = find_said(text, names)?;
+    Some(parse_instead(said).unwrap_or_else(|| Request { text: said.to_owned(), replaces: None }))
+}
+
+/// What stands after the verb, where nothing but an address stands before it.
+fn find_said<'t>(text: &'t str, names: &[&str]) -> Option<&'t str> {
+    let is_name = |word: &str| names.iter().any(|name| fold_name(name).split_whitespace().any(|part| part == word));
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        if let Some(said) = strip_verb(rest) {
+            return Some(said);
+        }
+        if let Some((_, after)) = split_mention(rest) {
+            rest = after.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+            continue;
+        }
+        let (word, after) = rest.split_once(char::is_whitespace)?;
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        if !BEFORE.contains(&bare.as_str()) && !is_name(&bare) {
+            return None;
+        }
+        rest = after.trim_start();
+    }
+    None
+}
+
+fn strip_verb(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches(MARKS);
+    let verb = text.get(..VERB.len()).filter(|verb| verb.eq_ignore_ascii_case(VERB))?;
+    let after = text[verb.len()..].trim_start_matches(MARKS).trim_start();
+    Some(after.strip_prefix([':', '：'])?.trim_start_matches(MARKS).trim())
+}
+
+/// "instead of #k3m9xz we deploy on Fridays".
+fn parse_instead(said: &str) -> Option<Request> {
+    let rest = said.get(..INSTEAD.len()).filter(|begin| begin.eq_ignore_ascii_case(INSTEAD)).map(|_| said[INSTEAD.len()..].trim_start())?;
+    let (id, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let id = clean_id(id);
+    let looks_like_one = id.len() == 6 && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    looks_like_one.then(|| Request { text: text.trim_start_matches([',', ':', '-', ' ']).to_owned(), replaces: Some(id) })
+}
+
+/// An id as people write it: `#K3M9XZ`, `` `k3m9xz`, ``.
+pub fn clean_id(written: &str) -> String {
+    written.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(message: &str) -> Option<String> {
+        parse_request(message, &["Kelly", "Big Ear"]).map(|request| request.text)
+    }
+
+    #[test]
+    fn the_verb_with_a_colon_asks_for_it() {
+        for message in [
+            "remember: we deploy on Thursdays",
+            "Remember:we deploy on Thursdays",
+            "kelly, remember: we deploy on Thursdays",
+            "hey Big Ear, please **remember**: we deploy on Thursdays",
+            "<user:discord:7> remember: we deploy on Thursdays",
+            "@Kelly remember：we deploy on Thursdays",
+        ] {
+            assert_eq!(text(message).as_deref(), Some("we deploy on Thursdays"), "{message}");
+        }
+        assert_eq!(text("remember: deploys: Thursdays\nand Fridays").as_deref(), Some("deploys: Thursdays\nand Fridays"));
+        assert_eq!(text("remember:").as_deref(), Some(""));
+    }
+
+    #[test]
+    fn other_sentences_do_not() {
+        for message in [
+            "do you remember: when?",
+            "Bob, remember: milk",
+            "I remember: it rained",
+            "remember that we met",
+            "remember",
+            "note: x",
+            "",
+            ":",
+        ] {
+            assert_eq!(text(message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_newer_fact_may_name_the_older_one() {
+        let request = parse_request("remember: instead of #K3M9XZ, we deploy on Fridays", &[]);
+        assert_eq!(request, Some(Request { text: "we deploy on Fridays".into(), replaces: Some("k3m9xz".into()) }));
+        let request = parse_request("remember: instead of coffee we drink tea", &[]);
+        assert_eq!(request, Some(Request { text: "we drink tea".into(), replaces: Some("coffee".into()) }));
+        assert_eq!(text("remember: instead of the lift take the stairs").as_deref(), Some("instead of the lift take the stairs"));
+    }
+}
