@@ -5,6 +5,7 @@ mod command_line;
 mod commands;
 mod company;
 mod crashes;
+mod files;
 mod kills;
 mod load;
 mod loops;

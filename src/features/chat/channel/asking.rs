@@ -12,7 +12,7 @@ use crate::features::chat::model::decision::Block;
 use crate::features::chat::store::{AskUpdate, Blocked};
 use crate::features::chat::{Conversation, Running};
 use kernel::agent::ask::{Ask, AskState};
-use kernel::agent::{Colleagues, Question, Reply, RunError};
+use kernel::agent::{Colleagues, Question, Refers, Reply, RunError};
 use kernel::chat::message::Speaker;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
@@ -112,7 +112,12 @@ impl Conversation {
 
     async fn answer_ask(&self, ask: &Ask, cancel: &CancellationToken) -> Result<Reply, RunError> {
         let store = &self.deps().store;
-        let channel_name = store.find_message(&ask.message).await?.map_or_else(String::new, |row| row.message.channel.name);
+        let message = store.find_message(&ask.message).await?.map(|row| row.message);
+        let refers = match &message {
+            Some(message) => self.read_references(message).await?,
+            None => Refers::default(),
+        };
+        let channel_name = message.map_or_else(String::new, |message| message.channel.name);
         let asker = Speaker::Persona(ask.asker.clone());
         let origin = AskOrigin {
             conversation: self,
@@ -127,6 +132,7 @@ impl Conversation {
             channel: Some(&ask.channel),
             channel_name: &channel_name,
             answered: std::slice::from_ref(&ask.message),
+            refers: Some(&refers),
             source: Some(MemorySource::Message(ask.message.clone())),
             colleagues: Some(&origin),
             ..Question::new(&ask.askee, (Purpose::Ask, ask.id.as_str()), &asker, &ask.question)

@@ -55,8 +55,11 @@ impl Conversation {
         let mut rows = Rows::default();
         rows.outbox.extend(taken.as_ref().and_then(|taken| taken.reply.clone()));
         self.plan(&message, &decision, &mut rows);
+        // An answer says itself which files could not be read.
+        let is_answered = rows.turns.iter().any(|turn| turn.trigger == Trigger::Message);
         if let Some(responder) = decision.responders.first()
             && !refused.is_empty()
+            && !is_answered
         {
             rows.outbox.push(Self::notice(responder, &message.channel.id, refused.join("\n")));
         }

@@ -14,32 +14,29 @@ use kernel::chat::{DownloadError, attachments};
 const ONLINE_LOOKS: u32 = 60;
 const ONLINE_LOOK: Duration = Duration::from_millis(500);
 
+/// The most refused files of a message that are kept by name. A platform has a limit of its own.
+const REFUSED: usize = 20;
+
 impl Conversation {
     /// Fetches and stores the texts of a burst's files. A long paste that the platform turned into a file becomes message text again. An unreadable
-    /// file never blocks its message. The returned sentences tell the person about it.
+    /// file never blocks its message. Its row says why there is no text, for this answer and later ones. The returned sentences tell the person.
     pub(crate) async fn read_files(&self, burst: &mut [InboundMessage]) -> anyhow::Result<Vec<String>> {
         let mut sentences = Vec::new();
         for message in burst.iter_mut().filter(|message| !message.attachments.is_empty()) {
-            let (accepted, refusals) = attachments::select(&message.attachments);
-            sentences.extend(refusals.iter().map(ToString::to_string));
-            let mut files = Vec::new();
+            let (accepted, refused) = attachments::select(&message.attachments);
+            let refused = refused.iter().take(REFUSED).map(|(attachment, refusal)| stored(message, attachment, Err(refusal.to_string())));
+            let mut files: Vec<FileText> = refused.collect();
+            let mut pasted = Vec::new();
             for attachment in accepted {
                 let read = self.read_file(attachment).await;
                 if let (Ok(text), true) = (&read, attachments::is_long_paste(attachment)) {
-                    [message.text.as_str(), text].join("\n").trim().clone_into(&mut message.text);
+                    pasted.push(text.clone());
                 }
-                sentences.extend(read.as_ref().err().cloned());
-                files.push(FileText {
-                    id: attachment.id.clone(),
-                    message: message.id.clone(),
-                    channel: message.channel.id.clone(),
-                    name: attachments::display_name(&attachment.name),
-                    size: attachment.size,
-                    note: read.as_ref().err().cloned(),
-                    text: read.ok(),
-                    by: message.author.name.clone(),
-                    at: message.sent_at,
-                });
+                files.push(stored(message, attachment, read));
+            }
+            sentences.extend(files.iter().filter_map(|file| file.note.clone()));
+            for text in pasted {
+                [message.text.as_str(), &text].join("\n").trim().clone_into(&mut message.text);
             }
             self.persist("storing files", || self.deps().store.record_files(&files)).await?;
         }
@@ -65,5 +62,20 @@ impl Conversation {
             .await
             .map_err(|error| format!("I could not take {}: {error}.", attachments::display_name(&attachment.name)))?;
         attachments::decode(&bytes, attachment).map_err(|refusal| refusal.to_string())
+    }
+}
+
+/// The row of a file: its text, or a sentence about why there is none.
+fn stored(message: &InboundMessage, attachment: &Attachment, read: Result<String, String>) -> FileText {
+    FileText {
+        id: attachment.id.clone(),
+        message: message.id.clone(),
+        channel: message.channel.id.clone(),
+        name: attachments::display_name(&attachment.name),
+        size: attachment.size,
+        note: read.as_ref().err().cloned(),
+        text: read.ok(),
+        by: message.author.name.clone(),
+        at: message.sent_at,
     }
 }

@@ -61,6 +61,49 @@ pub enum Refusal {
     TooMuch { name: String },
     #[error("{name} is not a text file, so I skipped it.")]
     Binary { name: String },
+    #[error("{}, so I skipped {name}.", media.cannot())]
+    Media { media: Media, name: String },
+}
+
+/// Files for eyes and ears, by the ending of their name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Media {
+    Picture,
+    VoiceMessage,
+    Sound,
+    Video,
+}
+
+impl Media {
+    pub fn of(name: &str) -> Option<Self> {
+        match ending_of(name)?.as_str() {
+            "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "ico" | "heic" | "avif" => Some(Self::Picture),
+            // As Discord's and Slack's clients name what people record.
+            "ogg" | "m4a" if ["voice-message", "audio_message"].iter().any(|known| name.starts_with(known)) => Some(Self::VoiceMessage),
+            "mp3" | "ogg" | "wav" | "flac" | "m4a" | "opus" => Some(Self::Sound),
+            "mp4" | "mov" | "webm" | "mkv" => Some(Self::Video),
+            _ => None,
+        }
+    }
+
+    /// What it is, and that nobody took it in: `a picture`, `not seen`.
+    pub fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Picture => ("a picture", "not seen"),
+            Self::VoiceMessage => ("a voice message", "not heard"),
+            Self::Sound => ("a sound file", "not heard"),
+            Self::Video => ("a video", "not seen"),
+        }
+    }
+
+    fn cannot(self) -> &'static str {
+        match self {
+            Self::Picture => "I can't see pictures yet",
+            Self::VoiceMessage => "I can't listen to voice messages yet",
+            Self::Sound => "I can't listen to sound files yet",
+            Self::Video => "I can't watch videos yet",
+        }
+    }
 }
 
 /// Checks before download, from the announced extension, content type and size.
@@ -69,7 +112,9 @@ pub enum Refusal {
 /// The refusal, as a sentence for the person.
 pub fn accept(attachment: &Attachment) -> Result<(), Refusal> {
     let name = display_name(&attachment.name);
-    if !is_text(attachment) {
+    if let Some(media) = Media::of(&attachment.name) {
+        Err(Refusal::Media { media, name })
+    } else if !is_text(attachment) {
         Err(Refusal::NotText { name })
     } else if attachment.size > MAX_FILE_BYTES {
         Err(Refusal::TooLarge { name, size: attachment.size, limit: MAX_FILE_BYTES })
@@ -78,14 +123,14 @@ pub fn accept(attachment: &Attachment) -> Result<(), Refusal> {
     }
 }
 
-/// The files to download, in order, and the refusals of the others.
-pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<Refusal>) {
+/// The files to download, in order, and the others with why they are refused.
+pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<(&Attachment, Refusal)>) {
     let (mut accepted, mut refused, mut total) = (Vec::new(), Vec::new(), 0_u64);
     for attachment in attachments {
         match accept(attachment) {
-            Err(refusal) => refused.push(refusal),
+            Err(refusal) => refused.push((attachment, refusal)),
             Ok(()) if accepted.len() == MAX_FILES || total + attachment.size > MAX_TOTAL_BYTES => {
-                refused.push(Refusal::TooMuch { name: display_name(&attachment.name) });
+                refused.push((attachment, Refusal::TooMuch { name: display_name(&attachment.name) }));
             }
             Ok(()) => {
                 total += attachment.size;
@@ -97,8 +142,7 @@ pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<Refusal>) {
 }
 
 fn is_text(attachment: &Attachment) -> bool {
-    let ending = attachment.name.rsplit_once('.').map(|(_, ending)| ending.trim().to_ascii_lowercase());
-    match ending.as_deref() {
+    match ending_of(&attachment.name).as_deref() {
         Some(ending) if TEXT_ENDINGS.contains(&ending) => return true,
         Some(ending) if BINARY_ENDINGS.contains(&ending) => return false,
         _ => {}
@@ -106,6 +150,11 @@ fn is_text(attachment: &Attachment) -> bool {
     let content_type =
         attachment.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     content_type.starts_with("text/") || TEXT_TYPES.contains(&content_type.as_str())
+}
+
+/// The ending of a name in small letters, without its dot.
+fn ending_of(name: &str) -> Option<String> {
+    name.rsplit_once('.').map(|(_, ending)| ending.trim().to_ascii_lowercase())
 }
 
 /// Whether Discord's client made this file from a pasted text that was too long. It counts as message text.
