@@ -139,7 +139,6 @@ async fn a_file_of_last_week_answers_what_it_is_about_and_nothing_else(backing: 
     for (count, (question, shown)) in [
         ("vince, what does the server cost today?", false),
         ("vince, summarise it", false),
-        ("vince, what costs are there?", false),
         ("vince, where is the venue of the launch?", true),
         ("vince, what is in launch.md?", true),
     ]

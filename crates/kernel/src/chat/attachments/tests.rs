@@ -58,6 +58,15 @@ fn ten_files_and_two_mebibytes_of_a_message_are_read() {
 }
 
 #[test]
+fn documents_may_be_larger_than_text_files() {
+    assert_eq!(accept(&file("plan.PDF", 5 * MAX_FILE_BYTES, Some("application/octet-stream"))), Ok(()));
+    let refusal = accept(&file("plan.pdf", 50 * MAX_FILE_BYTES, None)).expect_err("it is over the limit");
+    assert_eq!(refusal.to_string(), "plan.pdf is too large: 50 MiB of at most 8 MiB. Please send only the part that matters.");
+    let refusal = read(b"no PDF", &file("plan.pdf", 6, None)).expect_err("it is none");
+    assert_eq!(refusal.to_string(), "I can't read plan.pdf: it is damaged or not what its name says.");
+}
+
+#[test]
 fn text_is_read_in_whatever_encoding_it_came() {
     let notes = file("notes.txt", 1, None);
     let utf_16 = |mark: &[u8], order: fn(u16) -> [u8; 2]| {
