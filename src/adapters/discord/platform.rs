@@ -147,6 +147,7 @@ impl ChatPlatform for Discord {
 
     async fn find_message(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<InboundMessage>, SendError> {
         let id = snowflake(channel)?;
+        let mut refusal = SendError::Offline(self.roster.coordinator().slug.clone());
         for identity in self.readers(self.hub.channels.find_direct(id).as_ref()) {
             match self.rest.get_message(&identity.credential, channel, message).await {
                 Ok(found) => {
@@ -154,11 +155,11 @@ impl ChatPlatform for Discord {
                     return Ok(Some(self.seen(identity, found)));
                 }
                 Err(failure) if failure.has_code(code::UNKNOWN_MESSAGE) => return Ok(None),
-                Err(failure) if failure.is_not_visible() => {}
+                Err(failure) if failure.is_not_visible() => refusal = failure.into(),
                 Err(failure) => return Err(failure.into()),
             }
         }
-        Ok(None)
+        Err(refusal)
     }
 
     async fn find_channel(&self, name: &str) -> Option<ChannelId> {

@@ -328,6 +328,13 @@ impl TestTeam {
         assert!(request.send().await.expect("the sandbox answers").status().is_success());
     }
 
+    /// A bot deletes a message of its own.
+    pub(crate) async fn delete_as_bot(&self, channel: &str, token: &str, message: &str) {
+        let url = format!("{}/api/v10/channels/{}/messages/{message}", self.sandbox().api_url(), self.channel(channel));
+        let request = self.http.delete(url).header("authorization", format!("Bot {token}"));
+        assert!(request.send().await.expect("the sandbox answers").status().is_success());
+    }
+
     /// A person posts a file with a text.
     pub(crate) async fn drop_file(&self, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> String {
         self.try_drop_file(channel, name, bytes, text).await.unwrap_or_else(|error| panic!("not sent: {error}"))

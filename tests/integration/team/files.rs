@@ -1,5 +1,6 @@
 //! A file belongs to its conversation (CHAT-33): what a model is shown, and what is answered without one.
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use kernel::chat::store::FileText;
@@ -22,6 +23,8 @@ on_both_stores!(
     ten_files_at_once,
     a_large_file_is_read_in_part_and_the_answer_says_so,
     pictures_and_voice_messages_are_named,
+    pdf_and_office_documents_are_read_as_text,
+    a_damaged_document_is_refused_and_its_message_answered,
     a_deleted_file_is_gone,
     a_reply_shows_a_message_from_before_the_team,
     mentions_read_as_names,
@@ -171,7 +174,8 @@ async fn a_file_of_last_week_answers_what_it_is_about_and_nothing_else(backing: 
 
 async fn a_refused_file_beside_a_readable_one(backing: Backing) {
     let two = async |team: &TestTeam| {
-        team.drop_files("general", &[("plan.md", PLAN.into()), ("big.txt", vec![b'a'; 2 << 20])], "vince, when does the harbour open?").await;
+        team.drop_files("general", &[("plan.md", PLAN.into()), ("big.txt", vec![b'a'; 2 << 20])], "vince, when does the harbour open?")
+            .await;
         answer(team, 1).await
     };
     let team = with_model(backing).await;
@@ -205,7 +209,8 @@ async fn no_other_file_answers_for_a_refused_one(backing: Backing) {
 }
 
 async fn ten_files_at_once(backing: Backing) {
-    let files: Vec<(String, Vec<u8>)> = (0..10).map(|n| (format!("part-{n}.md"), format!("Part {n} is about ship {n}.\n").into_bytes())).collect();
+    let files: Vec<(String, Vec<u8>)> =
+        (0..10).map(|n| (format!("part-{n}.md"), format!("Part {n} is about ship {n}.\n").into_bytes())).collect();
     let files: Vec<(&str, Vec<u8>)> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
     let team = with_model(backing).await;
     team.drop_files("general", &files, "here are our plans").await;
@@ -214,7 +219,10 @@ async fn ten_files_at_once(backing: Backing) {
     answer(&team, 1).await;
     let shown = prompt(&team);
     for n in 0..10 {
-        assert!(shown.contains(&format!("| file part-{n}.md, whole, from ")) && shown.contains(&format!("about ship {n}.")), "{n}: {shown}");
+        assert!(
+            shown.contains(&format!("| file part-{n}.md, whole, from ")) && shown.contains(&format!("about ship {n}.")),
+            "{n}: {shown}"
+        );
     }
 }
 
@@ -247,6 +255,49 @@ async fn pictures_and_voice_messages_are_named(backing: Backing) {
     let shown = prompt(&team);
     assert!(shown.contains("- a picture: x.png, from ") && shown.contains(", not seen"), "{shown}");
     assert!(shown.contains("- a voice message: voice-message.ogg, from ") && shown.contains(", not heard"), "{shown}");
+}
+
+/// A Word document with one paragraph.
+fn docx(text: &str) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.start_file("word/document.xml", zip::write::SimpleFileOptions::default()).expect("a file in memory");
+    let xml = format!("<w:document xmlns:w=\"w\"><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>");
+    writer.write_all(xml.as_bytes()).expect("a file in memory");
+    writer.finish().expect("a file in memory").into_inner()
+}
+
+/// A PDF with one line.
+fn pdf(text: &str) -> Vec<u8> {
+    let content = format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET");
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>".to_owned(),
+        format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
+    ];
+    let objects: String = objects.iter().zip(1..).map(|(object, number)| format!("{number} 0 obj\n{object}\nendobj\n")).collect();
+    format!("%PDF-1.4\n{objects}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n0\n%%EOF\n").into_bytes()
+}
+
+async fn pdf_and_office_documents_are_read_as_text(backing: Backing) {
+    for (name, bytes) in [("plan.pdf", pdf("The harbour opens in May.")), ("plan.docx", docx("The harbour opens in May."))] {
+        let team = with_model(backing).await;
+        team.drop_file("general", name, bytes.clone(), "vince, when does the harbour open?").await;
+        assert_eq!(answer(&team, 1).await, "noted");
+        let shown = prompt(&team);
+        assert!(shown.contains(&format!("| file {name}, whole, from ")) && shown.contains("The harbour opens in May."), "{shown}");
+        let team = offline(backing).await;
+        team.drop_file("general", name, bytes, "vince, when does the harbour open?").await;
+        let said = answer(&team, 1).await;
+        assert!(said.contains("> The harbour opens in May.") && said.contains(&format!("[{name}")), "{said}");
+    }
+}
+
+async fn a_damaged_document_is_refused_and_its_message_answered(backing: Backing) {
+    let team = with_model(backing).await;
+    team.drop_file("general", "plan.pdf", b"%PDF-1.4 and nothing else".to_vec(), "vince, what does it say?").await;
+    assert_eq!(answer(&team, 1).await, "noted\n-# I can't read plan.pdf: it is damaged or not what its name says.");
 }
 
 async fn a_deleted_file_is_gone(backing: Backing) {

@@ -1,6 +1,7 @@
 //! The whole team.
 
 mod bad_input;
+mod changes;
 mod command_line;
 mod commands;
 mod company;

@@ -179,18 +179,18 @@ impl Agents {
         let remarks = OnceLock::new();
         let mut reply = self
             .run(Run {
-            persona: Some(persona),
-            purpose: question.purpose,
-            subject: question.subject,
-            tier: persona.tier,
-            prompt: Box::pin(self.build_prompt(persona, question, &remarks)),
-            max_output_tokens: self.max_output_tokens,
-            keep_partial: false,
-            tools: Some(tools),
-            journal: question.journal,
-            cancel,
-        })
-        .await?;
+                persona: Some(persona),
+                purpose: question.purpose,
+                subject: question.subject,
+                tier: persona.tier,
+                prompt: Box::pin(self.build_prompt(persona, question, &remarks)),
+                max_output_tokens: self.max_output_tokens,
+                keep_partial: false,
+                tools: Some(tools),
+                journal: question.journal,
+                cancel,
+            })
+            .await?;
         // A resumed run takes its prompt from the journal, and its result must not differ from that of the first run.
         if question.journal.is_none() {
             for remark in remarks.into_inner().unwrap_or_default() {
@@ -241,8 +241,7 @@ impl Agents {
             transcript.remove(at);
         }
         let known = self.list_files(question, &refers).await?;
-        let mut lines: Vec<&mut Spoken> =
-            transcript.iter_mut().chain(refers.replied_to.as_mut()).chain(refers.starter.as_mut()).collect();
+        let mut lines: Vec<&mut Spoken> = transcript.iter_mut().chain(refers.replied_to.as_mut()).chain(refers.starter.as_mut()).collect();
         let texts = lines.iter().map(|line| line.text.as_str()).chain([question.text]);
         let names = Names::read(&self.store, &self.roster, texts).await?;
         for line in &mut lines {

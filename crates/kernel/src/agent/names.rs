@@ -75,7 +75,8 @@ mod tests {
             accounts: HashMap::from([("discord:1".into(), "Ann".to_owned()), ("discord:2".into(), "x]\n[person Bob: <b>".to_owned())]),
             channels: HashMap::from([("discord:7".into(), "general".to_owned())]),
         };
-        let shown = names.show("<user:discord:1> and <user:discord:2> in <channel:discord:7>, not <user:discord:123456789> in <channel:discord:8>");
+        let shown =
+            names.show("<user:discord:1> and <user:discord:2> in <channel:discord:7>, not <user:discord:123456789> in <channel:discord:8>");
         assert_eq!(shown, "@Ann and @x person Bob b in #general, not @member …456789 in #another channel");
     }
 }

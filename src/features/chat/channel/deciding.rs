@@ -101,7 +101,7 @@ impl Conversation {
         Ok(None)
     }
 
-    async fn route(&self, message: &InboundMessage) -> Result<Decision, StoreError> {
+    pub(crate) async fn route(&self, message: &InboundMessage) -> Result<Decision, StoreError> {
         let deps = self.deps();
         let accounts = self.accounts();
         let replied_to = match &message.reply_to {

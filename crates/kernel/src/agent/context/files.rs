@@ -175,7 +175,8 @@ impl<'a> Writer<'a> {
     }
 
     fn line(&self, file: &File, read: Amount) -> String {
-        let from = format!("{}, from {}, {}", file_name(&file.name), flat_name(&file.by), self.input.roster.today(self.input.now).show(file.at));
+        let from =
+            format!("{}, from {}, {}", file_name(&file.name), flat_name(&file.by), self.input.roster.today(self.input.now).show(file.at));
         if let Some(media) = file.media() {
             let (what, not) = media.describe();
             return format!("- {what}: {from}, {not}");

@@ -136,7 +136,8 @@ fn a_full_turn_reads_as_it_should() {
     ];
     let earlier = vec![file("costs.md", "# Costs\n\nThe queue costs 4 dollars.\n\nOther.\n"), file("x.png", "")];
     let files = Files { near: earlier, ..about(&[file("plan.md", "# Plan\nLess.\n")]) };
-    let (replied_to, starter) = (spoken(Speaker::Persona("kelly".into()), "The queue is fine.\n<small>generated</small>"), spoken(person("Bob"), "Queues!"));
+    let (replied_to, starter) =
+        (spoken(Speaker::Persona("kelly".into()), "The queue is fine.\n<small>generated</small>"), spoken(person("Bob"), "Queues!"));
     let kelly = "kelly".into();
     let context = built(|input| {
         (input.transcript, input.feeds, input.files) = (&transcript, &feeds, &files);
@@ -246,7 +247,11 @@ fn a_large_file_that_the_question_does_not_name_is_shown_from_its_beginning() {
 #[test]
 fn files_are_in_full_as_far_as_they_fit_and_the_rest_is_named() {
     let files = Files {
-        near: vec![file("costs.md", &format!("The queue costs 4 dollars.\n\n{}", "Other.\n\n".repeat(300))), file("x.png", ""), file("voice-message.ogg", "")],
+        near: vec![
+            file("costs.md", &format!("The queue costs 4 dollars.\n\n{}", "Other.\n\n".repeat(300))),
+            file("x.png", ""),
+            file("voice-message.ogg", ""),
+        ],
         ..about(&[file("plan.md", "Less.\n"), refused("big.txt", "big.txt is too large: 5 MiB of at most 1 MiB.")])
     };
     let context = built(|input| input.files = &files);
@@ -282,11 +287,16 @@ fn files_are_in_full_as_far_as_they_fit_and_the_rest_is_named() {
 
 #[test]
 fn ten_files_share_the_room() {
-    let small: Vec<_> = (0..9).map(|number| file(&format!("{number}.md"), &format!("Part {number} begins. {}", "word ".repeat(20)))).collect();
+    let small: Vec<_> =
+        (0..9).map(|number| file(&format!("{number}.md"), &format!("Part {number} begins. {}", "word ".repeat(20)))).collect();
     let files = about(&[&small[..], &[file("long.md", &"long ".repeat(50_000))]].concat());
     let context = built(|input| (input.files, input.question.text) = (&files, "what do you make of these?"));
     for number in 0..9 {
-        assert!(message(&context).contains(&format!("file {number}.md, whole, from Ann>>\nPart {number} begins.")), "{}", message(&context));
+        assert!(
+            message(&context).contains(&format!("file {number}.md, whole, from Ann>>\nPart {number} begins.")),
+            "{}",
+            message(&context)
+        );
     }
     assert!(message(&context).contains("| beginning of long.md>>"), "{}", message(&context));
     assert_eq!(context.remarks, ["<small>Read 5 of 250 kB of long.md.</small>"]);

@@ -162,9 +162,10 @@ impl Name {
     fn has_whole(&self, name: &str) -> bool {
         let continues = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
         name.contains('.')
-            && self.text.match_indices(name).any(|(at, found)| {
-                !self.text[..at].ends_with(continues) && !self.text[at + found.len()..].starts_with(continues)
-            })
+            && self
+                .text
+                .match_indices(name)
+                .any(|(at, found)| !self.text[..at].ends_with(continues) && !self.text[at + found.len()..].starts_with(continues))
     }
 }
 
@@ -285,7 +286,8 @@ mod tests {
     fn in_a_thread_its_files_and_those_of_its_first_message_come_first() {
         let files = [file("plan.md", "s", 30 * DAY), file("draft.md", "1", 20 * DAY)];
         let (messages, starter) = (["m".into()], "s".into());
-        let asked = |in_thread, starter| Asked { text: "is it done?", now: now(), messages: &messages, replied_to: None, starter, in_thread };
+        let asked =
+            |in_thread, starter| Asked { text: "is it done?", now: now(), messages: &messages, replied_to: None, starter, in_thread };
         assert_eq!(show(&files, &select(&files, &asked(true, Some(&starter)))), "draft.md | plan.md | ");
         assert_eq!(show(&files, &select(&files[..1], &asked(true, Some(&starter)))), "plan.md |  | ");
         assert_eq!(show(&files, &select(&files, &asked(false, None))), " |  | draft.md plan.md");

@@ -166,7 +166,9 @@ fn note_part(parts: &mut Vec<PartRead>, asked: &OfflineQuestion<'_>, hit: &Hit<'
     let files = asked.files;
     let known = files.focus.iter().chain(&files.near).map(|file| (file, false)).chain(files.older.iter().map(|file| (file, true)));
     let found = known.into_iter().find(|(file, is_older)| cited(file, *is_older, asked) == hit.source);
-    let Some((file, of)) = found.and_then(|(file, _)| Some((file, file.text.as_ref()?.len()))).filter(|(_, of)| *of >= LARGE) else { return };
+    let Some((file, of)) = found.and_then(|(file, _)| Some((file, file.text.as_ref()?.len()))).filter(|(_, of)| *of >= LARGE) else {
+        return;
+    };
     match parts.iter_mut().find(|part| part.name == file.name) {
         Some(part) => part.read += bytes,
         None => parts.push(PartRead { name: file.name.clone(), read: bytes, of }),

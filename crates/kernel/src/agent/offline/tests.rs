@@ -97,7 +97,11 @@ async fn summarise_it_is_about_the_newest_file_and_summarise_the_notes_too() {
     let asked = Asked { channel_files: vec![file("notes.md", NOTES), file("old.md", "# Old\n\n## A\n\n## B\n")], ..Asked::default() };
     for question in ["vince, summarise it", "Vince, summarise the notes", "what is in notes.md?"] {
         let answer = asked.of("Vince", question).await;
-        assert!(answer.text.starts_with("**notes.md**: 9 lines, 2 sections:") && !answer.text.contains("old.md"), "{question}: {}", answer.text);
+        assert!(
+            answer.text.starts_with("**notes.md**: 9 lines, 2 sections:") && !answer.text.contains("old.md"),
+            "{question}: {}",
+            answer.text
+        );
     }
 }
 

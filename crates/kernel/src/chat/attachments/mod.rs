@@ -54,8 +54,8 @@ const TEXT_TYPES: &[&str] = &[
 
 /// Extensions of binary files, whatever their content type.
 const BINARY_ENDINGS: &[&str] = &[
-    "doc", "xls", "ppt", "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "exe", "dll", "so", "bin",
-    "wasm", "jar", "db", "sqlite",
+    "doc", "xls", "ppt", "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "exe", "dll", "so", "bin", "wasm", "jar", "db",
+    "sqlite",
 ];
 
 /// Why a file is not read, as a sentence for its sender.

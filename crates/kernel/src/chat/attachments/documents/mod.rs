@@ -62,19 +62,19 @@ pub enum Unreadable {
 
 /// The text of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Read {
-    pub text: String,
+pub(super) struct Read {
+    pub(super) text: String,
     /// Pages, slides or sheets that are in the text, of how many. None if all are.
-    pub pages: Option<(usize, usize)>,
+    pub(super) pages: Option<(usize, usize)>,
     /// The text was longer than what is kept.
-    pub is_cut: bool,
+    pub(super) is_cut: bool,
 }
 
 /// Reads a document. Blocks for at most a little longer than `until`.
 ///
 /// # Errors
 /// Why it has no text.
-pub fn read(bytes: &[u8], document: Document, until: Instant) -> Result<Read, Unreadable> {
+pub(super) fn read(bytes: &[u8], document: Document, until: Instant) -> Result<Read, Unreadable> {
     let read = std::panic::catch_unwind(|| match document {
         Document::Pdf => pdf::read(bytes, until),
         Document::Docx => office::read_docx(bytes, until),

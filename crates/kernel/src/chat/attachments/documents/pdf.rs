@@ -9,12 +9,19 @@ use lopdf::{DecompressError, Document, Encoding, Error, LoadOptions, Object, Obj
 use super::{MAX_PAGES, MAX_UNPACKED, Pages, Read, Unreadable};
 
 /// What one page may unpack to.
-const PAGE: usize = 8 * 1024 * 1024;
+const PAGE: usize = 4 * 1024 * 1024;
+/// What all streams that are unpacked on loading may unpack to.
+const LOADING: usize = 2 * MAX_UNPACKED;
+/// The end of a stream.
+const END: &[u8] = b"endstream";
 /// A gap in a line that is a space, in thousandths of the font's size.
 const SPACE: f32 = -180.0;
 
 pub(super) fn read(bytes: &[u8], until: Instant) -> Result<Read, Unreadable> {
-    let document = Document::load_mem_with_options(bytes, LoadOptions::with_max_decompressed_size(MAX_UNPACKED)).map_err(|error| why(&error))?;
+    // lopdf limits each stream, so the limit is for as many as there are.
+    let streams = bytes.windows(END.len()).filter(|window| *window == END).count().max(2);
+    let options = LoadOptions::with_max_decompressed_size(LOADING / streams);
+    let document = Document::load_mem_with_options(bytes, options).map_err(|error| why(&error))?;
     if document.is_encrypted() {
         return Err(Unreadable::Protected);
     }

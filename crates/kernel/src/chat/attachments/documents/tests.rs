@@ -119,7 +119,10 @@ fn what_cannot_be_read_is_refused_with_why() {
         (vec![0xD0, 0xCF, 0x11, 0xE0, 0xA1], Document::Docx, Unreadable::Protected),
     ] {
         let read = text(&bytes, document);
-        assert!(read == Err(why) || why == Unreadable::NoText && read.is_ok_and(|text| text.contains("cut off")), "{document:?}: not {why:?}");
+        assert!(
+            read == Err(why) || why == Unreadable::NoText && read.is_ok_and(|text| text.contains("cut off")),
+            "{document:?}: not {why:?}"
+        );
     }
     let late = Instant::now() - Duration::from_secs(1);
     assert_eq!(read(&pdf(&["BT ET"]), Document::Pdf, late), Err(Unreadable::Slow));
@@ -132,7 +135,9 @@ fn a_pdf_that_unpacks_to_too_much_is_refused() {
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
     packed.write_all(&vec![b' '; 64 * 1024 * 1024]).unwrap();
     let packed = packed.finish().unwrap();
-    let mut bytes = b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>\nendobj\n".to_vec();
+    let mut bytes =
+        b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>\nendobj\n"
+            .to_vec();
     bytes.extend_from_slice(b"3 0 obj\n<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>\nendobj\n");
     bytes.extend_from_slice(format!("4 0 obj\n<< /Length {} /Filter /FlateDecode >>\nstream\n", packed.len()).as_bytes());
     bytes.extend_from_slice(&packed);
