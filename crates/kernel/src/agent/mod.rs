@@ -12,14 +12,16 @@ pub mod offline;
 pub mod prompt;
 mod readings;
 mod run;
+mod surroundings;
 pub mod turn;
 mod verdict;
 
-pub use answer::{Agents, Question, Refers};
+pub use answer::{Agents, Question};
 pub use ask_tool::Colleagues;
 pub use journal::{Journal, JournalEntry};
 pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
 pub use run::{Approvals, Consent, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in};
+pub use surroundings::Refers;
 pub use verdict::AnswerVerdict;
 
 use crate::db::StoreError;

@@ -88,6 +88,12 @@ impl Conversation {
             reason = decision.explain(),
             "decided"
         );
+        if decision.responders.is_empty() && decision.taken.is_none() {
+            // An edit may have come while this was decided.
+            for id in &messages {
+                self.take_second_thought(id).await?;
+            }
+        }
         Ok(())
     }
 

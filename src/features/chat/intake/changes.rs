@@ -98,11 +98,12 @@ impl Conversation {
     }
 
     /// Decides again on a message that nobody was to answer, if an edit within a minute calls a persona.
-    pub(super) async fn take_second_thought(&self, id: &MessageId, at: DateTime<Utc>) -> anyhow::Result<()> {
+    pub(crate) async fn take_second_thought(&self, id: &MessageId) -> anyhow::Result<()> {
         let store = &self.deps().store;
         let Some(row) = store.find_message(id).await? else { return Ok(()) };
         let is_open = row.decision.is_some_and(|decision| decision.responders.is_empty() && decision.taken.is_none());
-        if !is_open || row.deleted_at.is_some() || at - row.message.sent_at > SECOND_THOUGHT {
+        let is_quick = row.edited_at.is_some_and(|at| at - row.message.sent_at <= SECOND_THOUGHT);
+        if !is_open || !is_quick || row.deleted_at.is_some() {
             return Ok(());
         }
         let decision = self.route(&row.message).await?;

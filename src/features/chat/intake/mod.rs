@@ -118,7 +118,7 @@ impl Conversation {
         let Some(text) = text else { return Ok(()) };
         self.inner.early.note_edit(id, &text);
         if !self.store_edit(id, &text, at).await? {
-            self.take_second_thought(id, at).await?;
+            self.take_second_thought(id).await?;
         }
         Ok(())
     }

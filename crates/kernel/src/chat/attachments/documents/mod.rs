@@ -3,6 +3,7 @@
 //! A document is hostile until proven otherwise: it unpacks to a bounded size, its pages and its time are limited, and a panic of a parser is an
 //! unreadable file.
 
+mod dialects;
 mod office;
 mod pdf;
 mod xml;
