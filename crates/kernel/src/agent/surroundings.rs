@@ -147,6 +147,7 @@ fn name_files(line: &mut Spoken, known: &[KnownFile]) {
     let names: Vec<&str> =
         known.iter().filter(|file| line.message.as_ref() == Some(&file.message)).map(|file| file.name.as_str()).collect();
     if !names.is_empty() {
-        line.text = format!("{} (with {})", line.text, names.join(", ")).trim_start().to_owned();
+        let text = format!("{} (with {})", line.text, names.join(", "));
+        text.trim_start().clone_into(&mut line.text);
     }
 }

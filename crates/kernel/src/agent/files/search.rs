@@ -87,7 +87,9 @@ mod tests {
 
     fn found(files: &Files, facts: &[&str], question: &str) -> Vec<String> {
         let mut search = Search::new(files, |file, is_older| format!("{}{}", if is_older { "old " } else { "" }, file.name));
-        facts.iter().for_each(|fact| search.add_fact("feed".into(), fact, None));
+        for fact in facts {
+            search.add_fact("feed".into(), fact, None);
+        }
         let hits = search.find(&Query::parse(question, &[]), 5);
         hits.iter().map(|hit| hit.source.to_owned()).collect()
     }

@@ -70,10 +70,7 @@ pub fn select(files: &[KnownFile], asked: &Asked<'_>) -> Selection {
     let given: Vec<usize> = ranked.iter().filter(|(closeness, _)| *closeness <= Closeness::RepliedTo).map(|(_, index)| *index).collect();
     let names_given = given.iter().any(|index| named.contains(index));
     // "What does b.md say?" with a.md and b.md is about the one. "Compare it with c.md" is about both.
-    let meant: Vec<usize> = match names_given {
-        true => named.clone(),
-        false => given.into_iter().chain(named.iter().copied()).collect(),
-    };
+    let meant: Vec<usize> = if names_given { named.clone() } else { given.into_iter().chain(named.iter().copied()).collect() };
     let is_meant = !meant.is_empty();
     let focus = if is_meant { meant } else { newest(files, &ranked) };
     let unread = focus.iter().all(|index| !files[*index].is_readable);

@@ -29,10 +29,9 @@ impl Asked {
         let persona = roster.find_named(persona).expect("on the roster");
         let is_meant = !self.files.is_empty();
         let is_closed = is_meant && self.files.iter().all(|file| file.text.is_none());
-        let (focus, near) = match is_meant {
-            true => (self.files.clone(), self.channel_files.clone()),
-            false => (self.channel_files.iter().take(1).cloned().collect(), self.channel_files.iter().skip(1).cloned().collect()),
-        };
+        let given = if is_meant { 0 } else { self.channel_files.len().min(1) };
+        let (newest, near) = self.channel_files.split_at(given);
+        let (focus, near) = (if is_meant { self.files.clone() } else { newest.to_vec() }, near.to_vec());
         let files = Files { focus, is_meant, is_closed, near, older: self.older.clone() };
         let Self { feeds, transcript, .. } = self;
         compose(&OfflineQuestion { persona, roster: &roster, text, files: &files, transcript, feeds, now: now() }).await

@@ -91,7 +91,8 @@ impl Database {
         let card = said.message.0.card.as_ref().map(|card| [card.title.as_str(), &card.text].join("\n"));
         let mut spoken = said.spoken()?;
         if let Some(card) = card {
-            spoken.text = [spoken.text.as_str(), card.trim()].join("\n").trim().to_owned();
+            let text = [spoken.text.as_str(), card.trim()].join("\n");
+            text.trim().clone_into(&mut spoken.text);
         }
         Ok(Some(spoken))
     }

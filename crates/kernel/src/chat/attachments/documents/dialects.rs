@@ -21,7 +21,7 @@ fn end_row(text: &mut String) {
     text.push('\n');
 }
 
-/// Word and PowerPoint.
+/// The formats of Microsoft: `docx`, `pptx`.
 #[derive(Default)]
 pub(super) struct Microsoft {
     is_text: bool,
@@ -60,7 +60,7 @@ impl Dialect for Microsoft {
     }
 }
 
-/// OpenDocument.
+/// The formats of `LibreOffice`: `odt`, `ods`, `odp`.
 #[derive(Default)]
 pub(super) struct Open {
     paragraphs: usize,

@@ -23,13 +23,10 @@ const MAX_PAGES: usize = 400;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Document {
     Pdf,
-    /// Word.
     Docx,
-    /// PowerPoint.
     Pptx,
-    /// Excel.
     Xlsx,
-    /// OpenDocument: text, sheets and slides.
+    /// `odt`, `ods` and `odp`.
     OpenDocument,
 }
 
@@ -115,7 +112,7 @@ impl Pages {
         let text = text.trim();
         if !text.is_empty() {
             let gap = if self.text.is_empty() { "" } else { "\n\n" };
-            self.text.push_str(&format!("{gap}## {heading}\n\n{text}"));
+            self.text.extend([gap, "## ", heading, "\n\n", text]);
         }
     }
 
