@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use kernel::chat::store::FileText;
 use kernel::llm::settings::ProviderKind;
-use kernel::time::ManualClock;
 use reqwest::Method;
 use serde_json::json;
 use teamroom::store::Store;
@@ -276,8 +275,8 @@ fn pdf(text: &str) -> Vec<u8> {
         format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()),
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
     ];
-    let objects: String = objects.iter().zip(1..).map(|(object, number)| format!("{number} 0 obj\n{object}\nendobj\n")).collect();
-    format!("%PDF-1.4\n{objects}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n0\n%%EOF\n").into_bytes()
+    let objects: Vec<String> = objects.iter().zip(1..).map(|(object, number)| format!("{number} 0 obj\n{object}\nendobj\n")).collect();
+    format!("%PDF-1.4\n{}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n0\n%%EOF\n", objects.concat()).into_bytes()
 }
 
 async fn pdf_and_office_documents_are_read_as_text(backing: Backing) {
@@ -342,9 +341,7 @@ async fn mentions_read_as_names(backing: Backing) {
 }
 
 async fn a_thread_shows_the_message_on_which_it_hangs(backing: Backing) {
-    let clock = ManualClock::new(chrono::Utc::now());
-    let team = Wanted::on(backing).model(ProviderKind::OpenAi).clock(clock).start().await;
-    team.model.on(|_| Script::say("noted"));
+    let team = with_model(backing).await;
     let message = team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
     team.settle().await;
     let path = format!("/channels/{}/messages/{message}/threads", team.channel("general"));
