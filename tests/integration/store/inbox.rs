@@ -15,6 +15,7 @@ on_both!(
     an_undecided_message_is_found_after_a_restart,
     an_edit_counts_while_the_message_waits,
     a_deleted_message_is_forgotten,
+    a_decision_that_is_taken_back_is_made_again_after_a_restart,
     what_people_write_is_kept_as_they_wrote_it,
     files_are_found_by_channel_and_by_message,
     whose_a_file_is_is_told_by_the_account,
@@ -171,6 +172,28 @@ async fn a_deleted_message_is_forgotten(home: &Home) {
     assert!(store.list_channel_files(&general().id, None, 10).await.unwrap().is_empty());
     assert!(store.list_spoken(&general().id, 10).await.unwrap().is_empty());
     assert!(store.list_undecided(None).await.unwrap().is_empty(), "there is nothing left to decide on");
+}
+
+async fn a_decision_that_is_taken_back_is_made_again_after_a_restart(home: &Home) {
+    let store = home.open().await;
+    let silence = Decision::nobody(Reason::Silence);
+    let decide = |id: &'static str| [id.into()];
+    for id in ["m1", "m2"] {
+        store.claim(&message(id, "the harbour is open", 0), at(0)).await.unwrap();
+    }
+    let first = decide("m1");
+    let decided_once = Decided { messages: &first, decision: &silence, turns: &[], asks: &[], outbox: &[], effect: None, at: at(1) };
+    assert!(store.decide(&decided_once).await.unwrap());
+    decided(&store, "m2", &[turn("m2", "kelly")]).await;
+    assert!(store.reopen(&"m1".into()).await.unwrap());
+    assert!(!store.reopen(&"m1".into()).await.unwrap(), "there is none any more");
+    assert!(!store.reopen(&"m2".into()).await.unwrap(), "somebody is answering it");
+    store.close().await;
+
+    let store = home.open().await;
+    let waiting: Vec<_> = store.list_undecided(None).await.unwrap().into_iter().map(|row| row.message.id).collect();
+    assert_eq!(waiting, ["m1".into()]);
+    assert!(store.decide(&decided_once).await.unwrap());
 }
 
 async fn what_people_write_is_kept_as_they_wrote_it(home: &Home) {
