@@ -94,14 +94,15 @@ fn read_file(path: &Path, clock: &dyn Clock) -> anyhow::Result<FileText> {
     let attachment = Attachment { id: path.display().to_string(), name, size, content_type: None, url: String::new() };
     attachments::accept(&attachment)?;
     let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let (text, note) = attachments::read(&bytes, &attachment)?;
     Ok(FileText {
-        text: Some(attachments::decode(&bytes, &attachment)?),
+        text: Some(text),
         name: attachments::display_name(&attachment.name),
         id: attachment.id,
         message: MessageId::new("terminal"),
         channel: ChannelId::new("terminal"),
         size,
-        note: None,
+        note,
         by: "you".into(),
         at: clock.now(),
     })

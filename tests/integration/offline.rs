@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
+use kernel::agent::files::{File, Files};
 use kernel::agent::offline::{OfflineAnswer, OfflineQuestion, compose};
 use kernel::feeds;
 use kernel::feeds::Feed;
-use kernel::memory::retrieval::ChannelFile;
 use kernel::persona::roster::Roster;
 use kernel::persona::{FeedSpec, Persona, StandupRole, Tier};
 use kernel::time::ManualClock;
@@ -29,7 +29,7 @@ fn git_spec() -> FeedSpec {
     FeedSpec { kind: "git".into(), name: "git".into(), settings: serde_json::Map::new() }
 }
 
-async fn ask(text: &str, feeds: &[Feed], files: &[ChannelFile]) -> OfflineAnswer {
+async fn ask(text: &str, feeds: &[Feed], files: &[File]) -> OfflineAnswer {
     let persona = Persona {
         slug: "sentinel".into(),
         name: "Sentinel".into(),
@@ -47,17 +47,9 @@ async fn ask(text: &str, feeds: &[Feed], files: &[ChannelFile]) -> OfflineAnswer
         prompt: String::new(),
     };
     let roster = Roster::new(vec![persona.clone()]).expect("a valid roster");
-    let question = OfflineQuestion {
-        persona: &persona,
-        roster: &roster,
-        text,
-        files,
-        channel_files: &[],
-        transcript: &[],
-        memories: &[],
-        feeds,
-        now: now(),
-    };
+    let files = Files { focus: files.to_vec(), is_meant: true, ..Files::default() };
+    let question =
+        OfflineQuestion { persona: &persona, roster: &roster, text, files: &files, transcript: &[], memories: &[], feeds, now: now() };
     compose(&question).await
 }
 
@@ -115,7 +107,7 @@ async fn a_busy_stretch_is_counted_and_the_newest_are_shown() {
 #[tokio::test]
 async fn the_decision_log_answers_with_citations() {
     let Some(text) = history::find_document("decision-log.md") else { return };
-    let file = ChannelFile { name: "decision-log.md".into(), text, by: "Ann".into(), at: now() };
+    let file = File { name: "decision-log.md".into(), by: "Ann".into(), at: now(), text: Some(text), note: None };
     let started = Instant::now();
     for (question, facts, place) in QUESTIONS {
         let answer = ask(question, &[], std::slice::from_ref(&file)).await;
@@ -147,7 +139,7 @@ const QUESTIONS: &[(&str, &[&str], &str)] = &[
 #[tokio::test]
 async fn what_the_decision_log_does_not_hold_is_said_not_to_be_found() {
     let Some(text) = history::find_document("decision-log.md") else { return };
-    let file = ChannelFile { name: "decision-log.md".into(), text, by: "Ann".into(), at: now() };
+    let file = File { name: "decision-log.md".into(), by: "Ann".into(), at: now(), text: Some(text), note: None };
     for question in ["how do we deploy to kubernetes?", "what is the weather in Lisbon?", "who won the football match?"] {
         let answer = ask(question, &[], std::slice::from_ref(&file)).await;
         assert!(answer.text.starts_with("I found nothing about"), "{question}:\n{}", answer.text);

@@ -135,17 +135,26 @@ impl ChatPlatform for Discord {
             match self.rest.list_after(&identity.credential, channel, after, limit).await {
                 Ok(messages) => {
                     self.note_channel(identity, id).await;
-                    let described = self.hub.channels.describe(id);
-                    let is_direct = described.place == Place::Direct;
-                    let seen = |mut message: Message| {
-                        message.content = self.hub.accounts.without_roles(&message.content).into_owned();
-                        let kind = self.hub.accounts.kind_of(&message);
-                        let complete = completeness(&message, identity.account(), is_direct) == Completeness::Full;
-                        inbound(message, described.clone(), kind, identity.persona.clone(), complete)
-                    };
-                    return Ok(messages.into_iter().map(seen).collect());
+                    return Ok(messages.into_iter().map(|message| self.seen(identity, message)).collect());
                 }
                 // A direct conversation, or a channel that only some personas can see.
+                Err(failure) if failure.is_not_visible() => refusal = failure.into(),
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        Err(refusal)
+    }
+
+    async fn find_message(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<InboundMessage>, SendError> {
+        let id = snowflake(channel)?;
+        let mut refusal = SendError::Offline(self.roster.coordinator().slug.clone());
+        for identity in self.readers(self.hub.channels.find_direct(id).as_ref()) {
+            match self.rest.get_message(&identity.credential, channel, message).await {
+                Ok(found) => {
+                    self.note_channel(identity, id).await;
+                    return Ok(Some(self.seen(identity, found)));
+                }
+                Err(failure) if failure.has_code(code::UNKNOWN_MESSAGE) => return Ok(None),
                 Err(failure) if failure.is_not_visible() => refusal = failure.into(),
                 Err(failure) => return Err(failure.into()),
             }
@@ -215,6 +224,15 @@ impl Discord {
         let mut readers: Vec<_> = self.identities.values().filter(|identity| identity.can_speak()).collect();
         readers.sort_by_key(|identity| (Some(&identity.persona) != first, identity.persona != *coordinator));
         readers.into_iter()
+    }
+
+    /// A message as an identity read it over REST.
+    fn seen(&self, identity: &Identity, mut message: Message) -> InboundMessage {
+        let channel = self.hub.channels.describe(message.channel_id);
+        message.content = self.hub.accounts.without_roles(&message.content).into_owned();
+        let kind = self.hub.accounts.kind_of(&message);
+        let complete = completeness(&message, identity.account(), channel.place == Place::Direct) == Completeness::Full;
+        inbound(message, channel, kind, identity.persona.clone(), complete)
     }
 
     /// Posts through the coordinator's webhook. Replaces `edited` if given.

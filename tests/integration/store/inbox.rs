@@ -1,3 +1,4 @@
+use kernel::agent::files::KnownFile;
 use kernel::chat::outbound::OutboundKind;
 use kernel::chat::store::FileText;
 use kernel::ids::MessageId;
@@ -14,8 +15,10 @@ on_both!(
     an_undecided_message_is_found_after_a_restart,
     an_edit_counts_while_the_message_waits,
     a_deleted_message_is_forgotten,
+    a_decision_that_is_taken_back_is_made_again_after_a_restart,
     what_people_write_is_kept_as_they_wrote_it,
     files_are_found_by_channel_and_by_message,
+    whose_a_file_is_is_told_by_the_account,
 );
 
 async fn two_identities_seeing_one_message_claim_it_once(home: &Home) {
@@ -166,9 +169,31 @@ async fn a_deleted_message_is_forgotten(home: &Home) {
 
     let row = store.find_message(&"m1".into()).await.unwrap().unwrap();
     assert_eq!((row.message.text.as_str(), row.message.attachments.len(), row.deleted_at), ("", 0, Some(at(3))));
-    assert!(store.list_channel_files(&general().id, 10).await.unwrap().is_empty());
+    assert!(store.list_channel_files(&general().id, None, 10).await.unwrap().is_empty());
     assert!(store.list_spoken(&general().id, 10).await.unwrap().is_empty());
     assert!(store.list_undecided(None).await.unwrap().is_empty(), "there is nothing left to decide on");
+}
+
+async fn a_decision_that_is_taken_back_is_made_again_after_a_restart(home: &Home) {
+    let store = home.open().await;
+    let silence = Decision::nobody(Reason::Silence);
+    let decide = |id: &'static str| [id.into()];
+    for id in ["m1", "m2"] {
+        store.claim(&message(id, "the harbour is open", 0), at(0)).await.unwrap();
+    }
+    let first = decide("m1");
+    let decided_once = Decided { messages: &first, decision: &silence, turns: &[], asks: &[], outbox: &[], effect: None, at: at(1) };
+    assert!(store.decide(&decided_once).await.unwrap());
+    decided(&store, "m2", &[turn("m2", "kelly")]).await;
+    assert!(store.reopen(&"m1".into()).await.unwrap());
+    assert!(!store.reopen(&"m1".into()).await.unwrap(), "there is none any more");
+    assert!(!store.reopen(&"m2".into()).await.unwrap(), "somebody is answering it");
+    store.close().await;
+
+    let store = home.open().await;
+    let waiting: Vec<_> = store.list_undecided(None).await.unwrap().into_iter().map(|row| row.message.id).collect();
+    assert_eq!(waiting, ["m1".into()]);
+    assert!(store.decide(&decided_once).await.unwrap());
 }
 
 async fn what_people_write_is_kept_as_they_wrote_it(home: &Home) {
@@ -207,10 +232,33 @@ async fn files_are_found_by_channel_and_by_message(home: &Home) {
     let fetched = FileText { text: Some("now\0 it is here".into()), note: None, ..file("f1", "m1", 1) };
     store.record_files(&[fetched]).await.unwrap();
 
-    let names = |files: Vec<FileText>| files.into_iter().map(|file| file.id).collect::<Vec<_>>();
-    assert_eq!(names(store.list_channel_files(&general().id, 2).await.unwrap()), ["f3", "f2"]);
-    assert_eq!(names(store.list_message_files(&"m2".into()).await.unwrap()), ["f2", "f3"]);
-    let files = store.list_message_files(&"m1".into()).await.unwrap();
-    assert_eq!((files[0].text.as_deref(), files[0].note.as_deref(), files[0].name.as_str()), (Some("now it is here"), None, "../../x"));
-    assert_eq!(files[0].size, 50_000_000);
+    let names = |files: Vec<KnownFile>| files.into_iter().map(|file| file.id).collect::<Vec<_>>();
+    assert_eq!(names(store.list_channel_files(&general().id, None, 2).await.unwrap()), ["f3", "f2"]);
+    assert_eq!(names(store.list_message_files(&"m2".into(), None).await.unwrap()), ["f2", "f3"]);
+    let known = store.list_message_files(&"m1".into(), None).await.unwrap();
+    assert!(known[0].is_readable && !store.list_message_files(&"m2".into(), None).await.unwrap()[0].is_readable);
+    let file = store.find_file("f1").await.unwrap().unwrap();
+    assert_eq!((file.text.as_deref(), file.note.as_deref(), file.name.as_str()), (Some("now it is here"), None, "../../x"));
+    assert_eq!(file.size, 50_000_000);
+}
+
+async fn whose_a_file_is_is_told_by_the_account(home: &Home) {
+    let store = home.open().await;
+    let message = message("m1", "our plan", 0);
+    store.claim(&message, at(0)).await.unwrap();
+    let file = FileText {
+        id: "f1".into(),
+        message: "m1".into(),
+        channel: general().id,
+        name: "plan.md".into(),
+        size: 5,
+        text: Some("Less.".into()),
+        note: None,
+        by: "Ann".into(),
+        at: at(0),
+    };
+    store.record_files(&[file]).await.unwrap();
+    for (asker, by_asker) in [(Some(&message.author.id), true), (Some(&"discord:999".into()), false), (None, false)] {
+        assert_eq!(store.list_channel_files(&general().id, asker, 9).await.unwrap()[0].by_asker, by_asker, "{asker:?}");
+    }
 }

@@ -66,7 +66,7 @@ async fn messages_go_with_their_files_when_nothing_about_them_is_open(home: &Hom
     assert_eq!(store.delete_messages_before(at(0), 9).await.unwrap(), 0, "none is that old");
     assert_eq!(store.delete_messages_before(later(), 1).await.unwrap(), 1, "no more than the limit");
     assert_eq!(store.delete_messages_before(later(), 9).await.unwrap(), 1);
-    assert!(store.list_message_files(&"m1".into()).await.unwrap().is_empty());
+    assert!(store.list_message_files(&"m1".into(), None).await.unwrap().is_empty());
     for (id, known) in [("m1", false), ("m2", false), ("m3", true), ("undecided", true), ("asked", true)] {
         assert_eq!(is_known(&store, id).await, known, "{id}");
     }

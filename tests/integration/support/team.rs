@@ -335,6 +335,13 @@ impl TestTeam {
         assert!(request.send().await.expect("the sandbox answers").status().is_success());
     }
 
+    /// A bot deletes a message of its own.
+    pub(crate) async fn delete_as_bot(&self, channel: &str, token: &str, message: &str) {
+        let url = format!("{}/api/v10/channels/{}/messages/{message}", self.sandbox().api_url(), self.channel(channel));
+        let request = self.http.delete(url).header("authorization", format!("Bot {token}"));
+        assert!(request.send().await.expect("the sandbox answers").status().is_success());
+    }
+
     /// A person posts a file with a text.
     pub(crate) async fn drop_file(&self, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> String {
         self.try_drop_file(channel, name, bytes, text).await.unwrap_or_else(|error| panic!("not sent: {error}"))
@@ -342,10 +349,21 @@ impl TestTeam {
 
     /// Like `drop_file`, returning the platform's error.
     pub(crate) async fn try_drop_file(&self, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> Result<String, Value> {
+        self.try_drop_files(channel, &[(name, bytes)], text).await
+    }
+
+    /// A person posts several files with a text.
+    pub(crate) async fn drop_files(&self, channel: &str, files: &[(&str, Vec<u8>)], text: &str) -> String {
+        self.try_drop_files(channel, files, text).await.unwrap_or_else(|error| panic!("not sent: {error}"))
+    }
+
+    async fn try_drop_files(&self, channel: &str, files: &[(&str, Vec<u8>)], text: &str) -> Result<String, Value> {
         let person = &self.sandbox().people()[0];
-        let form = reqwest::multipart::Form::new()
-            .text("payload_json", json!({"content": text, "attachments": [{"id": 0, "filename": name}]}).to_string())
-            .part("files[0]", reqwest::multipart::Part::bytes(bytes).file_name(name.to_owned()));
+        let listed: Vec<Value> = files.iter().enumerate().map(|(id, (name, _))| json!({"id": id, "filename": name})).collect();
+        let mut form = reqwest::multipart::Form::new().text("payload_json", json!({"content": text, "attachments": listed}).to_string());
+        for (id, (name, bytes)) in files.iter().enumerate() {
+            form = form.part(format!("files[{id}]"), reqwest::multipart::Part::bytes(bytes.clone()).file_name((*name).to_owned()));
+        }
         let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
         let response =
             self.http.post(url).header("authorization", &person.token).multipart(form).send().await.expect("the sandbox answers");

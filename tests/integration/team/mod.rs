@@ -1,10 +1,12 @@
 //! The whole team.
 
 mod bad_input;
+mod changes;
 mod command_line;
 mod commands;
 mod company;
 mod crashes;
+mod files;
 mod kills;
 mod load;
 mod loops;

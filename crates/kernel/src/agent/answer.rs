@@ -1,6 +1,6 @@
 //! Answers questions as a persona: with a model if one is configured, otherwise with the offline composer.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -13,24 +13,18 @@ use crate::agent::context::{ContextBudget, ContextInput};
 use crate::agent::journal::{Journal, JournalEntry};
 use crate::agent::offline::OfflineQuestion;
 use crate::agent::run::{Limits, OwnTool, Prompt, Reply, Run, Runner, Tools, addresses_in};
+use crate::agent::surroundings::{Refers, Surroundings};
 use crate::agent::{Readings, RunError, context, offline, prompt};
-use crate::chat::message::{Speaker, Spoken};
+use crate::chat::message::Speaker;
 use crate::chat::store::FileText;
 use crate::db::Database;
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::llm::Structured;
-use crate::memory::retrieval::ChannelFile;
 use crate::memory::{Memory, MemorySource, Recall, Scope, Teacher};
 use crate::money::Purpose;
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::tools::AskedBy;
-
-/// The most transcript lines read for an answer. The context keeps those that fit its budget.
-const TRANSCRIPT: u32 = 30;
-
-/// The most earlier files of a channel that an answer may use.
-const CHANNEL_FILES: u32 = 12;
 
 /// The most lessons on the question's subject in a prompt, and the most memories for the composer.
 const LESSONS: usize = 5;
@@ -59,7 +53,7 @@ pub struct Question<'a> {
     /// The persona that forwards a person's question.
     pub through: Option<&'a PersonaSlug>,
     pub text: &'a str,
-    /// Files attached to the question.
+    /// Files given with a question outside of channels. In a channel the store has them.
     pub files: &'a [FileText],
     /// The channel whose transcript and files are read. None for a question outside of channels.
     pub channel: Option<&'a ChannelId>,
@@ -69,6 +63,8 @@ pub struct Question<'a> {
     pub scope: Scope,
     /// The messages that contain the question. The transcript leaves them out.
     pub answered: &'a [MessageId],
+    /// None outside of channels.
+    pub refers: Option<&'a Refers>,
     /// The source recorded for what tools store. None: nothing can be stored.
     pub source: Option<MemorySource>,
     /// None: the persona cannot ask others.
@@ -91,21 +87,12 @@ impl<'a> Question<'a> {
             channel_name: "",
             scope: Scope::TEAM,
             answered: &[],
+            refers: None,
             source: None,
             colleagues: None,
             journal: None,
         }
     }
-}
-
-/// The context of a question's channel.
-struct Surroundings {
-    now: DateTime<Utc>,
-    /// The messages before the question, oldest first.
-    transcript: Vec<Spoken>,
-    files: Vec<ChannelFile>,
-    /// Earlier files, newest first.
-    channel_files: Vec<ChannelFile>,
 }
 
 impl Agents {
@@ -163,19 +150,28 @@ impl Agents {
             approvals: None,
             limits: Limits::CHAT,
         };
-        self.run(Run {
-            persona: Some(persona),
-            purpose: question.purpose,
-            subject: question.subject,
-            tier: persona.tier,
-            prompt: Box::pin(self.build_prompt(persona, question)),
-            max_output_tokens: self.max_output_tokens,
-            keep_partial: false,
-            tools: Some(tools),
-            journal: question.journal,
-            cancel,
-        })
-        .await
+        let remarks = OnceLock::new();
+        let mut reply = self
+            .run(Run {
+                persona: Some(persona),
+                purpose: question.purpose,
+                subject: question.subject,
+                tier: persona.tier,
+                prompt: Box::pin(self.build_prompt(persona, question, &remarks)),
+                max_output_tokens: self.max_output_tokens,
+                keep_partial: false,
+                tools: Some(tools),
+                journal: question.journal,
+                cancel,
+            })
+            .await?;
+        // A resumed run takes its prompt from the journal, and its result must not differ from that of the first run.
+        if question.journal.is_none() {
+            for remark in remarks.into_inner().unwrap_or_default() {
+                reply.text = format!("{}\n{remark}", reply.text.trim_end());
+            }
+        }
+        Ok(reply)
     }
 
     /// The state of the language models in one line, for `/status`.
@@ -204,39 +200,19 @@ impl Agents {
         format!("Language models: {}.", providers.join("; "))
     }
 
-    async fn look_around(&self, question: &Question<'_>) -> Result<Surroundings, RunError> {
-        let now = self.runner.clock.now();
-        let files = readable(question.files);
-        let Some(channel) = question.channel else {
-            return Ok(Surroundings { now, transcript: Vec::new(), files, channel_files: Vec::new() });
-        };
-        let mut transcript = self.store.list_spoken(channel, TRANSCRIPT).await?;
-        transcript.retain(|line| !line.message.as_ref().is_some_and(|id| question.answered.contains(id)));
-        // An agent's message has no id before it is posted. It is the last line with this text.
-        if question.asker.is_agent()
-            && let Some(at) = transcript.iter().rposition(|line| line.speaker == *question.asker && line.text == question.text)
-        {
-            transcript.remove(at);
-        }
-        let mut channel_files = self.store.list_channel_files(channel, CHANNEL_FILES).await?;
-        channel_files.retain(|file| !question.files.iter().any(|own| own.id == file.id));
-        Ok(Surroundings { now, transcript, files, channel_files: readable(&channel_files) })
-    }
-
     async fn compose(&self, persona: &Persona, question: &Question<'_>) -> Result<Reply, RunError> {
         if let Some(journal) = question.journal
             && let Some(reply) = find_reply(journal.read().await?)
         {
             return Ok(reply);
         }
-        let Surroundings { now, transcript, files, channel_files } = self.look_around(question).await?;
+        let Surroundings { now, question: text, transcript, files, .. } = self.look_around(question).await?;
         let memories: Vec<Memory> = self.store.recall(&recall(persona, question, MEMORIES)).await?;
         let composed = offline::compose(&OfflineQuestion {
             persona,
             roster: &self.roster,
-            text: question.text,
+            text: &text,
             files: &files,
-            channel_files: &channel_files,
             transcript: &transcript,
             memories: &memories,
             feeds: self.readings.feeds_of(&persona.slug),
@@ -261,8 +237,9 @@ impl Agents {
         Ok(Reply { verdict: Some(composed.verdict), ..Reply::plain(text) })
     }
 
-    async fn build_prompt(&self, persona: &Persona, question: &Question<'_>) -> Result<Prompt, RunError> {
-        let Surroundings { now, transcript, files, channel_files } = self.look_around(question).await?;
+    /// Adds to `remarks` what the answer has to say about files.
+    async fn build_prompt(&self, persona: &Persona, question: &Question<'_>, remarks: &OnceLock<Vec<String>>) -> Result<Prompt, RunError> {
+        let Surroundings { now, question: text, transcript, refers, files } = self.look_around(question).await?;
         let read = self.readings.read(&persona.slug).await;
         let lessons = self.store.recall_for_prompt(&recall(persona, question, LESSONS)).await?;
         let built = context::build(&ContextInput {
@@ -271,10 +248,11 @@ impl Agents {
             persona,
             now,
             channel: question.channel_name,
-            question: context::Question { from: question.asker, text: question.text, through: question.through },
+            question: context::Question { from: question.asker, text: &text, through: question.through },
             transcript: &transcript,
+            replied_to: refers.replied_to.as_ref(),
+            starter: refers.starter.as_ref(),
             files: &files,
-            channel_files: &channel_files,
             documents: &read.documents,
             feeds: &read.reports,
             lessons: &lessons,
@@ -282,6 +260,7 @@ impl Agents {
             marker: &context::new_marker(),
         });
         tracing::debug!(subject = question.subject, persona = %persona.slug, sections = ?built.sections, "prompt");
+        let _ = remarks.set(built.remarks);
         Ok(built.prompt)
     }
 }
@@ -313,13 +292,4 @@ fn find_reply(journal: Vec<(JournalEntry, DateTime<Utc>)>) -> Option<Reply> {
         }
         _ => None,
     }
-}
-
-/// The files that have text, in the form for the composer and the context.
-fn readable(files: &[FileText]) -> Vec<ChannelFile> {
-    let text = |file: &FileText| file.text.clone();
-    files
-        .iter()
-        .filter_map(|file| Some(ChannelFile { name: file.name.clone(), text: text(file)?, by: file.by.clone(), at: file.at }))
-        .collect()
 }

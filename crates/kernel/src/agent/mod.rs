@@ -4,12 +4,15 @@ mod answer;
 pub mod ask;
 mod ask_tool;
 pub mod context;
+pub mod files;
 pub mod halts;
 mod journal;
+mod names;
 pub mod offline;
 pub mod prompt;
 mod readings;
 mod run;
+mod surroundings;
 pub mod turn;
 mod verdict;
 
@@ -18,6 +21,7 @@ pub use ask_tool::Colleagues;
 pub use journal::{Journal, JournalEntry};
 pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
 pub use run::{Approvals, Consent, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in};
+pub use surroundings::Refers;
 pub use verdict::AnswerVerdict;
 
 use crate::db::StoreError;

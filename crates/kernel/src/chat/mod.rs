@@ -76,6 +76,11 @@ pub trait ChatPlatform: Send + Sync + 'static {
         Ok(Vec::new())
     }
 
+    /// A message of a channel, read by any identity with access. None only if it was deleted.
+    async fn find_message(&self, _channel: &ChannelId, _message: &MessageId) -> Result<Option<InboundMessage>, SendError> {
+        Err(SendError::Refused("this platform does not look up messages".to_owned()))
+    }
+
     /// Finds a channel by its name or its id, with or without its platform. After a start, waits a while for the platform to report it.
     async fn find_channel(&self, name: &str) -> Option<ChannelId>;
 

@@ -191,7 +191,7 @@ fn parse_id(text: &str) -> Option<UserId> {
 }
 
 /// Of somebody who was never heard.
-fn unnamed(id: &UserId) -> String {
+pub(crate) fn unnamed(id: &UserId) -> String {
     let id = id.bare();
     format!("member …{}", &id[id.len().saturating_sub(6)..])
 }

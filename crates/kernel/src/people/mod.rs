@@ -12,6 +12,7 @@ use crate::chat::message::{Author, AuthorKind, Channel, Place};
 use crate::db::{Database, Result};
 use crate::ids::{ChannelId, UserId};
 
+pub(crate) use directory::unnamed;
 pub use directory::{Directory, NotFound};
 pub use store::record_seen;
 

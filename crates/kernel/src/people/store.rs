@@ -47,6 +47,13 @@ impl Database {
         transaction.commit().await
     }
 
+    /// What a person was called where they were seen last.
+    pub async fn find_name(&self, person: &UserId) -> Result<Option<String>> {
+        let row: Option<(String,)> =
+            sql!(self.db().read(), fetch_optional, "SELECT name FROM people WHERE id = $1 ORDER BY seen_at DESC LIMIT 1", person.as_str())?;
+        Ok(row.map(|(name,)| name))
+    }
+
     /// The names of everybody whom others have seen.
     pub async fn list_names_of_people(&self) -> Result<Vec<String>> {
         let seen = self.list_seen().await?.into_iter().filter(|person| person.is_public);

@@ -161,6 +161,11 @@ impl Rest {
         Ok(messages)
     }
 
+    pub(crate) async fn get_message(&self, reader: &Credential, channel: &ChannelId, message: &MessageId) -> Result<Message, Failure> {
+        let path = format!("/channels/{}/messages/{}", to_discord(channel.as_str())?, to_discord(message.as_str())?);
+        self.fetch(reader, Call::get(path)).await
+    }
+
     pub(crate) async fn get_channel(&self, reader: &Credential, channel: &ChannelId) -> Result<Channel, Failure> {
         self.fetch(reader, Call::get(format!("/channels/{}", to_discord(channel.as_str())?))).await
     }

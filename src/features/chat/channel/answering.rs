@@ -1,13 +1,16 @@
 //! The question that a turn puts to a persona, and the messages made from its reply.
 
+use std::time::Duration;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::features::chat::Conversation;
 use crate::features::chat::channel::asking::AskOrigin;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
-use kernel::agent::{Question, Reply, RunError};
+use kernel::agent::{Question, Refers, Reply, RunError};
+use kernel::chat::attachments::display_name;
 use kernel::chat::format::Rendered;
-use kernel::chat::message::{AuthorKind, Channel, InboundMessage, Speaker};
+use kernel::chat::message::{Author, AuthorKind, Channel, InboundMessage, Place, Speaker, Spoken};
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use kernel::chat::{Presence, format};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
@@ -16,6 +19,9 @@ use kernel::money::Purpose;
 
 /// The name of a file that holds an answer too long for a message.
 const ANSWER_FILE: &str = "answer.md";
+
+/// How long to look for a message on the platform.
+const LOOK_UP: Duration = Duration::from_secs(5);
 
 /// How a turn ended: what is stored about it, and the notice that is posted when there is no answer.
 pub(crate) struct Ending {
@@ -43,7 +49,6 @@ impl Conversation {
     }
 
     async fn answer_message(&self, turn: &Turn, cancel: &CancellationToken) -> Result<Reply, RunError> {
-        let store = &self.deps().store;
         let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(RunError::Cancelled) };
         let (id, name) = (first.author.id.clone(), first.author.name.clone());
@@ -51,16 +56,12 @@ impl Conversation {
             AuthorKind::Person => Speaker::Person { id, name },
             _ => Speaker::ForeignBot { id, name },
         };
-        let question = super::deciding::join(&burst).text;
-        let mut files = Vec::new();
-        for message in &burst {
-            if !message.attachments.is_empty() {
-                files.extend(store.list_message_files(&message.id).await?);
-            }
-        }
+        let message = super::deciding::join(&burst);
+        let refers = self.read_references(&message).await?;
         let answered: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
         let origin = self.origin_of(turn);
-        let request = Question { answered: &answered, files: &files, ..question_of(turn, &origin, &first.channel, &asker, &question) };
+        let request =
+            Question { answered: &answered, refers: Some(&refers), ..question_of(turn, &origin, &first.channel, &asker, &message.text) };
         self.deps().agents.answer(&request, cancel).await
     }
 
@@ -70,8 +71,45 @@ impl Conversation {
         let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(RunError::Cancelled) };
         let asker = Speaker::Persona(from.clone());
+        // The agent speaks for itself, but of the person's files.
+        let refers = Refers { replied_to: None, ..self.read_references(first).await? };
         let origin = self.origin_of(turn);
-        self.deps().agents.answer(&question_of(turn, &origin, &first.channel, &asker, &said), cancel).await
+        let request = Question { refers: Some(&refers), ..question_of(turn, &origin, &first.channel, &asker, &said) };
+        self.deps().agents.answer(&request, cancel).await
+    }
+
+    /// What a person's message refers to.
+    pub(super) async fn read_references(&self, message: &InboundMessage) -> Result<Refers, RunError> {
+        let replied_to = match &message.reply_to {
+            Some(reply) => self.find_spoken(&message.channel.id, &reply.message).await?,
+            None => None,
+        };
+        let (in_thread, starter) = match &message.channel.place {
+            Place::Thread { parent, starter: Some(starter), .. } => (true, self.find_spoken(parent, starter).await?),
+            place => (matches!(place, Place::Thread { .. }), None),
+        };
+        Ok(Refers { author: Some(message.author.id.clone()), replied_to, starter, in_thread })
+    }
+
+    /// A message from the store, or from the platform if it is older than what the team has heard. None if it is gone.
+    async fn find_spoken(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<Spoken>, RunError> {
+        let deps = self.deps();
+        if let Some(spoken) = deps.store.find_spoken(channel, message).await? {
+            return Ok(Some(spoken));
+        }
+        if deps.store.find_message(message).await?.is_some_and(|row| row.deleted_at.is_some()) {
+            return Ok(None);
+        }
+        let found = match tokio::time::timeout(LOOK_UP, deps.platform.find_message(channel, message)).await {
+            Ok(Ok(found)) => found,
+            // The answer is worth more than what it refers to.
+            Ok(Err(error)) => {
+                tracing::warn!(%message, %error, "a message that is referred to could not be read");
+                None
+            }
+            Err(_) => None,
+        };
+        Ok(found.filter(|found| found.complete).and_then(spoken))
     }
 
     fn origin_of<'a>(&'a self, turn: &'a Turn) -> AskOrigin<'a> {
@@ -107,6 +145,21 @@ impl Conversation {
             }
         }
     }
+}
+
+/// A message that was read from the platform, with the names of its files. Nobody has read these.
+fn spoken(message: InboundMessage) -> Option<Spoken> {
+    let Author { id, name, kind, .. } = message.author;
+    let speaker = match kind {
+        AuthorKind::Person => Speaker::Person { id, name },
+        AuthorKind::Persona(slug) => Speaker::Persona(slug),
+        AuthorKind::ForeignBot => Speaker::ForeignBot { id, name },
+        AuthorKind::System => return None,
+    };
+    let files: Vec<String> = message.attachments.iter().map(|file| display_name(&file.name)).collect();
+    let files = (!files.is_empty()).then(|| format!("(with {}, posted before I was here and not read)", files.join(", ")));
+    let text = [Some(message.text).filter(|text| !text.is_empty()), files].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    Some(Spoken { message: Some(message.id), speaker, answers: None, text, at: message.sent_at, in_meeting: false })
 }
 
 /// The question that a turn puts to a persona.

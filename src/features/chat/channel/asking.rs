@@ -12,7 +12,7 @@ use crate::features::chat::model::decision::Block;
 use crate::features::chat::store::{AskUpdate, Blocked};
 use crate::features::chat::{Conversation, Running};
 use kernel::agent::ask::{Ask, AskState};
-use kernel::agent::{Colleagues, Question, Reply, RunError};
+use kernel::agent::{Colleagues, Question, Refers, Reply, RunError};
 use kernel::chat::message::Speaker;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
@@ -112,10 +112,14 @@ impl Conversation {
 
     async fn answer_ask(&self, ask: &Ask, cancel: &CancellationToken) -> Result<Reply, RunError> {
         let store = &self.deps().store;
-        let channel = store.find_message(&ask.message).await?.map(|row| row.message.channel);
+        let message = store.find_message(&ask.message).await?.map(|row| row.message);
+        let refers = match &message {
+            Some(message) => self.read_references(message).await?,
+            None => Refers::default(),
+        };
         // Without its message, nothing is known of the channel but its id.
-        let scope = channel.as_ref().map_or_else(|| Scope::private(Some(ask.channel.clone())), Scope::of);
-        let channel_name = channel.map_or_else(String::new, |channel| channel.name);
+        let scope = message.as_ref().map_or_else(|| Scope::private(Some(ask.channel.clone())), |message| Scope::of(&message.channel));
+        let channel_name = message.map_or_else(String::new, |message| message.channel.name);
         let asker = Speaker::Persona(ask.asker.clone());
         let origin = AskOrigin {
             conversation: self,
@@ -131,6 +135,7 @@ impl Conversation {
             channel_name: &channel_name,
             scope,
             answered: std::slice::from_ref(&ask.message),
+            refers: Some(&refers),
             source: Some(MemorySource::Message(ask.message.clone())),
             colleagues: Some(&origin),
             ..Question::new(&ask.askee, (Purpose::Ask, ask.id.as_str()), &asker, &ask.question)

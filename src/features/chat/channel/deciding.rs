@@ -55,8 +55,11 @@ impl Conversation {
         let mut rows = Rows::default();
         rows.outbox.extend(taken.as_ref().and_then(|taken| taken.reply.clone()));
         self.plan(&message, &decision, &mut rows);
+        // An answer says itself which files could not be read.
+        let is_answered = rows.turns.iter().any(|turn| turn.trigger == Trigger::Message);
         if let Some(responder) = decision.responders.first()
             && !refused.is_empty()
+            && !is_answered
         {
             rows.outbox.push(Self::notice(responder, &message.channel.id, refused.join("\n")));
         }
@@ -85,6 +88,12 @@ impl Conversation {
             reason = decision.explain(),
             "decided"
         );
+        if decision.responders.is_empty() && decision.taken.is_none() {
+            // An edit may have come while this was decided.
+            for id in &messages {
+                self.take_second_thought(id).await?;
+            }
+        }
         Ok(())
     }
 
@@ -98,7 +107,7 @@ impl Conversation {
         Ok(None)
     }
 
-    async fn route(&self, message: &InboundMessage) -> Result<Decision, StoreError> {
+    pub(crate) async fn route(&self, message: &InboundMessage) -> Result<Decision, StoreError> {
         let deps = self.deps();
         let accounts = self.accounts();
         let replied_to = match &message.reply_to {

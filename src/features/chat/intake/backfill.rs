@@ -116,7 +116,11 @@ impl Conversation {
         for seen in self.deps().store.list_channels().await? {
             let channel = seen.channel.id.clone();
             let Some(look) = self.inner.gaps.behind().get(&channel).copied() else { continue };
-            match self.read_up(seen).await? {
+            let read = match self.read_up(seen).await? {
+                Ok(()) => self.catch_up_changes(&channel).await?,
+                refused => refused,
+            };
+            match read {
                 Ok(()) => {}
                 // No identity of the team may read the channel any more, so nothing was missed there.
                 Err(SendError::Refused(why)) => tracing::info!(%channel, why, "a channel can no longer be read"),

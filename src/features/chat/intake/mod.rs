@@ -1,9 +1,10 @@
 //! Stores incoming messages. Each message is stored once, whichever identities receive it.
 //!
-//! `reading` fetches a message's files. `marks` notes how far each channel was heard. `backfill` fetches messages that were missed while offline.
-//! `recovery` resumes the work of an earlier process. The decision who answers is made elsewhere.
+//! `reading` fetches a message's files. `marks` notes how far each channel was heard. `backfill` fetches messages that were missed while offline,
+//! `changes` edits and deletions. `recovery` resumes the work of an earlier process. The decision who answers is made elsewhere.
 
 mod backfill;
+mod changes;
 mod early;
 mod marks;
 mod reading;
@@ -112,12 +113,12 @@ impl Conversation {
         Ok(())
     }
 
-    /// An edit counts while the message waits. Later edits do not change the answer.
+    /// An edit counts while the message waits. Later edits do not change the answer, but one that calls a persona may bring it.
     pub(super) async fn take_edit(&self, id: &MessageId, text: Option<String>, at: DateTime<Utc>) -> anyhow::Result<()> {
         let Some(text) = text else { return Ok(()) };
         self.inner.early.note_edit(id, &text);
-        if self.deps().store.record_edit(id, &text, at).await? {
-            self.queues().values().for_each(|queue| queue.edit(id, &text));
+        if !self.store_edit(id, &text, at).await? {
+            self.take_second_thought(id).await?;
         }
         Ok(())
     }

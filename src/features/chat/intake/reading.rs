@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use crate::features::chat::Conversation;
-use kernel::chat::attachments::MAX_FILE_BYTES;
+use kernel::chat::attachments::{Document, Unreadable};
 use kernel::chat::message::{Attachment, InboundMessage};
 use kernel::chat::store::FileText;
 use kernel::chat::{DownloadError, attachments};
@@ -14,32 +17,36 @@ use kernel::chat::{DownloadError, attachments};
 const ONLINE_LOOKS: u32 = 60;
 const ONLINE_LOOK: Duration = Duration::from_millis(500);
 
+/// How long to wait for the text of a document. It has a limit of its own, which a single page may exceed.
+const READING: Duration = Duration::from_secs(20);
+
+/// How many documents are read at once.
+static READERS: Semaphore = Semaphore::const_new(2);
+
+/// The most refused files of a message that are kept by name. A platform has a limit of its own.
+const REFUSED: usize = 20;
+
 impl Conversation {
     /// Fetches and stores the texts of a burst's files. A long paste that the platform turned into a file becomes message text again. An unreadable
-    /// file never blocks its message. The returned sentences tell the person about it.
+    /// file never blocks its message. Its row says why there is no text, for this answer and later ones. The returned sentences tell the person.
     pub(crate) async fn read_files(&self, burst: &mut [InboundMessage]) -> anyhow::Result<Vec<String>> {
         let mut sentences = Vec::new();
         for message in burst.iter_mut().filter(|message| !message.attachments.is_empty()) {
-            let (accepted, refusals) = attachments::select(&message.attachments);
-            sentences.extend(refusals.iter().map(ToString::to_string));
-            let mut files = Vec::new();
+            let (accepted, refused) = attachments::select(&message.attachments);
+            let refused = refused.iter().take(REFUSED);
+            let refused = refused.map(|(attachment, refusal)| stored(message, attachment, Err(refusal.to_string())));
+            let mut files: Vec<FileText> = refused.collect();
+            let mut pasted = Vec::new();
             for attachment in accepted {
                 let read = self.read_file(attachment).await;
-                if let (Ok(text), true) = (&read, attachments::is_long_paste(attachment)) {
-                    [message.text.as_str(), text].join("\n").trim().clone_into(&mut message.text);
+                if let (Ok((text, _)), true) = (&read, attachments::is_long_paste(attachment)) {
+                    pasted.push(text.clone());
                 }
-                sentences.extend(read.as_ref().err().cloned());
-                files.push(FileText {
-                    id: attachment.id.clone(),
-                    message: message.id.clone(),
-                    channel: message.channel.id.clone(),
-                    name: attachments::display_name(&attachment.name),
-                    size: attachment.size,
-                    note: read.as_ref().err().cloned(),
-                    text: read.ok(),
-                    by: message.author.name.clone(),
-                    at: message.sent_at,
-                });
+                files.push(stored(message, attachment, read));
+            }
+            sentences.extend(files.iter().filter_map(|file| file.note.clone()));
+            for text in pasted {
+                [message.text.as_str(), &text].join("\n").trim().clone_into(&mut message.text);
             }
             self.persist("storing files", || self.deps().store.record_files(&files)).await?;
         }
@@ -50,7 +57,7 @@ impl Conversation {
     async fn download(&self, attachment: &Attachment) -> Result<Bytes, DownloadError> {
         let deps = self.deps();
         for _ in 0..ONLINE_LOOKS {
-            match deps.platform.download(attachment, MAX_FILE_BYTES).await {
+            match deps.platform.download(attachment, attachments::limit_of(attachment)).await {
                 Err(DownloadError::Offline) if !deps.stop.is_cancelled() => deps.clock.sleep(ONLINE_LOOK).await,
                 done => return done,
             }
@@ -58,12 +65,44 @@ impl Conversation {
         Err(DownloadError::Offline)
     }
 
-    /// The text of one file, or a sentence about why there is none.
-    async fn read_file(&self, attachment: &Attachment) -> Result<String, String> {
-        let bytes = self
-            .download(attachment)
-            .await
-            .map_err(|error| format!("I could not take {}: {error}.", attachments::display_name(&attachment.name)))?;
-        attachments::decode(&bytes, attachment).map_err(|refusal| refusal.to_string())
+    /// The text of one file with a note if it is not all of it, or a sentence about why there is none.
+    async fn read_file(&self, attachment: &Attachment) -> Result<(String, Option<String>), String> {
+        let name = attachments::display_name(&attachment.name);
+        let bytes = self.download(attachment).await.map_err(|error| format!("I could not take {name}: {error}."))?;
+        if Document::of(&attachment.name).is_none() {
+            return attachments::read(&bytes, attachment).map_err(|refusal| refusal.to_string());
+        }
+        // Documents are read on a thread of their own, and few at once: a parser that does not end cannot be stopped.
+        let slow = || format!("I can't read {name}: {}.", Unreadable::Slow);
+        let Ok(Ok(place)) = timeout(READING, READERS.acquire()).await else { return Err(slow()) };
+        let attachment = attachment.clone();
+        let reading = spawn_blocking(move || {
+            let _place = place;
+            attachments::read(&bytes, &attachment)
+        });
+        match timeout(READING, reading).await {
+            Ok(Ok(read)) => read.map_err(|refusal| refusal.to_string()),
+            Ok(Err(_)) => Err(format!("I can't read {name}: {}.", Unreadable::Damaged)),
+            Err(_) => Err(slow()),
+        }
+    }
+}
+
+/// The row of a file: its text, or a sentence about why there is none.
+fn stored(message: &InboundMessage, attachment: &Attachment, read: Result<(String, Option<String>), String>) -> FileText {
+    let (text, note) = match read {
+        Ok((text, note)) => (Some(text), note),
+        Err(why) => (None, Some(why)),
+    };
+    FileText {
+        id: attachment.id.clone(),
+        message: message.id.clone(),
+        channel: message.channel.id.clone(),
+        name: attachments::display_name(&attachment.name),
+        size: attachment.size,
+        note,
+        text,
+        by: message.author.name.clone(),
+        at: message.sent_at,
     }
 }

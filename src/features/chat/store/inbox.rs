@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::features::chat::model::decision::Decision;
 use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
+use kernel::chat::text::list_mentions;
 use kernel::db::{Document, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
 use kernel::people::{Seen, record_seen};
@@ -131,6 +132,7 @@ impl Store {
             return Ok(false);
         }
         text.clone_into(&mut row.message.0.text);
+        row.message.0.mentions = list_mentions(text);
         sql!(
             transaction.on(),
             execute,
@@ -142,6 +144,20 @@ impl Store {
         )?;
         transaction.commit().await?;
         Ok(row.decided_at.is_none())
+    }
+
+    /// Takes back the decision on a message that started no turn. False if there is none to take back.
+    pub async fn reopen(&self, message: &MessageId) -> Result<bool> {
+        let reopened: Option<(String,)> = sql!(
+            self.db().write()?,
+            fetch_optional,
+            "UPDATE inbox SET decision = NULL, decided_at = NULL, burst = NULL
+             WHERE id = $1 AND decided_at IS NOT NULL AND deleted_at IS NULL
+                 AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.message = inbox.id)
+             RETURNING id",
+            message.as_str()
+        )?;
+        Ok(reopened.is_some())
     }
 
     /// Blanks the text and files of deleted messages, including the team's own posts, and removes them from the transcript.

@@ -3,19 +3,24 @@
 //! Includes only what is new or relevant to the question. Text from anybody but the operator and the asking person is put into data blocks
 //! with an unguessable marker (TRUST-2). Pure: the same input gives the same prompt.
 
+mod files;
+
 use chrono::{DateTime, Utc};
 
 use crate::agent::Prompt;
+use crate::agent::files::Files;
 use crate::agent::prompt;
 use crate::agent::prompt::{Block, Turn};
 use crate::chat::message::{Speaker, Spoken};
+use crate::chat::text::is_subtext;
 use crate::feeds::{Document, FeedItem, FeedReport};
 use crate::ids::PersonaSlug;
 use crate::memory::Memory;
-use crate::memory::retrieval::{ChannelFile, Library, Query, cut};
+use crate::memory::retrieval::cut;
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::text::without_invisible;
+use files::{FileBlocks, file_blocks};
 
 /// The inputs of a prompt.
 pub struct ContextInput<'a> {
@@ -28,10 +33,11 @@ pub struct ContextInput<'a> {
     pub question: Question<'a>,
     /// The messages before the question, oldest first.
     pub transcript: &'a [Spoken],
-    /// The files of the question's message.
-    pub files: &'a [ChannelFile],
-    /// Earlier files of the channel, newest first.
-    pub channel_files: &'a [ChannelFile],
+    /// The message to which the question replies.
+    pub replied_to: Option<&'a Spoken>,
+    /// The message on which the thread hangs.
+    pub starter: Option<&'a Spoken>,
+    pub files: &'a Files,
     /// Documents from the persona's feeds.
     pub documents: &'a [Document],
     pub feeds: &'a [FeedReport],
@@ -54,6 +60,8 @@ pub struct Question<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContextBudget {
     pub transcript: usize,
+    /// For the replied-to message and for a thread's first one, each.
+    pub referred: usize,
     pub files: usize,
     pub feeds: usize,
     pub lessons: usize,
@@ -62,7 +70,7 @@ pub struct ContextBudget {
 
 impl Default for ContextBudget {
     fn default() -> Self {
-        Self { transcript: 1000, files: 2000, feeds: 700, lessons: 500, question: 4000 }
+        Self { transcript: 1000, referred: 400, files: 2000, feeds: 700, lessons: 500, question: 4000 }
     }
 }
 
@@ -72,6 +80,8 @@ pub struct TurnContext {
     pub prompt: Prompt,
     /// Characters of each section, in order. They add up to the whole prompt.
     pub sections: Vec<(&'static str, usize)>,
+    /// What the answer has to say about files, as lines of small print.
+    pub remarks: Vec<String>,
 }
 
 /// A new marker with 48 random bits: impossible to guess within a turn, and short.
@@ -82,28 +92,32 @@ pub fn new_marker() -> String {
 pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let cleaner = Cleaner { marker: input.marker };
     let transcript = transcript_block(input, cleaner);
-    let files = file_blocks(input, cleaner);
+    let starter = input.starter.map(|spoken| referred_block("first message of this thread, from", spoken, input, cleaner));
+    let replied_to = input.replied_to.map(|spoken| referred_block("the message replied to, from", spoken, input, cleaner));
+    let FileBlocks { blocks: files, has_text, remarks } = file_blocks(input, cleaner);
     let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
     let lessons = lesson_blocks(input, cleaner);
     let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
     // An agent's message may quote anybody, so it goes into a data block. A person's message is the question itself.
     let agent = input.question.from.is_agent();
     let outside = agent
-        || !files.is_empty()
+        || has_text
         || !feeds.is_empty()
-        || input.transcript.iter().any(|line| line.speaker.is_agent())
+        || input.transcript.iter().chain(input.replied_to).chain(input.starter).any(|line| line.speaker.is_agent())
         || input.lessons.iter().any(Memory::may_quote_outside);
     let asked =
         agent.then(|| Block { label: format!("message of {}", speaker(input.question.from, input.roster)), text: question.clone() });
 
     let mut sections = vec![
         ("transcript", chars_of(transcript.as_slice())),
+        ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice())),
         ("files", chars_of(&files)),
         ("feeds", chars_of(&feeds)),
         ("lessons", chars_of(&lessons)),
         ("question", question.chars().count()),
     ];
-    let blocks: Vec<Block> = transcript.into_iter().chain(files).chain(feeds).chain(lessons).chain(asked).collect();
+    let before = starter.into_iter().chain(transcript).chain(files).chain(feeds).chain(lessons);
+    let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
     let system = prompt::render_system(input.team, input.roster, input.persona);
     let message = prompt::render_turn(&Turn {
         marker: input.marker,
@@ -116,7 +130,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let frame = message.chars().count() - sections.iter().map(|(_, chars)| chars).sum::<usize>();
     sections.insert(0, ("system", system.chars().count()));
     sections.push(("frame", frame));
-    TurnContext { sections, prompt: Prompt { system, message, holds_outside: outside } }
+    TurnContext { sections, remarks, prompt: Prompt { system, message, holds_outside: outside } }
 }
 
 const BYTES_PER_TOKEN: usize = 4;
@@ -124,9 +138,6 @@ const BYTES_PER_TOKEN: usize = 4;
 const LINE_CHARS: usize = 700;
 /// Longer lessons are cut.
 const LESSON_CHARS: usize = 400;
-/// Longer quotations from a file are cut.
-const QUOTE_CHARS: usize = 1200;
-const QUOTES: usize = 4;
 
 /// Neutralises text from outside.
 #[derive(Clone, Copy)]
@@ -169,12 +180,29 @@ fn speaker(speaker: &Speaker, roster: &Roster) -> String {
 
 fn asking(input: &ContextInput<'_>) -> String {
     let from = speaker(input.question.from, input.roster);
-    let own = if input.files.is_empty() { "" } else { " (the message's files stand above)" };
+    let reply = if input.replied_to.is_some() { ", in reply to the message above" } else { "" };
+    let files = input.files.focus.iter().any(|file| file.text.is_some());
+    let own = if input.files.is_meant && files { " (the files it is about stand above)" } else { "" };
     match input.question.through {
-        Some(persona) => format!("{from} asks you through {}{own}:", flat_name(input.roster.name_of(persona))),
+        Some(persona) => format!("{from} asks you through {}{reply}{own}:", flat_name(input.roster.name_of(persona))),
         None if input.question.from.is_agent() => format!("{from} addressed you. Answer its message above."),
-        None => format!("{from} says to you{own}:"),
+        None => format!("{from} says to you{reply}{own}:"),
     }
+}
+
+/// A message that the question refers to, whether it is in the transcript or not.
+fn referred_block(what: &str, spoken: &Spoken, input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Block {
+    let at = input.roster.today(input.now).show(spoken.at);
+    Block {
+        label: format!("{what} {}, {at}", speaker(&spoken.speaker, input.roster)),
+        text: cleaner.text(&said(spoken), input.budget.referred * BYTES_PER_TOKEN),
+    }
+}
+
+/// What somebody said. Small print under answers is not theirs: code adds it.
+fn said(spoken: &Spoken) -> String {
+    let lines: Vec<&str> = spoken.text.lines().filter(|line| !is_subtext(line)).collect();
+    if lines.is_empty() || !spoken.speaker.is_agent() { spoken.text.clone() } else { lines.join("\n") }
 }
 
 /// The newest lines that fit.
@@ -182,7 +210,7 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
     let mut left = input.budget.transcript * BYTES_PER_TOKEN;
     let mut lines: Vec<String> = Vec::new();
     for spoken in input.transcript.iter().rev() {
-        let text = cut(&cleaner.text(&spoken.text, usize::MAX), LINE_CHARS);
+        let text = cut(&cleaner.text(&said(spoken), usize::MAX), LINE_CHARS);
         // Indented, so that only our own tags start at the beginning of a line.
         let text = text.replace('\n', "\n    ");
         let line = format!(
@@ -198,49 +226,6 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
     }
     lines.reverse();
     (!lines.is_empty()).then(|| Block { label: "transcript, oldest first".into(), text: lines.join("\n") })
-}
-
-/// Files of the message are included whole if they fit. Other files are included as the passages relevant to the question.
-fn file_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
-    let mut left = input.budget.files * BYTES_PER_TOKEN;
-    let mut blocks = Vec::new();
-    let mut library = Library::default();
-    for file in input.files {
-        if file.text.len() <= left {
-            left -= file.text.len();
-            blocks.push(Block {
-                label: format!("file {}, whole, from {}", file_name(&file.name), flat_name(&file.by)),
-                text: cleaner.text(&file.text, usize::MAX),
-            });
-        } else {
-            library.add_document(&file.name, &file.text, 1.3);
-        }
-    }
-    for file in input.channel_files {
-        library.add_document(&file.name, &file.text, 1.0);
-    }
-    for document in input.documents {
-        library.add_document(&document.name, &document.text, 1.0);
-    }
-    let names: Vec<String> = input.roster.personas().iter().map(|persona| persona.name.to_lowercase()).collect();
-    let query = Query::parse(input.question.text, &names);
-    for hit in library.find(&query, QUOTES) {
-        let quote = hit.quote(&query, QUOTE_CHARS.min(left));
-        if quote.text.len() > left {
-            break;
-        }
-        left -= quote.text.len();
-        blocks.push(Block { label: format!("part of {}", file_name(&quote.place)), text: cleaner.text(&quote.text, usize::MAX) });
-    }
-    if blocks.is_empty() {
-        // The question matches nothing ("what do you make of this?"), so the beginning of the file is used.
-        let own = input
-            .files
-            .first()
-            .map(|file| Block { label: format!("beginning of {}", file_name(&file.name)), text: cleaner.text(&file.text, left) });
-        blocks.extend(own);
-    }
-    blocks
 }
 
 /// A file name or path that is safe inside a tag.

@@ -10,20 +10,23 @@ mod intent;
 mod memories;
 mod sources;
 mod team;
-mod time_phrase;
+pub(super) mod time_phrase;
 pub mod wording;
 
 use chrono::{DateTime, Utc};
 
 use crate::agent::AnswerVerdict;
+use crate::agent::files::{Files, PartRead, remark_on_parts};
 use crate::chat::message::{Speaker, Spoken};
+use crate::chat::text::Subtext;
 use crate::feeds::Feed;
 use crate::memory::Memory;
-use crate::memory::retrieval::{ChannelFile, Query};
+use crate::memory::retrieval::Query;
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::time::Today;
 use intent::{Intent, Understood, understand};
+use wording::foreign;
 
 /// Shown in full once per channel and day (LLM-2).
 pub const EXPLANATION: &str = "No language model is connected, so answers quote feeds and files posted here, with their source. For fuller \
@@ -37,10 +40,7 @@ pub struct OfflineQuestion<'a> {
     pub persona: &'a Persona,
     pub roster: &'a Roster,
     pub text: &'a str,
-    /// The files of the message.
-    pub files: &'a [ChannelFile],
-    /// Earlier files of the channel, newest first.
-    pub channel_files: &'a [ChannelFile],
+    pub files: &'a Files,
     /// Earlier messages of the channel, oldest first.
     pub transcript: &'a [Spoken],
     /// What the memory has about the question, best first.
@@ -53,6 +53,11 @@ impl OfflineQuestion<'_> {
     /// The present in the team's zone.
     fn today(&self) -> Today {
         self.roster.today(self.now)
+    }
+
+    /// Whether the question is surely about files that have text.
+    fn is_about_files(&self) -> bool {
+        self.files.list_meant().next().is_some()
     }
 }
 
@@ -71,12 +76,16 @@ struct Draft {
     lines: Vec<String>,
     sources: Vec<String>,
     verdict: AnswerVerdict,
+    /// Large files of which only a part is quoted.
+    parts: Vec<PartRead>,
+    /// It says which files could not be read.
+    tells_unread: bool,
 }
 
 impl Draft {
     /// Without lines and sources. It does not know before one of its sources has said something.
     fn empty() -> Self {
-        Self { lines: Vec::new(), sources: Vec::new(), verdict: AnswerVerdict::DoesNotKnow }
+        Self { lines: Vec::new(), sources: Vec::new(), verdict: AnswerVerdict::DoesNotKnow, parts: Vec::new(), tells_unread: false }
     }
 
     /// Says that there is no answer.
@@ -91,14 +100,18 @@ impl Draft {
 
 impl<L: Into<String>> From<L> for Draft {
     fn from(line: L) -> Self {
-        Self { lines: vec![line.into()], sources: Vec::new(), verdict: AnswerVerdict::Answers }
+        Self { lines: vec![line.into()], verdict: AnswerVerdict::Answers, ..Self::empty() }
     }
 }
 
 /// Answers a question. Never fails: unreadable sources are mentioned in the answer.
 pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
     let understood = understand(asked.text, asked.persona, asked.roster, asked.now);
-    let Draft { mut lines, sources, verdict } = draft(asked, &understood).await;
+    let Draft { mut lines, sources, verdict, parts, tells_unread } = draft(asked, &understood).await;
+    if !tells_unread {
+        lines.extend(asked.files.list_notes().iter().map(|note| Subtext(foreign(note, 300)).to_string()));
+    }
+    lines.extend(remark_on_parts("Quoted", &parts));
     lines.push(FOOTER.to_owned());
     OfflineAnswer { text: lines.join("\n"), sources, verdict }
 }
@@ -106,14 +119,19 @@ pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
 async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
     let about_something = !understood.topic.is_empty();
     match understood.intent {
+        Intent::Greeting | Intent::Thanks | Intent::Team | Intent::Help => {}
+        _ if asked.files.is_closed => return sources::unread(asked),
+        _ => {}
+    }
+    match understood.intent {
         Intent::Greeting => team::greet(asked),
         Intent::Thanks => "You are welcome.".into(),
         Intent::Team => team::introduce(asked),
         Intent::Help => team::help(asked),
-        Intent::Costs if asked.files.is_empty() && !about_something => costs::tell(asked, understood.range.as_ref()).await,
-        Intent::Outline if !about_something && sources::newest_file(asked).is_some() => sources::outline(asked),
-        Intent::Changes if asked.files.is_empty() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
-        Intent::Question if asked.text.trim().is_empty() && !asked.files.is_empty() => sources::outline(asked),
+        Intent::Costs if !asked.is_about_files() && !about_something => costs::tell(asked, understood.range.as_ref()).await,
+        Intent::Outline if !asked.files.focus.is_empty() && sources::is_about_whole(asked, &understood.topic) => sources::outline(asked),
+        Intent::Changes if !asked.is_about_files() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
+        Intent::Question if asked.text.trim().is_empty() && asked.is_about_files() => sources::outline(asked),
         // Only a time range: "What have you been up to this week?"
         Intent::Question if understood.range.is_some() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
         intent => search(asked, understood, intent).await,
@@ -123,11 +141,14 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
 /// Quotes the passages on the topic. A question without a topic ("why?") uses the topic of the question before.
 async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: Intent) -> Draft {
     let query = if understood.topic.is_empty() { asked_before(asked, understood) } else { understood.topic.clone() };
-    if let Some(draft) = memories::tell(asked, &query) {
+    // What happened in a time stands in feeds and files.
+    if understood.range.is_none()
+        && let Some(draft) = memories::tell(asked, &query)
+    {
         return draft;
     }
     let material = sources::gather(asked, understood.range.as_ref()).await;
-    match material.quote(&query) {
+    match material.quote(asked, &query) {
         Some(draft) => draft,
         None if !asked.memories.is_empty() => memories::tell_lessons(asked),
         None if intent == Intent::Judgement || query.is_empty() => team::cannot_judge(asked),

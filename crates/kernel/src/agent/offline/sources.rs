@@ -3,11 +3,13 @@
 use chrono::TimeDelta;
 
 use crate::agent::AnswerVerdict;
+use crate::agent::files::{File, PartRead, Search};
 use crate::agent::offline::time_phrase::TimeRange;
 use crate::agent::offline::wording::{block_quote, count, failure, foreign};
 use crate::agent::offline::{Draft, OfflineQuestion};
-use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
-use crate::memory::retrieval::{ChannelFile, Library, Query, cut, headings_of};
+use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading, Value};
+use crate::figure::amount;
+use crate::memory::retrieval::{Hit, Query, cut, headings_of, terms_of};
 
 /// The most characters of a quotation, the most quotations, and the most characters in total: one message.
 const QUOTE: usize = 800;
@@ -18,27 +20,32 @@ const NEARLY: f64 = 0.75;
 /// How many days of feed items are searched if the question has no time range.
 const FACT_DAYS: i64 = 90;
 const FACTS: usize = 500;
-/// Feeds with textual items. The others contain only numbers.
-const TELLING: [&str; 3] = ["backlog", "git", "rss"];
+/// Feeds with textual items.
+const TELLING: [&str; 5] = ["backlog", "git", "github", "rss", "search"];
+/// Feeds with values that people ask for. What the team itself costs and does is told otherwise.
+const MEASURING: [&str; 4] = ["backlog", "git", "github", "http_json"];
+
+/// A longer question is not repeated.
+const MOST_WORDS: usize = 5;
+
+/// Of a shorter file a quotation is most of what it says.
+const LARGE: usize = 8000;
 
 /// The searchable material.
 pub(super) struct Material {
-    library: Library,
+    search: Search,
     /// The searched sources, listed when nothing is found.
     looked_at: Vec<String>,
     /// Feeds without data, and why.
     failures: Vec<String>,
 }
 
-/// Collects the material. Files of the message rank higher than others.
+/// Collects the material.
 pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Material {
-    let mut material = Material { library: Library::default(), looked_at: Vec::new(), failures: Vec::new() };
-    for file in asked.files {
-        material.add_document(&file.name, &file.text, 1.3);
-    }
-    for file in newest_versions(asked) {
-        material.add_document(&file.name, &file.text, 1.0);
-    }
+    let looked_at = asked.files.focus.iter().chain(&asked.files.near).filter(|file| file.text.is_some());
+    let looked_at = looked_at.map(|file| cited(file, false, asked)).collect();
+    let search = Search::new(asked.files, |file, is_older| cited(file, is_older, asked));
+    let mut material = Material { search, looked_at, failures: Vec::new() };
     let since = range.map_or(asked.now - TimeDelta::days(FACT_DAYS), |range| range.since);
     let until = range.map_or(asked.now, |range| range.until);
     let query = FeedQuery { now: asked.now, since, until, limit: FACTS };
@@ -47,7 +54,7 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
         match documents {
             Ok(documents) => {
                 for document in documents {
-                    material.add_document(&document.name, &document.text, 1.0);
+                    material.add_document(&document.name, &document.text);
                     // Indexing a large file takes tens of milliseconds. Other tasks may run in between.
                     tokio::task::yield_now().await;
                 }
@@ -56,6 +63,13 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
         }
         match facts {
             Some(Ok(reading)) => {
+                if MEASURING.contains(&feed.kind()) {
+                    material.add_values(feed.name(), &reading, asked);
+                }
+                if !TELLING.contains(&feed.kind()) {
+                    material.looked_at.push(foreign(feed.name(), 100));
+                    continue;
+                }
                 material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), asked.today().show(since)));
                 let told = reading.items.iter().filter(|item| !is_the_question(feed, item, asked.text));
                 told.for_each(|item| material.add_fact(feed.name(), item, asked));
@@ -69,9 +83,10 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
 
 type Read<T> = Result<T, FeedError>;
 
-/// A feed's documents and, for some kinds, its items.
+/// A feed's documents and, for some kinds, its values and items.
 async fn read(feed: &Feed, query: &FeedQuery) -> (Read<Vec<Document>>, Option<Read<Reading>>) {
-    let facts = async { if TELLING.contains(&feed.kind()) { Some(feed.read(query).await) } else { None } };
+    let tells = TELLING.contains(&feed.kind()) || MEASURING.contains(&feed.kind());
+    let facts = async { if tells { Some(feed.read(query).await) } else { None } };
     tokio::join!(feed.documents(query.now), facts)
 }
 
@@ -81,37 +96,43 @@ fn is_the_question(feed: &Feed, item: &FeedItem, question: &str) -> bool {
     feed.kind() == "backlog" && !title.is_empty() && question.contains(title)
 }
 
-/// Earlier files: only the newest of each name, and none that the message contains again.
-fn newest_versions<'a>(asked: &OfflineQuestion<'a>) -> Vec<&'a ChannelFile> {
-    let mut newest: Vec<&ChannelFile> = Vec::new();
-    for file in asked.channel_files {
-        if !asked.files.iter().chain(newest.iter().copied()).any(|known| known.name == file.name) {
-            newest.push(file);
-        }
-    }
-    newest
+/// The name of a file in citations, with its day if it is from before.
+fn cited(file: &File, is_older: bool, asked: &OfflineQuestion<'_>) -> String {
+    let name = foreign(&file.name, 100);
+    if is_older { format!("{name} of {}", asked.today().show(file.at)) } else { name }
 }
 
 impl Material {
-    fn add_document(&mut self, name: &str, text: &str, boost: f64) {
+    fn add_document(&mut self, name: &str, text: &str) {
         let name = foreign(name, 100);
-        self.library.add_document(&name, text, boost);
+        self.search.add_document(&name, text);
         self.looked_at.push(name);
+    }
+
+    /// The present values of a feed as one fact: "shop: orders 231; latency 840 ms".
+    fn add_values(&mut self, feed: &str, reading: &Reading, asked: &OfflineQuestion<'_>) {
+        let spell = |value: &Value| format!("{} {}", foreign(&value.name, 60), amount(value.number, &value.name, &value.unit));
+        let values: Vec<String> = reading.values.iter().map(spell).collect();
+        if !values.is_empty() {
+            let reference = format!("{feed}, {}", asked.today().show(reading.as_of));
+            self.search.add_fact(reference, &format!("{feed}: {}", values.join("; ")), None);
+        }
     }
 
     fn add_fact(&mut self, feed: &str, item: &FeedItem, asked: &OfflineQuestion<'_>) {
         let when = item.at.map_or(String::new(), |at| format!(", {}", asked.today().show(at)));
         let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", foreign(by, 40)));
-        self.library.add_fact(format!("{feed} {}{by}{when}", item.reference), &item.text, item.by.as_deref());
+        self.search.add_fact(format!("{feed} {}{by}{when}", item.reference), &item.text, item.by.as_deref());
     }
 
     /// The best quotations with their sources. None if nothing matches.
-    pub(super) fn quote(&self, query: &Query) -> Option<Draft> {
-        let hits = self.library.find(query, QUOTES);
+    pub(super) fn quote(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
+        let hits = self.search.find(query, QUOTES);
         let best = hits.first()?.score;
         let mut draft = Draft::empty();
         let mut left = ALL_QUOTES;
-        for quote in hits.iter().filter(|hit| hit.score >= NEARLY * best).map(|hit| hit.quote(query, QUOTE)) {
+        for hit in hits.iter().filter(|hit| hit.score >= NEARLY * best) {
+            let quote = hit.quote(query, QUOTE);
             let Some(rest) = left.checked_sub(quote.text.chars().count()) else { break };
             left = rest;
             if !draft.lines.is_empty() {
@@ -122,8 +143,9 @@ impl Material {
             draft.line(block_quote(&quote.text));
             draft.line(format!("[{place}]"));
             draft.sources.push(place);
+            note_part(&mut draft.parts, asked, hit, quote.text.len());
         }
-        draft.verdict = if self.library.covers(query, &hits) { AnswerVerdict::Answers } else { AnswerVerdict::InPart };
+        draft.verdict = if self.search.covers(query, &hits) { AnswerVerdict::Answers } else { AnswerVerdict::InPart };
         draft.lines.extend(self.failures.iter().cloned());
         Some(draft)
     }
@@ -132,7 +154,7 @@ impl Material {
     pub(super) fn nothing_found(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
         let subject: Vec<_> = asked_words(asked.text, query);
         let looked = if self.looked_at.is_empty() {
-            format!("I have nothing to look {} up in: no file was posted here", quoted(&subject))
+            format!("I have nothing to look {} up in: no file was posted here lately", quoted(&subject))
         } else {
             format!("I found nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
         };
@@ -155,7 +177,7 @@ fn asked_words(text: &str, query: &Query) -> Vec<String> {
 }
 
 fn quoted(words: &[String]) -> String {
-    if words.is_empty() { "that".into() } else { format!("\"{}\"", foreign(&words.join(" "), 120)) }
+    if words.is_empty() || words.len() > MOST_WORDS { "that".into() } else { format!("\"{}\"", foreign(&words.join(" "), 120)) }
 }
 
 fn listed(names: &[String]) -> String {
@@ -163,22 +185,45 @@ fn listed(names: &[String]) -> String {
     if names.len() > 5 { format!("{shown} and {} more", names.len() - 5) } else { shown }
 }
 
-/// The file that a question without a subject refers to.
-pub(super) fn newest_file<'a>(asked: &OfflineQuestion<'a>) -> Option<&'a ChannelFile> {
-    asked.files.first().or(asked.channel_files.first())
+/// Notes how much of a large file is quoted.
+fn note_part(parts: &mut Vec<PartRead>, asked: &OfflineQuestion<'_>, hit: &Hit<'_>, bytes: usize) {
+    let files = asked.files;
+    let known = files.focus.iter().chain(&files.near).map(|file| (file, false)).chain(files.older.iter().map(|file| (file, true)));
+    let found = known.into_iter().find(|(file, is_older)| cited(file, *is_older, asked) == hit.source);
+    let Some((file, of)) = found.and_then(|(file, _)| Some((file, file.text.as_ref()?.len()))).filter(|(_, of)| *of >= LARGE) else {
+        return;
+    };
+    match parts.iter_mut().find(|part| part.name == file.name) {
+        Some(part) => part.read += bytes,
+        None => parts.push(PartRead { name: file.name.clone(), read: bytes, of }),
+    }
 }
 
-/// Summarises the message's files or the channel's newest file: size, beginning, headings with line numbers.
+/// Whether a question for an outline has no subject but the files themselves: "summarise the plan", with `plan.md`.
+pub(super) fn is_about_whole(asked: &OfflineQuestion<'_>, topic: &Query) -> bool {
+    let names: Vec<String> = asked.files.focus.iter().flat_map(|file| terms_of(&file.name.replace('.', " "))).collect();
+    topic.terms.iter().all(|(term, weight)| *weight < 1.0 || names.contains(term))
+}
+
+/// Says which files could not be read, and why.
+pub(super) fn unread(asked: &OfflineQuestion<'_>) -> Draft {
+    let notes = asked.files.focus.iter().filter_map(|file| file.note.as_deref());
+    Draft { lines: notes.map(|note| foreign(note, 300)).collect(), tells_unread: true, ..Draft::empty() }
+}
+
+/// Summarises the files in focus: size, beginning, headings with line numbers.
 pub(super) fn outline(asked: &OfflineQuestion<'_>) -> Draft {
-    let files: Vec<&ChannelFile> =
-        if asked.files.is_empty() { asked.channel_files.iter().take(1).collect() } else { asked.files.iter().collect() };
+    let files: Vec<(&File, &str)> = asked.files.focus.iter().filter_map(|file| Some((file, file.text.as_deref()?))).collect();
+    if files.is_empty() {
+        return unread(asked);
+    }
     let mut draft = Draft { verdict: AnswerVerdict::Answers, ..Draft::empty() };
-    for file in files {
+    for (file, text) in files {
         let name = foreign(&file.name, 100);
-        let sections = sections_of(&file.text);
-        let size = count(file.text.lines().count(), "line");
+        let sections = sections_of(text);
+        let size = count(text.lines().count(), "line");
         if sections.is_empty() {
-            let beginning = file.text.lines().find(|line| !line.trim().is_empty()).unwrap_or("(nothing)");
+            let beginning = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("(nothing)");
             draft.line(format!("**{name}**: {size}, begins:"));
             draft.line(block_quote(&cut(beginning, 300)));
         } else {

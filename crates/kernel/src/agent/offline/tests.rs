@@ -3,10 +3,10 @@ use std::path::Path;
 
 use chrono::TimeDelta;
 
+use crate::agent::files::{File, Files};
 use crate::agent::offline::{FOOTER, OfflineAnswer, OfflineQuestion, compose};
 use crate::chat::message::{Speaker, Spoken};
 use crate::feeds::{ActivityLine, Feed};
-use crate::memory::retrieval::ChannelFile;
 use crate::money::{CostLine, Money, TokenUsage};
 use crate::testing::feeds::{Told, feed, now, sources};
 use crate::testing::persona::roster;
@@ -15,8 +15,11 @@ use crate::testing::persona::roster;
 #[derive(Default)]
 struct Asked {
     feeds: Vec<Feed>,
-    files: Vec<ChannelFile>,
-    channel_files: Vec<ChannelFile>,
+    /// The files of the question's message.
+    files: Vec<File>,
+    /// Those of the last hours.
+    channel_files: Vec<File>,
+    older: Vec<File>,
     transcript: Vec<Spoken>,
 }
 
@@ -24,14 +27,23 @@ impl Asked {
     async fn of(&self, persona: &str, text: &str) -> OfflineAnswer {
         let roster = roster();
         let persona = roster.find_named(persona).expect("on the roster");
-        let Self { feeds, files, channel_files, transcript } = self;
-        compose(&OfflineQuestion { persona, roster: &roster, text, files, channel_files, transcript, memories: &[], feeds, now: now() })
-            .await
+        let is_meant = !self.files.is_empty();
+        let is_closed = is_meant && self.files.iter().all(|file| file.text.is_none());
+        let given = if is_meant { 0 } else { self.channel_files.len().min(1) };
+        let (newest, near) = self.channel_files.split_at(given);
+        let (focus, near) = (if is_meant { self.files.clone() } else { newest.to_vec() }, near.to_vec());
+        let files = Files { focus, is_meant, is_closed, near, older: self.older.clone() };
+        let Self { feeds, transcript, .. } = self;
+        compose(&OfflineQuestion { persona, roster: &roster, text, files: &files, transcript, memories: &[], feeds, now: now() }).await
     }
 }
 
-fn file(name: &str, text: &str) -> ChannelFile {
-    ChannelFile { name: name.into(), text: text.into(), by: "Ann".into(), at: now() - TimeDelta::hours(1) }
+fn file(name: &str, text: &str) -> File {
+    File { name: name.into(), by: "Ann".into(), at: now() - TimeDelta::hours(1), text: Some(text.into()), note: None }
+}
+
+fn refused(name: &str, note: &str) -> File {
+    File { text: None, note: Some(note.into()), ..file(name, "") }
 }
 
 fn told(kind: &str, told: Told) -> Vec<Feed> {
@@ -80,12 +92,58 @@ async fn a_follow_up_is_about_what_was_asked_before() {
 }
 
 #[tokio::test]
-async fn of_a_file_posted_twice_the_newest_counts() {
-    let old = file("notes.md", "We chose MySQL for the database.\n");
-    let asked = Asked { channel_files: vec![file("notes.md", NOTES), old], ..Asked::default() };
-    let answer = asked.of("Kelly", "which database did we choose?").await;
-    assert!(!answer.text.contains("MySQL"), "{}", answer.text);
-    assert!(answer.text.contains("PostgreSQL"), "{}", answer.text);
+async fn summarise_it_is_about_the_newest_file_and_summarise_the_notes_too() {
+    let asked = Asked { channel_files: vec![file("notes.md", NOTES), file("old.md", "# Old\n\n## A\n\n## B\n")], ..Asked::default() };
+    for question in ["vince, summarise it", "Vince, summarise the notes", "what is in notes.md?"] {
+        let answer = asked.of("Vince", question).await;
+        assert!(
+            answer.text.starts_with("**notes.md**: 9 lines, 2 sections:") && !answer.text.contains("old.md"),
+            "{question}: {}",
+            answer.text
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_refused_file_is_named_with_why_and_no_other_one_answers() {
+    let big = refused("big.txt", "big.txt is too large: 5 MiB of at most 1 MiB. Please send only the part that matters.");
+    let asked = Asked { files: vec![big.clone()], channel_files: vec![file("notes.md", NOTES)], ..Asked::default() };
+    insta::assert_snapshot!(asked.of("Kelly", "why did we choose PostgreSQL?").await.text, @r"
+    big.txt is too large: 5 MiB of at most 1 MiB. Please send only the part that matters.
+    <small>from feeds and files, generated without AI</small>
+    ");
+    let asked = Asked { files: vec![file("notes.md", NOTES), big], ..Asked::default() };
+    insta::assert_snapshot!(asked.of("Kelly", "why did we choose PostgreSQL?").await.text, @r"
+    > We chose PostgreSQL because two processes share it.
+    [notes.md, Database, line 5]
+    <small>big.txt is too large: 5 MiB of at most 1 MiB. Please send only the part that matters.</small>
+    <small>from feeds and files, generated without AI</small>
+    ");
+}
+
+#[tokio::test]
+async fn a_quote_from_a_large_file_says_how_much_of_it_that_is() {
+    let large = format!("{}\n\nWe chose PostgreSQL because two processes share it.\n", "Nothing of that kind.\n\n".repeat(40_000));
+    let asked = Asked { files: vec![file("plan.md", &large)], ..Asked::default() };
+    insta::assert_snapshot!(asked.of("Kelly", "why did we choose PostgreSQL?").await.text, @r"
+    > We chose PostgreSQL because two processes share it.
+    [plan.md, line 80003]
+    <small>Quoted 1 of 921 kB of plan.md.</small>
+    <small>from feeds and files, generated without AI</small>
+    ");
+}
+
+#[tokio::test]
+async fn a_file_of_last_week_answers_what_it_is_about_and_nothing_else() {
+    let launch = File { at: now() - TimeDelta::days(7), ..file("launch.md", "The launch costs 400 dollars. The venue is in Lisbon.\n") };
+    let asked = Asked { older: vec![launch], ..Asked::default() };
+    insta::assert_snapshot!(asked.of("Kelly", "where is the venue of the launch?").await.text, @r"
+    > The launch costs 400 dollars. The venue is in Lisbon.
+    [launch.md of Sat 14 Nov, 22:50, line 1]
+    <small>from feeds and files, generated without AI</small>
+    ");
+    let answer = asked.of("Kelly", "how much memory does the launch server have?").await;
+    assert!(!answer.text.contains("Lisbon") && answer.verdict == AnswerVerdict::DoesNotKnow, "{}", answer.text);
 }
 
 #[tokio::test]

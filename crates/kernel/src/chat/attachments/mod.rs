@@ -1,12 +1,18 @@
 //! Attachments as text: which are read (CHAT-26), how bytes are decoded, and how text and files are joined (CHAT-27).
 //!
+//! Text files are decoded. PDF and office documents are read by `documents`. Pictures and recordings are only named.
 //! A file name is only displayed and used for its extension. It never becomes a path.
+
+mod documents;
+
+use std::time::{Duration, Instant};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use crate::chat::message::Attachment;
 use crate::text::is_invisible;
+pub use documents::{Document, Unreadable};
 
 /// The most files read per message (CHAT-26).
 pub const MAX_FILES: usize = 10;
@@ -14,6 +20,12 @@ pub const MAX_FILES: usize = 10;
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// The size limit of all files of a message.
 pub const MAX_TOTAL_BYTES: u64 = 2 * 1024 * 1024;
+/// The size limits of a PDF or office document, and of all of a message. They hold pictures and fonts beside their text, of which at most as much is
+/// kept as of a text file.
+pub const MAX_DOCUMENT_BYTES: u64 = 8 * 1024 * 1024;
+pub const MAX_TOTAL_DOCUMENT_BYTES: u64 = 16 * 1024 * 1024;
+/// How long reading a document may take.
+const DOCUMENT_TIME: Duration = Duration::from_secs(10);
 /// The longest file name shown.
 const MAX_NAME: usize = 80;
 
@@ -42,15 +54,16 @@ const TEXT_TYPES: &[&str] = &[
 
 /// Extensions of binary files, whatever their content type.
 const BINARY_ENDINGS: &[&str] = &[
-    "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "mp3", "ogg", "wav", "flac", "mp4", "mov", "webm", "mkv", "pdf", "doc", "docx",
-    "xls", "xlsx", "ppt", "pptx", "odt", "ods", "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "exe", "dll", "so", "bin",
-    "wasm", "jar", "db", "sqlite",
+    "doc", "xls", "ppt", "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "exe", "dll", "so", "bin", "wasm", "jar", "db",
+    "sqlite",
 ];
 
 /// Why a file is not read, as a sentence for its sender.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("I can't read {name}. I can read text files (such as .md, .txt, .json, .yaml, .csv, .log, .html or source code).")]
+    #[error(
+        "I can't read {name}. I can read text files (such as .md, .txt, .json, .yaml, .csv, .log, .html or source code), PDF and office documents."
+    )]
     NotText { name: String },
     #[error("{name} is too large: {} of at most {}. Please send only the part that matters.", in_words(*size), in_words(*limit))]
     TooLarge { name: String, size: u64, limit: u64 },
@@ -61,6 +74,51 @@ pub enum Refusal {
     TooMuch { name: String },
     #[error("{name} is not a text file, so I skipped it.")]
     Binary { name: String },
+    #[error("I can't read {name}: {why}.")]
+    Document { name: String, why: Unreadable },
+    #[error("{}, so I skipped {name}.", media.cannot())]
+    Media { media: Media, name: String },
+}
+
+/// Files for eyes and ears, by the ending of their name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Media {
+    Picture,
+    VoiceMessage,
+    Sound,
+    Video,
+}
+
+impl Media {
+    pub fn of(name: &str) -> Option<Self> {
+        match ending_of(name)?.as_str() {
+            "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "ico" | "heic" | "avif" => Some(Self::Picture),
+            // As Discord's and Slack's clients name what people record.
+            "ogg" | "m4a" if ["voice-message", "audio_message"].iter().any(|known| name.starts_with(known)) => Some(Self::VoiceMessage),
+            "mp3" | "ogg" | "wav" | "flac" | "m4a" | "opus" => Some(Self::Sound),
+            "mp4" | "mov" | "webm" | "mkv" => Some(Self::Video),
+            _ => None,
+        }
+    }
+
+    /// What it is, and that nobody took it in: `a picture`, `not seen`.
+    pub fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Picture => ("a picture", "not seen"),
+            Self::VoiceMessage => ("a voice message", "not heard"),
+            Self::Sound => ("a sound file", "not heard"),
+            Self::Video => ("a video", "not seen"),
+        }
+    }
+
+    fn cannot(self) -> &'static str {
+        match self {
+            Self::Picture => "I can't see pictures yet",
+            Self::VoiceMessage => "I can't listen to voice messages yet",
+            Self::Sound => "I can't listen to sound files yet",
+            Self::Video => "I can't watch videos yet",
+        }
+    }
 }
 
 /// Checks before download, from the announced extension, content type and size.
@@ -69,26 +127,38 @@ pub enum Refusal {
 /// The refusal, as a sentence for the person.
 pub fn accept(attachment: &Attachment) -> Result<(), Refusal> {
     let name = display_name(&attachment.name);
-    if !is_text(attachment) {
+    if let Some(media) = Media::of(&attachment.name) {
+        Err(Refusal::Media { media, name })
+    } else if Document::of(&attachment.name).is_none() && !is_text(attachment) {
         Err(Refusal::NotText { name })
-    } else if attachment.size > MAX_FILE_BYTES {
-        Err(Refusal::TooLarge { name, size: attachment.size, limit: MAX_FILE_BYTES })
+    } else if attachment.size > limit_of(attachment) {
+        Err(Refusal::TooLarge { name, size: attachment.size, limit: limit_of(attachment) })
     } else {
         Ok(())
     }
 }
 
-/// The files to download, in order, and the refusals of the others.
-pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<Refusal>) {
-    let (mut accepted, mut refused, mut total) = (Vec::new(), Vec::new(), 0_u64);
+/// The most bytes of a file that are read.
+pub fn limit_of(attachment: &Attachment) -> u64 {
+    if Document::of(&attachment.name).is_some() { MAX_DOCUMENT_BYTES } else { MAX_FILE_BYTES }
+}
+
+/// The files to download, in order, and the others with why they are refused.
+pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<(&Attachment, Refusal)>) {
+    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+    let (mut texts, mut documents) = (0_u64, 0_u64);
     for attachment in attachments {
+        let (total, limit) = match Document::of(&attachment.name) {
+            Some(_) => (&mut documents, MAX_TOTAL_DOCUMENT_BYTES),
+            None => (&mut texts, MAX_TOTAL_BYTES),
+        };
         match accept(attachment) {
-            Err(refusal) => refused.push(refusal),
-            Ok(()) if accepted.len() == MAX_FILES || total + attachment.size > MAX_TOTAL_BYTES => {
-                refused.push(Refusal::TooMuch { name: display_name(&attachment.name) });
+            Err(refusal) => refused.push((attachment, refusal)),
+            Ok(()) if accepted.len() == MAX_FILES || *total + attachment.size > limit => {
+                refused.push((attachment, Refusal::TooMuch { name: display_name(&attachment.name) }));
             }
             Ok(()) => {
-                total += attachment.size;
+                *total += attachment.size;
                 accepted.push(attachment);
             }
         }
@@ -97,8 +167,7 @@ pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<Refusal>) {
 }
 
 fn is_text(attachment: &Attachment) -> bool {
-    let ending = attachment.name.rsplit_once('.').map(|(_, ending)| ending.trim().to_ascii_lowercase());
-    match ending.as_deref() {
+    match ending_of(&attachment.name).as_deref() {
         Some(ending) if TEXT_ENDINGS.contains(&ending) => return true,
         Some(ending) if BINARY_ENDINGS.contains(&ending) => return false,
         _ => {}
@@ -108,9 +177,36 @@ fn is_text(attachment: &Attachment) -> bool {
     content_type.starts_with("text/") || TEXT_TYPES.contains(&content_type.as_str())
 }
 
+/// The ending of a name in small letters, without its dot.
+fn ending_of(name: &str) -> Option<String> {
+    name.rsplit_once('.').map(|(_, ending)| ending.trim().to_ascii_lowercase())
+}
+
 /// Whether Discord's client made this file from a pasted text that was too long. It counts as message text.
 pub fn is_long_paste(attachment: &Attachment) -> bool {
     attachment.name == "message.txt"
+}
+
+/// The text of a file, and a note if it is not all of it. A document blocks its thread for up to [`DOCUMENT_TIME`].
+///
+/// # Errors
+/// Why there is no text, as a sentence for the person.
+pub fn read(bytes: &[u8], attachment: &Attachment) -> Result<(String, Option<String>), Refusal> {
+    let Some(document) = Document::of(&attachment.name) else { return Ok((decode(bytes, attachment)?, None)) };
+    let name = display_name(&attachment.name);
+    if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
+        return Err(Refusal::TooLarge { name, size: bytes.len() as u64, limit: MAX_DOCUMENT_BYTES });
+    }
+    match documents::read(bytes, document, Instant::now() + DOCUMENT_TIME) {
+        Ok(read) => {
+            let note = match read.pages {
+                Some((shown, all)) => Some(format!("I read only the first {shown} of {all} pages of {name}.")),
+                None => read.is_cut.then(|| format!("I read only the first 1 MiB of the text of {name}.")),
+            };
+            Ok((read.text, note))
+        }
+        Err(why) => Err(Refusal::Document { name, why }),
+    }
 }
 
 /// Decodes a file: by its byte order mark, as UTF-8, or by a detected encoding.

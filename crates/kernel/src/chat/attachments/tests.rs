@@ -17,7 +17,7 @@ fn the_ending_counts_before_the_content_type() {
         assert_eq!(accept(&file(name, 10, content_type)), Ok(()), "{name}");
     }
     for (name, content_type) in
-        [("cat.png", Some("text/plain")), ("x", None), ("a.pdf", Some("application/pdf")), ("md", None), ("x.md.exe", None)]
+        [("cat.zip", Some("text/plain")), ("x", None), ("a.doc", Some("application/msword")), ("md", None), ("x.md.exe", None)]
     {
         assert!(matches!(accept(&file(name, 10, content_type)), Err(Refusal::NotText { .. })), "{name}");
     }
@@ -33,15 +33,37 @@ fn what_is_too_large_is_refused_with_a_sentence() {
 }
 
 #[test]
+fn pictures_and_recordings_are_refused_for_what_they_are() {
+    for (name, sentence) in [
+        ("x.PNG", "I can't see pictures yet, so I skipped x.PNG."),
+        ("voice-message.ogg", "I can't listen to voice messages yet, so I skipped voice-message.ogg."),
+        ("talk.mp3", "I can't listen to sound files yet, so I skipped talk.mp3."),
+        ("demo.mp4", "I can't watch videos yet, so I skipped demo.mp4."),
+    ] {
+        assert_eq!(accept(&file(name, 10, Some("text/plain"))).expect_err(name).to_string(), sentence);
+    }
+    assert_eq!(Media::of("plan.md"), None);
+}
+
+#[test]
 fn ten_files_and_two_mebibytes_of_a_message_are_read() {
     let many: Vec<Attachment> = (0..12).map(|n| file(&format!("{n}.md"), 10, None)).collect();
     let (accepted, refused) = select(&many);
     assert_eq!((accepted.len(), refused.len()), (10, 2));
-    assert!(matches!(&refused[0], Refusal::TooMuch { name } if name == "10.md"));
+    assert!(matches!(&refused[0].1, Refusal::TooMuch { name } if name == "10.md"));
 
     let large = [file("a.md", MAX_FILE_BYTES, None), file("b.md", MAX_FILE_BYTES, None), file("c.md", 1, None), file("d.png", 1, None)];
     let (accepted, refused) = select(&large);
     assert_eq!((accepted.len(), refused.len()), (2, 2));
+}
+
+#[test]
+fn documents_may_be_larger_than_text_files() {
+    assert_eq!(accept(&file("plan.PDF", 5 * MAX_FILE_BYTES, Some("application/octet-stream"))), Ok(()));
+    let refusal = accept(&file("plan.pdf", 50 * MAX_FILE_BYTES, None)).expect_err("it is over the limit");
+    assert_eq!(refusal.to_string(), "plan.pdf is too large: 50 MiB of at most 8 MiB. Please send only the part that matters.");
+    let refusal = read(b"no PDF", &file("plan.pdf", 6, None)).expect_err("it is none");
+    assert_eq!(refusal.to_string(), "I can't read plan.pdf: it is damaged or not what its name says.");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::chat::message::{Channel, Place};
 use crate::db::{Database, Document, Result, document, plain, sql};
-use crate::ids::MessageId;
+use crate::ids::{ChannelId, MessageId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelSeen {
@@ -56,6 +56,12 @@ impl Database {
             )?;
         }
         transaction.commit().await
+    }
+
+    /// What a channel is called. None for a direct conversation, and for a channel without messages.
+    pub async fn find_channel_name(&self, channel: &ChannelId) -> Result<Option<String>> {
+        let row: Option<(String,)> = sql!(self.db().read(), fetch_optional, "SELECT name FROM channels WHERE id = $1", channel.as_str())?;
+        Ok(row.map(|(name,)| name).filter(|name| !name.is_empty()))
     }
 
     /// All channels with a message, latest first.

@@ -2,8 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::db::{Database, Result, count, plain, sql};
-use crate::ids::{ChannelId, MessageId};
+use crate::agent::files::KnownFile;
+use crate::chat::message::Speaker;
+use crate::db::{Database, Document, Result, count, plain, sql};
+use crate::ids::{ChannelId, MessageId, UserId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileText {
@@ -53,6 +55,36 @@ impl From<FileColumns> for FileText {
     }
 }
 
+/// A file without its text, with who posted it.
+#[derive(sqlx::FromRow)]
+struct KnownColumns {
+    id: String,
+    message: String,
+    name: String,
+    note: Option<String>,
+    posted_by: String,
+    at: DateTime<Utc>,
+    is_readable: bool,
+    speaker: Option<String>,
+}
+
+impl KnownColumns {
+    fn read(self, asker: Option<&UserId>) -> Result<KnownFile> {
+        let speaker: Option<Speaker> = self.speaker.map(Document::read).transpose()?;
+        let by_asker = matches!(&speaker, Some(Speaker::Person { id, .. }) if Some(id) == asker);
+        Ok(KnownFile {
+            id: self.id,
+            message: self.message.into(),
+            name: self.name,
+            by: self.posted_by,
+            by_asker,
+            at: self.at,
+            is_readable: self.is_readable,
+            note: self.note,
+        })
+    }
+}
+
 impl Database {
     /// Stores files, replacing earlier versions. Skips files of messages that were deleted in the meantime.
     pub async fn record_files(&self, files: &[FileText]) -> Result<()> {
@@ -86,27 +118,36 @@ impl Database {
         transaction.commit().await
     }
 
-    /// The last files of a channel, newest first.
-    pub async fn list_channel_files(&self, channel: &ChannelId, limit: u32) -> Result<Vec<FileText>> {
-        let rows: Vec<FileColumns> = sql!(
+    /// The last files of a channel, newest first. `asker`: whose files are told apart.
+    pub async fn list_channel_files(&self, channel: &ChannelId, asker: Option<&UserId>, limit: u32) -> Result<Vec<KnownFile>> {
+        let rows: Vec<KnownColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT * FROM files WHERE channel = $1 ORDER BY at DESC, id DESC LIMIT $2",
+            "SELECT files.id, files.message, files.name, files.note, files.posted_by, files.at, files.text IS NOT NULL AS is_readable, inbox.speaker
+             FROM files LEFT JOIN inbox ON inbox.id = files.message
+             WHERE files.channel = $1 ORDER BY files.at DESC, files.id DESC LIMIT $2",
             channel.as_str(),
             i64::from(limit)
         )?;
-        Ok(rows.into_iter().map(FileText::from).collect())
+        rows.into_iter().map(|row| row.read(asker)).collect()
+    }
+
+    /// The files of a message, in the order of their ids. `asker`: whose files are told apart.
+    pub async fn list_message_files(&self, message: &MessageId, asker: Option<&UserId>) -> Result<Vec<KnownFile>> {
+        let rows: Vec<KnownColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT files.id, files.message, files.name, files.note, files.posted_by, files.at, files.text IS NOT NULL AS is_readable, inbox.speaker
+             FROM files LEFT JOIN inbox ON inbox.id = files.message
+             WHERE files.message = $1 ORDER BY files.id",
+            message.as_str()
+        )?;
+        rows.into_iter().map(|row| row.read(asker)).collect()
     }
 
     /// A file by the platform's id of it.
     pub async fn find_file(&self, id: &str) -> Result<Option<FileText>> {
         let row: Option<FileColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM files WHERE id = $1", id)?;
         Ok(row.map(FileText::from))
-    }
-
-    pub async fn list_message_files(&self, message: &MessageId) -> Result<Vec<FileText>> {
-        let rows: Vec<FileColumns> =
-            sql!(self.db().read(), fetch_all, "SELECT * FROM files WHERE message = $1 ORDER BY id", message.as_str())?;
-        Ok(rows.into_iter().map(FileText::from).collect())
     }
 }

@@ -21,6 +21,14 @@ struct Heard {
 struct Said {
     persona: PersonaSlug,
     text: String,
+    #[serde(default, rename = "embed")]
+    card: Option<SaidCard>,
+}
+
+#[derive(Deserialize)]
+struct SaidCard {
+    title: String,
+    text: String,
 }
 
 #[derive(sqlx::FromRow)]
@@ -56,6 +64,37 @@ impl Database {
     /// Like `list_spoken`, without the team's lines in meetings. The limit counts only lines outside of meetings.
     pub async fn list_spoken_outside_meetings(&self, channel: &ChannelId, limit: u32) -> Result<Vec<Spoken>> {
         self.list_lines(channel, limit, false).await
+    }
+
+    /// A message of a channel, by a person or the team, if it is known and not deleted. A card counts as text here.
+    pub async fn find_spoken(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<Spoken>> {
+        let heard: Option<HeardColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT id, message, speaker, sent_at FROM inbox WHERE id = $1 AND channel = $2 AND speaker IS NOT NULL",
+            message.as_str(),
+            channel.as_str()
+        )?;
+        if let Some(heard) = heard {
+            return Ok(Some(heard.spoken()));
+        }
+        let said: Option<SaidColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT said.message, said.kind, said.platform_id, said.sent_at, said.created_at, turns.trigger, inbox.speaker AS starter
+             FROM outbox said LEFT JOIN turns ON turns.id = said.turn LEFT JOIN inbox ON inbox.id = turns.message
+             WHERE said.platform_id = $1 AND said.channel = $2 AND said.deleted_at IS NULL ORDER BY said.position DESC LIMIT 1",
+            message.as_str(),
+            channel.as_str()
+        )?;
+        let Some(said) = said else { return Ok(None) };
+        let card = said.message.0.card.as_ref().map(|card| [card.title.as_str(), &card.text].join("\n"));
+        let mut spoken = said.spoken()?;
+        if let Some(card) = card {
+            let text = [spoken.text.as_str(), card.trim()].join("\n");
+            text.trim().clone_into(&mut spoken.text);
+        }
+        Ok(Some(spoken))
     }
 
     async fn list_lines(&self, channel: &ChannelId, limit: u32, with_meetings: bool) -> Result<Vec<Spoken>> {

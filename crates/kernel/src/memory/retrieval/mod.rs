@@ -8,21 +8,8 @@ mod passage;
 mod quote;
 mod terms;
 
-use chrono::{DateTime, Utc};
-
 pub use library::{Hit, Library};
 pub use passage::{Heading, Passage, headings_of};
 pub use quote::{Quote, cut};
 pub(super) use terms::is_stop_word;
 pub use terms::{Query, QuestionKind, terms_of, words_of};
-
-/// An attachment of a channel, as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChannelFile {
-    /// For display and citations, never a path.
-    pub name: String,
-    pub text: String,
-    /// Display name of the sender.
-    pub by: String,
-    pub at: DateTime<Utc>,
-}

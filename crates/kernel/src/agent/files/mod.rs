@@ -1,0 +1,84 @@
+//! The files of a conversation, for the prompt and for the offline composer: which of them a question is about (`select`), what stands in them
+//! (`search`), and what an answer says about how much of them was read (`remarks`).
+
+mod remarks;
+mod search;
+mod select;
+
+use chrono::{DateTime, Utc};
+
+pub use remarks::{PartRead, amount, remark_on_parts};
+pub use search::Search;
+pub use select::{Asked, Selection, select};
+
+use crate::chat::attachments::Media;
+use crate::ids::MessageId;
+
+/// A file as far as it is known without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownFile {
+    /// The platform's id of the attachment.
+    pub id: String,
+    pub message: MessageId,
+    /// For display and citations, never a path.
+    pub name: String,
+    /// Display name of the sender.
+    pub by: String,
+    /// Whether the asking person posted it.
+    pub by_asker: bool,
+    pub at: DateTime<Utc>,
+    /// Whether it has text.
+    pub is_readable: bool,
+    /// Why it could not be read, or not all of it. A sentence.
+    pub note: Option<String>,
+}
+
+impl KnownFile {
+    pub fn media(&self) -> Option<Media> {
+        Media::of(&self.name)
+    }
+}
+
+/// A file with its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    pub name: String,
+    pub by: String,
+    pub at: DateTime<Utc>,
+    /// None if it could not be read. `note` says why.
+    pub text: Option<String>,
+    pub note: Option<String>,
+}
+
+impl File {
+    pub fn media(&self) -> Option<Media> {
+        Media::of(&self.name)
+    }
+}
+
+/// The files that an answer may look into.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Files {
+    /// Those that the question is about, as far as it can be told.
+    pub focus: Vec<File>,
+    /// The question came with the files in focus, replies to them, or names them. Else they are only the newest.
+    pub is_meant: bool,
+    /// A file that the question is about could not be read. No other file may answer in its place.
+    pub is_closed: bool,
+    /// Others of the conversation.
+    pub near: Vec<File>,
+    /// Files from before. They count only where they fit better than anything else.
+    pub older: Vec<File>,
+}
+
+impl Files {
+    /// The files that the question is surely about and that have text.
+    pub fn list_meant(&self) -> impl Iterator<Item = (&File, &str)> {
+        self.focus.iter().filter(|_| self.is_meant).filter_map(|file| Some((file, file.text.as_deref()?)))
+    }
+
+    /// Why files that the question is surely about were not read, or not all of them. Sentences for the answer.
+    pub fn list_notes(&self) -> Vec<&str> {
+        self.focus.iter().filter(|_| self.is_meant).filter_map(|file| file.note.as_deref()).collect()
+    }
+}

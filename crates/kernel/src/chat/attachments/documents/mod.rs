@@ -1,0 +1,125 @@
+//! PDF and office documents as text (CHAT-27).
+//!
+//! A document is hostile until proven otherwise: it unpacks to a bounded size, its pages and its time are limited, and a panic of a parser is an
+//! unreadable file.
+
+mod dialects;
+mod office;
+mod pdf;
+mod xml;
+
+use std::time::Instant;
+
+use crate::chat::attachments::ending_of;
+
+/// What a document may unpack to.
+const MAX_UNPACKED: usize = 32 * 1024 * 1024;
+/// The most text that is kept.
+const MAX_TEXT: usize = 1024 * 1024;
+/// The most pages, slides or sheets.
+const MAX_PAGES: usize = 400;
+
+/// A kind of document, by the ending of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Document {
+    Pdf,
+    Docx,
+    Pptx,
+    Xlsx,
+    /// `odt`, `ods` and `odp`.
+    OpenDocument,
+}
+
+impl Document {
+    pub fn of(name: &str) -> Option<Self> {
+        match ending_of(name)?.as_str() {
+            "pdf" => Some(Self::Pdf),
+            "docx" => Some(Self::Docx),
+            "pptx" => Some(Self::Pptx),
+            "xlsx" => Some(Self::Xlsx),
+            "odt" | "ods" | "odp" => Some(Self::OpenDocument),
+            _ => None,
+        }
+    }
+}
+
+/// Why a document has no text. It completes "I can't read it: …".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    #[error("it is damaged or not what its name says")]
+    Damaged,
+    #[error("it is protected by a password")]
+    Protected,
+    #[error("it unpacks to more than 32 MiB")]
+    Unpacked,
+    #[error("it has pictures only and no text")]
+    NoText,
+    #[error("it takes too long to read")]
+    Slow,
+}
+
+/// The text of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) text: String,
+    /// Pages, slides or sheets that are in the text, of how many. None if all are.
+    pub(super) pages: Option<(usize, usize)>,
+    /// The text was longer than what is kept.
+    pub(super) is_cut: bool,
+}
+
+/// Reads a document. Blocks for at most a little longer than `until`.
+///
+/// # Errors
+/// Why it has no text.
+pub(super) fn read(bytes: &[u8], document: Document, until: Instant) -> Result<Read, Unreadable> {
+    let read = std::panic::catch_unwind(|| match document {
+        Document::Pdf => pdf::read(bytes, until),
+        Document::Docx => office::read_docx(bytes, until),
+        Document::Pptx => office::read_pptx(bytes, until),
+        Document::Xlsx => office::read_xlsx(bytes, until),
+        Document::OpenDocument => office::read_open_document(bytes, until),
+    });
+    let mut read = read.unwrap_or(Err(Unreadable::Damaged))?;
+    if read.text.len() > MAX_TEXT {
+        read.text.truncate(read.text.floor_char_boundary(MAX_TEXT));
+        read.is_cut = true;
+    }
+    if !read.text.chars().any(char::is_alphanumeric) {
+        return Err(Unreadable::NoText);
+    }
+    Ok(read)
+}
+
+/// Parts of a document under headings, as far as they are kept.
+struct Pages {
+    text: String,
+    until: Instant,
+}
+
+impl Pages {
+    fn new(until: Instant) -> Self {
+        Self { text: String::new(), until }
+    }
+
+    /// Whether there is room and time for more.
+    fn goes_on(&self) -> Result<bool, Unreadable> {
+        if Instant::now() > self.until { Err(Unreadable::Slow) } else { Ok(self.text.len() <= MAX_TEXT) }
+    }
+
+    /// Adds a part that is not empty.
+    fn push(&mut self, heading: &str, text: &str) {
+        let text = text.trim();
+        if !text.is_empty() {
+            let gap = if self.text.is_empty() { "" } else { "\n\n" };
+            self.text.extend([gap, "## ", heading, "\n\n", text]);
+        }
+    }
+
+    fn finish(self, shown: usize, all: usize) -> Read {
+        Read { text: self.text, pages: (shown < all).then_some((shown, all)), is_cut: false }
+    }
+}
+
+#[cfg(test)]
+mod tests;

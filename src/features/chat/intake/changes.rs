@@ -1,0 +1,116 @@
+//! Edits and deletions that nobody reported, because no identity of the team was connected, and edits that call a persona.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::features::chat::Conversation;
+use crate::features::chat::model::decision::Reason;
+use kernel::chat::SendError;
+use kernel::chat::message::InboundMessage;
+use kernel::ids::{ChannelId, MessageId};
+
+/// As many lines as a prompt has.
+const LINES: u32 = 30;
+/// The files of a channel that a prompt may have, as far as they are this new. Older ones are looked at when somebody asks for them.
+const FILES: u32 = 60;
+const FILE_AGE: TimeDelta = TimeDelta::hours(24);
+/// How much of a channel is read back. What lies behind is looked up one by one.
+const PAGE: usize = 100;
+const PAGES: usize = 3;
+const LOOK_UPS: usize = 40;
+/// Somebody who forgot a name adds it within this time.
+const SECOND_THOUGHT: TimeDelta = TimeDelta::minutes(1);
+
+impl Conversation {
+    /// Compares what is in the context of a channel with what the platform has now.
+    pub(super) async fn catch_up_changes(&self, channel: &ChannelId) -> anyhow::Result<Result<(), SendError>> {
+        let known = self.list_context(channel).await?;
+        let Some(oldest) = known.first() else { return Ok(Ok(())) };
+        let platform = &self.deps().platform;
+        let mut found: HashMap<MessageId, InboundMessage> = HashMap::new();
+        let mut after = oldest.clone();
+        for _ in 0..PAGES {
+            let page = match platform.list_messages_after(channel, &after, PAGE).await {
+                Ok(page) => page,
+                Err(error) => return Ok(Err(error)),
+            };
+            let Some(last) = page.last() else { break };
+            after = last.id.clone();
+            let is_full = page.len() == PAGE;
+            found.extend(page.into_iter().map(|message| (message.id.clone(), message)));
+            if !is_full {
+                break;
+            }
+        }
+        let (mut gone, mut look_ups) = (Vec::new(), LOOK_UPS);
+        for id in known {
+            if let Some(message) = found.get(&id) {
+                self.compare(message).await?;
+            } else if look_ups > 0 {
+                look_ups -= 1;
+                match platform.find_message(channel, &id).await {
+                    Ok(Some(message)) => self.compare(&message).await?,
+                    Ok(None) => gone.push(id),
+                    // This platform, or this channel, does not tell.
+                    Err(SendError::Refused(_)) => look_ups = 0,
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+        }
+        if !gone.is_empty() {
+            tracing::info!(%channel, count = gone.len(), "messages were deleted while nobody was connected");
+            self.take_deletion(&gone, channel).await?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// The messages whose text or files may be in the next prompt, oldest first.
+    async fn list_context(&self, channel: &ChannelId) -> anyhow::Result<Vec<MessageId>> {
+        let store = &self.deps().store;
+        let since = self.deps().clock.now() - FILE_AGE;
+        let lines = store.list_spoken(channel, LINES).await?.into_iter().filter_map(|line| Some((line.at, line.message?)));
+        let files = store.list_channel_files(channel, None, FILES).await?.into_iter();
+        let files = files.filter(|file| file.at >= since).map(|file| (file.at, file.message));
+        let mut known: Vec<(DateTime<Utc>, MessageId)> = lines.chain(files).collect();
+        known.sort();
+        let mut seen = HashSet::new();
+        Ok(known.into_iter().map(|(_, id)| id).filter(|id| seen.insert(id.clone())).collect())
+    }
+
+    /// Takes the text that a message has now. When it was edited is not known, so it calls nobody.
+    async fn compare(&self, message: &InboundMessage) -> anyhow::Result<()> {
+        let Some(row) = self.deps().store.find_message(&message.id).await? else { return Ok(()) };
+        if message.complete && row.deleted_at.is_none() && row.message.text != message.text {
+            let at = row.edited_at.unwrap_or(row.message.sent_at);
+            self.store_edit(&message.id, &message.text, at).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes an edit. True if it counts for a decision that is not made yet.
+    pub(super) async fn store_edit(&self, id: &MessageId, text: &str, at: DateTime<Utc>) -> anyhow::Result<bool> {
+        let waits = self.deps().store.record_edit(id, text, at).await?;
+        if waits {
+            self.queues().values().for_each(|queue| queue.edit(id, text));
+        }
+        Ok(waits)
+    }
+
+    /// Decides again on a message that nobody was to answer, if an edit within a minute calls a persona.
+    pub(crate) async fn take_second_thought(&self, id: &MessageId) -> anyhow::Result<()> {
+        let store = &self.deps().store;
+        let Some(row) = store.find_message(id).await? else { return Ok(()) };
+        let is_open = row.decision.is_some_and(|decision| decision.responders.is_empty() && decision.taken.is_none());
+        let is_quick = row.edited_at.is_some_and(|at| at - row.message.sent_at <= SECOND_THOUGHT);
+        if !is_open || !is_quick || row.deleted_at.is_some() {
+            return Ok(());
+        }
+        let decision = self.route(&row.message).await?;
+        if matches!(decision.reason, Reason::Mentioned | Reason::Named) && store.reopen(id).await? {
+            tracing::info!(message = %id, "an edit calls a persona");
+            self.enqueue_message(row.message, self.deps().clock.now());
+        }
+        Ok(())
+    }
+}
