@@ -348,9 +348,9 @@ async fn a_conclusion_comes_from_the_model_and_its_owners_are_names_and_nothing_
         let action =
             json!({"what": "Call the provider", "how": "By phone.", "why": "840 ms.", "owner": "<@&everyone>", "urgency": "today"});
         let lesson = json!({"about": "Vince", "text": "Latency doubles on Saturdays."});
-        model.next([Script::Json(json!({"tldr": ["Latency doubled."], "actions": [action], "lessons": [lesson]}))]);
+        model.next([Script::Json(json!({"tldr": ["Latency doubled to 840 ms."], "actions": [action], "lessons": [lesson]}))]);
         let conclusion = Stage::with(&model, kind).await.conclude().await;
-        assert_eq!(conclusion.tldr, ["Latency doubled."]);
+        assert_eq!(conclusion.tldr, ["Latency doubled to 840 ms."]);
         assert_eq!((conclusion.actions[0].owner.as_str(), conclusion.model.as_deref()), ("<@&everyone>", Some("scripted/scripted-1")));
         assert_eq!(conclusion.lessons, [(Some("vince".into()), "Latency doubles on Saturdays.".into())]);
     }

@@ -18,6 +18,7 @@ mod newsstand;
 mod people;
 mod predictions;
 mod processes;
+mod questions;
 mod report;
 mod repository;
 mod revision;

@@ -204,7 +204,8 @@ async fn close_standup(store: &Store, meeting: &Meeting) -> Result<bool, JobErro
     let origin = Origin::Meeting(meeting.id.clone().into());
     let items = [WorkItem { origin: origin.clone(), ..item("profile checkout", 2) }, WorkItem { origin, ..item("roll it back", 2) }];
     let (report, call) = (report(&meeting, 1), prediction(&meeting, "512 commits?"));
-    let memory = Memory { source: MemorySource::Meeting(meeting.id.clone()), ..lesson("Latency follows traffic.") };
+    let memory =
+        Memory { source: MemorySource::Meeting(meeting.id.clone()), ..lesson(&format!("Latency follows traffic, says {}.", meeting.id)) };
     let post = line("the Day Report");
     let whole = StandupClosing {
         items: &items,

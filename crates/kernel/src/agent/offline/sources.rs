@@ -38,6 +38,8 @@ pub(super) struct Material {
     looked_at: Vec<String>,
     /// Feeds without data, and why.
     failures: Vec<String>,
+    /// The same of feeds that only measure. Told if nothing else was found.
+    unmeasured: Vec<String>,
 }
 
 /// Collects the material.
@@ -45,7 +47,7 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
     let looked_at = asked.files.focus.iter().chain(&asked.files.near).filter(|file| file.text.is_some());
     let looked_at = looked_at.map(|file| cited(file, false, asked)).collect();
     let search = Search::new(asked.files, |file, is_older| cited(file, is_older, asked));
-    let mut material = Material { search, looked_at, failures: Vec::new() };
+    let mut material = Material { search, looked_at, failures: Vec::new(), unmeasured: Vec::new() };
     let since = range.map_or(asked.now - TimeDelta::days(FACT_DAYS), |range| range.since);
     let until = range.map_or(asked.now, |range| range.until);
     let query = FeedQuery { now: asked.now, since, until, limit: FACTS };
@@ -74,7 +76,10 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
                 let told = reading.items.iter().filter(|item| !is_the_question(feed, item, asked.text));
                 told.for_each(|item| material.add_fact(feed.name(), item, asked));
             }
-            Some(Err(error)) => material.failures.push(failure(feed.name(), &error, asked.today())),
+            Some(Err(error)) => {
+                let told = failure(feed.name(), &error, asked.today());
+                if TELLING.contains(&feed.kind()) { material.failures.push(told) } else { material.unmeasured.push(told) }
+            }
             None => {}
         }
     }
@@ -159,7 +164,7 @@ impl Material {
             format!("I found nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
         };
         let mut draft = Draft::unknown(format!("{looked}. Connect a model for a fuller answer."));
-        draft.lines.extend(self.failures.iter().cloned());
+        draft.lines.extend(self.failures.iter().chain(&self.unmeasured).cloned());
         draft
     }
 }
