@@ -190,7 +190,10 @@ fn next_burst(state: &State, pause: Duration) -> Vec<usize> {
             break;
         }
         if next.message.author.id != begins.message.author.id {
-            if both_waited { continue } else { break }
+            if both_waited {
+                continue;
+            }
+            break;
         }
         let follows = burst.last() == Some(&(place - 1)) && (both_waited || gap(&before.message, &next.message) <= pause);
         let joins = (follows && next.calls == Calls::Nobody) || (both_waited && next.calls == begins.calls && next.calls.is_of_personas());

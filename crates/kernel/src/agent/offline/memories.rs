@@ -14,7 +14,7 @@ const CHARS: usize = 400;
 
 /// What people taught about the question. None if nobody did, or if it is about a file that came with it.
 pub(super) fn tell(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
-    if !!asked.is_about_files() || query.is_empty() {
+    if asked.is_about_files() || query.is_empty() {
         return None;
     }
     let taught: Vec<&Memory> = asked.memories.iter().filter(|memory| memory.kind == MemoryKind::Fact).collect();
