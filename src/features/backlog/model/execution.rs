@@ -1,6 +1,7 @@
 //! How a work item is executed (WORK-6).
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::Owner;
@@ -8,6 +9,7 @@ use kernel::agent::AnswerVerdict;
 use kernel::feeds::condition::{Comparison, SettlingRule};
 use kernel::figure;
 use kernel::ids::PersonaSlug;
+use kernel::time::show_time;
 
 /// The kind of execution with its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,8 +133,8 @@ impl WatchTerms {
         self.rule.as_ref().map_or_else(|| format!("the feed {} gives data", self.feed), SettlingRule::describe)
     }
 
-    /// `checkout p95 did not go below 400 ms by Fri 27 Nov, 09:00 UTC`. None without a condition.
-    pub fn describe_missed(&self) -> Option<String> {
+    /// `checkout p95 did not go below 400 ms by Fri 27 Nov, 09:00`, in the team's zone. None without a condition.
+    pub fn describe_missed(&self, zone: Tz) -> Option<String> {
         let rule = self.rule.as_ref()?;
         let verb = match rule.comparison {
             Comparison::Above => "go above",
@@ -142,7 +144,7 @@ impl WatchTerms {
             Comparison::Equals => "become",
         };
         let threshold = figure::amount(rule.threshold, &rule.value, &rule.unit);
-        let until = self.until.format("%a %-d %b, %H:%M UTC");
+        let until = show_time(self.until, zone);
         Some(format!("{} {} did not {verb} {threshold} by {until}", self.feed, rule.value))
     }
 }

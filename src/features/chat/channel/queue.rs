@@ -60,10 +60,13 @@ pub(crate) struct BurstState {
 }
 
 impl ChannelQueue {
+    /// Adds a message in the order in which they were sent: two identities may hear two messages the other way round.
     pub(crate) fn push(&self, message: InboundMessage, arrived_at: DateTime<Utc>, calls: Calls, alone: bool) {
         let mut state = self.lock();
         let behind_turn = !state.turns.is_empty();
-        state.waiting.push_back(Waiting { message, arrived_at, calls, alone, behind_turn });
+        let later = state.waiting.iter().rev().take_while(|waiting| waiting.message.sent_at > message.sent_at).count();
+        let place = state.waiting.len() - later;
+        state.waiting.insert(place, Waiting { message, arrived_at, calls, alone, behind_turn });
         drop(state);
         self.arrived.notify_one();
     }
@@ -295,6 +298,16 @@ mod tests {
         ] {
             assert_eq!(taken(&queue(true, words), PAUSE), bursts, "{words}");
         }
+    }
+
+    #[test]
+    fn what_was_heard_the_other_way_round_is_taken_as_it_was_sent() {
+        let queue = ChannelQueue::default();
+        let sent_at = |second: u32| format!("2026-11-20T10:00:0{second}Z").parse::<DateTime<Utc>>().unwrap();
+        for second in [1, 3, 2, 2] {
+            queue.push(message(&format!("a{second}"), sent_at(second)), sent_at(4), Calls::Nobody, second == 2);
+        }
+        assert_eq!(taken(&queue, PAUSE), "a1 | a2 | a2 | a3");
     }
 
     #[test]
