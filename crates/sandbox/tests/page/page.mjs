@@ -422,7 +422,7 @@ await step("unread channels and mentions are marked, kept, and read by opening",
 
 await step("a line marks what is new, until Escape", async () => {
   await page.locator(`[data-channel="${info.channels.general}"]`).click();
-  await composer.waitFor();
+  await page.locator("#main h2", { hasText: "general" }).waitFor();
   await asPerson(other, "POST", `/channels/${info.channels.ops}/messages`, { content: "news" });
   await page.locator(`[data-channel="${info.channels.ops}"].unread`).click();
   await page.locator("#main .separator.new").waitFor();
@@ -432,8 +432,10 @@ await step("a line marks what is new, until Escape", async () => {
 
 await step("members show presence and activity, and open a direct conversation", async () => {
   const person = page.locator("#people .person.online", { hasText: "reading along" });
+  const name = await person.locator(".name").innerText();
   await person.click();
   await page.getByRole("dialog").getByRole("button", { name: "Message" }).click();
+  await page.locator("#main h2", { hasText: name }).waitFor();
   await say("ping");
   await message("pong").waitFor();
   check(
@@ -444,6 +446,7 @@ await step("members show presence and activity, and open a direct conversation",
 
 await step("a closed connection is resumed, and nothing is missed or shown twice", async () => {
   await page.locator(`[data-channel="${info.channels.general}"]`).click();
+  await page.locator("#main h2", { hasText: "general" }).waitFor();
   const dials = await page.evaluate(() => {
     sockets.at(-1).close(4000);
     return sockets.length;
@@ -497,7 +500,8 @@ await step(`a history of ${MANY} messages keeps the document small`, async () =>
       Array.from({ length: 20 }, (_, at) => asPerson(other, "POST", path, { content: `note ${sent + at}` })),
     );
   await page.locator(`[data-channel="${info.channels.knowledge}"]`).click();
-  await page.locator("#main article").first().waitFor();
+  // Until then the articles are those of the channel before.
+  await page.locator("#main article", { hasText: "note " }).first().waitFor();
   const began = Date.now();
   while ((await page.locator("#main .intro").count()) === 0) {
     check(Date.now() - began < 60_000, "the beginning is reached by scrolling");
