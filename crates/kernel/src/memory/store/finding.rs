@@ -14,8 +14,9 @@ impl Database {
         let (persona, [place, parent]) = (asked.persona.map_or("", PersonaSlug::as_str), asked.scope.heard());
         let rows: Vec<MemoryColumns> = match self.db().read() {
             Backend::Sqlite(pool) => {
+                // The words come first: for each memory once more, they would take seconds.
                 let query = sqlx::query_as(
-                    "SELECT memories.* FROM memory_words JOIN memories ON memories.number = memory_words.rowid
+                    "SELECT memories.* FROM memory_words CROSS JOIN memories ON memories.number = memory_words.rowid
                      WHERE memory_words MATCH $1 AND kind IN ('lesson', 'fact') AND ended_at IS NULL AND NOT held
                          AND ($2 = '' OR persona IS NULL OR persona = $2) AND (place IS NULL OR place = $3 OR place = $4)
                      ORDER BY rank LIMIT $5",
@@ -38,13 +39,13 @@ impl Database {
         rows.into_iter().map(MemoryColumns::into_candidate).collect()
     }
 
-    /// The most significant memories that may be told, then the newest.
+    /// The most significant memories that may be told, then the newest. By the index in this order, and not by the one of kinds.
     pub(in crate::memory) async fn list_significant(&self, asked: &Recall<'_>, limit: i64) -> Result<Vec<Candidate>> {
         let [place, parent] = asked.scope.heard();
         let rows: Vec<MemoryColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT * FROM memories WHERE kind IN ('lesson', 'fact') AND ended_at IS NULL AND NOT held
+            "SELECT * FROM memories WHERE (kind || '') IN ('lesson', 'fact') AND ended_at IS NULL AND NOT held
                  AND ($1 = '' OR persona IS NULL OR persona = $1) AND (place IS NULL OR place = $2 OR place = $3)
              ORDER BY significance DESC, created_at DESC, id DESC LIMIT $4",
             asked.persona.map_or("", PersonaSlug::as_str),
