@@ -1,11 +1,11 @@
 //! The whole team with a sandbox, a real store, and a scripted model over HTTP.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use kernel::config::Sources;
-use kernel::ids::{ChannelId, UserId};
+use kernel::ids::{ChannelId, MessageId, UserId};
 use kernel::llm::settings::{ModelRef, ProviderKind, ProviderSettings};
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, Tier, file, load};
@@ -15,6 +15,8 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use teamroom::app::{App, Setting};
 use teamroom::config::Config;
+use teamroom::features::chat::store::InboxRow;
+use teamroom::store::Store;
 use teamroom::features::schedule::model::JobAction;
 
 use super::migrated;
@@ -192,7 +194,7 @@ impl Wanted {
             change(&mut config);
         }
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-        let mut team = TestTeam { app: None, sandbox: Some(sandbox), model, config, roster, clock: self.clock, http, dir };
+        let mut team = TestTeam { app: None, sandbox: Some(sandbox), model, config, roster, clock: self.clock, http, last_sent: Mutex::default(), dir };
         if self.app {
             team.start_app().await;
         }
@@ -242,6 +244,8 @@ pub(crate) struct TestTeam {
     pub(crate) roster: Roster,
     pub(crate) clock: SharedClock,
     http: reqwest::Client,
+    /// What the first person posted last.
+    last_sent: Mutex<Option<MessageId>>,
     pub(crate) dir: tempfile::TempDir,
 }
 
@@ -270,6 +274,8 @@ impl TestTeam {
         let setting = Setting { config, roster: self.roster.clone(), clock: self.clock.clone() };
         let app = Box::pin(App::start(setting)).await.expect("the team starts");
         app.ready(PATIENCE).await.expect("every identity is online");
+        // What was said before the team may not be read at all.
+        *self.last_sent.lock().expect("no test panics here") = None;
         self.app = Some(app);
     }
 
@@ -318,7 +324,13 @@ impl TestTeam {
     pub(crate) async fn say(&self, channel: &str, text: &str) -> String {
         let path = format!("/channels/{}/messages", self.channel(channel));
         let sent = self.call(reqwest::Method::POST, &path, Some(json!({"content": text}))).await;
-        sent["id"].as_str().expect("an id").to_owned()
+        let id = sent["id"].as_str().expect("an id").to_owned();
+        self.note_sent(&id);
+        id
+    }
+
+    fn note_sent(&self, id: &str) {
+        *self.last_sent.lock().expect("no test panics here") = Some(MessageId::on("discord", id));
     }
 
     /// Another person than the first posts.
@@ -368,7 +380,9 @@ impl TestTeam {
         let response =
             self.http.post(url).header("authorization", &person.token).multipart(form).send().await.expect("the sandbox answers");
         let sent: Value = response.json().await.expect("JSON");
-        sent["id"].as_str().map(str::to_owned).ok_or(sent)
+        let id = sent["id"].as_str().map(str::to_owned).ok_or(sent)?;
+        self.note_sent(&id);
+        Ok(id)
     }
 
     /// All messages in a channel, oldest first.
@@ -431,13 +445,30 @@ impl TestTeam {
         }
     }
 
-    /// Waits until no turn is open, all messages are decided, and the outbox is empty.
+    /// Waits until the last message has reached the team, no turn is open, all messages are decided, and the outbox is empty.
     pub(crate) async fn settle(&self) {
+        let last = self.last_sent.lock().expect("no test panics here").take();
+        if let Some(last) = last {
+            self.wait_until_known(&last, |_| true).await;
+        }
         let started = Instant::now();
         while !self.app().is_idle().await.expect("the store answers") {
             assert!(started.elapsed() < PATIENCE, "the team does not come to rest");
             tokio::time::sleep(Duration::from_millis(15)).await;
         }
+    }
+
+    /// A person deletes a message. Returns when the team knows.
+    pub(crate) async fn delete(&self, channel: &str, message: &str) {
+        self.call(reqwest::Method::DELETE, &format!("/channels/{}/messages/{message}", self.channel(channel)), None).await;
+        self.wait_until_known(&MessageId::on("discord", message), |row| row.deleted_at.is_some()).await;
+    }
+
+    async fn wait_until_known(&self, message: &MessageId, holds: impl Fn(&InboxRow) -> bool) {
+        let store = Store::open_shared(&self.config.database_url, self.clock.now()).await.expect("the store opens");
+        let is_known = async || store.find_message(message).await.expect("the store answers").is_some_and(|row| holds(&row));
+        eventually("the team knows it", is_known).await;
+        store.close().await;
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -303,8 +303,7 @@ async fn a_deleted_file_is_gone(backing: Backing) {
     let team = with_model(backing).await;
     let message = team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
     team.settle().await;
-    team.call(Method::DELETE, &format!("/channels/{}/messages/{message}", team.channel("general")), None).await;
-    team.settle().await;
+    team.delete("general", &message).await;
     team.say("general", "vince, when does the harbour open?").await;
     answer(&team, 1).await;
     let shown = prompt(&team);

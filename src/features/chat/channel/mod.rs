@@ -76,6 +76,11 @@ impl Conversation {
             return Ok(());
         }
         let refused = self.read_files(&mut burst).await?;
+        // Deleted while it was on its way into the queue, or while its files were read.
+        burst.retain(|message| !self.inner.early.is_deleted(&message.id));
+        if burst.is_empty() {
+            return Ok(());
+        }
         self.decide(&burst, taken_at, refused, queue).await
     }
 

@@ -32,7 +32,7 @@ impl EarlyChanges {
         }
     }
 
-    pub(super) fn is_deleted(&self, id: &MessageId) -> bool {
+    pub(crate) fn is_deleted(&self, id: &MessageId) -> bool {
         self.last().iter().any(|(changed, change)| changed == id && matches!(change, Change::Deleted))
     }
 

@@ -44,8 +44,7 @@ impl Conversation {
             _ => {}
         }
         let now = deps.clock.now();
-        let deleted = self.inner.early.is_deleted(&message.id);
-        let message = self.inner.early.apply_edits(message);
+        let mut message = self.inner.early.apply_edits(message);
         let claim = self.persist("claiming a message", || deps.store.claim(&message, now)).await?;
         metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
         if let Err(error) = self.note_heard(&message).await {
@@ -55,8 +54,14 @@ impl Conversation {
         if claim == Claim::Known {
             return Ok(());
         }
-        if deleted {
+        // A change that came before the claim, or during it, found no row.
+        if self.inner.early.is_deleted(&message.id) {
             return Ok(deps.store.record_deletion(&[message.id], now).await?);
+        }
+        let edited = self.inner.early.apply_edits(message.clone());
+        if edited.text != message.text {
+            deps.store.record_edit(&message.id, &edited.text, now).await?;
+            message = edited;
         }
         if !message.complete {
             // Another identity may see the content. Without it there is nothing to decide on.

@@ -136,7 +136,7 @@ impl Store {
         sql!(
             transaction.on(),
             execute,
-            "UPDATE inbox SET message = $2, speaker = $3, edited_at = $4 WHERE id = $1",
+            "UPDATE inbox SET message = $2, speaker = $3, edited_at = $4 WHERE id = $1 AND deleted_at IS NULL",
             message.as_str(),
             document(&row.message.0),
             speaker(&row.message.0).as_ref().map(document),

@@ -90,13 +90,14 @@ impl Database {
     pub async fn record_files(&self, files: &[FileText]) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for file in files {
-            let deleted: Option<(String,)> = sql!(
+            // Holds the message's row until the end, so that it cannot be deleted meanwhile.
+            let deleted: Option<(bool,)> = sql!(
                 transaction.on(),
                 fetch_optional,
-                "SELECT id FROM inbox WHERE id = $1 AND deleted_at IS NOT NULL",
+                "UPDATE inbox SET deleted_at = deleted_at WHERE id = $1 RETURNING deleted_at IS NOT NULL",
                 file.message.as_str()
             )?;
-            if deleted.is_some() {
+            if deleted == Some((true,)) {
                 continue;
             }
             sql!(
