@@ -133,17 +133,18 @@ impl Store {
         }
         text.clone_into(&mut row.message.0.text);
         row.message.0.mentions = list_mentions(text);
-        sql!(
+        // The message may be decided on, or deleted, while it is read here.
+        let undecided: Option<(bool,)> = sql!(
             transaction.on(),
-            execute,
-            "UPDATE inbox SET message = $2, speaker = $3, edited_at = $4 WHERE id = $1 AND deleted_at IS NULL",
+            fetch_optional,
+            "UPDATE inbox SET message = $2, speaker = $3, edited_at = $4 WHERE id = $1 AND deleted_at IS NULL RETURNING decided_at IS NULL",
             message.as_str(),
             document(&row.message.0),
             speaker(&row.message.0).as_ref().map(document),
             at
         )?;
         transaction.commit().await?;
-        Ok(row.decided_at.is_none())
+        Ok(undecided == Some((true,)))
     }
 
     /// Takes back the decision on a message that started no turn. False if there is none to take back.
