@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use teamroom::app::{App, Setting};
 use teamroom::config::Config;
 use teamroom::features::chat::store::InboxRow;
-use teamroom::store::Store;
 use teamroom::features::schedule::model::JobAction;
+use teamroom::store::Store;
 
 use super::migrated;
 use super::model::ScriptedModel;
@@ -194,7 +194,17 @@ impl Wanted {
             change(&mut config);
         }
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-        let mut team = TestTeam { app: None, sandbox: Some(sandbox), model, config, roster, clock: self.clock, http, last_sent: Mutex::default(), dir };
+        let mut team = TestTeam {
+            app: None,
+            sandbox: Some(sandbox),
+            model,
+            config,
+            roster,
+            clock: self.clock,
+            http,
+            last_sent: Mutex::default(),
+            dir,
+        };
         if self.app {
             team.start_app().await;
         }
