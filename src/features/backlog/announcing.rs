@@ -13,8 +13,7 @@ const LINES: usize = 3;
 
 impl Work {
     pub(super) async fn announce_ended(&self, job: &JobContext) -> Result<(), JobError> {
-        let EndedBetween { after, until } = job.payload()?;
-        let ended = self.deps().store.list_ended_with_others(after, until).await?;
+        let ended = self.deps().store.list_ended_with_others(&job.payload::<EndedBetween>()?).await?;
         let (told, rest) = ended.split_at(ended.len().min(LINES));
         for item in told {
             self.announce(item, None).await?;

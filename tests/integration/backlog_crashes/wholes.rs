@@ -48,7 +48,6 @@ async fn killed_around_the_question_which_kind_of_work_it_is(backing: Backing) {
     let questions = async || said(&team, |text| text.contains("how should the team go about")).await;
     forbid(&team, "unsent", "UPDATE OF state ON outbox", "NEW.state = 'sent'").await;
     kill_twice_once(&team, "a person is asked", || async {
-        eprintln!("{:#?}", texts(&team).await);
         !questions().await.is_empty()
     })
     .await;

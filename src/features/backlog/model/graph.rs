@@ -54,6 +54,29 @@ fn render_circle(items: &[NamedItem]) -> String {
     names.join(", ")
 }
 
+/// The family of each new item: those that are connected as parts and needs are one. It has the id of its first item, or the name `stored` if one of
+/// them refers to an item that is not among the new ones.
+pub fn families(new: &[WorkItem], stored: Option<&str>) -> HashMap<WorkItemId, String> {
+    let places: HashMap<&WorkItemId, usize> = new.iter().zip(1..).map(|(item, place)| (&item.id, place)).collect();
+    // Place 0 stands for all stored items. Each place points towards the first one of its family.
+    let mut first: Vec<usize> = (0..=new.len()).collect();
+    let find = |first: &mut Vec<usize>, mut place: usize| {
+        while first[place] != place {
+            first[place] = first[first[place]];
+            place = first[place];
+        }
+        place
+    };
+    for (item, place) in new.iter().zip(1..) {
+        for other in item.depends_on.iter().chain(&item.parent) {
+            let (a, b) = (find(&mut first, place), find(&mut first, places.get(other).copied().unwrap_or(0)));
+            first[a.max(b)] = a.min(b);
+        }
+    }
+    let name = |place: usize| if place == 0 { stored.unwrap_or_default() } else { new[place - 1].id.as_str() };
+    new.iter().zip(1..).map(|(item, place)| (item.id.clone(), name(find(&mut first, place)).to_owned())).collect()
+}
+
 /// Checks that all `new` items can end: every referenced item is among them or `known`, and there is no cycle.
 ///
 /// # Errors
@@ -207,6 +230,21 @@ mod tests {
 
     fn part(id: &str, parent: &str) -> WorkItem {
         WorkItem { parent: Some(parent.into()), ..item(id, &[]) }
+    }
+
+    fn families_of(items: &[WorkItem], stored: Option<&str>) -> String {
+        let families = families(items, stored);
+        items.iter().map(|item| format!("{}:{}", item.id.as_str(), families[&item.id])).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn items_are_of_one_family_if_they_are_connected_in_any_way() {
+        let items = [item("a", &[]), item("b", &["d"]), part("c", "e"), item("d", &[]), item("e", &["a"])];
+        assert_eq!(families_of(&items, None), "a:a b:b c:a d:b e:a");
+        let items = [item("a", &[]), part("b", "stored"), item("c", &["b"]), item("d", &["a"]), item("e", &["other stored"])];
+        assert_eq!(families_of(&items, Some("s")), "a:a b:s c:s d:a e:s");
+        let chain: Vec<WorkItem> = (0..10_000).map(|n| item(&n.to_string(), &[&(n + 1).to_string()])).collect();
+        assert!(families(&chain, Some("s")).values().all(|family| family == "s"));
     }
 
     fn check_alone(items: &[WorkItem]) -> Result<(), GraphError> {

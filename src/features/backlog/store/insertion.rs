@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::graph::GraphError;
 use crate::features::backlog::model::{Origin, Rank, Wait, WorkItem, WorkStatus, graph};
-use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::{PLAN, enqueue_job, wake_job};
 use crate::features::backlog::store::planning::write_rank;
@@ -31,8 +31,7 @@ impl Store {
     /// [`InsertItemsError::Graph`] if there is a cycle or an unknown item.
     pub async fn insert_items(&self, items: &[WorkItem], at: DateTime<Utc>) -> Result<(), InsertItemsError> {
         let mut transaction = self.db().begin().await?;
-        transaction.serialize(BACKLOG_LOCK).await?;
-        let stored = find_statuses(&mut transaction, items).await?;
+        let stored = hold_named(&mut transaction, items).await?;
         graph::check(items, &|id| stored.contains_key(id))?;
         let parents: BTreeSet<_> =
             items.iter().filter_map(|item| item.parent.as_ref()).filter(|parent| stored.contains_key(parent)).collect();
@@ -44,7 +43,9 @@ impl Store {
             all.extend(items.iter().filter(|item| !open.contains(&item.id)).cloned());
             graph::check(&all, &|_| true)?;
         }
-        insert_items(&mut transaction, items, at).await?;
+        let families = stored.values().map(|named| named.family.clone()).collect();
+        let family = families::join(&mut transaction, &families).await?;
+        insert_into(&mut transaction, items, family.as_deref(), at).await?;
         for parent in parents {
             block_parent(&mut transaction, parent, at).await?;
         }
@@ -54,19 +55,40 @@ impl Store {
     }
 }
 
-/// The statuses of stored items that `items` refer to.
-async fn find_statuses(transaction: &mut Transaction, items: &[WorkItem]) -> Result<HashMap<WorkItemId, WorkStatus>> {
-    let new: HashSet<_> = items.iter().map(|item| &item.id).collect();
-    let named: BTreeSet<_> =
-        items.iter().flat_map(|item| item.depends_on.iter().chain(&item.parent)).filter(|id| !new.contains(id)).collect();
-    let mut statuses = HashMap::new();
-    for id in named {
-        let row: Option<(String,)> = sql!(transaction.on(), fetch_optional, "SELECT status FROM work_items WHERE id = $1", id.as_str())?;
-        if let Some((status,)) = row {
-            statuses.insert(id.clone(), Word::read(status)?);
+/// A stored item that new ones refer to.
+struct Named {
+    status: WorkStatus,
+    family: String,
+}
+
+/// The stored items that `items` refer to. They are held until the transaction ends.
+async fn hold_named(transaction: &mut Transaction, items: &[WorkItem]) -> Result<HashMap<WorkItemId, Named>> {
+    let families = |named: &HashMap<WorkItemId, Named>| named.values().map(|named| named.family.clone()).collect::<BTreeSet<_>>();
+    let mut named = find_named(transaction, items).await?;
+    loop {
+        families::hold_all(transaction, &named.keys().map(WorkItemId::as_str).collect::<Vec<_>>()).await?;
+        let before = families(&named);
+        // While this waited for the locks, the families may have joined others.
+        named = find_named(transaction, items).await?;
+        if families(&named) == before {
+            return Ok(named);
         }
     }
-    Ok(statuses)
+}
+
+async fn find_named(transaction: &mut Transaction, items: &[WorkItem]) -> Result<HashMap<WorkItemId, Named>> {
+    let new: HashSet<_> = items.iter().map(|item| &item.id).collect();
+    let ids: BTreeSet<_> =
+        items.iter().flat_map(|item| item.depends_on.iter().chain(&item.parent)).filter(|id| !new.contains(id)).collect();
+    let mut named = HashMap::new();
+    for id in ids {
+        let row: Option<(String, String)> =
+            sql!(transaction.on(), fetch_optional, "SELECT status, family FROM work_items WHERE id = $1", id.as_str())?;
+        if let Some((status, family)) = row {
+            named.insert(id.clone(), Named { status: Word::read(status)?, family });
+        }
+    }
+    Ok(named)
 }
 
 /// Whether one of the needed items waits for one of the parents. A cycle through stored items leads from a parent to a new child, on to what that needs,
@@ -121,10 +143,10 @@ async fn block_parent(transaction: &mut Transaction, parent: &WorkItemId, at: Da
 }
 
 /// Fails new items that need a failed or cancelled one.
-async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemId, WorkStatus>, at: DateTime<Utc>) -> Result<()> {
+async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemId, Named>, at: DateTime<Utc>) -> Result<()> {
     let mut consequences = Consequences::begin(transaction, at).await?;
-    for (item, status) in stored {
-        if matches!(status, WorkStatus::Failed | WorkStatus::Cancelled)
+    for (item, named) in stored {
+        if matches!(named.status, WorkStatus::Failed | WorkStatus::Cancelled)
             && let Some(lost) = ItemRecord::find(transaction, item).await?
         {
             consequences.lose(transaction, &lost.item).await?;
@@ -133,14 +155,18 @@ async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemI
     consequences.follow(transaction).await
 }
 
-/// Adds items with their first event, without checking dependencies. Items with dependencies go through [`Store::insert_items`].
+/// Adds items with their first event, without checking dependencies. Items that refer to stored ones go through [`Store::insert_items`].
 pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
-    // No dependencies to check, but the order of changes must still be serial.
-    transaction.serialize(BACKLOG_LOCK).await?;
+    insert_into(transaction, items, None, at).await
+}
+
+/// As [`insert_items`]. Those that refer to stored items become members of their `family`.
+async fn insert_into(transaction: &mut Transaction, items: &[WorkItem], family: Option<&str>, at: DateTime<Utc>) -> Result<()> {
+    let families = graph::families(items, family);
     // Ranks among these items. The planner computes the final ones.
     let ranks = graph::ranks(items);
     for item in items {
-        if insert_item(transaction, item, &ranks[&item.id]).await? {
+        if insert_item(transaction, item, &families[&item.id], &ranks[&item.id]).await? {
             insert_dependencies(transaction, item).await?;
             let note = (item.origin == Origin::KanbanPage).then(|| format!("added by {KANBAN_PAGE}"));
             insert_event(transaction, item, None, note.as_deref(), at).await?;
@@ -156,15 +182,15 @@ pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkIte
 }
 
 /// False if it exists already.
-async fn insert_item(transaction: &mut Transaction, item: &WorkItem, rank: &Rank) -> Result<bool> {
+async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &str, rank: &Rank) -> Result<bool> {
     let owner = Who::from(&item.owner);
     let inserted = sql!(
         transaction.on(),
         execute,
         "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
              outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank, repository, due,
-             private_to)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
+             private_to, family)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)
          ON CONFLICT (id) DO NOTHING",
         item.id.as_str(),
         item.kind.as_str(),
@@ -194,7 +220,8 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, rank: &Rank
         write_rank(rank),
         item.repository.as_deref(),
         item.due,
-        item.private_to.as_ref().map(ChannelId::as_str)
+        item.private_to.as_ref().map(ChannelId::as_str),
+        family
     )?;
     Ok(inserted > 0)
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
-use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::families;
 use crate::features::backlog::store::requests::follow_wait;
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
@@ -35,11 +35,14 @@ pub(crate) struct ItemOf {
     pub(crate) by_people: bool,
 }
 
-/// The payload of [`ANNOUNCE`]: the events with these positions.
+/// The payload of [`ANNOUNCE`]: the events with these positions, of this item's family. In between there may be events of others.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct EndedBetween {
-    pub(crate) after: i64,
-    pub(crate) until: i64,
+pub struct EndedBetween {
+    pub after: i64,
+    pub until: i64,
+    /// None in rows of earlier versions.
+    #[serde(default)]
+    pub connected_with: Option<WorkItemId>,
 }
 
 /// The queue of a persona's items, which it runs one at a time.
@@ -109,7 +112,12 @@ impl Store {
     /// version. People are reminded of what items asked them before. Returns the number of items without a job.
     pub async fn enqueue_lost_items(&self, at: DateTime<Utc>) -> Result<usize> {
         let mut transaction = self.db().begin().await?;
-        transaction.serialize(BACKLOG_LOCK).await?;
+        let open: Vec<(String,)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "SELECT id FROM work_items WHERE status IN ('ready', 'in_progress', 'in_review', 'waiting')"
+        )?;
+        families::hold_all(&mut transaction, &open.iter().map(|(item,)| item.as_str()).collect::<Vec<_>>()).await?;
         let lost: Vec<(String,)> = sql!(
             transaction.on(),
             fetch_all,

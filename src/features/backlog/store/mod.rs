@@ -4,13 +4,15 @@
 //!
 //! - `items`, `insertion`, `counts`: reading and adding; `artefacts`: what items made;
 //! - `transitions`: changes of status, the job that each status needs, and the effects of an item's end on items that wait for it;
+//! - `families`: which items are held while one is changed;
 //! - `planning`: the planner's changes; `run`: those of the job that runs an item; `persons`: people's, `requests`: what they were asked; `jobs`: the jobs.
 //!
-//! Every change takes the backlog lock first, so that changes are serialised. Otherwise two children that end at the same time could each
-//! see the other as open, and their parent would never end. Rows of jobs are locked after it.
+//! Every change holds the item's family first, so that changes of connected items follow one another. Otherwise two children that end at the same time
+//! could each see the other as open, and their parent would never end. Rows of jobs are locked after it.
 
 mod artefacts;
 mod counts;
+mod families;
 mod insertion;
 mod items;
 mod jobs;
@@ -25,7 +27,7 @@ mod transitions;
 pub use counts::ItemCounts;
 pub use insertion::InsertItemsError;
 pub use items::ItemFilter;
-pub use jobs::{ANNOUNCE, LEARNINGS, PERSON, PLAN, REVIEW, RUN, review_by_people, set_item_aside};
+pub use jobs::{ANNOUNCE, EndedBetween, LEARNINGS, PERSON, PLAN, REVIEW, RUN, review_by_people, set_item_aside};
 pub use kanban::{KanbanCard, KanbanFilter};
 pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
 pub use planning::Planned;
@@ -34,9 +36,6 @@ pub use run::{Claimed, End, RunEnd};
 pub use transitions::{Ended, ITEMS, ItemChange, ItemEvent};
 
 pub(crate) use insertion::insert_items;
-pub(crate) use jobs::{EndedBetween, ItemOf};
+pub(crate) use jobs::ItemOf;
 pub(crate) use persons::answer_in;
 pub(crate) use requests::{PersonAnswer, RequestOf, record_reminder, take_answer};
-
-/// The PostgreSQL lock that serialises changes of the backlog: "backlog" in ASCII.
-const BACKLOG_LOCK: i64 = i64::from_be_bytes(*b"\0backlog");

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::{DueChange, Evidence, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
-use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness, has_parts, list_rejections};
+use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness, list_rejections};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
@@ -150,7 +150,7 @@ impl Store {
         } else {
             record.rejections += 1;
             // The parts cannot be carried out again, so a person says what becomes of the whole.
-            let is_whole = has_parts(&mut transaction, item).await?;
+            let is_whole = record.has_parts;
             let next = if record.rejections < judgement.most_rejections && !is_whole { WorkStatus::Ready } else { WorkStatus::Waiting };
             if is_whole {
                 // It is judged again when there is another part.
@@ -231,7 +231,7 @@ impl Store {
             let (old, new) = (&before, &record.item);
             let is_another_task = (&old.what, &old.how, &old.why) != (&new.what, &new.how, &new.why);
             if edit.criteria.is_some() || is_another_task {
-                sql!(transaction.on(), execute, "UPDATE work_items SET criteria_drafted = FALSE WHERE id = $1", item.as_str())?;
+                record.has_drafted_criteria = false;
             }
             // They were drafted for what it was before, so the planner drafts new ones.
             if edit.criteria.is_none() && is_another_task {

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Execution, Rank, Urgency, Wait, WorkItem, WorkStatus};
-use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::priority_of;
-use crate::features::backlog::store::transitions::{ItemRecord, has_parts};
+use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::db::{Result, Transaction, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
@@ -104,6 +104,7 @@ impl Store {
     pub async fn plan_items(&self, plans: &[(WorkItemId, Planned<'_>)], at: DateTime<Utc>) -> Result<usize> {
         let mut count = 0;
         let mut transaction = self.db().begin().await?;
+        families::hold_all(&mut transaction, &plans.iter().map(|(item, _)| item.as_str()).collect::<Vec<_>>()).await?;
         for (item, planned) in plans {
             count += usize::from(plan(&mut transaction, item, planned, at).await?);
         }
@@ -137,7 +138,7 @@ impl Store {
             .collect();
         for rows in changed.chunks(RANKS_AT_ONCE) {
             let mut transaction = self.db().begin().await?;
-            transaction.serialize(BACKLOG_LOCK).await?;
+            families::hold_all(&mut transaction, &rows.iter().map(|(item, _)| item.as_str()).collect::<Vec<_>>()).await?;
             for (item, rank) in rows {
                 let job: Option<(Option<i64>,)> = sql!(
                     transaction.on(),
@@ -166,14 +167,14 @@ async fn plan(transaction: &mut Transaction, item: &WorkItemId, planned: &Planne
     }
     if record.item.criteria.is_empty() && !planned.criteria.is_empty() {
         record.item.criteria.clone_from(&planned.criteria);
-        sql!(transaction.on(), execute, "UPDATE work_items SET criteria_drafted = TRUE WHERE id = $1", item.as_str())?;
+        record.has_drafted_criteria = true;
     }
     match planned.status {
         WorkStatus::Ready | WorkStatus::Blocked => {
             record.place(transaction, planned.note, at).await?;
         }
         // What its parts give needs nobody to carry it out.
-        WorkStatus::Waiting if planned.wait.is_some() && has_parts(transaction, item).await? => {
+        WorkStatus::Waiting if planned.wait.is_some() && record.has_parts => {
             record.place(transaction, planned.note, at).await?;
         }
         WorkStatus::Waiting if planned.wait.is_some() => {

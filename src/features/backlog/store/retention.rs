@@ -5,9 +5,9 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{WorkItem, WorkStatus};
-use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::families;
 use crate::store::Store;
-use kernel::db::{Result, sql};
+use kernel::db::{Result, Transaction, sql};
 use kernel::ids::{UserId, WorkItemId};
 use kernel::jobs::RetentionRule;
 
@@ -24,26 +24,33 @@ pub fn retention(kept: Duration, calls_kept: Duration) -> Vec<RetentionRule> {
     ]
 }
 
+/// Up to `limit` items that ended before `at`, with their last run. Without those that an open item needs or consists of.
+async fn list_over(transaction: &mut Transaction, at: DateTime<Utc>, limit: u32) -> Result<Vec<(String, i64)>> {
+    sql!(
+        transaction.on(),
+        fetch_all,
+        "SELECT DISTINCT work_items.id, work_items.run FROM events JOIN work_items ON work_items.id = events.subject
+         WHERE events.topic = 'item' AND events.at < $1 AND work_items.status IN ('done', 'failed', 'cancelled') AND work_items.updated_at < $1
+             AND NOT EXISTS (SELECT 1 FROM work_items whole WHERE whole.id = work_items.parent
+                 AND whole.status NOT IN ('done', 'failed', 'cancelled'))
+             AND NOT EXISTS (SELECT 1 FROM work_dependencies JOIN work_items others ON others.id = work_dependencies.item
+                 WHERE work_dependencies.needs = work_items.id AND others.status NOT IN ('done', 'failed', 'cancelled'))
+         LIMIT $2",
+        at,
+        i64::from(limit)
+    )
+}
+
 impl Store {
     /// Forgets the steps, the runs and the approvals of up to `limit` items that ended before `at`, and what people were told of them. Says how many
     /// items these were. Left are those that an open item needs or consists of.
     pub async fn delete_work_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         let mut transaction = self.db().begin().await?;
-        // Nobody takes one of them up again meanwhile.
-        transaction.serialize(BACKLOG_LOCK).await?;
-        let old: Vec<(String, i64)> = sql!(
-            transaction.on(),
-            fetch_all,
-            "SELECT DISTINCT work_items.id, work_items.run FROM events JOIN work_items ON work_items.id = events.subject
-             WHERE events.topic = 'item' AND events.at < $1 AND work_items.status IN ('done', 'failed', 'cancelled') AND work_items.updated_at < $1
-                 AND NOT EXISTS (SELECT 1 FROM work_items whole WHERE whole.id = work_items.parent
-                     AND whole.status NOT IN ('done', 'failed', 'cancelled'))
-                 AND NOT EXISTS (SELECT 1 FROM work_dependencies JOIN work_items others ON others.id = work_dependencies.item
-                     WHERE work_dependencies.needs = work_items.id AND others.status NOT IN ('done', 'failed', 'cancelled'))
-             LIMIT $2",
-            at,
-            i64::from(limit)
-        )?;
+        let candidates = list_over(&mut transaction, at, limit).await?;
+        families::hold_all(&mut transaction, &candidates.iter().map(|(item, _)| item.as_str()).collect::<Vec<_>>()).await?;
+        // Nobody takes one of them up again from here on.
+        let mut old = list_over(&mut transaction, at, limit).await?;
+        old.retain(|item| candidates.contains(item));
         for (item, last_run) in &old {
             sql!(transaction.on(), execute, "DELETE FROM work_journal WHERE item = $1", item.as_str())?;
             // A result is kept with its item. What was rejected is not.

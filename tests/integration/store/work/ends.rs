@@ -3,7 +3,7 @@ use kernel::llm::budget::Budgets;
 use kernel::money::{Limit, Money, Purpose, Refused, Reservation};
 use kernel::persona::Tier;
 use teamroom::features::backlog::model::{Evidence, Judge, Wait, WorkItem, WorkStatus};
-use teamroom::features::backlog::store::{End, Ended, ItemJudgement, RunEnd};
+use teamroom::features::backlog::store::{End, Ended, EndedBetween, ItemJudgement, RunEnd};
 use teamroom::store::Store;
 
 use super::{
@@ -219,16 +219,19 @@ async fn a_parent_fails_with_the_last_of_its_parts_if_one_failed(home: &Home) {
     let mission = item("mission", 0);
     let whole = part_of(&mission, "whole");
     let parts = [part_of(&whole, "one"), part_of(&whole, "two")];
-    plan(&store, &[mission.clone(), whole.clone(), parts[0].clone(), parts[1].clone()]).await;
-    let mark = store.backlog_mark().await.unwrap();
+    let other = item("other", 9);
+    plan(&store, &[mission.clone(), whole.clone(), parts[0].clone(), parts[1].clone(), other.clone()]).await;
     let claimed = claim(&store).await;
     let ended = end(&store, &claimed.job, failed()).await.unwrap();
     assert!(ended.parents.is_empty(), "another part may still bring something");
     let ended = do_next(&store).await;
     assert_eq!(ended.parents, ids(&[&whole, &mission]));
-    let told = store.list_ended_with_others(mark, i64::MAX).await.unwrap().into_iter().map(|item| item.id).collect::<Vec<_>>();
-    assert_eq!(told, ids(&[&whole, &mission]), "not the parts, which were worked on");
-    assert!(store.list_ended_with_others(store.backlog_mark().await.unwrap(), i64::MAX).await.unwrap().is_empty());
+    let told = async |with: &WorkItem| {
+        let between = EndedBetween { after: 0, until: i64::MAX, connected_with: Some(with.id.clone()) };
+        store.list_ended_with_others(&between).await.unwrap().into_iter().map(|item| item.id).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&parts[0]).await, ids(&[&whole, &mission]), "not the parts, which were worked on");
+    assert!(told(&other).await.is_empty(), "it has nothing to do with them");
     assert_eq!(outcome(&store, &whole).await, (WorkStatus::Failed, format!("its part \"{}\" failed", claimed.item.what)));
     assert_eq!(outcome(&store, &mission).await, (WorkStatus::Failed, "its part \"whole\" failed".into()));
 }

@@ -1,6 +1,7 @@
 //! The backlog's store.
 
 mod ends;
+mod families;
 mod graph;
 mod items;
 mod load;

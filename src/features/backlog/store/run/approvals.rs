@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::features::backlog::model::{Wait, WorkStatus};
-use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::families;
 use crate::features::backlog::store::transitions::{ItemRecord, insert_approval_event};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
@@ -97,7 +97,10 @@ impl Store {
     /// Stores a person's decision and lets the run continue. None if the request was decided before or does not exist.
     pub async fn decide_approval(&self, approval: &ApprovalId, allowed: bool, by: &str, at: DateTime<Utc>) -> Result<Option<Approval>> {
         let mut transaction = self.db().begin().await?;
-        transaction.serialize(BACKLOG_LOCK).await?;
+        let asking: Option<(String,)> =
+            sql!(transaction.on(), fetch_optional, "SELECT item FROM approvals WHERE id = $1", approval.as_str())?;
+        let Some((item,)) = asking else { return Ok(None) };
+        families::hold(&mut transaction, &item.into()).await?;
         let state = if allowed { ApprovalState::Allowed } else { ApprovalState::Refused };
         let row: Option<ApprovalColumns> = sql!(
             transaction.on(),

@@ -37,6 +37,8 @@ pub(crate) struct Consequences {
     at: DateTime<Utc>,
     /// The position of the last event before.
     mark: i64,
+    /// Any of the items that ended.
+    one: Option<WorkItemId>,
     /// Items ended that nobody else announces.
     pub(super) is_to_announce: bool,
     over: VecDeque<Over>,
@@ -91,7 +93,16 @@ impl Consequences {
     /// Before the first item ends.
     pub(crate) async fn begin(transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Self> {
         let (mark, none) = (last_event(transaction).await?, Vec::new);
-        Ok(Self { at, mark, is_to_announce: false, over: VecDeque::new(), released: none(), failed: Vec::new(), parents: Vec::new() })
+        Ok(Self {
+            at,
+            mark,
+            is_to_announce: false,
+            one: None,
+            over: VecDeque::new(),
+            released: none(),
+            failed: Vec::new(),
+            parents: Vec::new(),
+        })
     }
 
     /// Adds an item that has just ended.
@@ -103,6 +114,7 @@ impl Consequences {
     /// Processes all effects.
     pub(crate) async fn follow(&mut self, transaction: &mut Transaction) -> Result<()> {
         while let Some(over) = self.over.pop_front() {
+            self.one.get_or_insert_with(|| over.id.clone());
             let is_done = over.status == WorkStatus::Done;
             if is_done {
                 self.release_dependents(transaction, &over).await?;
@@ -124,7 +136,8 @@ impl Consequences {
         }
         if self.is_to_announce || !(self.failed.is_empty() && self.parents.is_empty()) {
             let until = last_event(transaction).await?;
-            jobs::enqueue(transaction, &NewJob::new(ANNOUNCE, &EndedBetween { after: self.mark, until }), self.at).await?;
+            let ended = EndedBetween { after: self.mark, until, connected_with: self.one.clone() };
+            jobs::enqueue(transaction, &NewJob::new(ANNOUNCE, &ended), self.at).await?;
         }
         Ok(())
     }
@@ -202,6 +215,7 @@ impl Consequences {
 
     /// Fails items that need one that was already over without being done.
     pub(crate) async fn lose(&mut self, transaction: &mut Transaction, needed: &WorkItem) -> Result<()> {
+        self.one.get_or_insert_with(|| needed.id.clone());
         let lost = Over { id: needed.id.clone(), parent: None, what: needed.what.clone(), status: needed.status };
         self.fail_dependents(transaction, &lost).await
     }
@@ -329,15 +343,16 @@ async fn list_tied(transaction: &mut Transaction, over: &Over) -> Result<Vec<(Ti
         transaction.on(),
         fetch_all,
         "SELECT 'dependent' AS tie, work_items.*,
-             (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on, TRUE AS has_parts
          FROM work_dependencies JOIN work_items ON work_items.id = work_dependencies.item
          WHERE work_dependencies.needs = $1 AND status = 'blocked'
              AND EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id)
          UNION ALL SELECT 'part', work_items.*,
-             (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id)
+             (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id),
+             EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id)
          FROM work_items WHERE parent = $1 AND status NOT IN ('done', 'failed', 'cancelled')
          UNION ALL SELECT 'parent', work_items.*,
-             (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id)
+             (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id), TRUE
          FROM work_items WHERE id = $2 AND status = 'blocked'",
         over.id.as_str(),
         over.parent.as_ref().map(WorkItemId::as_str)

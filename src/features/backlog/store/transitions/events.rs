@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::{Origin, WorkItem, WorkStatus};
 use crate::features::backlog::store::items::ItemColumns;
+use crate::features::backlog::store::jobs::EndedBetween;
 use crate::store::Store;
 use kernel::actor::Actor;
 use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
@@ -79,14 +80,19 @@ impl Store {
         Ok(rows.into_iter().map(|row| ItemEvent { from: row.change.0.from, to: row.kind.0, note: row.change.0.note, at: row.at }).collect())
     }
 
-    /// The position of the last change of any item. The backlog lock is held from before a position is given until the commit, so it only grows.
+    /// A number that changes with every change of an item. It adds up the last positions, because an event with an earlier one may be committed later.
     pub async fn backlog_mark(&self) -> Result<i64> {
-        let (mark,): (i64,) = sql!(self.db().read(), fetch_one, "SELECT COALESCE(MAX(position), 0) FROM events WHERE topic = 'item'")?;
+        let (mark,): (i64,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT CAST(COALESCE(SUM(position), 0) AS BIGINT)
+             FROM (SELECT position FROM events WHERE topic = 'item' ORDER BY position DESC LIMIT 100) AS newest"
+        )?;
         Ok(mark)
     }
 
-    /// Items that ended between two marks without being worked on, in order: parents whose last child ended, and items that need a failed one.
-    pub async fn list_ended_with_others(&self, after: i64, until: i64) -> Result<Vec<WorkItem>> {
+    /// Items that ended without being worked on, in order: parents whose last child ended, and items that need a failed one.
+    pub async fn list_ended_with_others(&self, ended: &EndedBetween) -> Result<Vec<WorkItem>> {
         let rows: Vec<EventColumns> = sql!(
             self.db().read(),
             fetch_all,
@@ -94,9 +100,11 @@ impl Store {
                  events.kind AS event_kind, events.payload AS change
              FROM events JOIN work_items ON work_items.id = events.subject AND work_items.status = events.kind
              WHERE events.topic = 'item' AND events.position > $1 AND events.position <= $2 AND events.kind IN ('done', 'failed')
+                 AND ($3 = '' OR work_items.family = (SELECT family FROM work_items of_it WHERE of_it.id = $3))
              ORDER BY events.position",
-            after,
-            until
+            ended.after,
+            ended.until,
+            ended.connected_with.as_ref().map_or("", WorkItemId::as_str)
         )?;
         let unworked = [WorkStatus::New, WorkStatus::Ready, WorkStatus::Blocked].map(Some);
         rows.into_iter().filter(|row| unworked.contains(&row.change.0.from)).map(|row| row.item.try_into()).collect()

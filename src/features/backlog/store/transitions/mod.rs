@@ -1,4 +1,4 @@
-//! Changes an item's status: reads it under the backlog lock, changes the value, and writes it with an event. `consequences` handles the
+//! Changes an item's status: reads it with its family held, changes the value, and writes it with an event. `consequences` handles the
 //! effects on others.
 
 mod consequences;
@@ -7,7 +7,7 @@ mod events;
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Evidence, Origin, Product, WorkItem, WorkStatus};
-use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::{ItemOf, LEARNINGS, PLAN, enqueue_job, wake_job};
 use crate::features::backlog::store::requests::follow_wait;
@@ -35,6 +35,8 @@ pub(super) struct ItemRecord {
     pub(super) rejections: u32,
     /// Nobody gave its criteria: the planner drafted them.
     pub(super) has_drafted_criteria: bool,
+    /// Others are its parts. It is not carried out itself then.
+    pub(super) has_parts: bool,
     /// The changes are those of its own job, which ends with them.
     is_held: bool,
 }
@@ -49,6 +51,8 @@ pub(super) struct StandingColumns {
     #[sqlx(try_from = "i64")]
     rejections: u32,
     criteria_drafted: bool,
+    has_parts: bool,
+    family: String,
 }
 
 impl TryFrom<StandingColumns> for ItemRecord {
@@ -62,30 +66,31 @@ impl TryFrom<StandingColumns> for ItemRecord {
             job: row.job.map(JobId),
             rejections: row.rejections,
             has_drafted_criteria: row.criteria_drafted,
+            has_parts: row.has_parts,
             is_held: false,
         })
     }
 }
 
-/// Whether others are its parts. It is not carried out itself then.
-pub(super) async fn has_parts(transaction: &mut Transaction, item: &WorkItemId) -> Result<bool> {
-    let (has,): (bool,) =
-        sql!(transaction.on(), fetch_one, "SELECT EXISTS (SELECT 1 FROM work_items WHERE parent = $1) AS has", item.as_str())?;
-    Ok(has)
-}
-
 impl ItemRecord {
-    /// Reads an item. The lock keeps others from changing it until the transaction ends.
+    /// Reads an item. Others cannot change it, or what it is connected with, until the transaction ends.
     pub(super) async fn find(transaction: &mut Transaction, item: &WorkItemId) -> Result<Option<Self>> {
-        transaction.serialize(BACKLOG_LOCK).await?;
-        let row: Option<StandingColumns> = sql!(
-            transaction.on(),
-            fetch_optional,
-            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
-             FROM work_items WHERE id = $1",
-            item.as_str()
-        )?;
-        row.map(Self::try_from).transpose()
+        loop {
+            let held = families::hold(transaction, item).await?;
+            let row: Option<StandingColumns> = sql!(
+                transaction.on(),
+                fetch_optional,
+                "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
+                     EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id) AS has_parts
+                 FROM work_items WHERE id = $1",
+                item.as_str()
+            )?;
+            let Some(row) = row else { return Ok(None) };
+            // While this waited for the lock, its family may have joined another one.
+            if held.is_none_or(|held| held == row.family) {
+                return row.try_into().map(Some);
+            }
+        }
     }
 
     /// The item of a job, if it still needs the job and this run holds it. The job ends with the next change of status.
@@ -192,7 +197,7 @@ impl ItemRecord {
             execute,
             "UPDATE work_items SET what = $2, how = $3, why = $4, owner = $5, owner_name = $6, urgency = $7, criteria = $8, status = $9,
                  attempts = $10, execution = $11, persona = $12, wait = $13, not_before = $14, run = $15, product = $16, evidence = $17,
-                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22, repository = $23, due = $24
+                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22, repository = $23, due = $24, criteria_drafted = $25
              WHERE id = $1",
             item.id.as_str(),
             plain(&item.what),
@@ -217,7 +222,8 @@ impl ItemRecord {
             i64::from(self.rejections),
             at,
             item.repository.as_deref(),
-            item.due
+            item.due,
+            self.has_drafted_criteria
         )?;
         Ok(())
     }
@@ -262,7 +268,9 @@ impl ItemRecord {
 
     /// Sets the status that other items allow: ready, blocked, or over.
     pub(super) async fn place(mut self, transaction: &mut Transaction, note: Option<&str>, at: DateTime<Utc>) -> Result<Ended> {
-        let next = match Readiness::find(transaction, &self.item.id).await? {
+        let is_alone = self.item.depends_on.is_empty() && !self.has_parts;
+        let readiness = if is_alone { Readiness::Free } else { Readiness::find(transaction, &self.item.id).await? };
+        let next = match readiness {
             Readiness::Free => WorkStatus::Ready,
             Readiness::Held => WorkStatus::Blocked,
             Readiness::Lost(why) => return self.end(transaction, WorkStatus::Failed, &why, at).await,

@@ -1,0 +1,40 @@
+//! Items that are connected as parts and needs are a family. What happens to one of them may change all of them, so each change of an item holds its
+//! family until the commit. Items of other families stay free meanwhile.
+//!
+//! The locks are PostgreSQL's. SQLite has only one writer anyway.
+
+use std::collections::BTreeSet;
+
+use kernel::db::{Backend, Result, Transaction, bounded, sql};
+use kernel::ids::WorkItemId;
+
+/// Half of the key of each lock: "item" in ASCII.
+const LOCKS: i32 = i32::from_be_bytes(*b"item");
+
+/// Holds the family of an item. Returns its name as it was before the lock was there: the family may have joined another one since. None on SQLite.
+pub(super) async fn hold(transaction: &mut Transaction, item: &WorkItemId) -> Result<Option<String>> {
+    const HOLD: &str = "SELECT family, pg_advisory_xact_lock($1, hashtext(family) & 255)::text FROM work_items WHERE id = $2";
+    let Backend::Postgres(connection) = transaction.on() else { return Ok(None) };
+    let row: Option<(String, String)> = bounded(sqlx::query_as(HOLD).bind(LOCKS).bind(item.as_str()).fetch_optional(connection)).await?;
+    Ok(row.map(|(family, _)| family))
+}
+
+/// Holds the families of many items. The order is the same for everybody, so that nobody waits for each other. Some may have joined others since.
+pub(super) async fn hold_all(transaction: &mut Transaction, items: &[&str]) -> Result<()> {
+    const HOLD: &str = "SELECT pg_advisory_xact_lock($1, key)::text
+         FROM (SELECT DISTINCT hashtext(family) & 255 AS key FROM work_items WHERE id = ANY($2) ORDER BY key) AS keys";
+    if let Backend::Postgres(connection) = transaction.on() {
+        bounded(sqlx::query(HOLD).bind(LOCKS).bind(items).execute(connection)).await?;
+    }
+    Ok(())
+}
+
+/// Makes several families one, and returns its name. They are held.
+pub(super) async fn join(transaction: &mut Transaction, families: &BTreeSet<String>) -> Result<Option<String>> {
+    let mut families = families.iter();
+    let first = families.next();
+    for (first, other) in first.into_iter().cycle().zip(families) {
+        sql!(transaction.on(), execute, "UPDATE work_items SET family = $1 WHERE family = $2", first.as_str(), other.as_str())?;
+    }
+    Ok(first.cloned())
+}
