@@ -47,10 +47,7 @@ async fn killed_around_the_question_which_kind_of_work_it_is(backing: Backing) {
     // The platform has the question, and the store does not know it.
     let questions = async || said(&team, |text| text.contains("how should the team go about")).await;
     forbid(&team, "unsent", "UPDATE OF state ON outbox", "NEW.state = 'sent'").await;
-    kill_twice_once(&team, "a person is asked", || async {
-        !questions().await.is_empty()
-    })
-    .await;
+    kill_twice_once(&team, "a person is asked", || async { !questions().await.is_empty() }).await;
     allow(&team, "unsent").await;
     assert!(matches!(read(&store, &item).await.wait, Some(Wait::Kind { .. })));
 
