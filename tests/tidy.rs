@@ -1,6 +1,6 @@
 //! Rules that no compiler checks: import directions, matching files, forbidden text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,8 @@ struct Source {
 impl Source {
     /// The feature that the file belongs to.
     fn feature(&self) -> Option<&str> {
-        self.path.strip_prefix("src/features").ok()?.iter().next()?.to_str()?.split('.').next()
+        let inside = self.path.strip_prefix("src/features").ok()?.to_str()?;
+        inside.split_once('/').map(|(folder, _)| folder)
     }
 
     fn is_below(&self, folder: &str) -> bool {
@@ -106,7 +107,7 @@ fn place(feature: &str) -> usize {
 fn features_import_only_those_before_them() {
     let mut wrong = String::new();
     for source in rust_files("src/features") {
-        let Some(feature) = source.feature().filter(|name| *name != "mod") else { continue };
+        let Some(feature) = source.feature() else { continue };
         for imported in imported_features(&source.code()) {
             if place(&imported) > place(feature) && !KNOWN.contains(&(feature, imported.as_str())) {
                 writeln!(wrong, "{} imports {imported}", source.path.display()).expect("a String takes everything");
@@ -114,6 +115,45 @@ fn features_import_only_those_before_them() {
         }
     }
     assert!(wrong.is_empty(), "imports against the order of the features:\n{wrong}");
+}
+
+/// The names of the methods in the `impl Store` blocks of a file.
+fn store_methods(code: &str) -> Vec<String> {
+    let mut methods = Vec::new();
+    let mut inside = false;
+    for line in code.lines() {
+        inside = if line.starts_with("impl") { line.starts_with("impl Store {") } else { inside && line != "}" };
+        let signature = line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub ").trim_start_matches("async ");
+        if let Some(name) = signature.strip_prefix("fn ").filter(|_| inside) {
+            methods.push(identifier(name));
+        }
+    }
+    methods
+}
+
+/// A method of the store can be called without an import, so the rule above does not see it. The kernel is another package, so the compiler checks it.
+#[test]
+fn features_call_only_methods_of_the_store_that_they_or_earlier_ones_define() {
+    let sources = rust_files("src/features");
+    let of_features = || sources.iter().filter_map(|source| Some((source, place(source.feature()?))));
+    let mut first_definer: BTreeMap<String, usize> = BTreeMap::new();
+    for (source, feature) in of_features() {
+        for method in store_methods(&source.code()) {
+            let first = first_definer.entry(method).or_insert(feature);
+            *first = feature.min(*first);
+        }
+    }
+    assert!(first_definer.len() > 100, "only {} methods of the store were found", first_definer.len());
+    let mut wrong = String::new();
+    for (source, feature) in of_features() {
+        let code: String = source.code().split_whitespace().collect();
+        for called in code.split("store.").chain(code.split("store().")).skip(1).map(identifier) {
+            if let Some(definer) = first_definer.get(&called).filter(|definer| **definer > feature) {
+                writeln!(wrong, "{} calls {called} of {}", source.path.display(), FEATURES[*definer]).expect("a String takes everything");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "calls against the order of the features:\n{wrong}");
 }
 
 #[test]

@@ -187,7 +187,7 @@ impl Work {
         Ok(self.deps().store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect())
     }
 
-    /// The channel for messages about an item: its own, the one in the settings, that of the last standup, or that of the operators.
+    /// The channel for messages about an item: its own, the one in the settings, that of the last item from a meeting, or that of the operators.
     async fn find_channel(&self, item: &WorkItem) -> Result<Option<ChannelId>, StoreError> {
         if item.channel.is_some() {
             return Ok(item.channel.clone());
@@ -198,8 +198,8 @@ impl Work {
             }
             tracing::warn!(channel = name, "there is no channel of the name in `backlog.channel`");
         }
-        match self.deps().store.list_reports(1).await?.pop() {
-            Some(last) => Ok(Some(last.report.channel)),
+        match self.deps().store.find_meeting_channel().await? {
+            Some(last) => Ok(Some(last)),
             None => self.resolve_channel(&self.deps().ops_channel).await,
         }
     }
