@@ -5,8 +5,7 @@ use teamroom::features::backlog::store::{End, ItemFilter, Planned, RunEnd};
 use teamroom::store::Store;
 
 use super::{Held, claim_at, done, failed, for_persona, insert};
-use crate::store::sample::at;
-use crate::store::standup::item;
+use crate::store::sample::{at, item};
 use crate::store::{Home, on_both};
 
 on_both!(
