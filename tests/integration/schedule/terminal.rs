@@ -49,9 +49,12 @@ async fn the_terminal_changes_the_schedule_of_a_team_that_runs(backing: Backing)
     say(&["add", "news", "0 9 * * 1-5", "post: Good morning.", "--channel", &general]);
     let list = say(&["list"]);
     assert!(list.contains("news") && list.contains("Monday to Friday at 09:00, UTC") && !list.contains('`'), "{list}");
-    assert!(complain(&["add", "news", "0 9 * * *", "post: x"]).contains("there is a job news already"));
-    assert!(complain(&["add", "x", "0 9 * *", "post: x"]).contains("fields; give 5"));
-    assert!(complain(&["add", "x", "0 9 * * *", "post: x", "--zone", "Berlin"]).contains("there is no time zone \"Berlin\""));
+    assert!(complain(&["add", "news", "0 9 * * *", "post: x", "--channel", &general]).contains("there is a job news already"));
+    assert!(complain(&["add", "x", "0 9 * *", "post: x", "--channel", &general]).contains("fields; give 5"));
+    assert!(
+        complain(&["add", "x", "0 9 * * *", "post: x", "--zone", "Berlin", "--channel", &general])
+            .contains("there is no time zone \"Berlin\"")
+    );
     assert!(complain(&["next", "news", "--count", "0"]).contains("\"count\" is a whole number from 1 to 1000"));
 }
 
