@@ -44,3 +44,24 @@ pub(super) fn find(given: &ArgMatches) -> Option<TerminalCommand> {
         })
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::tests::parse;
+
+    #[test]
+    fn standups_are_held_and_reports_are_read_at_the_command_line() {
+        for args in [
+            &["standup", "show"][..],
+            &["standup", "run", "--channel", "ops"],
+            &["standup", "run", "--json"],
+            &["report"],
+            &["report", "2026-03-31", "--markdown"],
+            &["report", "today", "--json"],
+            &["report", "show", "2026-03-31"],
+        ] {
+            assert!(parse(args).is_ok(), "{args:?}: {}", parse(args).unwrap_err());
+        }
+        assert!(parse(&["report", "today", "--markdown", "--json"]).is_err());
+    }
+}
