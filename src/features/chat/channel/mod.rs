@@ -2,12 +2,13 @@
 //!
 //! `queue` holds the waiting messages. `deciding` turns a burst into a decision. `running` runs the job of a turn, and `answering` builds its
 //! question and its reply. `handover` lets agents answer each other as far as the guard allows. `asking` carries questions from one persona to
-//! another.
+//! another, and `late` delivers answers after the deadline.
 
 mod answering;
 mod asking;
 mod deciding;
 mod handover;
+mod late;
 mod progress;
 mod queue;
 mod running;
@@ -15,7 +16,7 @@ mod running;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) use asking::{Outcome, attribute};
+pub(super) use asking::{Asked, Outcome, attribute};
 pub(super) use queue::ChannelQueue;
 
 use crate::features::chat::Conversation;

@@ -15,6 +15,7 @@ mod turns;
 
 pub use activity::{ActivityKind, ActivityLine};
 pub use asks::AskUpdate;
+pub(crate) use asks::{LATE, settle};
 pub use decisions::Decided;
 pub use events::MESSAGES;
 pub(crate) use events::TURNS;
