@@ -25,4 +25,5 @@ mod store;
 mod support;
 mod team;
 mod tools;
+mod upgrade;
 mod work;
