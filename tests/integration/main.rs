@@ -18,7 +18,6 @@ mod people;
 mod reload;
 mod reminders;
 mod schedule;
-mod speaker;
 mod standup;
 mod standup_surfaces;
 mod store;

@@ -16,26 +16,13 @@
 
 mod button;
 mod commands;
+mod feature;
 mod listener;
 pub mod render;
 pub mod request;
 mod service;
 mod store;
 
-use std::sync::Arc;
-
-use crate::features::chat::listener::Listener;
-use kernel::commands::{Registry, Services};
-
+pub use feature::MemoryFeature;
 pub use render::offer_lesson;
 pub use service::{Deps, Memories};
-
-/// Adds `/memory` and the buttons.
-pub fn register(registry: &mut Registry, services: &Services) {
-    commands::register(registry, services);
-}
-
-/// Hears what people want remembered.
-pub fn listener(services: &Services) -> Arc<dyn Listener> {
-    Arc::new(listener::RememberListener { memories: services.late() })
-}
