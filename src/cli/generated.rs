@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::{self, Beside, shutdown};
 use crate::cli::{Globals, INTERRUPTED, setting, terminal};

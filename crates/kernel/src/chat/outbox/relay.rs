@@ -140,7 +140,9 @@ impl Relay {
     fn wake_due(&self, channels: &[(ChannelId, DateTime<Utc>)]) -> Duration {
         let now = self.inner.clock.now();
         let (due, later): (Vec<_>, Vec<_>) = channels.iter().partition(|(_, at)| *at <= now);
-        due.iter().for_each(|(channel, _)| self.wake(channel));
+        for (channel, _) in due {
+            self.wake(channel);
+        }
         later.iter().filter_map(|(_, at)| (*at - now).to_std().ok()).fold(BACKSTOP, Duration::min)
     }
 
