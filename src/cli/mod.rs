@@ -1,5 +1,6 @@
 //! The command line. The commands of the team come from its registry (`generated`). Commands that only make sense at a terminal have their own files
-//! here. They read arguments, call the code that does the work, and print. They contain no decisions.
+//! here, or come from a feature. Meetings of every kind are held at a terminal by `meeting`. All of this reads arguments, calls the code that does the
+//! work, and prints. It contains no decisions.
 
 mod ask;
 mod completions;
