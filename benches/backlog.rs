@@ -80,7 +80,7 @@ async fn time_pick_up(name: &str, database: &Database, count: usize) {
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
 
     let store = database.open().await;
-    let done = ItemFilter { statuses: &[WorkStatus::Done], owner: None, limit: u32::MAX };
+    let done = ItemFilter { statuses: &[WorkStatus::Done], owner: None, scope: None, limit: u32::MAX };
     let started = Instant::now();
     let items = loop {
         let items = store.list_items(&done).await.expect("the store answers");

@@ -83,7 +83,7 @@ pub(super) async fn save_files(globals: &Globals, group: &ArgMatches, id: &str, 
     let config = setting::read_config(globals)?;
     let beside = generated::open(&config).await?;
     let backlog = beside.services.late::<Backlog>().get()?;
-    let found = backlog.get_files(id).await;
+    let found = backlog.get_files(id, &Asker::CommandLine).await;
     beside.store.close().await;
     let saved = found.map_err(anyhow::Error::from).and_then(|(_, files)| {
         let files = files.iter().map(|file| (file.facts.name.as_str(), file.content.as_slice()));

@@ -137,7 +137,7 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
     let shown = if call.caller.is_command_line() { LISTED_IN_TERMINAL } else { LISTED };
     let limit = call.arguments.find_u32("limit").unwrap_or(shown);
     let query = ListQuery { status: call.arguments.find_text("status"), owner: call.arguments.find_text("owner"), limit };
-    let listed = backlog.list(&query).await.map_err(explain)?;
+    let listed = backlog.list(&query, &Asker::of(call)).await.map_err(explain)?;
     let mut text = render_list(&listed.view(), backlog.roster());
     if let Some(url) = backlog.kanban() {
         let _ = write!(text, "\n\nKanban page: {url}");
@@ -146,13 +146,13 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
 }
 
 async fn show(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let details = backlog.get_details(call.arguments.get_text("id")?).await.map_err(explain)?;
+    let details = backlog.get_details(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
     let detail = if call.caller.is_command_line() { Detail::Whole } else { Detail::Brief };
     Ok(CommandReply::private(render_item(&details, backlog.roster(), detail)).with_data(describe_sheet(&details)))
 }
 
 async fn files(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let (item, files) = backlog.get_files(call.arguments.get_text("id")?).await.map_err(explain)?;
+    let (item, files) = backlog.get_files(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
     let facts: Vec<_> = files.iter().map(|file| file.facts.clone()).collect();
     let data = json!({ "item": item.id, "files": facts });
     if call.caller.is_command_line() {

@@ -72,7 +72,7 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use crate::features::backlog::model::{JournalEntry, WorkItem};
+use crate::features::backlog::model::{JournalEntry, Owner, WorkItem};
 use crate::features::backlog::settings::BacklogSettings;
 use crate::features::chat::listener::Listener;
 use crate::store::Store;
@@ -91,7 +91,7 @@ use kernel::repository::Repositories;
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
 use learning::Learnings;
-use render::Announcer;
+use render::{Announcer, Spot};
 use review::ReviewDeps;
 use verifier::VerifierDeps;
 
@@ -187,7 +187,23 @@ impl Work {
         Ok(self.deps().store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect())
     }
 
-    /// The channel for messages about an item: its own, the one in the settings, that of the last standup, or that of the operators.
+    /// Where people are told about an item. What was asked for in a direct conversation is told to who asked for it, and to nobody else.
+    async fn find_spot(&self, item: &WorkItem) -> Result<Option<Spot>, StoreError> {
+        if item.channel.is_none() && item.private_to.is_some() {
+            return Ok(self.deps().store.find_author(item).await?.map(|(author, _)| Spot::Direct(author)));
+        }
+        Ok(self.find_channel(item).await?.map(Spot::Channel))
+    }
+
+    /// The same for a message to the one who is asked or reminded.
+    async fn find_spot_for(&self, item: &WorkItem, whom: Option<&Owner>) -> Result<Option<Spot>, StoreError> {
+        match (self.find_spot(item).await?, whom) {
+            (Some(Spot::Direct(_)), Some(Owner::Person { id, .. })) => Ok(Some(Spot::Direct(id.clone()))),
+            (spot, _) => Ok(spot),
+        }
+    }
+
+    /// The channel of an item: its own, the one in the settings, that of the last standup, or that of the operators.
     async fn find_channel(&self, item: &WorkItem) -> Result<Option<ChannelId>, StoreError> {
         if item.channel.is_some() {
             return Ok(item.channel.clone());

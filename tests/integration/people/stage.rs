@@ -161,7 +161,7 @@ pub(super) async fn told_ann(team: &TestTeam) -> Vec<Shown> {
 /// The only item.
 pub(super) async fn item(team: &TestTeam, now: DateTime<Utc>) -> WorkItem {
     let store = Store::open_shared(&team.config.database_url, now).await.unwrap();
-    let mut items = store.list_items(&ItemFilter { statuses: &[], owner: None, limit: 10 }).await.unwrap();
+    let mut items = store.list_items(&ItemFilter { statuses: &[], owner: None, scope: None, limit: 10 }).await.unwrap();
     store.close().await;
     assert_eq!(items.len(), 1, "{items:#?}");
     items.remove(0)

@@ -37,7 +37,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with messages or meetings. Only the summary may scan them.
-const GROWING: [&str; 27] = [
+const GROWING: [&str; 28] = [
     "inbox",
     "outbox",
     "turns",
@@ -51,6 +51,7 @@ const GROWING: [&str; 27] = [
     "ratings",
     "work_items",
     "work_dependencies",
+    "work_subjects",
     "events",
     "work_journal",
     "artefacts",
@@ -133,7 +134,7 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
 }
 
 /// Why a table is kept for good.
-const KEPT: [(&str, &str); 26] = [
+const KEPT: [(&str, &str); 27] = [
     ("identities", "one row for each persona"),
     ("identifies", "one row for each login, and logins are limited to a few hundred a day"),
     ("registrations", "one row for each place in which commands are registered"),
@@ -154,6 +155,7 @@ const KEPT: [(&str, &str); 26] = [
     ("ratings", "what a person pressed"),
     ("work_items", "what was to be done, and what came of it"),
     ("work_dependencies", "a part of the items"),
+    ("work_subjects", "a few rows for each open item, deleted when it ends"),
     ("memories", "what the team has learnt"),
     ("limit_raises", "what a person allowed"),
     ("reminders", "deleted by its feature, 90 days after it was told, done or cancelled"),

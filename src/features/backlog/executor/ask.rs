@@ -6,6 +6,7 @@ use crate::features::backlog::executor::{Assignment, Outcome, failure};
 use crate::features::backlog::given::name_files;
 use crate::features::backlog::model::{Claim, Evidence, JournalEntry, NoAnswer, Owner, Product, Wait, WorkItem};
 use crate::features::backlog::prompts::answer_check::{self, Answered};
+use crate::features::backlog::render::Spot;
 use kernel::agent::{AnswerVerdict, Journal as _, Question, Reply, RunError};
 use kernel::chat::message::Speaker;
 use kernel::chat::text::is_subtext;
@@ -88,11 +89,11 @@ impl Work {
     async fn ask_persona(&self, assignment: &Assignment<'_>, askee: &PersonaSlug, question: &str) -> anyhow::Result<Outcome> {
         let (deps, item) = (self.deps(), assignment.item);
         let began = deps.clock.now();
-        let channel = self.find_channel(item).await?;
+        let spot = self.find_spot(item).await?;
         let coordinator = Speaker::Persona(deps.roster.coordinator().slug.clone());
         let journal = ItemJournal::new(&deps.store, assignment);
         let request = Question {
-            channel: channel.as_ref(),
+            channel: spot.as_ref().and_then(Spot::channel),
             source: Some(MemorySource::WorkItem(item.id.clone())),
             scope: Scope::private(item.private_to.clone()),
             journal: Some(&journal),

@@ -3,6 +3,7 @@
 use crate::features::backlog::action;
 use crate::features::backlog::action::WHAT;
 use crate::features::backlog::model::{DueChange, ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
+use crate::features::backlog::render::Spot;
 use crate::features::backlog::service::adding::{check_criteria, clean, clean_prose, me};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::{Ended, ItemEdit};
@@ -78,7 +79,7 @@ impl Backlog {
         if item.status.is_over() {
             return Err(refused(over(item)));
         }
-        let said = self.tell_elsewhere(item, asker);
+        let said = self.tell_elsewhere(item, asker).await?;
         let ended = self.deps.store.cancel_item(&item.id, asker.name(), &said, self.deps.clock.now()).await?;
         let Some(ended) = ended else { return Err(moved(&self.read(item).await?)) };
         Ok(ended)
@@ -139,16 +140,20 @@ impl Backlog {
 
     /// The item, if the caller may change it.
     async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
-        let item = self.get(id).await?;
+        let item = self.get(id, asker).await?;
         check_may_change(&item, asker)?;
         Ok(item)
     }
 
     /// Announces a cancelled item in its channel, unless the command's answer is shown there.
-    fn tell_elsewhere(&self, item: &WorkItem, asker: &Asker) -> Vec<OutboundMessage> {
-        let told = item.channel.as_ref().filter(|channel| asker.channel() != Some(channel));
+    async fn tell_elsewhere(&self, item: &WorkItem, asker: &Asker) -> Result<Vec<OutboundMessage>, BacklogError> {
+        let is_told = |spot: &Spot| match spot {
+            Spot::Channel(channel) => asker.channel() == Some(channel),
+            Spot::Direct(to) => matches!(asker, Asker::Person { id, .. } if id == to),
+        };
+        let spot = self.find_spot(item, asker).await?.filter(|spot| !is_told(spot));
         let cancelled = WorkItem { outcome: Some(format!("{} cancelled it", asker.name())), ..item.clone() };
-        told.map(|channel| self.announcer(channel).announce_cancelled(&cancelled)).into_iter().collect()
+        Ok(spot.map(|spot| self.announcer(&spot).announce_cancelled(&cancelled)).into_iter().collect())
     }
 
     /// The item's current state.

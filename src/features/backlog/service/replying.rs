@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 
 use crate::features::backlog::given::describe_files;
 use crate::features::backlog::model::{Evidence, Execution, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::render::Spot;
 use crate::features::backlog::replies::{TakeAnswer, TakeWord, words_of};
 use crate::features::backlog::service::{Asker, Backlog};
 use crate::features::backlog::store::PersonAnswer;
@@ -53,15 +54,17 @@ impl Backlog {
                 id: message.author.id.clone(),
                 name: message.author.name.clone(),
                 right: Right::Anybody,
-                channel: Some(message.channel.id.clone()),
+                channel: Some(message.channel.clone()),
             };
-            let outbox = self.announce_answer(&item, &asker, (true, &words));
+            let spot = self.find_spot(&item, &asker).await?;
+            let outbox = self.announce_answer(&item, &asker, spot.as_ref(), (true, &words));
             let evidence = [Evidence::Answer { by: message.author.name.clone(), text: words.clone(), at: self.deps.clock.now() }];
             let memory = self.learn(&item, &evidence).await?;
             let effect = TakeWord { item: item.id.clone(), by: message.author.name.clone(), text: words, memory, outbox };
             return Ok(Some(Taken { why, reply: None, effect: Some(Box::new(effect)) }));
         }
-        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&message.channel.id).ask_word(&item) };
+        let here = Spot::Channel(message.channel.id.clone());
+        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&here).ask_word(&item) };
         Ok(Some(Taken { why, reply: Some(reply), effect: None }))
     }
 

@@ -8,6 +8,7 @@ use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::{PLAN, enqueue_job, wake_job};
 use crate::features::backlog::store::planning::write_rank;
+use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::{Consequences, ItemRecord, insert_event};
 use crate::store::Store;
 use kernel::commands::KANBAN_PAGE;
@@ -165,6 +166,7 @@ async fn insert_into(transaction: &mut Transaction, items: &[WorkItem], family: 
     let families = graph::families(items, family);
     // Ranks among these items. The planner computes the final ones.
     let ranks = graph::ranks(items);
+    let mut inserted = Vec::with_capacity(items.len());
     for item in items {
         if insert_item(transaction, item, &families[&item.id], &ranks[&item.id]).await? {
             insert_dependencies(transaction, item).await?;
@@ -173,8 +175,10 @@ async fn insert_into(transaction: &mut Transaction, items: &[WorkItem], family: 
             if let Some(job) = enqueue_job(transaction, item, &write_rank(&ranks[&item.id]), at).await? {
                 sql!(transaction.on(), execute, "UPDATE work_items SET job = $2 WHERE id = $1", item.id.as_str(), job.0)?;
             }
+            inserted.push(item);
         }
     }
+    subjects::insert(transaction, inserted).await?;
     if items.iter().any(|item| item.status == WorkStatus::New) {
         wake_job(transaction, PLAN, at).await?;
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::families;
 use crate::features::backlog::store::requests::follow_wait;
+use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::agent::halts::HaltScope;
@@ -146,6 +147,7 @@ impl Store {
                 follow_wait(&mut transaction, &record.item, WorkStatus::New, at).await?;
             }
         }
+        subjects::insert_missing(&mut transaction).await?;
         wake_job(&mut transaction, PLAN, at).await?;
         wake_job(&mut transaction, LEARNINGS, at).await?;
         transaction.commit().await?;

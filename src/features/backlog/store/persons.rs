@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::{DueChange, Evidence, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
+use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness, list_rejections};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
@@ -226,6 +227,9 @@ impl Store {
         edit.apply(&mut record.item);
         if record.item == before {
             return Ok(false);
+        }
+        if record.item.what != before.what {
+            subjects::replace(&mut transaction, &record.item).await?;
         }
         if record.has_drafted_criteria {
             let (old, new) = (&before, &record.item);

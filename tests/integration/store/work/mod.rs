@@ -1,5 +1,6 @@
 //! The backlog's store.
 
+mod adding;
 mod ends;
 mod families;
 mod graph;

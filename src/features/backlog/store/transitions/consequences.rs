@@ -197,6 +197,13 @@ impl Consequences {
             plain(&why),
             self.at
         )?;
+        sql!(
+            transaction.on(),
+            execute,
+            "DELETE FROM work_subjects WHERE item IN (SELECT id FROM work_dependencies JOIN work_items ON id = item
+                 WHERE needs = $1 AND status IN ('done', 'failed', 'cancelled'))",
+            lost.id.as_str()
+        )?;
         failed.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         for row in failed {
             let id = WorkItemId::new(row.id);

@@ -11,6 +11,7 @@ use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::{ItemOf, LEARNINGS, PLAN, enqueue_job, wake_job};
 use crate::features::backlog::store::requests::follow_wait;
+use crate::features::backlog::store::subjects;
 use kernel::db::{Document, Result, StoreError, Transaction, Who, document, plain, sql};
 use kernel::ids::{MessageId, PersonaSlug, WorkItemId};
 use kernel::jobs::{self, Job, JobContext, JobId};
@@ -155,6 +156,11 @@ impl ItemRecord {
         self.save(transaction, at).await?;
         if from == WorkStatus::Waiting || next == WorkStatus::Waiting {
             follow_wait(transaction, &self.item, from, at).await?;
+        }
+        match (from.is_over(), next.is_over()) {
+            (false, true) => subjects::delete(transaction, &self.item.id).await?,
+            (true, false) => subjects::insert(transaction, [&self.item]).await?,
+            _ => {}
         }
         insert_event(transaction, &self.item, Some(from), note, at).await
     }
