@@ -7,3 +7,5 @@ CREATE TABLE work_subjects (
 CREATE INDEX work_subjects_item ON work_subjects (item);
 -- What an open item added.
 CREATE INDEX work_items_origin ON work_items (origin) WHERE status NOT IN ('done', 'failed', 'cancelled');
+-- Whether somebody chose the kind of an item, so that an edit keeps it. The planner decides on the others again.
+ALTER TABLE work_items ADD COLUMN kind_chosen INTEGER NOT NULL DEFAULT 0;

@@ -71,6 +71,7 @@ pub(super) fn provide(services: &Services, config: &Config, commands: CommandDep
         zone: config.schedules.zone,
         working_hours: config.backlog.working_hours,
         most_rejections: config.backlog.attempts,
+        is_offline: config.models.tiers.values().all(Vec::is_empty),
         kanban,
         clock: clock.clone(),
     })));
@@ -173,7 +174,7 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
         .context("cannot make an HTTP client")?;
     let models = Models::new(&config.models, &http, meter, clock.clone())?;
     let readings = Readings::new(feeds, clock.clone());
-    let workspaces = Workspaces::new(config.data.join("workspaces"));
+    let workspaces = workspaces(config);
     let tools = tools::toolbox(config, roster, store, &readings, &workspaces, clock)?;
     let runner = Runner { models, tools, redactor: redactor(config), clock: clock.clone() };
     let (team, max_output_tokens) = (config.team.clone(), config.models.max_output_tokens);
@@ -210,6 +211,11 @@ pub(super) fn work_deps(
         ops_channel: ops_channel(config),
         clock: clock.clone(),
     }
+}
+
+/// The folders in which items are worked on.
+pub fn workspaces(config: &Config) -> Workspaces {
+    Workspaces::new(config.data.join("workspaces"))
 }
 
 /// The repositories that items work in.

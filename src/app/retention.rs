@@ -5,10 +5,11 @@ use std::time::Duration;
 use crate::config::RetentionSettings;
 use crate::features::{backlog, chat, schedule, standup};
 use kernel::jobs::RetentionRule;
+use kernel::tools::workspace::Workspaces;
 use kernel::{chat::outbox, events, feeds, llm};
 
 /// All rules. A growing table without a rule must give a reason in the statement tests.
-pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
+pub fn retention_rules(settings: &RetentionSettings, workspaces: &Workspaces) -> Vec<RetentionRule> {
     let days = |days: u32| Duration::from_hours(24 * u64::from(days));
     let (messages, calls) = (days(settings.messages_days), days(settings.model_calls_days));
     let mut rules = chat::store::retention(messages);
@@ -19,5 +20,6 @@ pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
     rules.push(schedule::store::retention(days(settings.firings_days)));
     rules.push(events::retention(days(settings.events_days)));
     rules.extend(backlog::store::retention(days(settings.work_days), calls));
+    rules.push(backlog::workspaces::retention(workspaces, days(settings.work_days)));
     rules
 }

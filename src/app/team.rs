@@ -49,6 +49,7 @@ pub(super) struct Team {
     schedule: Schedule,
     standup: Arc<Standup>,
     work: Work,
+    workspaces: Workspaces,
     services: Services,
     config: Config,
     store: Store,
@@ -62,7 +63,7 @@ impl Team {
     pub(super) async fn new(deps: TeamDeps) -> anyhow::Result<Self> {
         let TeamDeps { config, roster, store, agents, workspaces, services, platform, kanban, serves, clock, tasks, shutdown } = deps;
         let agents = Arc::new(agents);
-        let work = Work::new(work_deps(&config, &store, &agents, workspaces, &platform, &clock));
+        let work = Work::new(work_deps(&config, &store, &agents, workspaces.clone(), &platform, &clock));
         let standup = Arc::new(Standup::new(standup::Deps {
             roster: roster.clone(),
             standup: config.standup.clone(),
@@ -112,7 +113,7 @@ impl Team {
         let chat =
             ChatCommands { store: store.clone(), roster, agents: Some(agents), clock: clock.clone(), live: Some(conversation.clone()) };
         provide(&services, &config, commands, schedule.clone(), chat);
-        Ok(Self { conversation, meetings, schedule, standup, work, services, config, store, clock, tasks, shutdown })
+        Ok(Self { conversation, meetings, schedule, standup, work, workspaces, services, config, store, clock, tasks, shutdown })
     }
 
     /// Takes up what an earlier process left. Called once, by the process that serves, before it starts.
@@ -133,7 +134,7 @@ impl Team {
             stop: self.shutdown.stop.clone(),
             kill: self.shutdown.kill.clone(),
         };
-        Jobs::start(deps, self.config.jobs, self.job_handlers()?, retention_rules(&self.config.retention));
+        Jobs::start(deps, self.config.jobs, self.job_handlers()?, retention_rules(&self.config.retention, &self.workspaces));
         self.schedule.start(&self.tasks, self.shutdown.stop.clone());
         Ok(())
     }

@@ -124,6 +124,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(owner())
                 .argument(due("When it is due, such as friday; none takes the date away"))
                 .argument(urgency())
+                .argument(ArgumentSpec::choice("kind", KINDS, "Type of work"))
                 .argument(criterion("A condition for being done, replacing all earlier ones; may be repeated"))
                 .argument(criteria()),
             |backlog, call| Box::pin(edit(backlog, call)),
@@ -208,8 +209,17 @@ async fn edit(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
     let text = |name: &str| call.arguments.find_text(name).map(str::to_owned);
     let criteria = Some(list_criteria(&call.arguments)).filter(|criteria| !criteria.is_empty());
     let urgency = parse_choice(&call.arguments, "urgency")?;
-    let changes =
-        ItemChanges { what: text("what"), how: text("how"), why: text("why"), owner: text("owner"), urgency, due: text("due"), criteria };
+    let kind = parse_choice(&call.arguments, "kind")?;
+    let changes = ItemChanges {
+        what: text("what"),
+        how: text("how"),
+        why: text("why"),
+        owner: text("owner"),
+        urgency,
+        due: text("due"),
+        criteria,
+        kind,
+    };
     let item = backlog.edit(call.arguments.get_text("id")?, &changes, &Asker::of(call)).await.map_err(explain)?;
     let text = format!("{} changed an item: {}", call.caller.subject(), line(&item));
     Ok(CommandReply::public(text).with_data(json!({ "item": item })))

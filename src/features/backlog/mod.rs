@@ -34,6 +34,7 @@
 //! | a worktree was begun | its record, maybe a half of it | takes it up from the record, or makes it again; see [`kernel::repository`] |
 //! | the change was committed | the commit on the item's branch | commits nothing more, writes the patch again |
 //! | an item with a worktree ended | item over, the job of the learnings woken | removes the worktree, and the branch of a cancelled item |
+//! | a workspace was moved away because its item ended long ago | a folder that no item has | the next round deletes it |
 //! | others ended with it | their events, a job that announces them | announces them |
 //!
 //! An item whose process died three times in a row, while it ran alone, is set aside for a person. The others continue.
@@ -65,6 +66,7 @@ pub mod settings;
 pub mod store;
 pub mod tools;
 pub mod verifier;
+pub mod workspaces;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -149,6 +151,7 @@ impl Work {
                 readings: agents.readings.clone(),
                 settings: deps.settings.clone(),
                 repositories: deps.repositories.clone(),
+                zone: deps.zone,
             },
             reviewer: ReviewDeps {
                 store: deps.store.clone(),

@@ -142,9 +142,9 @@ impl Work {
 
     /// The message that asks for a higher budget. Other waits have their own questions.
     async fn ask_for_money(&self, item: &WorkItem, wait: &Wait) -> Result<Vec<OutboundMessage>, StoreError> {
-        let Wait::Budget { refused, .. } = wait else { return Ok(Vec::new()) };
+        let Wait::Budget { refused, day } = wait else { return Ok(Vec::new()) };
         let step = self.deps().budgets.step(&refused.limit);
-        self.say(item, |announcer| announcer.ask_budget(item, refused, step)).await
+        self.say(item, |announcer| announcer.ask_budget(item, refused, *day, step)).await
     }
 
     async fn done(&self, item: &WorkItem, product: &Product, evidence: Vec<Evidence>, journal: &[JournalEntry]) -> anyhow::Result<Close> {

@@ -5,6 +5,7 @@ use std::path::Path;
 use secrecy::ExposeSecret;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, SqliteConnection};
 
+use kernel::tools::workspace::Workspaces;
 use teamroom::app::retention_rules;
 use teamroom::config::RetentionSettings;
 
@@ -168,7 +169,7 @@ const KEPT: [(&str, &str); 27] = [
 async fn every_table_has_a_rule_by_which_its_rows_are_deleted_or_says_why_not() {
     let home = Home::sqlite();
     let store = home.open().await;
-    let rules = retention_rules(&RetentionSettings::default());
+    let rules = retention_rules(&RetentionSettings::default(), &Workspaces::new("unused".into()));
     let covered: Vec<&str> = rules.iter().flat_map(kernel::jobs::RetentionRule::tables).copied().collect();
     for (table, _) in store.summary().await.unwrap().tables {
         let kept = KEPT.iter().any(|(kept, _)| *kept == table);

@@ -206,7 +206,7 @@ impl Work {
                 && deps.roster.find(slug).is_none()
             {
                 tracing::warn!(item = %item.id, persona = %slug, "the owner of an item has left the team; the coordinator takes over");
-                let edit = ItemEdit { owner: Some(&coordinator), ..ItemEdit::default() };
+                let edit = ItemEdit { owner: Some(&coordinator), execution: item.execution.as_ref(), ..ItemEdit::default() };
                 deps.store.edit_item(&item.id, &edit, &format!("{slug} is no longer on the team"), deps.clock.now()).await?;
             }
         }

@@ -176,7 +176,7 @@ impl Page<'_> {
             lines.extend(
                 run.entries
                     .iter()
-                    .map(|(entry, at)| format!("attempt {}, {}: {}", run.run, at.format("%H:%M:%S"), describe(entry, &names))),
+                    .map(|(entry, at)| format!("attempt {}, {}: {}", run.run, self.roster.show_time(*at), describe(entry, &names))),
             );
         }
         section("Journal", lines, self.most())

@@ -250,13 +250,19 @@ pub(super) fn clean_prose(field: &str, text: &str) -> Result<String, String> {
 
 fn check_kind(draft: &ItemDraft, owner: &Owner, what: &str, how: &str) -> Result<Option<Execution>, String> {
     let Some(kind) = draft.kind else { return Ok(None) };
-    if matches!(owner, Owner::Person { .. }) && !matches!(kind, ExecutionKind::Remind | ExecutionKind::Ask) {
-        return Err("belongs to a person, who can only be reminded or asked. Leave out the kind, or assign it to a persona".to_owned());
-    }
+    check_kind_of(kind, owner)?;
     if kind == ExecutionKind::Watch && draft.watch.is_none() {
         return Err("has the kind watch, but no terms. Add `watch` with a feed and an end time".to_owned());
     }
     Ok(action::execution_of(kind, draft.watch.as_ref(), owner, what, how))
+}
+
+/// Checks that an owner can have work of a kind.
+pub(super) fn check_kind_of(kind: ExecutionKind, owner: &Owner) -> Result<(), String> {
+    if matches!(owner, Owner::Person { .. }) && !matches!(kind, ExecutionKind::Remind | ExecutionKind::Ask) {
+        return Err("belongs to a person, who can only be reminded or asked. Leave out the kind, or assign it to a persona".to_owned());
+    }
+    Ok(())
 }
 
 fn label(number: usize, draft: &ItemDraft) -> String {

@@ -7,6 +7,7 @@ use crate::features::backlog::learning::{ItemEnd, memory_of};
 use crate::features::backlog::model::{Evidence, Execution, ExecutionKind, Judge, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::render::Spot;
+use crate::features::backlog::replies::words_of;
 use crate::features::backlog::service::adding::clean;
 use crate::features::backlog::service::changing::{check_may_change, named, over};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
@@ -15,7 +16,7 @@ use kernel::chat::medium::Medium;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::commands::CommandReply;
 use kernel::db::StoreError;
-use kernel::ids::{ApprovalId, WorkItemId};
+use kernel::ids::{ApprovalId, MessageId, WorkItemId};
 use kernel::memory::Memory;
 use kernel::tools::approval::ApprovalState;
 
@@ -31,6 +32,7 @@ impl Backlog {
             WorkButton::Done(id) => self.press_answer(id, (true, DONE), asker).await,
             WorkButton::NotNeeded(id) => self.press_answer(id, (false, "not needed"), asker).await,
             WorkButton::Unknown(id) => self.hand_back(id, asker).await,
+            WorkButton::Answer(id, message) => self.confirm_answer(id, message, asker).await,
             WorkButton::Accept(id) => self.judge(id, true, asker).await,
             WorkButton::Reject(id) => self.judge(id, false, asker).await,
             WorkButton::Retry(id) => self.press_retry(id, asker).await,
@@ -65,6 +67,18 @@ impl Backlog {
             return self.already_decided(&item).await;
         }
         Ok(CommandReply::private("Noted: you don't know.").retiring_buttons())
+    }
+
+    /// Somebody says that what they wrote is the answer.
+    async fn confirm_answer(&self, id: &WorkItemId, message: &MessageId, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
+        let Some(said) = self.deps.store.find_message(message).await?.map(|row| row.message) else {
+            return Ok(CommandReply::refused("That reply is not there any more. Please reply again.").retiring_buttons());
+        };
+        if !matches!(asker, Asker::Person { id, .. } if *id == said.author.id) {
+            return Err(refused(format!("only {} can say whether that is the answer", said.author.name)));
+        }
+        Ok(self.answer(&item, (true, &words_of(&said, &[])), asker).await?.retiring_buttons())
     }
 
     /// Takes an item that looks like another one into the backlog.

@@ -1,10 +1,11 @@
 //! Changes of existing items.
 
 use crate::features::backlog::action;
-use crate::features::backlog::action::WHAT;
-use crate::features::backlog::model::{DueChange, ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
+use crate::features::backlog::action::{WHAT, execution_of, question_of};
+use crate::features::backlog::model::{DueChange, Execution, ExecutionKind, ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
+use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::render::Spot;
-use crate::features::backlog::service::adding::{check_criteria, clean, clean_prose, me};
+use crate::features::backlog::service::adding::{check_criteria, check_kind_of, clean, clean_prose, me};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::{Ended, ItemEdit};
 use kernel::chat::outbound::OutboundMessage;
@@ -98,6 +99,7 @@ impl Backlog {
             return Err(refused(over(&item)));
         }
         let checked = self.check_changes(changes, asker).await?;
+        let execution = self.execution_after(&item, &checked, changes.kind)?;
         let edit = ItemEdit {
             what: checked.what.as_deref(),
             how: checked.how.as_deref(),
@@ -106,6 +108,8 @@ impl Backlog {
             urgency: checked.urgency,
             criteria: checked.criteria.as_deref(),
             due: checked.due,
+            execution: execution.as_ref(),
+            chooses_kind: changes.kind.is_some(),
         };
         if !self.deps.store.edit_item(&item.id, &edit, asker.name(), self.deps.clock.now()).await? {
             let now = self.read(&item).await?;
@@ -136,6 +140,31 @@ impl Backlog {
                 Some(due) => Some(DueChange::Set(self.parse_due(due).map_err(it)?)),
             },
         })
+    }
+
+    /// How an item is carried out with the new values, if its kind stays or is `chosen`. None if the kind does not fit the owner any more.
+    fn execution_after(
+        &self,
+        item: &WorkItem,
+        checked: &CheckedChanges,
+        chosen: Option<ExecutionKind>,
+    ) -> Result<Option<Execution>, BacklogError> {
+        let what = checked.what.as_deref().unwrap_or(&item.what);
+        let how = checked.how.as_deref().unwrap_or(&item.how);
+        let owner = checked.owner.as_ref().unwrap_or(&item.owner);
+        if let Some(kind) = chosen {
+            check_kind_of(kind, owner).map_err(|reason| refused(format!("the item {reason}")))?;
+        }
+        match (chosen.or(item.execution.as_ref().map(Execution::kind)), &item.execution) {
+            (Some(kind), _) if check_kind_of(kind, owner).is_err() => Ok(None),
+            (Some(ExecutionKind::Ask), _) => Ok(Some(Execution::ask(asked_in(what, owner, &self.deps.roster), question_of(what, how)))),
+            // Its terms, or who is reminded.
+            (Some(kind), Some(before)) if kind == before.kind() && (checked.owner.is_none() || kind == ExecutionKind::Watch) => {
+                Ok(Some(before.clone()))
+            }
+            (Some(kind), _) => Ok(execution_of(kind, None, owner, what, how)),
+            (None, _) => Ok(None),
+        }
     }
 
     /// The item, if the caller may change it.

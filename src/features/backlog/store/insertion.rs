@@ -193,8 +193,8 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &st
         execute,
         "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
              outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank, repository, due,
-             private_to, family)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)
+             private_to, family, kind_chosen)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)
          ON CONFLICT (id) DO NOTHING",
         item.id.as_str(),
         item.kind.as_str(),
@@ -225,7 +225,8 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &st
         item.repository.as_deref(),
         item.due,
         item.private_to.as_ref().map(ChannelId::as_str),
-        family
+        family,
+        item.execution.is_some()
     )?;
     Ok(inserted > 0)
 }

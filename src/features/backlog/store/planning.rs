@@ -166,6 +166,7 @@ impl Store {
         }
         let note = format!("{by} says: {}", execution.kind().as_str());
         record.item.execution = Some(execution.clone());
+        record.is_kind_chosen = true;
         record.go(&mut transaction, WorkStatus::New, Some(&note), at).await?;
         transaction.commit().await?;
         Ok(true)

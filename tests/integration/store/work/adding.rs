@@ -15,15 +15,17 @@ use kernel::repository::Repositories;
 use kernel::testing::roster::roster;
 use kernel::time::ManualClock;
 use secrecy::ExposeSecret;
-use teamroom::features::backlog::model::{ItemDraft, Owner, Wait, WorkItem, WorkStatus, WorkingHours};
+use teamroom::features::backlog::model::{
+    Execution, ExecutionKind, ItemChanges, ItemDraft, Owner, Wait, WorkItem, WorkStatus, WorkingHours,
+};
 use teamroom::features::backlog::service::{AskedIn, Asker, Backlog, Deps, ListQuery};
-use teamroom::features::backlog::store::ItemEdit;
+use teamroom::features::backlog::store::{ItemEdit, Planned};
 use teamroom::store::Store;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use super::{insert, item, needing, part_of, plan};
+use super::{for_persona, insert, item, needing, part_of, plan};
 use crate::store::sample::at;
 use crate::store::{Home, on_both};
 
@@ -31,6 +33,7 @@ on_both!(
     a_part_is_added_and_ranked_with_the_same_statements_whatever_there_is,
     similar_titles_are_found_while_they_are_open,
     what_is_private_is_compared_and_shown_in_its_place_alone,
+    an_edit_keeps_a_chosen_kind_and_plans_others_again,
 );
 
 /// The database of the process that counts.
@@ -46,6 +49,7 @@ fn backlog(store: &Store) -> Backlog {
         zone: chrono_tz::Tz::UTC,
         working_hours: WorkingHours::default(),
         most_rejections: 3,
+        is_offline: true,
         kanban: None,
         clock: Arc::new(ManualClock::new(at(100))),
     })
@@ -196,6 +200,48 @@ async fn similar_titles_are_found_while_they_are_open(home: &Home) {
     store.enqueue_lost_items(at(5)).await.unwrap();
     assert_eq!(find("Fix the flaky login test").await, (vec![login.what.clone()], true));
     assert_eq!(find("deploy it").await.0.len(), 0);
+}
+
+async fn an_edit_keeps_a_chosen_kind_and_plans_others_again(home: &Home) {
+    let store = home.open().await;
+    let backlog = backlog(&store);
+    let add = async |what: &str, kind: Option<ExecutionKind>| {
+        let item = backlog.add(&ItemDraft { kind, ..draft(what) }, &Asker::CommandLine, AskedIn::default()).await.unwrap();
+        let planned = Planned { execution: Some(Execution::Research), ..for_persona("vince") };
+        let planned = if kind.is_some() { Planned { execution: None, ..planned } } else { planned };
+        assert!(store.plan_item(&item.id, &planned, at(1)).await.unwrap());
+        item.short_id().to_owned()
+    };
+    let edit = async |id: &str, changes: ItemChanges| backlog.edit(id, &changes, &Asker::CommandLine).await;
+    let what = |what: &str| ItemChanges { what: Some(what.to_owned()), ..ItemChanges::default() };
+
+    let planned = add("Compare prices", None).await;
+    assert_eq!(edit(&planned, what("Compare all prices")).await.unwrap().execution, None, "the planner decides again");
+    let written = add("Describe the move", Some(ExecutionKind::Write)).await;
+    let item = edit(&written, what("Describe the way")).await.unwrap();
+    assert_eq!((item.status, item.execution), (WorkStatus::New, Some(Execution::Write)));
+    let item = edit(&written, ItemChanges { owner: Some("eliza".into()), ..ItemChanges::default() }).await.unwrap();
+    assert_eq!(item.execution, Some(Execution::Write), "still new, and of that kind");
+
+    let asked = add("Ask Vince for the port", Some(ExecutionKind::Ask)).await;
+    let item = edit(&asked, what("Ask Eliza for the address")).await.unwrap();
+    assert_eq!(
+        item.execution,
+        Some(Execution::ask(Owner::Persona("eliza".into()), "Ask Eliza for the address".into())),
+        "asks what it says now"
+    );
+
+    // Another kind is chosen, and kept from then on.
+    let item = edit(&planned, ItemChanges { kind: Some(ExecutionKind::Build), ..ItemChanges::default() }).await.unwrap();
+    assert_eq!(item.execution, Some(Execution::Build));
+    let again = edit(&planned, ItemChanges { kind: Some(ExecutionKind::Build), ..ItemChanges::default() }).await.unwrap_err();
+    assert!(again.to_string().contains("already has these values"), "{again}");
+    assert_eq!(edit(&planned, what("Compare no prices")).await.unwrap().execution, Some(Execution::Build));
+    let (ann, _) = person("discord:1", "general", Place::Server, false);
+    let mine = ItemChanges { owner: Some("me".into()), ..ItemChanges::default() };
+    assert_eq!(backlog.edit(&planned, &mine, &ann).await.unwrap().execution, None, "a person builds nothing for the team");
+    let refused = edit(&planned, ItemChanges { kind: Some(ExecutionKind::Build), ..ItemChanges::default() }).await.unwrap_err();
+    assert!(refused.to_string().contains("belongs to a person, who can only be reminded or asked"), "{refused}");
 }
 
 fn person(id: &str, channel: &str, place: Place, private: bool) -> (Asker, AskedIn) {

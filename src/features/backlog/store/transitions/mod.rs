@@ -36,6 +36,8 @@ pub(super) struct ItemRecord {
     pub(super) rejections: u32,
     /// Nobody gave its criteria: the planner drafted them.
     pub(super) has_drafted_criteria: bool,
+    /// Somebody chose its kind, or its proposer did. The others' kinds are the planner's.
+    pub(super) is_kind_chosen: bool,
     /// Others are its parts. It is not carried out itself then.
     pub(super) has_parts: bool,
     /// The changes are those of its own job, which ends with them.
@@ -52,6 +54,7 @@ pub(super) struct StandingColumns {
     #[sqlx(try_from = "i64")]
     rejections: u32,
     criteria_drafted: bool,
+    kind_chosen: bool,
     has_parts: bool,
     family: String,
 }
@@ -67,6 +70,7 @@ impl TryFrom<StandingColumns> for ItemRecord {
             job: row.job.map(JobId),
             rejections: row.rejections,
             has_drafted_criteria: row.criteria_drafted,
+            is_kind_chosen: row.kind_chosen,
             has_parts: row.has_parts,
             is_held: false,
         })
@@ -203,7 +207,7 @@ impl ItemRecord {
             execute,
             "UPDATE work_items SET what = $2, how = $3, why = $4, owner = $5, owner_name = $6, urgency = $7, criteria = $8, status = $9,
                  attempts = $10, execution = $11, persona = $12, wait = $13, not_before = $14, run = $15, product = $16, evidence = $17,
-                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22, repository = $23, due = $24, criteria_drafted = $25
+                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22, repository = $23, due = $24, criteria_drafted = $25, kind_chosen = $26
              WHERE id = $1",
             item.id.as_str(),
             plain(&item.what),
@@ -229,7 +233,8 @@ impl ItemRecord {
             at,
             item.repository.as_deref(),
             item.due,
-            self.has_drafted_criteria
+            self.has_drafted_criteria,
+            self.is_kind_chosen
         )?;
         Ok(())
     }
