@@ -127,7 +127,11 @@ async fn time_additions(name: &str, database: &Database) {
     let part = |parent: &WorkItem, what: &str| ItemDraft { parent: Some(parent.id.to_string()), ..tell(what) };
     for (parent, count) in parents.iter().zip([10, BLOCKED]) {
         planner
-            .add(&(0..count).map(|number| part(parent, &format!("the page {} of the {}", word(number), parent.what))).collect::<Vec<_>>())
+            .add(
+                &(0..count)
+                    .map(|number| part(parent, &format!("{} {} {}", word(number), word(20_000 + number), parent.short_id())))
+                    .collect::<Vec<_>>(),
+            )
             .await;
     }
     planner.plan().await;
@@ -135,7 +139,7 @@ async fn time_additions(name: &str, database: &Database) {
     for number in 0..100 {
         for (parent, times) in parents.iter().zip([&mut to_few, &mut to_many]) {
             let began = Instant::now();
-            planner.add(&[part(parent, &format!("the page {} of the {}", word(BLOCKED + number), parent.what))]).await;
+            planner.add(&[part(parent, &format!("{} {} {}", word(40_000 + number), word(60_000 + number), parent.short_id()))]).await;
             let added = began.elapsed();
             times.push((added, added + planner.plan().await));
         }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Execution, Rank, Urgency, Wait, WorkItem, WorkStatus, graph};
+use crate::features::backlog::store::bulk;
 use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::priority_of;
@@ -13,6 +14,9 @@ use crate::store::Store;
 use kernel::db::{Backend, Result, Transaction, bounded, document, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::jobs::{self, JobId};
+
+/// As many items are planned together with a few statements.
+const MANY: usize = 10;
 
 /// Ranks are stored in batches, so that a claim waits for one batch at most.
 const RANKS_AT_ONCE: usize = 200;
@@ -76,6 +80,22 @@ pub struct Planned<'a> {
     pub wait: Option<Wait>,
     /// A reason if it is not obvious. For a failing item, the outcome.
     pub note: Option<&'a str>,
+}
+
+impl Planned<'_> {
+    /// Takes over how the item is carried out.
+    pub(super) fn fill(&self, record: &mut ItemRecord) {
+        if let Some(execution) = &self.execution {
+            record.item.execution = Some(execution.clone());
+        }
+        if let Some(persona) = &self.persona {
+            record.item.persona = Some(persona.clone());
+        }
+        if record.item.criteria.is_empty() && !self.criteria.is_empty() {
+            record.item.criteria.clone_from(&self.criteria);
+            record.has_drafted_criteria = true;
+        }
+    }
 }
 
 /// A rank as a sortable text. Age beyond the day is part of the id.
@@ -147,10 +167,12 @@ impl Store {
 
     /// As [`Store::plan_item`], in one transaction for all. Returns how many were planned.
     pub async fn plan_items(&self, plans: &[(WorkItemId, Planned<'_>)], at: DateTime<Utc>) -> Result<usize> {
-        let mut count = 0;
         let mut transaction = self.db().begin().await?;
         families::hold_all(&mut transaction, &plans.iter().map(|(item, _)| item.as_str()).collect::<Vec<_>>()).await?;
-        for (item, planned) in plans {
+        // A job that is enqueued alone is started by this process at once.
+        let others = if plans.len() < MANY { (0..plans.len()).collect() } else { bulk::plan_new(&mut transaction, plans, at).await? };
+        let mut count = plans.len() - others.len();
+        for (item, planned) in others.into_iter().map(|number| &plans[number]) {
             count += usize::from(plan(&mut transaction, item, planned, at).await?);
         }
         transaction.commit().await?;
@@ -237,16 +259,7 @@ impl Store {
 
 async fn plan(transaction: &mut Transaction, item: &WorkItemId, planned: &Planned<'_>, at: DateTime<Utc>) -> Result<bool> {
     let Some(mut record) = ItemRecord::find(transaction, item).await?.filter(is_for_planner) else { return Ok(false) };
-    if let Some(execution) = &planned.execution {
-        record.item.execution = Some(execution.clone());
-    }
-    if let Some(persona) = &planned.persona {
-        record.item.persona = Some(persona.clone());
-    }
-    if record.item.criteria.is_empty() && !planned.criteria.is_empty() {
-        record.item.criteria.clone_from(&planned.criteria);
-        record.has_drafted_criteria = true;
-    }
+    planned.fill(&mut record);
     match planned.status {
         WorkStatus::Ready | WorkStatus::Blocked => {
             record.place(transaction, planned.note, at).await?;
