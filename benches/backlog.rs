@@ -1,8 +1,12 @@
 //! Benchmarks the backlog: `cargo bench --bench backlog`, or `cargo bench --bench backlog -- --short` for a quick run.
 //!
-//! Pick-up time is measured in a running team with a chain of items, each of which becomes ready when the one before ends. Claims are
+//! Planning goes through the planner's job, adding through the service. Pick-up time is measured in a running team with a chain of items, each of which becomes ready when the one before ends. Claims are
 //! measured on the store alone. Both sides of a ratio come from the same run, in turns.
 
+#[path = "../tests/integration/support/nobody.rs"]
+mod nobody;
+#[path = "stage/planner.rs"]
+mod planner;
 #[path = "../tests/integration/support/postgres.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod postgres;
@@ -15,13 +19,17 @@ mod stage;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
+use kernel::chat::message::{Author, AuthorKind, Channel, Place};
+use kernel::ids::UserId;
 use kernel::jobs::Paused;
+use kernel::people::Seen;
 use kernel::testing::jobs::ManualWorker;
 use kernel::time::{Clock as _, SystemClock};
+use planner::Planner;
 use secrecy::SecretString;
 use serde_json::json;
 use stage::{Sandbox, Team, binary, millis};
-use teamroom::features::backlog::model::{Execution, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Execution, ItemDraft, Origin, Owner, WorkItem, WorkStatus};
 use teamroom::features::backlog::store::{End, ItemFilter, RUN, RunEnd};
 use teamroom::store::Store;
 
@@ -35,6 +43,10 @@ fn main() {
         for has_postgres in [false, true] {
             let name = if has_postgres { "PostgreSQL" } else { "SQLite" };
             let Some(database) = database(has_postgres).await else { return };
+            time_planning(name, &database).await;
+            let Some(database) = self::database(has_postgres).await else { return };
+            time_additions(name, &database).await;
+            let Some(database) = self::database(has_postgres).await else { return };
             time_pick_up(name, &database, count).await;
             let Some(database) = self::database(has_postgres).await else { return };
             count_claims(name, &database, count * 5).await;
@@ -62,6 +74,102 @@ impl Database {
     }
 }
 
+/// Plans ten thousand items that were added at once: alone, as parts of one, and as a chain. With a directory of a thousand people.
+async fn time_planning(name: &str, database: &Database) {
+    let store = database.open().await;
+    for number in 0..1000 {
+        let author = Author {
+            id: UserId::new(format!("discord:{number}")),
+            name: format!("Person {}", word(number)),
+            aliases: Vec::new(),
+            kind: AuthorKind::Person,
+            roles: Vec::new(),
+        };
+        let channel = Channel { id: "10".into(), name: "general".into(), place: Place::Server, private: false };
+        store.database().record_seen(&Seen { author: &author, channel: &channel, at: now() }).await.expect("the store answers");
+    }
+    let planner = Planner::start(&store, database.dir.path()).await;
+    // The first round of a process looks at everything.
+    planner.add(&[tell("the first")]).await;
+    planner.plan().await;
+    let shapes: [(&str, fn(usize) -> ItemDraft); 3] = [
+        ("alone", |number| tell(&word(number))),
+        ("parts", |number| ItemDraft {
+            parent: (number > 0).then(|| "0".into()),
+            key: Some(number.to_string()),
+            ..tell(&format!("a part {}", word(number)))
+        }),
+        ("chain", |number| {
+            let needs = number.checked_sub(1).map(|before| before.to_string());
+            ItemDraft { needs: needs.into_iter().collect(), key: Some(number.to_string()), ..tell(&format!("a link {}", word(number))) }
+        }),
+    ];
+    for (shape, draft) in shapes {
+        let drafts: Vec<_> = (0..BLOCKED).map(draft).collect();
+        let began = Instant::now();
+        planner.add(&drafts).await;
+        let added = began.elapsed();
+        let planned = planner.plan().await;
+        assert!(store.list_unplanned(1).await.expect("the store answers").is_empty(), "all are planned");
+        println!(
+            "{name:<10} | {BLOCKED} items ({shape}): planned in {:.0} ms (aim 3000), added in {:.0} ms",
+            millis(planned),
+            millis(added)
+        );
+    }
+}
+
+/// Compares an addition to a parent with ten open parts with one to a parent with ten thousand, in turns, each with its planning.
+async fn time_additions(name: &str, database: &Database) {
+    let store = database.open().await;
+    let planner = Planner::start(&store, database.dir.path()).await;
+    let parents = planner.add(&[tell("a small thing"), tell("a large matter")]).await;
+    let part = |parent: &WorkItem, what: &str| ItemDraft { parent: Some(parent.id.to_string()), ..tell(what) };
+    for (parent, count) in parents.iter().zip([10, BLOCKED]) {
+        planner
+            .add(
+                &(0..count)
+                    .map(|number| part(parent, &format!("{} {} {}", word(number), word(20_000 + number), parent.short_id())))
+                    .collect::<Vec<_>>(),
+            )
+            .await;
+    }
+    planner.plan().await;
+    let (mut to_few, mut to_many) = (Vec::new(), Vec::new());
+    for number in 0..100 {
+        for (parent, times) in parents.iter().zip([&mut to_few, &mut to_many]) {
+            let began = Instant::now();
+            planner.add(&[part(parent, &format!("{} {} {}", word(40_000 + number), word(60_000 + number), parent.short_id()))]).await;
+            let added = began.elapsed();
+            times.push((added, added + planner.plan().await));
+        }
+    }
+    let [(few, few_planned), (many, many_planned)] = [to_few, to_many].map(|times| {
+        let (added, planned): (Vec<Duration>, Vec<Duration>) = times.into_iter().unzip();
+        (median(added), median(planned))
+    });
+    println!(
+        "{name:<10} | a part is added to {BLOCKED} in {many:.2} ms, to ten in {few:.2} ms: {:.2} times; with its planning {:.2} times",
+        many / few,
+        many_planned / few_planned
+    );
+}
+
+fn tell(what: &str) -> ItemDraft {
+    ItemDraft { what: format!("Tell everybody about {what}"), owner: Some("vince".into()), ..ItemDraft::default() }
+}
+
+/// A word of its own for each number, without digits, which are compared exactly.
+fn word(number: usize) -> String {
+    format!("{number:05}").bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
+}
+
+/// In milliseconds.
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    millis(times[times.len() / 2])
+}
+
 /// The time from ready to claimed, and from item to item, for a chain of looks at a feed by one persona, offline.
 async fn time_pick_up(name: &str, database: &Database, count: usize) {
     let dir = database.dir.path();
@@ -80,7 +188,7 @@ async fn time_pick_up(name: &str, database: &Database, count: usize) {
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
 
     let store = database.open().await;
-    let done = ItemFilter { statuses: &[WorkStatus::Done], owner: None, limit: u32::MAX };
+    let done = ItemFilter { statuses: &[WorkStatus::Done], owner: None, scope: None, limit: u32::MAX };
     let started = Instant::now();
     let items = loop {
         let items = store.list_items(&done).await.expect("the store answers");

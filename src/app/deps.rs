@@ -117,12 +117,17 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
         .context("cannot make an HTTP client")?;
     let models = Models::new(&config.models, &http, meter, clock.clone())?;
     let readings = Readings::new(feeds, clock.clone());
-    let workspaces = Workspaces::new(config.data.join("workspaces"));
+    let workspaces = workspaces(config);
     let tools = tools::toolbox(config, roster, store, &readings, &workspaces, clock)?;
     let runner = Runner { models, tools, redactor: redactor(config), clock: clock.clone() };
     let (team, max_output_tokens) = (config.team.clone(), config.models.max_output_tokens);
     let agents = Agents { runner, roster: roster.clone(), team, store: store.database(), readings, max_output_tokens };
     Ok(TeamAgents { agents, budget_low, workspaces })
+}
+
+/// The folders in which items are worked on.
+pub fn workspaces(config: &Config) -> Workspaces {
+    Workspaces::new(config.data.join("workspaces"))
 }
 
 /// The redactor of every secret that this process was given.

@@ -33,7 +33,7 @@ use crate::store::Store;
 pub use beside::{Beside, beside};
 use deps::connect;
 pub(crate) use deps::redactor;
-pub use deps::{Connect, Connection, TeamAgents, agents, people, provide};
+pub use deps::{Connect, Connection, TeamAgents, agents, people, provide, workspaces};
 use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;

@@ -3,16 +3,17 @@
 use crate::config::RetentionSettings;
 use crate::features::FEATURES;
 use kernel::jobs::RetentionRule;
+use kernel::tools::workspace::Workspaces;
 use kernel::{chat::outbox, events, feeds, llm};
 
 /// All rules. A growing table without a rule must give a reason in the statement tests.
-pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
+pub fn retention_rules(settings: &RetentionSettings, workspaces: &Workspaces) -> Vec<RetentionRule> {
     let mut rules = vec![
         outbox::store::retention(settings.messages()),
         llm::store::retention(settings.model_calls()),
         feeds::retention(settings.samples()),
         events::retention(settings.events()),
     ];
-    rules.extend(FEATURES.iter().flat_map(|feature| feature.list_retention(settings)));
+    rules.extend(FEATURES.iter().flat_map(|feature| feature.list_retention(settings, workspaces)));
     rules
 }

@@ -13,6 +13,7 @@ use crate::store::Store;
 use kernel::agent::turn::TurnState;
 use kernel::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, LedgerSource, WorkLine};
 use kernel::ids::PersonaSlug;
+use kernel::memory::Scope;
 use kernel::money::{CostGroup, CostLine};
 use kernel::persona::roster::Roster;
 
@@ -63,11 +64,16 @@ impl BacklogSource for OwnDoings {
         today: DateTime<Utc>,
         limit: usize,
     ) -> anyhow::Result<Backlog> {
+        // A feed is read everywhere, so it leaves out what was asked for in private.
         let counts = self.store.count_items(today).await?;
         let changed = self.store.list_items_changed(since, until).await?;
-        let next = self.store.list_items(&ItemFilter { statuses: &[WorkStatus::Ready], owner: None, limit: NEXT }).await?;
+        let next = self
+            .store
+            .list_items(&ItemFilter { statuses: &[WorkStatus::Ready], owner: None, scope: Some(&Scope::TEAM), limit: NEXT })
+            .await?;
         let standing = [WorkStatus::Waiting, WorkStatus::Blocked];
-        let mut stuck = self.store.list_items(&ItemFilter { statuses: &standing, owner: None, limit: STUCK }).await?;
+        let mut stuck =
+            self.store.list_items(&ItemFilter { statuses: &standing, owner: None, scope: Some(&Scope::TEAM), limit: STUCK }).await?;
         // What waits holds up what is blocked.
         stuck.sort_by_key(|item| (item.status != WorkStatus::Waiting, item.updated_at));
         let line = |item: &WorkItem| WorkLine {
@@ -81,15 +87,14 @@ impl BacklogSource for OwnDoings {
             waits: item.wait.as_ref().map(Wait::describe),
             at: item.updated_at,
         };
-        // A feed is read everywhere, so it leaves out what was asked for in private.
         let is_public = |item: &WorkItem| item.private_to.is_none();
         let open = counts.by_status.iter().filter(|(status, _)| !status.is_over());
         Ok(Backlog {
             open: open.map(|(status, count)| (status.as_str().to_owned(), *count)).collect(),
             done_today: counts.done_since,
             changed: changed.iter().rev().map(|change| &change.item).filter(|item| is_public(item)).take(limit).map(line).collect(),
-            next: next.iter().filter(|item| is_public(item)).map(line).collect(),
-            stuck: stuck.iter().filter(|item| is_public(item)).map(line).collect(),
+            next: next.iter().map(line).collect(),
+            stuck: stuck.iter().map(line).collect(),
             total: changed.len() as u64,
         })
     }

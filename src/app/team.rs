@@ -44,6 +44,7 @@ pub(super) struct Team {
     pub(super) conversation: Conversation,
     meetings: Meetings,
     schedule: Schedule,
+    workspaces: Workspaces,
     services: Services,
     config: Config,
     store: Store,
@@ -62,7 +63,12 @@ impl Team {
             roster: roster.clone(),
             people: people(&config, &store),
             store: store.clone(),
-            running: Some(Running { agents: agents.clone(), workspaces, platform: platform.clone(), hears_people: true }),
+            running: Some(Running {
+                agents: agents.clone(),
+                workspaces: workspaces.clone(),
+                platform: platform.clone(),
+                hears_people: true,
+            }),
             kanban,
             clock: clock.clone(),
         };
@@ -106,7 +112,7 @@ impl Team {
         let live = Some(conversation.clone());
         services.provide(Arc::new(ChatCommands { store: store.clone(), roster, agents: Some(agents), clock: clock.clone(), live }));
         services.provide(Arc::new(schedule.clone()));
-        Ok(Self { conversation, meetings, schedule, services, config, store, clock, tasks, shutdown })
+        Ok(Self { conversation, meetings, schedule, workspaces, services, config, store, clock, tasks, shutdown })
     }
 
     /// Takes up what an earlier process left. Called once, by the process that serves, before it starts.
@@ -128,7 +134,7 @@ impl Team {
             stop: self.shutdown.stop.clone(),
             kill: self.shutdown.kill.clone(),
         };
-        Jobs::start(deps, self.config.jobs, self.job_handlers()?, retention_rules(&self.config.retention));
+        Jobs::start(deps, self.config.jobs, self.job_handlers()?, retention_rules(&self.config.retention, &self.workspaces));
         self.schedule.start(&self.tasks, self.shutdown.stop.clone());
         Ok(())
     }

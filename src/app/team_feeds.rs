@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 
 use kernel::agent::Readings;
 use kernel::feeds::{FeedItem, FeedQuery, Reading};
@@ -15,6 +16,8 @@ const ITEMS: usize = 40;
 /// The feeds that personas declare.
 pub struct TeamFeeds {
     pub readings: Readings,
+    /// In which personas and people read times.
+    pub zone: Tz,
 }
 
 #[async_trait]
@@ -29,23 +32,30 @@ impl FeedReader for TeamFeeds {
         let feed = own.map_or_else(|| self.readings.get_feed(name), Ok).map_err(|error| error.to_string())?;
         let asked = FeedQuery { now, since: now - DAYS, until: now, limit: ITEMS };
         match feed.read(&asked).await {
-            Ok(reading) => Ok(render(name, &reading)),
-            Err(error) => Err(format!("the feed {name} has no data: {error}")),
+            Ok(reading) => Ok(render(name, &reading, self.zone)),
+            Err(error) => Err(format!("the feed {name} has no data: {}", error.describe(self.zone))),
         }
     }
 }
 
-fn render(name: &str, reading: &Reading) -> String {
-    let head = format!("{name} ({}), as of {}", reading.source, reading.as_of.format("%Y-%m-%d %H:%M UTC"));
+fn render(name: &str, reading: &Reading, zone: Tz) -> String {
+    let head = format!("{name} ({}), as of {}", reading.source, reading.as_of.with_timezone(&zone).format("%Y-%m-%d %H:%M %Z"));
     let values = reading.values.iter().map(|value| format!("value: {value}"));
     let left_out = reading.total.saturating_sub(reading.items.len());
     let more = (left_out > 0).then(|| format!("({left_out} more in the last {} days are left out)", DAYS.num_days()));
     let note = reading.note.iter().cloned();
-    [head].into_iter().chain(note).chain(values).chain(reading.items.iter().map(render_item)).chain(more).collect::<Vec<_>>().join("\n")
+    [head]
+        .into_iter()
+        .chain(note)
+        .chain(values)
+        .chain(reading.items.iter().map(|item| render_item(item, zone)))
+        .chain(more)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
-fn render_item(item: &FeedItem) -> String {
-    let at = item.at.map(|at| at.format("%Y-%m-%d %H:%M ").to_string()).unwrap_or_default();
+fn render_item(item: &FeedItem, zone: Tz) -> String {
+    let at = item.at.map(|at| at.with_timezone(&zone).format("%Y-%m-%d %H:%M ").to_string()).unwrap_or_default();
     let by = item.by.as_ref().map(|by| format!(", {by}")).unwrap_or_default();
     let fact = format!("- {at}{} {}{by}: {}", item.what, item.reference, item.text);
     std::iter::once(fact).chain(item.values.iter().map(ToString::to_string)).collect::<Vec<_>>().join(", ")

@@ -47,7 +47,7 @@ pub(super) fn toolbox(
     let mut tools = local_tools(LocalDeps {
         workspaces: workspaces.clone(),
         git: git_folders(config, roster),
-        feeds: Arc::new(TeamFeeds { readings: readings.clone() }),
+        feeds: Arc::new(TeamFeeds { readings: readings.clone(), zone: config.schedules.zone }),
         store: store.clone(),
         roster: roster.clone(),
         people: super::people(config, store),

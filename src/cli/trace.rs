@@ -59,10 +59,11 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     }
     let mut day = None;
     for line in lines {
-        if day.replace(line.at.date_naive()) != Some(line.at.date_naive()) {
-            println!("{} UTC", line.at.format("%Y-%m-%d"));
+        let at = line.at.with_timezone(&config.schedules.zone);
+        if day.replace(at.date_naive()) != Some(at.date_naive()) {
+            println!("{}", at.format("%a %-d %b %Y, %Z"));
         }
-        println!("{}  {}", line.at.format("%H:%M:%S%.3f"), line.text);
+        println!("{}  {}", at.format("%H:%M:%S%.3f"), line.text);
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ pub trait Feature: Send + Sync {
     }
 
     /// How long its rows are kept.
-    fn list_retention(&self, _settings: &RetentionSettings) -> Vec<RetentionRule> {
+    fn list_retention(&self, _settings: &RetentionSettings, _workspaces: &Workspaces) -> Vec<RetentionRule> {
         Vec::new()
     }
 

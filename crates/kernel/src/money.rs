@@ -252,7 +252,7 @@ impl fmt::Display for Refused {
             Limit::PersonaDay(persona) | Limit::PersonaDayTokens(persona) => persona.as_str(),
             Limit::Item(_) | Limit::ItemTokens(_) => "this item",
         };
-        let until = if self.limit.ends_with_the_day() { " for today (UTC)" } else { "" };
+        let until = if self.limit.ends_with_the_day() { " for today" } else { "" };
         let (spent, allowed) = (self.limit.render(self.spent), self.limit.render(self.allowed));
         write!(f, "{whose} has used {} of its {allowed}{until}", spent.trim_end_matches(" tokens"))
     }

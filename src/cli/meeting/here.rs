@@ -89,7 +89,7 @@ impl Here<'_> {
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         };
-        Jobs::start(jobs, config.jobs, vec![meetings.job_handler()], app::retention_rules(&config.retention));
+        Jobs::start(jobs, config.jobs, vec![meetings.job_handler()], app::retention_rules(&config.retention, &app::workspaces(config)));
         let ended = tokio::select! {
             ended = wait_until_over(store, &id, clock) => Some(ended),
             () = store.lost_leadership() => Some(Err(anyhow::anyhow!("the database let go of our lock; another process may be serving now"))),

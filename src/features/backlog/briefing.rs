@@ -32,9 +32,9 @@ impl Work {
         let scope = Scope::private(item.private_to.clone());
         let asked = Recall { subject: &subject, persona: Some(&assignment.persona.slug), scope: &scope, limit: LESSONS };
         let lessons = deps.store.recall_for_prompt(&asked).await?;
-        let channel = self.find_channel(item).await?;
+        let spot = self.find_spot(item).await?;
         let background =
-            Background { needs: &needs, inputs: &inputs, site, rejected: rejected.as_ref(), lessons: &lessons, channel: channel.as_ref() };
+            Background { needs: &needs, inputs: &inputs, site, rejected: rejected.as_ref(), lessons: &lessons, spot: spot.as_ref() };
         self.inner.agent_executor.execute(assignment, &background).await
     }
 

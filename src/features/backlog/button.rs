@@ -1,7 +1,7 @@
 //! Buttons of work items. The id contains everything needed, so old buttons work after a restart.
 
 use crate::features::backlog::model::ExecutionKind;
-use kernel::ids::{ApprovalId, WorkItemId};
+use kernel::ids::{ApprovalId, MessageId, WorkItemId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkButton {
@@ -11,6 +11,8 @@ pub enum WorkButton {
     NotNeeded(WorkItemId),
     /// The person does not know what they were asked.
     Unknown(WorkItemId),
+    /// What the person wrote in this message is the answer.
+    Answer(WorkItemId, MessageId),
     /// The result is good.
     Accept(WorkItemId),
     /// The result is not good. Try again.
@@ -36,6 +38,7 @@ impl WorkButton {
     /// The button's id on the platform.
     pub fn id(&self) -> String {
         let (verb, of) = match self {
+            Self::Answer(item, message) => return format!("{}:answer:{item}:{message}", Self::PREFIX),
             Self::Done(item) => ("done", item.as_str()),
             Self::NotNeeded(item) => ("drop", item.as_str()),
             Self::Unknown(item) => ("unknown", item.as_str()),
@@ -59,6 +62,10 @@ impl WorkButton {
             "done" => Self::Done(of.into()),
             "drop" => Self::NotNeeded(of.into()),
             "unknown" => Self::Unknown(of.into()),
+            "answer" => {
+                let (item, message) = of.split_once(':')?;
+                Self::Answer(item.into(), message.into())
+            }
             "accept" => Self::Accept(of.into()),
             "reject" => Self::Reject(of.into()),
             "retry" => Self::Retry(of.into()),
@@ -86,6 +93,7 @@ mod tests {
             WorkButton::Done(item.clone()),
             WorkButton::NotNeeded(item.clone()),
             WorkButton::Unknown(item.clone()),
+            WorkButton::Answer(item.clone(), "discord:7".into()),
             WorkButton::Accept(item.clone()),
             WorkButton::Reject(item.clone()),
             WorkButton::Retry(item.clone()),
@@ -103,7 +111,7 @@ mod tests {
 
     #[test]
     fn buttons_of_others_are_not_ours() {
-        for id in ["", "work", "work:", "work:done", "work:burn:i", "standup:done:i", "worker:done:i"] {
+        for id in ["", "work", "work:", "work:done", "work:burn:i", "standup:done:i", "worker:done:i", "work:answer:i"] {
             assert_eq!(WorkButton::parse(id), None, "{id}");
         }
     }

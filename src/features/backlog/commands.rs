@@ -124,6 +124,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(owner())
                 .argument(due("When it is due, such as friday; none takes the date away"))
                 .argument(urgency())
+                .argument(ArgumentSpec::choice("kind", KINDS, "Type of work"))
                 .argument(criterion("A condition for being done, replacing all earlier ones; may be repeated"))
                 .argument(criteria()),
             |backlog, call| Box::pin(edit(backlog, call)),
@@ -137,7 +138,7 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
     let shown = if call.caller.is_command_line() { LISTED_IN_TERMINAL } else { LISTED };
     let limit = call.arguments.find_u32("limit").unwrap_or(shown);
     let query = ListQuery { status: call.arguments.find_text("status"), owner: call.arguments.find_text("owner"), limit };
-    let listed = backlog.list(&query).await.map_err(explain)?;
+    let listed = backlog.list(&query, &Asker::of(call)).await.map_err(explain)?;
     let mut text = render_list(&listed.view(), backlog.roster());
     if let Some(url) = backlog.kanban() {
         let _ = write!(text, "\n\nKanban page: {url}");
@@ -146,13 +147,13 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
 }
 
 async fn show(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let details = backlog.get_details(call.arguments.get_text("id")?).await.map_err(explain)?;
+    let details = backlog.get_details(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
     let detail = if call.caller.is_command_line() { Detail::Whole } else { Detail::Brief };
     Ok(CommandReply::private(render_item(&details, backlog.roster(), detail)).with_data(describe_sheet(&details)))
 }
 
 async fn files(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let (item, files) = backlog.get_files(call.arguments.get_text("id")?).await.map_err(explain)?;
+    let (item, files) = backlog.get_files(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
     let facts: Vec<_> = files.iter().map(|file| file.facts.clone()).collect();
     let data = json!({ "item": item.id, "files": facts });
     if call.caller.is_command_line() {
@@ -208,8 +209,17 @@ async fn edit(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
     let text = |name: &str| call.arguments.find_text(name).map(str::to_owned);
     let criteria = Some(list_criteria(&call.arguments)).filter(|criteria| !criteria.is_empty());
     let urgency = parse_choice(&call.arguments, "urgency")?;
-    let changes =
-        ItemChanges { what: text("what"), how: text("how"), why: text("why"), owner: text("owner"), urgency, due: text("due"), criteria };
+    let kind = parse_choice(&call.arguments, "kind")?;
+    let changes = ItemChanges {
+        what: text("what"),
+        how: text("how"),
+        why: text("why"),
+        owner: text("owner"),
+        urgency,
+        due: text("due"),
+        criteria,
+        kind,
+    };
     let item = backlog.edit(call.arguments.get_text("id")?, &changes, &Asker::of(call)).await.map_err(explain)?;
     let text = format!("{} changed an item: {}", call.caller.subject(), line(&item));
     Ok(CommandReply::public(text).with_data(json!({ "item": item })))

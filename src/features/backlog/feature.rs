@@ -6,12 +6,13 @@ use clap::ArgMatches;
 use crate::config::RetentionSettings;
 use crate::features::backlog::replies::ReplyListener;
 use crate::features::backlog::service::{self, Backlog};
-use crate::features::backlog::{Deps, Work, commands, store, terminal};
+use crate::features::backlog::{Deps, Work, commands, store, terminal, workspaces};
 use crate::features::chat::listener::Listener;
 use crate::features::{Feature, FeatureDeps, TerminalCommand};
 use kernel::commands::{Refused, Registry, Services};
 use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::repository::Repositories;
+use kernel::tools::workspace::Workspaces;
 
 pub struct BacklogFeature;
 
@@ -33,6 +34,7 @@ impl Feature for BacklogFeature {
             zone: config.schedules.zone,
             working_hours: config.backlog.working_hours,
             most_rejections: config.backlog.attempts,
+            is_offline: config.models.tiers.values().all(Vec::is_empty),
             kanban: kanban.clone(),
             clock: clock.clone(),
         })));
@@ -66,8 +68,10 @@ impl Feature for BacklogFeature {
         Ok(services.late::<Work>().get()?.job_handlers())
     }
 
-    fn list_retention(&self, settings: &RetentionSettings) -> Vec<RetentionRule> {
-        store::retention(settings.work(), settings.model_calls())
+    fn list_retention(&self, settings: &RetentionSettings, workspaces: &Workspaces) -> Vec<RetentionRule> {
+        let mut rules = store::retention(settings.work(), settings.model_calls());
+        rules.push(workspaces::retention(workspaces, settings.work()));
+        rules
     }
 
     fn extend_command_line(&self, command: clap::Command) -> clap::Command {

@@ -1,7 +1,7 @@
 //! Hands a question on that its persona could not answer: once to another persona with matching expertise, then to a person.
 
 use crate::features::backlog::Work;
-use crate::features::backlog::model::{Execution, MeetingOrigin, NoAnswer, Origin, Owner, Wait, WorkItem, name_of_helper};
+use crate::features::backlog::model::{Execution, NoAnswer, Owner, Wait, WorkItem, name_of_helper};
 use crate::features::backlog::review::find_fitting;
 use crate::features::backlog::store::End;
 use kernel::agent::AnswerVerdict;
@@ -9,12 +9,11 @@ use kernel::agent::halts::HaltScope;
 use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
 use kernel::memory::retrieval::Query;
+use kernel::people::Directory;
 use kernel::persona::roster::Roster;
 
 /// The most personas that are asked.
 const ASKED: usize = 2;
-/// The most items that are followed back to the person who began it.
-const STEPS: usize = 8;
 
 impl Work {
     /// How the run of a question ends whose persona gave no answer. Never done.
@@ -48,29 +47,18 @@ impl Work {
 
     /// The person who is responsible for an item: its owner, who asked for it, or the first person in the configuration.
     pub(super) async fn find_person(&self, item: &WorkItem) -> Result<Option<Owner>, StoreError> {
+        self.find_person_among(item, &self.deps().people.directory().await?).await
+    }
+
+    /// The same, with the people as they were read before.
+    pub(super) async fn find_person_among(&self, item: &WorkItem, people: &Directory) -> Result<Option<Owner>, StoreError> {
         if let Owner::Person { .. } = &item.owner {
             return Ok(Some(item.owner.clone()));
         }
-        let mut origin = item.origin.clone();
-        for _ in 0..STEPS {
-            let from = match origin {
-                Origin::Person { id, name, .. } | Origin::Meeting(MeetingOrigin { called_by: Some((id, name)), .. }) => {
-                    return Ok(Some(Owner::Person { id, name }));
-                }
-                Origin::WorkItem(from) => self.deps().store.find_item(&from).await?,
-                Origin::Meeting(_) | Origin::CommandLine | Origin::KanbanPage => None,
-            };
-            let Some(from) = from else { break };
-            origin = from.origin;
+        if let Some((id, name)) = self.deps().store.find_author(item).await? {
+            return Ok(Some(Owner::Person { id, name }));
         }
-        let people = self.deps().people.directory().await?;
         Ok(people.configured().map(|person| Owner::Person { id: person.id.clone(), name: person.name.clone() }))
-    }
-
-    /// The person that a text names first: "Notify Ann of the move".
-    pub(super) async fn find_named_person(&self, text: &str) -> Result<Option<Owner>, StoreError> {
-        let found = self.deps().people.directory().await?.find_in(text);
-        Ok(found.ok().flatten().map(|(_, person)| Owner::Person { id: person.id, name: person.name }))
     }
 }
 

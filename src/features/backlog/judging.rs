@@ -70,13 +70,13 @@ impl Work {
         let ending = ItemEnd::Done { product: product.as_ref(), evidence: &item.evidence };
         let memory = accepted.then(|| memory_of(item, &ending, journal, now));
         let has_lesson = product.as_ref().is_some_and(|product| product.lesson.is_some());
-        let channel = self.find_channel(item).await?;
+        let spot = self.find_spot(item).await?;
         let persona = self.speaker_of(item);
         let files = deps.store.read_artefacts(&item.id).await?;
         let post = |item: &WorkItem| -> Vec<OutboundMessage> {
-            let done = channel.as_ref().filter(|_| item.status == WorkStatus::Done);
-            let announce = |channel| {
-                let mut message = Announcer { persona, channel, roster }.announce_result(item, &files);
+            let done = spot.as_ref().filter(|_| item.status == WorkStatus::Done);
+            let announce = |spot| {
+                let mut message = Announcer { persona, spot, roster }.announce_result(item, &files);
                 offer_lesson(&mut message, memory.as_ref().filter(|_| has_lesson));
                 message
             };
@@ -121,12 +121,13 @@ impl Work {
         question: impl FnOnce(Announcer<'_>) -> OutboundMessage,
     ) -> Result<(), JobError> {
         let deps = self.deps();
-        let Some(channel) = self.find_channel(item).await? else {
+        let helper = self.find_person(item).await?;
+        let Some(spot) = self.find_spot_for(item, helper.as_ref()).await? else {
             tracing::warn!(item = %item.id, "an item waits for a person, but there is no channel to ask in");
             return Err(JobError::Sleep(self.next_round(job.now())));
         };
-        let message = question(Announcer { persona: self.speaker_of(item), channel: &channel, roster: &deps.roster });
-        let message = put_to(message, self.find_person(item).await?.as_ref());
+        let message = question(Announcer { persona: self.speaker_of(item), spot: &spot, roster: &deps.roster });
+        let message = put_to(message, helper.as_ref());
         // Not if the item was changed meanwhile.
         if deps.store.find_item(&item.id).await?.is_some_and(|now| now.notice_id() == item.notice_id()) {
             deps.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, deps.clock.now()).await?;

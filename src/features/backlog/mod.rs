@@ -34,6 +34,7 @@
 //! | a worktree was begun | its record, maybe a half of it | takes it up from the record, or makes it again; see [`kernel::repository`] |
 //! | the change was committed | the commit on the item's branch | commits nothing more, writes the patch again |
 //! | an item with a worktree ended | item over, the job of the learnings woken | removes the worktree, and the branch of a cancelled item |
+//! | a workspace was moved away because its item ended long ago | a folder that no item has | the next round deletes it |
 //! | others ended with it | their events, a job that announces them | announces them |
 //!
 //! An item whose process died three times in a row, while it ran alone, is set aside for a person. The others continue.
@@ -67,6 +68,7 @@ pub mod store;
 mod terminal;
 pub mod tools;
 pub mod verifier;
+pub mod workspaces;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -74,7 +76,7 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use crate::features::backlog::model::{JournalEntry, WorkItem};
+use crate::features::backlog::model::{JournalEntry, Owner, WorkItem};
 use crate::features::backlog::settings::BacklogSettings;
 use crate::store::Store;
 use executor::agent_run::AgentExecutor;
@@ -92,7 +94,7 @@ use kernel::repository::Repositories;
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
 use learning::Learnings;
-use render::Announcer;
+use render::{Announcer, Spot};
 use review::ReviewDeps;
 use verifier::VerifierDeps;
 
@@ -144,6 +146,7 @@ impl Work {
                 readings: agents.readings.clone(),
                 settings: deps.settings.clone(),
                 repositories: deps.repositories.clone(),
+                zone: deps.zone,
             },
             reviewer: ReviewDeps {
                 store: deps.store.clone(),
@@ -180,6 +183,22 @@ impl Work {
     /// The journal of an item's run, without times.
     async fn read_journal(&self, item: &WorkItem) -> Result<Vec<JournalEntry>, StoreError> {
         Ok(self.deps().store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect())
+    }
+
+    /// Where people are told about an item. What was asked for in a direct conversation is told to who asked for it, and to nobody else.
+    async fn find_spot(&self, item: &WorkItem) -> Result<Option<Spot>, StoreError> {
+        if item.channel.is_none() && item.private_to.is_some() {
+            return Ok(self.deps().store.find_author(item).await?.map(|(author, _)| Spot::Direct(author)));
+        }
+        Ok(self.find_channel(item).await?.map(Spot::Channel))
+    }
+
+    /// The same for a message to the one who is asked or reminded.
+    async fn find_spot_for(&self, item: &WorkItem, whom: Option<&Owner>) -> Result<Option<Spot>, StoreError> {
+        match (self.find_spot(item).await?, whom) {
+            (Some(Spot::Direct(_)), Some(Owner::Person { id, .. })) => Ok(Some(Spot::Direct(id.clone()))),
+            (spot, _) => Ok(spot),
+        }
     }
 
     /// The channel for messages about an item: its own, the one in the settings, that of the last item from a meeting, or that of the operators.

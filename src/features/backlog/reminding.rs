@@ -24,13 +24,13 @@ impl Work {
         let Some(at) = request.next_reminder(item.due, &deps.settings.working_hours, deps.zone) else { return Ok(()) };
         // After a clock has jumped ahead nobody is told at night, and only once.
         job.sleep_until(deps.settings.working_hours.at_or_after(at.max(now), deps.zone))?;
-        let Some(channel) = self.find_channel(&item).await? else { return Err(JobError::Sleep(now + UNDELIVERED)) };
+        let Some(spot) = self.find_spot_for(&item, item.find_helper()).await? else { return Err(JobError::Sleep(now + UNDELIVERED)) };
         for before in [WorkItem::reminder_id_of(&item.id, item.run), WorkItem::notice_id_of(&item.id, item.run, WorkStatus::Waiting)] {
             if matches!(deps.store.find_delivery(&before).await?, Some(Delivery::Pending)) {
                 return Err(JobError::Sleep(now + UNDELIVERED));
             }
         }
-        let announcer = Announcer { persona: &deps.roster.coordinator().slug, channel: &channel, roster: &deps.roster };
+        let announcer = Announcer { persona: &deps.roster.coordinator().slug, spot: &spot, roster: &deps.roster };
         let message = announcer.remind_again(&item, request.is_last(item.due), now, deps.zone);
         let message = OutboundMessage { id: WorkItem::repeat_id_of(&request), ..message };
         let mut transaction = job.begin_step().await?;

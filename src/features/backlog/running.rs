@@ -142,9 +142,9 @@ impl Work {
 
     /// The message that asks for a higher budget. Other waits have their own questions.
     async fn ask_for_money(&self, item: &WorkItem, wait: &Wait) -> Result<Vec<OutboundMessage>, StoreError> {
-        let Wait::Budget { refused, .. } = wait else { return Ok(Vec::new()) };
+        let Wait::Budget { refused, day } = wait else { return Ok(Vec::new()) };
         let step = self.deps().budgets.step(&refused.limit);
-        self.say(item, |announcer| announcer.ask_budget(item, refused, step)).await
+        self.say(item, |announcer| announcer.ask_budget(item, refused, *day, step)).await
     }
 
     async fn done(&self, item: &WorkItem, product: &Product, evidence: Vec<Evidence>, journal: &[JournalEntry]) -> anyhow::Result<Close> {
@@ -201,15 +201,15 @@ impl Work {
         Ok(self.again(item, "something went wrong; see the log".into()).await?)
     }
 
-    /// A message in the item's channel. None if it has no channel.
+    /// A message where the item is discussed. None if it has no place.
     pub(crate) async fn say(
         &self,
         item: &WorkItem,
         message: impl FnOnce(Announcer<'_>) -> OutboundMessage,
     ) -> Result<Vec<OutboundMessage>, StoreError> {
-        let channel = self.find_channel(item).await?;
-        let announcer = |channel| Announcer { persona: self.speaker_of(item), channel, roster: &self.deps().roster };
-        Ok(channel.as_ref().map(|channel| message(announcer(channel))).into_iter().collect())
+        let spot = self.find_spot(item).await?;
+        let announcer = |spot| Announcer { persona: self.speaker_of(item), spot, roster: &self.deps().roster };
+        Ok(spot.as_ref().map(|spot| message(announcer(spot))).into_iter().collect())
     }
 
     /// Stores the end of a run. Retries while the database is unavailable. Nothing is stored if the job is lost.

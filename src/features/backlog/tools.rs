@@ -3,21 +3,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS, Subject, check_actions};
-use crate::features::backlog::model::{Origin, ProposedAction, Wait, WorkItem, WorkStatus};
-use crate::features::backlog::store::ItemFilter;
+use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS, check_actions};
+use crate::features::backlog::model::{Origin, ProposedAction, Wait, WorkItem, WorkStatus, short_id};
 use crate::store::Store;
-use kernel::chat::message::{Author, AuthorKind};
+use kernel::chat::message::{Author, AuthorKind, Place};
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, WorkItemId};
 use kernel::memory::MemorySource;
-use kernel::people::{Directory, People};
+use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
-
-/// The most open items compared for repetitions.
-const LOOKED_AT: u32 = 20_000;
 
 /// Adds an item: a follow-up of the current one, or a request in a chat.
 ///
@@ -63,36 +59,27 @@ impl Tool for BacklogAdd {
         let proposed: ProposedAction = parse_arguments(arguments)?;
         // Fields that the model is not asked for are cleared.
         let proposed = ProposedAction { execution: None, watch: None, ..proposed };
-        let open = self.store.list_items(&ItemFilter::open(LOOKED_AT)).await.map_err(|error| unavailable(&error))?;
-        let (origin, channel) = self.find_origin(context.get_source()?, &open).await?;
-        // A person is asked about what looks like an open item. Agents leave it at that.
-        let asks = origin.is_of_a_person() && channel.is_some();
+        let (origin, channel) = self.find_origin(context.get_source()?).await?;
         let people = self.people.directory().await.map_err(|error| unavailable(&error))?;
-        let action = self.check(proposed, &people, if asks { &[] } else { &open })?;
-        let AcceptedAction { what, how, why, owner, urgency, execution } = action;
-        let subject = Subject::of(&what);
-        let alike = open.iter().find(|other| asks && subject.is_like(&Subject::of(&other.what)));
-        let mut item = WorkItem {
-            how,
-            why,
-            urgency,
-            execution,
-            channel,
-            private_to: context.scope.place().cloned(),
-            ..WorkItem::new(what, owner, origin, context.now)
-        };
-        if let Some(other) = alike {
+        let known = KnownOwners { roster: &self.roster, people: &people };
+        let alike = self.store.list_alike(&[known.title_of(&proposed)], context.scope).await.map_err(|error| unavailable(&error))?;
+        // A person is asked about what looks like an open item. Agents leave it at that.
+        let private_to = context.scope.place().cloned();
+        let asks = origin.is_of_a_person() && (channel.is_some() || private_to.is_some());
+        let AcceptedAction { what, how, why, owner, urgency, execution } = check(proposed, &known, if asks { &[] } else { &alike })?;
+        let mut item = WorkItem { how, why, urgency, execution, channel, private_to, ..WorkItem::new(what, owner, origin, context.now) };
+        let alike = alike.first();
+        if let Some((of, what)) = alike {
             item.status = WorkStatus::Waiting;
-            item.wait = Some(Wait::Duplicate { of: other.id.clone(), what: other.what.clone() });
+            item.wait = Some(Wait::Duplicate { of: of.clone(), what: what.clone() });
         }
         self.store.insert_items(std::slice::from_ref(&item), context.now).await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let trace = Trace::Stored { kind: "work_item".into(), id: item.id.to_string() };
         let text = match alike {
-            Some(other) => format!(
-                "Not added yet: it looks like {}, \"{}\". The person is asked whether to add it anyway.",
-                other.short_id(),
-                other.what
-            ),
+            Some((of, what)) => {
+                let of = short_id(of);
+                format!("Not added yet: it looks like {of}, \"{what}\". The person is asked whether to add it anyway.")
+            }
             None => format!("Added to the backlog as {}: {}", item.short_id(), item.what),
         };
         Ok(ToolOutput { text, outside: false, trace: Some(trace) })
@@ -101,12 +88,13 @@ impl Tool for BacklogAdd {
 
 impl BacklogAdd {
     /// The origin and the channel of a new item.
-    async fn find_origin(&self, source: &MemorySource, open: &[WorkItem]) -> Result<(Origin, Option<ChannelId>), ToolError> {
+    async fn find_origin(&self, source: &MemorySource) -> Result<(Origin, Option<ChannelId>), ToolError> {
         match source {
             MemorySource::WorkItem(id) => {
                 let adding = self.store.find_item(id).await.map_err(|error| unavailable(&error))?;
                 let adding = adding.ok_or_else(|| ToolError::Failed("the item that you work on is not in the backlog any more".into()))?;
-                check_origin(&adding, open)?;
+                let added = self.store.count_added_by(id).await.map_err(|error| unavailable(&error))?;
+                check_origin(&adding, added)?;
                 Ok((Origin::WorkItem(adding.id), adding.channel))
             }
             MemorySource::Message(id) => {
@@ -115,32 +103,30 @@ impl BacklogAdd {
                 let message =
                     message.ok_or_else(|| ToolError::Refused("only what a person asks for is added from a conversation".into()))?;
                 let Author { id: by, name, .. } = message.author;
-                Ok((Origin::Person { id: by, name, message: Some(id.clone()) }, Some(message.channel.id)))
+                let channel = Some(message.channel).filter(|channel| channel.place != Place::Direct).map(|channel| channel.id);
+                Ok((Origin::Person { id: by, name, message: Some(id.clone()) }, channel))
             }
             MemorySource::Meeting(id) => Ok((Origin::Meeting(id.clone().into()), None)),
             MemorySource::Command => Err(ToolError::Refused("nothing can be added from here".into())),
         }
     }
-
-    /// The same checks as for a standup's actions.
-    fn check(&self, proposed: ProposedAction, people: &Directory, open: &[WorkItem]) -> Result<AcceptedAction, ToolError> {
-        let known = KnownOwners { roster: &self.roster, people };
-        let titles: Vec<(WorkItemId, String)> = open.iter().map(|item| (item.id.clone(), item.what.clone())).collect();
-        let checked = check_actions(&[proposed], &known, &titles, 1);
-        checked.accepted.into_iter().next().ok_or_else(|| {
-            let reason = checked.refused.first().map_or("it could not be read", |refused| refused.reason.as_str());
-            ToolError::Refused(format!("not added: {reason}"))
-        })
-    }
 }
 
-fn check_origin(adding: &WorkItem, open: &[WorkItem]) -> Result<(), ToolError> {
+/// The same checks as for a standup's actions.
+fn check(proposed: ProposedAction, known: &KnownOwners<'_>, alike: &[(WorkItemId, String)]) -> Result<AcceptedAction, ToolError> {
+    let checked = check_actions(&[proposed], known, alike, 1);
+    checked.accepted.into_iter().next().ok_or_else(|| {
+        let reason = checked.refused.first().map_or("it could not be read", |refused| refused.reason.as_str());
+        ToolError::Refused(format!("not added: {reason}"))
+    })
+}
+
+fn check_origin(adding: &WorkItem, added: u64) -> Result<(), ToolError> {
     if matches!(adding.origin, Origin::WorkItem(_)) {
         let why = "not added: your item came up in the course of another one, and such items add no more; name it in your result instead";
         return Err(ToolError::Refused(why.into()));
     }
-    let added = open.iter().filter(|item| matches!(&item.origin, Origin::WorkItem(from) if *from == adding.id)).count();
-    if added >= MOST_ACTIONS {
+    if added >= MOST_ACTIONS as u64 {
         let why = format!("not added: {added} items that you added are still open; name it in your result instead");
         return Err(ToolError::Refused(why));
     }

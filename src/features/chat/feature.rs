@@ -3,6 +3,7 @@ use crate::features::Feature;
 use crate::features::chat::{commands, store};
 use kernel::commands::{Registry, Services};
 use kernel::jobs::RetentionRule;
+use kernel::tools::workspace::Workspaces;
 
 /// The application makes the [`Conversation`](crate::features::chat::Conversation) itself, because other features plug into it.
 pub struct ChatFeature;
@@ -12,7 +13,7 @@ impl Feature for ChatFeature {
         commands::register(registry, services);
     }
 
-    fn list_retention(&self, settings: &RetentionSettings) -> Vec<RetentionRule> {
+    fn list_retention(&self, settings: &RetentionSettings, _: &Workspaces) -> Vec<RetentionRule> {
         store::retention(settings.messages())
     }
 }

@@ -3,6 +3,7 @@ use crate::features::Feature;
 use crate::features::schedule::{commands, store};
 use kernel::commands::{Registry, Services};
 use kernel::jobs::RetentionRule;
+use kernel::tools::workspace::Workspaces;
 
 /// The application makes the [`Schedule`](crate::features::schedule::Schedule) itself, because other features plug into it.
 pub struct ScheduleFeature;
@@ -12,7 +13,7 @@ impl Feature for ScheduleFeature {
         commands::register(registry, services);
     }
 
-    fn list_retention(&self, settings: &RetentionSettings) -> Vec<RetentionRule> {
+    fn list_retention(&self, settings: &RetentionSettings, _: &Workspaces) -> Vec<RetentionRule> {
         vec![store::retention(settings.firings())]
     }
 }

@@ -115,8 +115,7 @@ impl Standup {
         let people = self.deps.people.directory().await?;
         let names: Vec<String> = people.people().take(NAMED_PEOPLE).map(|person| person.name.clone()).collect();
         let scope = Scope::of(&meeting.channel);
-        let mut open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
-        open.retain(|item| scope.hears(item.private_to.as_ref()));
+        let open = store.list_items(&ItemFilter { scope: Some(&scope), ..ItemFilter::open(OPEN_ITEMS) }).await?;
         let asked = ConcludeAsked {
             meeting,
             page,
@@ -134,11 +133,12 @@ impl Standup {
             tracing::warn!(meeting = %meeting.id, problem, "the conclusion of a standup was not as asked for");
         }
         let known = KnownOwners { roster: &self.deps.roster, people: &people };
-        let titles = store.list_open_titles().await?;
+        let titles: Vec<String> = conclusion.actions.iter().map(|action| known.title_of(action)).collect();
+        let alike = store.list_alike(&titles, &scope).await?;
         // Seven a day, even if the report is revised.
         let before = earlier.as_ref().map_or(0, |earlier| earlier.report.actions.len());
         let proposed: &[ProposedAction] = &conclusion.actions;
-        let actions = action::check_actions(proposed, &known, &titles, action::MOST_ACTIONS.saturating_sub(before));
+        let actions = action::check_actions(proposed, &known, &alike, action::MOST_ACTIONS.saturating_sub(before));
         Ok(Findings { page, cross_check, position, conclusion, actions, earlier, last, moved })
     }
 

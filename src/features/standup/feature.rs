@@ -19,6 +19,7 @@ use kernel::commands::{CommandReply, Registry, Services};
 use kernel::config::Section;
 use kernel::ids::{PersonaSlug, UserId, complete};
 use kernel::jobs::RetentionRule;
+use kernel::tools::workspace::Workspaces;
 
 pub struct StandupFeature;
 
@@ -72,7 +73,7 @@ impl Feature for StandupFeature {
         Some(Arc::new(CheckInListener { standups: services.late() }))
     }
 
-    fn list_retention(&self, settings: &RetentionSettings) -> Vec<RetentionRule> {
+    fn list_retention(&self, settings: &RetentionSettings, _: &Workspaces) -> Vec<RetentionRule> {
         vec![store::retention(settings.messages())]
     }
 

@@ -39,8 +39,7 @@ impl Standup {
         let scoreboard = self.read_scoreboard().await?;
         let terms = self.set_terms(meeting, &page).await?;
         let scope = Scope::of(&meeting.channel);
-        let mut items = self.list_open_items(persona).await?;
-        items.retain(|item| scope.hears(item.private_to.as_ref()));
+        let items = self.list_open_items(persona, &scope).await?;
         let asked = ReportAsked {
             persona,
             meeting,
@@ -60,9 +59,9 @@ impl Standup {
         Turns::new(&self.deps.agents).report(&asked, cancel).await
     }
 
-    async fn list_open_items(&self, persona: &PersonaSlug) -> Result<Vec<WorkItem>, StoreError> {
+    async fn list_open_items(&self, persona: &PersonaSlug, scope: &Scope) -> Result<Vec<WorkItem>, StoreError> {
         let owner = Owner::Persona(persona.clone());
-        let own = ItemFilter { owner: Some(&owner), ..ItemFilter::open(ITEMS) };
+        let own = ItemFilter { owner: Some(&owner), scope: Some(scope), ..ItemFilter::open(ITEMS) };
         self.deps.store.list_items(&own).await
     }
 

@@ -39,12 +39,14 @@ pub(crate) struct Play {
     actions: Json,
     /// Why the grader rejects. None: it accepts.
     rejects: Option<String>,
+    /// Nobody knows the answer to a question with this word.
+    unknown: Option<String>,
 }
 
 impl Play {
     /// The reviewer accepts.
     pub(crate) fn of(parts: Vec<Part>) -> Self {
-        Self { parts, actions: json!([]), rejects: None }
+        Self { parts, actions: json!([]), rejects: None, unknown: None }
     }
 
     /// The standup decides this.
@@ -55,6 +57,11 @@ impl Play {
 
     pub(crate) fn rejecting(mut self, why: &str) -> Self {
         self.rejects = Some(why.to_owned());
+        self
+    }
+
+    pub(crate) fn not_knowing(mut self, word: &str) -> Self {
+        self.unknown = Some(word.to_owned());
         self
     }
 
@@ -69,11 +76,13 @@ impl Play {
             } else if is_grading(asked) {
                 self.rejects.as_deref().map_or_else(|| all_met(asked), |why| not_met(asked, why))
             } else {
-                json!({"execution": "remind", "verdict": "answers"})
+                let is_unknown = self.unknown.as_ref().is_some_and(|word| asked.prompt().contains(word));
+                json!({"execution": "remind", "verdict": if is_unknown { "does_not_know" } else { "answers" }})
             });
         }
         if !is_work(asked) {
-            return Script::say("Forty orders a day.");
+            let is_unknown = self.unknown.as_ref().is_some_and(|word| asked.prompt().contains(word));
+            return Script::say(if is_unknown { "I have no figure for that." } else { "Forty orders a day." });
         }
         let prompt = &asked.messages[0].text;
         let part = self.parts.iter().find(|part| what(asked).contains(&part.word)).unwrap_or_else(|| panic!("nobody plays {prompt}"));

@@ -142,7 +142,10 @@ impl Stage {
     }
 
     pub(crate) async fn list(&self) -> Vec<WorkItem> {
-        self.store.list_items(&ItemFilter { statuses: &WorkStatus::ALL, owner: None, limit: 20_000 }).await.expect("the store answers")
+        self.store
+            .list_items(&ItemFilter { statuses: &WorkStatus::ALL, owner: None, scope: None, limit: 20_000 })
+            .await
+            .expect("the store answers")
     }
 
     /// Waits for the item with this prefix.

@@ -4,12 +4,16 @@ use kernel::agent::AnswerVerdict;
 use serde_json::json;
 use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, Judge, Owner, Wait, WorkItem, WorkStatus};
 
-use super::stage::{Setting, Stage};
+use super::stage::{HERE, Setting, Stage};
 use crate::support::grading::{all_met, is_grading};
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, eventually, on_both_stores};
 
-on_both_stores!(what_nobody_knows_waits_for_a_person_who_is_told_how_to_help, an_answer_counts_as_somebody_else_judges_it,);
+on_both_stores!(
+    what_nobody_knows_waits_for_a_person_who_is_told_how_to_help,
+    an_answer_counts_as_somebody_else_judges_it,
+    what_a_person_says_is_judged_and_without_a_verdict_counts_for_nothing,
+);
 
 /// A question to Oracle. Vince's field is numbers, and nobody else's.
 fn question(stage: &Stage, what: &str) -> WorkItem {
@@ -123,4 +127,49 @@ async fn an_answer_counts_as_somebody_else_judges_it(backing: Backing) {
     );
     stage.press("Decision needed", "Accept as it is").await;
     assert_eq!(stage.read(&nonsense.id).await.status, WorkStatus::Done);
+}
+
+/// Replies to a message.
+async fn reply(stage: &Stage, to: &Shown, text: &str) {
+    let path = format!("/channels/{}/messages", stage.team.channel(HERE));
+    let body = json!({"content": text, "message_reference": {"message_id": to.raw["id"]}});
+    stage.team.call(reqwest::Method::POST, &path, Some(body)).await;
+}
+
+async fn what_a_person_says_is_judged_and_without_a_verdict_counts_for_nothing(backing: Backing) {
+    let stage = Setting::on(backing).with_model().open().await;
+    stage.team.model.on(play);
+    let person = &stage.team.sandbox().people()[0];
+    let you = Owner::Person { id: stage.team.person_id(0), name: person.name.clone() };
+    let to_you =
+        |what: &str| stage.item(&format!("Say when {what} ends"), "", Execution::ask(you.clone(), format!("When does {what} end?")));
+    for (what, said, status, why) in [
+        ("the rain", "At noon", WorkStatus::Done, ""),
+        ("the strike", "I have no idea", WorkStatus::Waiting, "was asked, and does not know: I have no idea"),
+        ("the nonsense", "Keine Ahnung", WorkStatus::Waiting, "nobody could judge whether"),
+    ] {
+        let item = to_you(what);
+        stage.put(&[&item]).await;
+        let asked = stage.hears(&format!("Say when {what} ends")).await;
+        stage.until(&item.id, "asked", |item| matches!(item.wait, Some(Wait::Answer { .. }))).await;
+        reply(&stage, &asked, said).await;
+        let answered = |item: &WorkItem| !matches!(item.wait, Some(Wait::Answer { .. })) && item.status == status;
+        let item = stage.until(&item.id, "answered", answered).await;
+        assert_eq!(item.wait.as_ref().is_some_and(|wait| wait.describe().contains(why)), status == WorkStatus::Waiting, "{item:#?}");
+    }
+    // Who helps is judged as well.
+    let odds = question(&stage, "a strike");
+    stage.put(&[&odds]).await;
+    let asked = stage.hears("Help needed from").await;
+    reply(&stage, &asked, "No clue, sorry").await;
+    let waits = |item: &WorkItem| matches!(&item.wait, Some(Wait::Decision { why }) if why.contains("does not know: No clue"));
+    stage.until(&odds.id, "no help", waits).await;
+    let rain = question(&stage, "a dry spell");
+    stage.put(&[&rain]).await;
+    let asked = stage.hears("Ask Oracle for the odds of a dry spell").await;
+    reply(&stage, &asked, "It rains on one day in five").await;
+    let helped = stage.comes_to(&rain.id, WorkStatus::Done).await;
+    let by_you =
+        |found: &Evidence| matches!(found, Evidence::Answer { by, text, .. } if *by == person.name && text.contains("one day in five"));
+    assert!(helped.evidence.iter().any(by_you), "{helped:#?}");
 }

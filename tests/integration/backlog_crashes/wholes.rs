@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use super::crew::runs_for_the;
 use super::people::{kill_twice_once, note, reviews};
 use super::stage::{
-    all_over, answer, eventually, expect_done_once, expect_written_once, item, open, press, question, read, said, say, subject_of, team,
-    texts,
+    all_over, answer, document, eventually, expect_done_once, expect_written_once, item, open, press, question, read, said, say,
+    subject_of, team, texts,
 };
 use super::wall::{self, Before};
 use crate::support::database::{allow, count, forbid};
@@ -27,7 +27,33 @@ on_both_stores!(
     killed_around_the_question_which_kind_of_work_it_is,
     killed_around_the_judgement_of_an_item_with_parts,
     killed_around_work_in_a_repository,
+    killed_around_the_posting_of_a_file,
 );
+
+/// The platform has the announcement with its file, and the store does not know it.
+async fn killed_around_the_posting_of_a_file(backing: Backing) {
+    let team = team(backing).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let item = document(&team, "vince", "Violet");
+    forbid(&team, "unsent", "UPDATE OF state ON outbox", "NEW.state = 'sent'").await;
+    note(&store, &item).await;
+    let announced = async || said(&team, |text| text.starts_with('✔') && text.contains("Violet")).await;
+    kill_twice_once(&team, "the announcement is posted", || async { !announced().await.is_empty() }).await;
+    assert_eq!(announced().await[0].raw["attachments"].as_array().map(Vec::len), Some(1), "{:?}", announced().await[0].raw);
+    let unsent = "SELECT COUNT(*) FROM outbox WHERE state = 'pending' AND message LIKE '%Violet%'";
+    assert_eq!(
+        (read(&store, &item).await.status, count(&team, unsent).await),
+        (WorkStatus::Done, 1),
+        "it is done, and nobody knows that it was told"
+    );
+    allow(&team, "unsent").await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    all_over(&team, &store).await;
+    expect_written_once(&team, &store, &item, "Violet").await;
+    assert_eq!(announced().await.len(), 1, "posted once, with its file: {:#?}", texts(&team).await);
+    store.close().await;
+}
 
 async fn killed_around_the_question_which_kind_of_work_it_is(backing: Backing) {
     let team = team(backing).await;

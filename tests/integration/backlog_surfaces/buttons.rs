@@ -159,7 +159,7 @@ async fn a_raised_budget_lets_an_item_go_on_once(backing: Backing) {
     let held = item(&team, "Compare the prices", WorkStatus::Waiting);
     let refused = short(Limit::Item(held.id.clone()));
     let held = WorkItem { wait: Some(Wait::for_budget(refused.clone(), now())), ..held };
-    let message = post(&team, &store, &held, |voice| voice.ask_budget(&held, &refused, 1_000_000)).await;
+    let message = post(&team, &store, &held, |voice| voice.ask_budget(&held, &refused, None, 1_000_000)).await;
     let raise = WorkButton::Raise(held.id.clone()).id();
     let raised = press(&team, &message, &raise).await;
     assert!(text(&raised).contains("raised the budget by $1.00") && !is_ephemeral(&raised), "{raised}");
@@ -170,7 +170,7 @@ async fn a_raised_budget_lets_an_item_go_on_once(backing: Backing) {
     let refused = Refused { allowed: 5_000_000, ..short(Limit::Day) };
     let wait = Some(Wait::for_budget(refused.clone(), now()));
     let of_the_day = WorkItem { wait, ..item(&team, "Compare the wages", WorkStatus::Waiting) };
-    let message = post(&team, &store, &of_the_day, |voice| voice.ask_budget(&of_the_day, &refused, 1_000_000)).await;
+    let message = post(&team, &store, &of_the_day, |voice| voice.ask_budget(&of_the_day, &refused, None, 1_000_000)).await;
     let raised = press(&team, &message, &WorkButton::Raise(of_the_day.id.clone()).id()).await;
     assert!(text(&raised).contains("raised today's budget by $1.00"), "{raised}");
     assert_eq!(store.spent_today(now()).await.expect("the store answers").raised, Money(1_000_000));

@@ -7,7 +7,7 @@ use kernel::time::{Clock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 use teamroom::features::backlog::model::{Execution, Origin, Owner, WorkItem, WorkStatus};
-use teamroom::features::backlog::render::Announcer;
+use teamroom::features::backlog::render::{Announcer, Spot};
 use teamroom::store::Store;
 
 use crate::support::team::{TestTeam, eventually};
@@ -50,7 +50,7 @@ pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: i
 /// Posts a message as Kelly. The worker may post the same, but not as Kelly.
 pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Announcer<'_>) -> OutboundMessage) -> String {
     let channel = team.channel_id(HERE);
-    let message = say(&Announcer { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
+    let message = say(&Announcer { persona: &"kelly".into(), spot: &Spot::Channel(channel.clone()), roster: &team.roster });
     // As Discord has it.
     let text = message.text.replace("<user:discord:", "<@").replace("<small>", "-# ").replace("</small>", "");
     store.enqueue(&[message], now()).await.expect("the message is stored");
@@ -62,7 +62,7 @@ pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(
 /// Clicks a button of a newly posted message, because clients cannot click a button that a message does not have.
 pub(super) async fn press_posted(team: &TestTeam, store: &Store, button: &str) -> Value {
     let message = post_about(team, store, |voice| {
-        let asked = OutboundMessage::new(voice.persona, voice.channel, OutboundKind::Notice, format!("Once more: {}", now()));
+        let asked = OutboundMessage::new(voice.persona, &team.channel_id(HERE), OutboundKind::Notice, format!("Once more: {}", now()));
         OutboundMessage { buttons: vec![Button { id: button.to_owned(), label: "Press".to_owned(), style: ButtonStyle::Primary }], ..asked }
     })
     .await;

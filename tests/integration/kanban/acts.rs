@@ -88,7 +88,7 @@ async fn read(stage: &Stage, id: &WorkItemId) -> WorkItem {
 }
 
 async fn list(stage: &Stage) -> Vec<WorkItem> {
-    stage.store.list_items(&ItemFilter { statuses: &WorkStatus::ALL, owner: None, limit: 100 }).await.unwrap()
+    stage.store.list_items(&ItemFilter { statuses: &WorkStatus::ALL, owner: None, scope: None, limit: 100 }).await.unwrap()
 }
 
 /// The notes of an item's history.

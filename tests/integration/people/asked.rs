@@ -4,7 +4,7 @@ use serde_json::json;
 use teamroom::features::backlog::model::{Evidence, WorkStatus};
 
 use super::stage::{ANN, HERE, Stage, YOU, says, texts};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(
     ann_answers_with_a_file,
@@ -15,6 +15,7 @@ on_both_stores!(
     who_is_asked_for_help_answers_with_a_reply,
     a_due_date_is_shown_and_reminded_of_on_its_day,
     who_does_not_know_hands_the_question_back,
+    without_a_model_words_are_an_answer_once_the_person_says_so,
 );
 
 const QUESTION: &str = "❓ Question for @Ann: **Ask Ann for the invoice number** (#id)\nReply to this message, or attach the file.";
@@ -103,6 +104,7 @@ async fn ann_says_nothing_for_three_days(backing: Backing) {
     assert!(backlog.contains("since Tue 24 Nov, 10:00, reminded twice"), "{backlog}");
     // The last reminder takes an answer too.
     stage.ann_replies(&stage.told_ann().await[2], "4711").await;
+    stage.ann_confirms().await;
     assert_eq!(stage.waits_until(WorkStatus::Done).await.outcome.as_deref(), Some("Ann Lee: 4711"));
 }
 
@@ -118,11 +120,12 @@ async fn the_next_words_after_a_question_answer_it_and_a_question_back_does_not(
     // Addressed to the one who asks.
     let kelly = stage.team.account("kelly");
     stage.ann_says(json!({"content": format!("<@{kelly}> it is 4711")})).await;
+    stage.ann_confirms().await;
     let item = stage.waits_until(WorkStatus::Done).await;
     assert!(item.outcome.as_deref().is_some_and(|outcome| outcome.contains("it is 4711")), "{item:#?}");
     stage.rest().await;
     let said = stage.team.answers(HERE).await;
-    assert_eq!(said.len(), before + 2, "one end, and no chat: {:#?}", texts(&said));
+    assert_eq!(said.len(), before + 3, "one question back, one end, and no chat: {:#?}", texts(&said));
 }
 
 async fn what_somebody_who_was_asked_wants_is_no_answer(backing: Backing) {
@@ -136,6 +139,7 @@ async fn what_somebody_who_was_asked_wants_is_no_answer(backing: Backing) {
     stage.rest().await;
     assert_eq!(stage.item().await.status, WorkStatus::Waiting);
     stage.says(ANN, "kelly, it is 4711").await;
+    stage.ann_confirms().await;
     assert_eq!(stage.waits_until(WorkStatus::Done).await.outcome.as_deref(), Some("Ann Lee: kelly, it is 4711"));
 }
 
@@ -153,8 +157,39 @@ async fn who_is_asked_for_help_answers_with_a_reply(backing: Backing) {
     reply("Where should I look?").await;
     assert_eq!(stage.item().await.status, WorkStatus::Waiting);
     reply("One in five").await;
+    let asked = stage.hears("Is that the answer to **Ask Oracle for the odds of rain**").await;
+    assert_eq!(stage.item().await.status, WorkStatus::Waiting);
+    stage.press_as(YOU, &asked, "Yes, that's it").await;
     let item = stage.waits_until(WorkStatus::Done).await;
     assert!(matches!(item.evidence.as_slice(), [Evidence::Answer { text, .. }] if text == "One in five"), "{:?}", item.evidence);
+}
+
+async fn without_a_model_words_are_an_answer_once_the_person_says_so(backing: Backing) {
+    let stage = Stage::start(backing).await;
+    stage.add(&[("what", "Ask Ann for the invoice number")]).await;
+    let asked = stage.wait_told(1).await;
+    for (nothing, said) in ["I have no idea", "keine Ahnung", "je ne sais pas", "🤷", "4711? not sure at all"].into_iter().zip(1..) {
+        stage.ann_replies(&asked[0], nothing).await;
+        let backs =
+            || async { stage.team.answers(HERE).await.into_iter().filter(|shown| shown.text.starts_with("Is that the answer")).count() };
+        eventually("it is asked back", || async { backs().await == said }).await;
+        assert_eq!(stage.item().await.status, WorkStatus::Waiting, "{nothing}");
+    }
+    let backs: Vec<_> = stage.team.answers(HERE).await.into_iter().filter(|shown| shown.text.starts_with("Is that the answer")).collect();
+    let back = backs[4].clone();
+    let labels: Vec<_> = back.raw["components"][0]["components"].as_array().unwrap().iter().map(|button| button["label"].clone()).collect();
+    assert_eq!(labels, ["Yes, that's it", "I don't know", "Not needed"]);
+    // Nobody else says it for her.
+    stage.press_as(YOU, &back, "Yes, that's it").await;
+    stage.rest().await;
+    assert_eq!(stage.item().await.status, WorkStatus::Waiting);
+    stage.press_as_ann(&back, "I don't know").await;
+    stage.hears("⚖ Decision needed: **Ask Ann for the invoice number**").await;
+    // An old button changes nothing.
+    stage.press_as_ann(&backs[0], "Yes, that's it").await;
+    stage.rest().await;
+    let item = stage.item().await;
+    assert!(item.status == WorkStatus::Waiting && item.evidence.iter().all(|found| !matches!(found, Evidence::Answer { .. })), "{item:#?}");
 }
 
 async fn a_due_date_is_shown_and_reminded_of_on_its_day(backing: Backing) {

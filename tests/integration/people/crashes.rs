@@ -8,7 +8,7 @@ use serde_json::json;
 use teamroom::features::backlog::model::{Evidence, Execution, Origin, Owner, WorkItem, WorkStatus};
 use teamroom::store::Store;
 
-use super::stage::{ANN, HERE, item, press_as, quiet, says, told_ann};
+use super::stage::{ANN, HERE, gives, item, press_as, quiet, says, told_ann};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
@@ -16,9 +16,13 @@ use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
 on_both_stores!(
     killed_before_and_after_a_person_is_asked,
     killed_before_and_after_a_person_is_reminded,
-    killed_before_and_after_an_answer_is_taken,
+    killed_before_and_after_a_file_is_taken,
+    killed_before_and_after_an_answer_is_confirmed,
     killed_before_and_after_somebody_says_done,
 );
+
+/// Without a model.
+const OFFLINE: &[(&str, &str)] = &[("TEAMROOM_MODEL_URL", ""), ("TEAMROOM_MODEL", "")];
 
 const QUESTION: &str = "What is the invoice number?";
 
@@ -106,7 +110,7 @@ async fn killed_before_and_after_a_person_is_reminded(backing: Backing) {
     assert_eq!(count(&team, "SELECT reminders FROM item_requests").await, 1);
 }
 
-async fn killed_before_and_after_an_answer_is_taken(backing: Backing) {
+async fn killed_before_and_after_a_file_is_taken(backing: Backing) {
     let team = prepared(backing).await;
     add(&team, true).await;
     let process = TeamProcess::start(&team, &[]).await;
@@ -114,7 +118,7 @@ async fn killed_before_and_after_an_answer_is_taken(backing: Backing) {
     let question = told_ann(&team).await.remove(0);
     // The decision on the reply is stored together with the answer.
     forbid(&team, "before", "UPDATE OF decided_at ON inbox", "NEW.decided_at IS NOT NULL").await;
-    says(&team, ANN, json!({"content": "4711", "message_reference": {"message_id": question.raw["id"]}})).await;
+    gives(&team, ANN, &question, ("invoice.txt", "No. 4711")).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     process.kill();
     assert_eq!(item(&team, team.clock.now()).await.status, WorkStatus::Waiting);
@@ -127,6 +131,48 @@ async fn killed_before_and_after_an_answer_is_taken(backing: Backing) {
     allow(&team, "after").await;
     let _process = TeamProcess::start(&team, &[]).await;
     is(&team, WorkStatus::Done).await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(answers(&team).await, ["See invoice.txt"]);
+    expect_one_end(&team).await;
+}
+
+/// Words without a model: asked back, and taken when the person says so.
+async fn killed_before_and_after_an_answer_is_confirmed(backing: Backing) {
+    let team = prepared(backing).await;
+    add(&team, true).await;
+    let process = TeamProcess::start(&team, OFFLINE).await;
+    told(&team, 1).await;
+    let question = told_ann(&team).await.remove(0);
+    // The decision on the reply is stored together with the question back.
+    forbid(&team, "before", "UPDATE OF decided_at ON inbox", "NEW.decided_at IS NOT NULL").await;
+    says(&team, ANN, json!({"content": "4711", "message_reference": {"message_id": question.raw["id"]}})).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    process.kill();
+    let asked_back =
+        async || team.answers(HERE).await.into_iter().filter(|shown| shown.text.starts_with("Is that the answer")).collect::<Vec<_>>();
+    assert!(asked_back().await.is_empty());
+    allow(&team, "before").await;
+    forbid(&team, "after", "UPDATE OF state ON outbox", "NEW.state = 'sent'").await;
+    let process = TeamProcess::start(&team, OFFLINE).await;
+    eventually("it is asked back", || async { !asked_back().await.is_empty() }).await;
+    process.kill();
+    allow(&team, "after").await;
+    forbid(&team, "done", "UPDATE OF status ON work_items", "NEW.status = 'done'").await;
+    let process = TeamProcess::start(&team, OFFLINE).await;
+    eventually("it is sent", || async { count(&team, "SELECT COUNT(*) FROM outbox WHERE state = 'pending'").await == 0 }).await;
+    let back = asked_back().await;
+    assert_eq!(back.len(), 1, "{back:#?}");
+    press_as(&team, ANN, &back[0], "Yes, that's it").await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    process.kill();
+    assert_eq!((item(&team, team.clock.now()).await.status, answers(&team).await.len()), (WorkStatus::Waiting, 0));
+    allow(&team, "done").await;
+    let process = TeamProcess::start(&team, OFFLINE).await;
+    press_as(&team, ANN, &back[0], "Yes, that's it").await;
+    is(&team, WorkStatus::Done).await;
+    process.kill();
+    let _process = TeamProcess::start(&team, OFFLINE).await;
+    eventually("it is told", || async { count(&team, "SELECT COUNT(*) FROM outbox WHERE state = 'pending'").await == 0 }).await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(answers(&team).await, ["4711"]);
     expect_one_end(&team).await;

@@ -78,15 +78,7 @@ impl Stage {
 
     /// Ann replies with a file.
     pub(super) async fn ann_gives(&self, to: &Shown, name: &str, contents: &str) {
-        let body = json!({"content": "", "attachments": [{"id": 0, "filename": name}], "message_reference": {"message_id": to.raw["id"]}});
-        let form = reqwest::multipart::Form::new()
-            .text("payload_json", body.to_string())
-            .part("files[0]", reqwest::multipart::Part::bytes(contents.as_bytes().to_vec()).file_name(name.to_owned()));
-        let url = format!("{}/api/v10/channels/{}/messages", self.team.sandbox().api_url(), self.team.channel(HERE));
-        let token = &self.team.sandbox().people()[ANN].token;
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let response = client.post(url).header("authorization", token).multipart(form).send().await.unwrap();
-        assert!(response.status().is_success(), "{}", response.text().await.unwrap());
+        gives(&self.team, ANN, to, (name, contents)).await;
     }
 
     /// You add an item. The answer of the command.
@@ -100,6 +92,12 @@ impl Stage {
 
     pub(super) async fn press_as_ann(&self, message: &Shown, label: &str) {
         self.press_as(ANN, message, label).await;
+    }
+
+    /// Ann says that her last words are the answer.
+    pub(super) async fn ann_confirms(&self) {
+        let asked = self.hears("Is that the answer to **").await;
+        self.press_as_ann(&asked, "Yes, that's it").await;
     }
 
     /// A person presses a button of a message.
@@ -161,7 +159,7 @@ pub(super) async fn told_ann(team: &TestTeam) -> Vec<Shown> {
 /// The only item.
 pub(super) async fn item(team: &TestTeam, now: DateTime<Utc>) -> WorkItem {
     let store = Store::open_shared(&team.config.database_url, now).await.unwrap();
-    let mut items = store.list_items(&ItemFilter { statuses: &[], owner: None, limit: 10 }).await.unwrap();
+    let mut items = store.list_items(&ItemFilter { statuses: &[], owner: None, scope: None, limit: 10 }).await.unwrap();
     store.close().await;
     assert_eq!(items.len(), 1, "{items:#?}");
     items.remove(0)
@@ -191,6 +189,19 @@ pub(super) async fn press_as(team: &TestTeam, person: usize, message: &Shown, la
         "channel_id": team.channel(HERE), "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
         "data": { "component_type": 2, "custom_id": button["custom_id"] } });
     posts(team, person, "/interactions", body).await;
+}
+
+/// A person replies with a file and no words.
+pub(super) async fn gives(team: &TestTeam, person: usize, to: &Shown, (name, contents): (&str, &str)) {
+    let body = json!({"content": "", "attachments": [{"id": 0, "filename": name}], "message_reference": {"message_id": to.raw["id"]}});
+    let form = reqwest::multipart::Form::new()
+        .text("payload_json", body.to_string())
+        .part("files[0]", reqwest::multipart::Part::bytes(contents.as_bytes().to_vec()).file_name(name.to_owned()));
+    let url = format!("{}/api/v10/channels/{}/messages", team.sandbox().api_url(), team.channel(HERE));
+    let token = &team.sandbox().people()[person].token;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let response = client.post(url).header("authorization", token).multipart(form).send().await.unwrap();
+    assert!(response.status().is_success(), "{}", response.text().await.unwrap());
 }
 
 async fn posts(team: &TestTeam, person: usize, path: &str, body: Value) -> Value {

@@ -138,7 +138,7 @@ impl Aftermath {
             threads,
             reports: store.list_reports(100).await.unwrap(),
             predictions: store.list_predictions(100).await.unwrap().len(),
-            actions: store.list_items(&ItemFilter { statuses: &[], owner: None, limit: 100 }).await.unwrap().len(),
+            actions: store.list_items(&ItemFilter { statuses: &[], owner: None, scope: None, limit: 100 }).await.unwrap().len(),
         }
     }
 

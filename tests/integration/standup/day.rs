@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use teamroom::config::Config;
 use teamroom::features::backlog::model::{Evidence, Execution, Judge, Wait, WorkStatus};
 
 use super::stage::PERSON;
@@ -15,7 +16,8 @@ use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(
     what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind,
-    what_a_standup_decides_is_researched_written_and_built
+    what_a_standup_decides_is_researched_written_and_built,
+    from_a_report_to_what_came_of_each_item
 );
 
 /// It reaches the worker as it stands.
@@ -147,6 +149,78 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     let asked = stage.asked_about("hosting again");
     assert!(asked[0].prompt().contains("Shop B hides its price."), "{}", asked[0].prompt());
     eventually("the lesson is written", || async { learnt().contains("Shop B hides its price.") }).await;
+}
+
+/// Each item of a report ends with evidence of what was asked for, or waits for a named person who was told how to help. Prints each as
+/// `/backlog show` does, for people who read it: `cargo test --test integration from_a_report -- --nocapture`.
+async fn from_a_report_to_what_came_of_each_item(backing: Backing) {
+    let configure = |config: &mut Config| config.backlog.test_command = ["grep", "-q", "A,9", "table.csv"].map(str::to_owned).into();
+    let stage = Setting::on(backing).with_model().configure(configure).open().await;
+    let prices = stage.web.url("prices");
+    let person = stage.team.sandbox().people()[0].name.clone();
+    let action = |what: &str, how: &str, owner: &str, kind: &str| json!({"what": what, "how": how, "why": "The bill rose by a third.", "owner": owner, "urgency": "today", "execution": kind});
+    let actions = json!([
+        action("Compare the costs of hosting", &format!("Read {prices}."), "Eliza", "research"),
+        action("Draft a letter to the landlord", LETTER, "Solus", "write"),
+        action("Build the table of all shops", "As CSV, with the price of each.", "Sentinel", "build"),
+        action("Estimate the odds of a higher rent", "In percent.", "Oracle", "ask"),
+        action("Sign the new contract", "It is on the desk.", &person, "remind"),
+        action("List the meters of the cellar", "Read them all.", "Echo", "write"),
+    ]);
+    let researched = vec![
+        fetch(&prices),
+        write("costs.md", &format!("# Costs\n\nShop A asks $9 a month ({prices}).{MORE}\n")),
+        Script::call("finish", json!({"summary": "Shop A asks $9.", "files": ["costs.md"]})),
+    ];
+    // Claims a file that is not there, each time.
+    let lie = vec![
+        Script::call("finish", json!({"summary": "All meters are listed.", "files": ["meters.md"]})),
+        Script::say("It is done, believe me."),
+    ];
+    let parts = vec![
+        Part::new("of hosting", researched),
+        Part::new("landlord", vec![Script::say(format!("# Letter\n\nDear landlord, the heating is cold.{MORE}\n"))]),
+        Part::new("of all shops", vec![write("table.csv", "shop,price\nA,9\n"), finish("table.csv")]),
+        Part::new("meters", lie),
+    ];
+    Play::of(parts).actions(actions).not_knowing("odds").perform(&stage.team.model);
+    stage.team.say(HERE, START).await;
+    let find = async |what: &str| stage.find(what).await;
+    for what in ["Compare the costs of hosting", "Draft a letter to the landlord", "Build the table of all shops"] {
+        stage.comes_to(&find(what).await.id, WorkStatus::Done).await;
+    }
+    let odds = stage.comes_to(&find("Estimate the odds").await.id, WorkStatus::Waiting).await;
+    let contract = stage.comes_to(&find("Sign the new contract").await.id, WorkStatus::Waiting).await;
+    let meters = stage.until(&find("List the meters").await.id, "given up", |item| item.status == WorkStatus::Failed).await;
+    let items = stage.list().await;
+    for item in &items {
+        println!("{}\n", stage.backlog("show", &[("id", item.short_id())]).await);
+    }
+    assert_eq!(items.len(), 6);
+    for item in &items {
+        let waits_for = item.wait.as_ref().map(Wait::describe).unwrap_or_default();
+        let is_waiting = item.status == WorkStatus::Waiting && waits_for.contains(&person);
+        assert!(
+            is_waiting || item.status == WorkStatus::Failed || (item.status == WorkStatus::Done && !item.evidence.is_empty()),
+            "{item:#?}"
+        );
+    }
+    // Each that could not be done says whom it needs, and how they help.
+    let asked = stage.hears("Help needed from").await.text;
+    assert!(asked.contains(&format!("/backlog answer id:{}", odds.short_id())) && asked.contains("- Oracle: "), "{asked}");
+    assert!(stage.hears("Reminder for").await.text.contains(contract.short_id()));
+    let failed = stage.hears("List the meters of the cellar").await;
+    assert!(failed.text.contains("meters.md") && failed.raw["components"][0]["components"][0]["label"] == "Try again", "{}", failed.text);
+    assert!(meters.outcome.is_some_and(|why| why.contains("meters.md")));
+
+    // The people do their part.
+    stage.press("Reminder for", "Done").await;
+    stage.backlog("answer", &[("id", odds.short_id()), ("text", "One in five, says the union.")]).await;
+    for item in [&odds, &contract] {
+        let done = stage.comes_to(&item.id, WorkStatus::Done).await;
+        assert!(done.evidence.iter().any(|found| matches!(found, Evidence::Answer { by, .. } if *by == person)), "{done:#?}");
+        println!("{}\n", stage.backlog("show", &[("id", item.short_id())]).await);
+    }
 }
 
 /// A person calls a standup and reports nothing.

@@ -164,7 +164,7 @@ async fn actions_are_rows_of_the_backlog(backing: Backing) {
     let repair = report.actions.iter().find(|action| action.what.contains("market")).expect("a feed is to be repaired");
     assert_eq!(repair.owner, "Oracle");
     // The backlog may have completed some of them.
-    let every = ItemFilter { statuses: &[], owner: None, limit: 50 };
+    let every = ItemFilter { statuses: &[], owner: None, scope: None, limit: 50 };
     let items = stage.store.list_items(&every).await.expect("the backlog");
     assert_eq!(items.len(), report.actions.len());
     let called_by = Some((stage.team.person_id(0), stage.team.sandbox().people()[0].name.clone()));

@@ -157,7 +157,7 @@ async fn a_crash_leaves_its_reservation_at_the_worst_case(home: &Home) {
     let store = home.open().await;
     let refused = refused(store.reserve(&call(None, 0.2, 10, at(60)), &dollars_a_day(1.0)).await);
     assert_eq!(refused, Refused { limit: Limit::Day, spent: 900_000, allowed: 1_000_000 });
-    assert_eq!(refused.to_string(), "the team has used $0.90 of its $1.00 for today (UTC)");
+    assert_eq!(refused.to_string(), "the team has used $0.90 of its $1.00 for today");
     // The limit is daily.
     store.reserve(&call(None, 0.2, 10, noon() + TimeDelta::hours(12)), &dollars_a_day(1.0)).await.unwrap();
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use secrecy::ExposeSecret;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, SqliteConnection};
 
+use kernel::tools::workspace::Workspaces;
 use teamroom::app::retention_rules;
 use teamroom::config::RetentionSettings;
 
@@ -37,7 +38,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with messages or meetings. Only the summary may scan them.
-const GROWING: [&str; 27] = [
+const GROWING: [&str; 28] = [
     "inbox",
     "outbox",
     "turns",
@@ -51,6 +52,7 @@ const GROWING: [&str; 27] = [
     "ratings",
     "work_items",
     "work_dependencies",
+    "work_subjects",
     "events",
     "work_journal",
     "artefacts",
@@ -133,7 +135,7 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
 }
 
 /// Why a table is kept for good.
-const KEPT: [(&str, &str); 26] = [
+const KEPT: [(&str, &str); 27] = [
     ("identities", "one row for each persona"),
     ("identifies", "one row for each login, and logins are limited to a few hundred a day"),
     ("registrations", "one row for each place in which commands are registered"),
@@ -154,6 +156,7 @@ const KEPT: [(&str, &str); 26] = [
     ("ratings", "what a person pressed"),
     ("work_items", "what was to be done, and what came of it"),
     ("work_dependencies", "a part of the items"),
+    ("work_subjects", "a few rows for each open item, deleted when it ends"),
     ("memories", "what the team has learnt"),
     ("limit_raises", "what a person allowed"),
     ("reminders", "deleted by its feature, 90 days after it was told, done or cancelled"),
@@ -174,7 +177,7 @@ fn is_left_behind(table: &str) -> bool {
 async fn every_table_has_a_rule_by_which_its_rows_are_deleted_or_says_why_not() {
     let home = Home::sqlite();
     let store = home.open().await;
-    let rules = retention_rules(&RetentionSettings::default());
+    let rules = retention_rules(&RetentionSettings::default(), &Workspaces::new("unused".into()));
     let covered: Vec<&str> = rules.iter().flat_map(kernel::jobs::RetentionRule::tables).copied().collect();
     for (table, _) in store.summary().await.unwrap().tables {
         let kept = KEPT.iter().any(|(kept, _)| *kept == table) || is_left_behind(&table);

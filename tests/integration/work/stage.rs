@@ -62,6 +62,7 @@ impl Stage {
             readings: readings.clone(),
             settings: BacklogSettings::default(),
             repositories: Repositories::default(),
+            zone: chrono_tz::Tz::Europe__Berlin,
         };
         Self { store, verifier, workspaces, readings, directory, home: None }
     }

@@ -22,7 +22,7 @@ use crate::ids::{ChannelId, PersonaSlug};
 pub use feed::Subscription;
 pub(crate) use feed::{CHANNEL, Feed};
 pub(crate) use store::repair_order;
-pub use store::{Cursor, More, Page, record, retention};
+pub use store::{Cursor, More, Page, record, record_all, retention};
 
 /// What the events of a feature are about. Subscriptions are per topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -110,6 +110,66 @@ pub async fn record(transaction: &mut Transaction, event: &Event) -> Result<()> 
     Ok(())
 }
 
+/// The columns of an event behind its time.
+type Row<'a> = (&'a str, String, &'a str, Option<&'a str>, Option<&'a str>, &'a str, Option<&'a str>, String);
+
+fn row(event: &Event) -> Row<'_> {
+    (
+        event.topic.as_str(),
+        plain(&event.subject).into_owned(),
+        event.kind,
+        event.actor.as_ref().map(|actor| actor.key.as_str()),
+        event.actor.as_ref().and_then(|actor| actor.name.as_deref()),
+        event.audience.as_str(),
+        event.audience.channel().map(crate::ids::ChannelId::as_str),
+        document(&event.payload),
+    )
+}
+
+/// Records many events with one statement, in this order.
+///
+/// # Errors
+/// As [`record`].
+pub async fn record_all(transaction: &mut Transaction, events: &[Event]) -> Result<()> {
+    const SQLITE: &str = "INSERT INTO events (at, topic, subject, kind, actor, actor_name, audience, channel, payload)
+         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
+         FROM json_each($1) ORDER BY key";
+    const POSTGRES: &str = "INSERT INTO events (at, topic, subject, kind, actor, actor_name, audience, channel, payload)
+         SELECT at, topic, subject, kind, actor, actor_name, audience, channel, payload
+         FROM unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
+             WITH ORDINALITY AS new (at, topic, subject, kind, actor, actor_name, audience, channel, payload, number)
+         ORDER BY number";
+    match transaction.on() {
+        Backend::Sqlite(connection) => {
+            let rows: Vec<_> = events
+                .iter()
+                .map(|event| {
+                    let (topic, subject, kind, actor, name, audience, channel, payload) = row(event);
+                    let at = event.at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, false);
+                    (at, topic, subject, kind, actor, name, audience, channel, payload)
+                })
+                .collect();
+            sqlx::query(SQLITE).bind(document(&rows)).execute(connection).await?;
+        }
+        Backend::Postgres(connection) => {
+            let rows: Vec<Row<'_>> = events.iter().map(row).collect();
+            let statement = sqlx::query(POSTGRES)
+                .bind(events.iter().map(|event| event.at).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.0).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.1.as_str()).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.2).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.3).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.4).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.5).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.6).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.7.as_str()).collect::<Vec<_>>());
+            bounded(statement.execute(connection)).await?;
+        }
+    }
+    events.iter().for_each(|event| transaction.announce(event.topic));
+    Ok(())
+}
+
 /// A dump that was restored on another server has its transaction numbers. Those that this server has not given yet would hide the events until it has.
 pub(crate) async fn repair_order(pool: &PgPool) -> Result<()> {
     let repair = sqlx::query("UPDATE events SET xid = 0 WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint");

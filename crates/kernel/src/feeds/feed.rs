@@ -251,7 +251,7 @@ mod tests {
         }
         clock.advance(Duration::from_secs(10));
         let error = second.await.unwrap().unwrap_err();
-        assert_eq!(error.to_string(), "no data since 2026-11-21 07:40 UTC (it did not respond within 10 s)");
+        assert_eq!(error.to_string(), "no data since 2026-11-21T07:40:00Z (it did not respond within 10 s)");
     }
 
     #[tokio::test]

@@ -129,8 +129,8 @@ pub enum FeedError {
     TimedOut(Duration),
     #[error("{0}")]
     Failed(String),
-    /// It worked before, or its data is too old.
-    #[error("no data since {} ({reason})", since.format("%Y-%m-%d %H:%M UTC"))]
+    /// It worked before, or its data is too old. For people, see [`Self::describe`].
+    #[error("no data since {} ({reason})", since.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))]
     NoDataSince { since: DateTime<Utc>, reason: String },
 }
 

@@ -7,9 +7,14 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use super::store::{JobStore, Return, SeenWorker, WorkerId};
-use super::{JobContext, Paused};
+use super::{JobContext, JobError, Paused, RetentionRule};
 use crate::db::{Database, Result};
 use crate::time::ManualClock;
+
+/// Applies a rule of retention once, as its job does. Returns how much it deleted.
+pub async fn apply_rule(rule: &RetentionRule, database: &Database, now: DateTime<Utc>) -> Result<u64, JobError> {
+    rule.apply_at(now, database, || Ok(())).await
+}
 
 /// A worker without a loop.
 pub struct ManualWorker {

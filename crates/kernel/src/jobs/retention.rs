@@ -51,19 +51,28 @@ impl RetentionRule {
         self.tables
     }
 
-    /// Deletes everything that is old at `now`.
-    async fn apply(&self, job: &JobContext) -> Result<(), JobError> {
+    /// Deletes everything that is old at `now`, and says how much. `may_go_on` is called before each batch.
+    pub(super) async fn apply_at(
+        &self,
+        now: DateTime<Utc>,
+        database: &Database,
+        may_go_on: impl Fn() -> Result<(), JobError>,
+    ) -> Result<u64, JobError> {
         let kept = TimeDelta::from_std(self.kept).unwrap_or(TimeDelta::MAX);
-        let Some(before) = job.now().checked_sub_signed(kept) else { return Ok(()) };
+        let Some(before) = now.checked_sub_signed(kept) else { return Ok(0) };
         let mut all = 0;
         loop {
-            job.check()?;
-            let deleted = (self.delete)(job.database().clone(), before, PIECE).await?;
+            may_go_on()?;
+            let deleted = (self.delete)(database.clone(), before, PIECE).await?;
             all += deleted;
             if deleted < u64::from(PIECE) {
-                break;
+                return Ok(all);
             }
         }
+    }
+
+    async fn apply(&self, job: &JobContext) -> Result<(), JobError> {
+        let all = self.apply_at(job.now(), job.database(), || job.check()).await?;
         if all > 0 {
             metrics::counter!("teamroom_rows_deleted_total", "rule" => self.name).increment(all);
             tracing::info!(rule = self.name, rows = all, "old rows were deleted");

@@ -13,9 +13,21 @@ const NAME: usize = 40;
 #[derive(Debug, Clone, Default)]
 pub struct Directory {
     people: Vec<KnownPerson>,
+    /// How people may be called in a text, by the first word of it, so that thousands of texts can be read.
+    called: HashMap<String, Vec<Called>>,
     /// How many of them, at the beginning, are in the configuration.
     configured: usize,
     personas: HashSet<UserId>,
+}
+
+/// What a person may be called: a whole name, or the first part of one.
+#[derive(Debug, Clone)]
+struct Called {
+    /// The index of the person.
+    person: usize,
+    name: String,
+    /// Its words in lower case.
+    words: Vec<String>,
 }
 
 /// Why a name means nobody. The text is plain.
@@ -53,7 +65,21 @@ impl Directory {
             }
         }
         let configured = configured.iter().filter(|(id, _)| !personas.contains(id)).count();
-        Self { people, configured, personas }
+        let mut directory = Self { people, called: HashMap::new(), configured, personas };
+        (0..directory.people.len()).for_each(|person| directory.call(person));
+        directory
+    }
+
+    /// Notes what a person may be called.
+    fn call(&mut self, person: usize) {
+        let names = if self.people[person].is_public { self.people[person].names.as_slice() } else { &[] };
+        for name in names.iter().flat_map(|name| [Some(name.as_str()), name.split_whitespace().next()].into_iter().flatten()) {
+            let words: Vec<String> = words(name).map(|(_, word)| word.to_lowercase()).collect();
+            // A name of one letter is too likely something else.
+            if words.iter().map(|word| word.chars().count()).sum::<usize>() > 1 {
+                self.called.entry(words[0].clone()).or_default().push(Called { person, name: name.to_owned(), words });
+            }
+        }
     }
 
     /// For tests, and for teams without a database: people by id and name.
@@ -66,6 +92,7 @@ impl Directory {
     pub fn with(mut self, id: &UserId, name: &str) -> Self {
         if self.get(id).is_none() {
             self.people.push(KnownPerson { id: id.clone(), name: name.to_owned(), names: vec![name.to_owned()], is_public: true });
+            self.call(self.people.len() - 1);
         }
         self
     }
@@ -146,14 +173,11 @@ impl Directory {
                 note(at, person, "");
             }
         }
-        for person in self.people() {
-            for name in &person.names {
-                // By the whole name, or by the first one.
-                for called in [Some(name.as_str()), name.split_whitespace().next()].into_iter().flatten() {
-                    if let Some(at) = find_words(text, called) {
-                        note(at, person.clone(), called);
-                    }
-                }
+        let said: Vec<(usize, String)> = words(text).map(|(at, word)| (at, word.to_lowercase())).collect();
+        for (place, (at, word)) in said.iter().enumerate() {
+            let is_said = |called: &&Called| said[place..].iter().map(|(_, word)| word).take(called.words.len()).eq(&called.words);
+            for called in self.called.get(word).into_iter().flatten().filter(is_said) {
+                note(*at, self.people[called.person].clone(), &called.name);
             }
         }
         match found {
@@ -196,17 +220,7 @@ pub(crate) fn unnamed(id: &UserId) -> String {
     format!("member …{}", &id[id.len().saturating_sub(6)..])
 }
 
-/// The place of a name in a text, as whole words, whatever the case.
-fn find_words(text: &str, name: &str) -> Option<usize> {
-    let wanted: Vec<String> = words(name).map(|(_, word)| word.to_lowercase()).collect();
-    let said: Vec<(usize, &str)> = words(text).collect();
-    let is_it = |window: &&[(usize, &str)]| window.iter().zip(&wanted).all(|((_, said), wanted)| said.to_lowercase() == *wanted);
-    // A name of one letter is too likely something else.
-    let counts = wanted.iter().map(|word| word.chars().count()).sum::<usize>() > 1;
-    let windows = (counts && wanted.len() <= said.len()).then(|| said.windows(wanted.len()));
-    windows.into_iter().flatten().find(is_it).map(|window| window[0].0)
-}
-
+/// The words of a text, with their places.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let start = text.as_ptr() as usize;
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -275,6 +289,10 @@ mod tests {
         assert_eq!(found("Bob und Ann fragen"), Ok(Some((0, "42".to_owned()))));
         assert_eq!(found("Frag <user:discord:99> nach Ann"), Ok(Some((5, "99".to_owned()))));
         assert_eq!(found("Annex the planning to Bobby"), Ok(None));
+        assert_eq!(found("ask bob.b, or ANN LEE"), Ok(Some((4, "42".to_owned()))));
+        assert_eq!(found("Ask Eve"), Ok(None), "who wrote in private alone");
+        let with_zoe = directory().with(&UserId::on("discord", "50"), "Zoé");
+        assert_eq!(with_zoe.find_in("Ask ZOÉ").unwrap().map(|(at, person)| (at, person.name)), Some((4, "Zoé".to_owned())));
         assert!(matches!(found("Ask Cid"), Err(NotFound::Several { .. })));
         assert_eq!(found("Ask <user:discord:102>"), Ok(None), "a persona");
     }

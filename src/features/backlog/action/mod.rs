@@ -59,7 +59,7 @@ pub struct CheckedActions {
     pub refused: Vec<RefusedAction>,
 }
 
-/// Checks proposals against the roster, the `open` items and each other. Accepts at most `limit`.
+/// Checks proposals against the roster, `open` items that may say the same, and each other. Accepts at most `limit`.
 pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open: &[(WorkItemId, String)], limit: usize) -> CheckedActions {
     let mut by_urgency: Vec<&ProposedAction> = proposed.iter().collect();
     by_urgency.sort_by_key(|action| action.urgency);
@@ -67,7 +67,7 @@ pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open:
     let mut taken: Vec<(Subject, String)> = open.iter().map(|(id, what)| (Subject::of(what), named(id))).collect();
     let mut checked = CheckedActions::default();
     for action in by_urgency {
-        let what = one_line(&known.without_address(&one_line(&action.what, usize::MAX)), WHAT);
+        let what = known.title_of(action);
         let subject = Subject::of(&what);
         match check(action, &what, &subject, known, &taken, limit - checked.accepted.len().min(limit)) {
             Ok(owner) => {
@@ -183,6 +183,11 @@ impl KnownOwners<'_> {
             (None, Some(person), None) => Ok(Owner::Person { id: person.id.clone(), name: person.name.clone() }),
             _ => Err(format!("nobody on the team is called \"{}\"", flatten(asked, 40))),
         }
+    }
+
+    /// The title of the item that an action becomes.
+    pub fn title_of(&self, action: &ProposedAction) -> String {
+        one_line(&self.without_address(&one_line(&action.what, usize::MAX)), WHAT)
     }
 
     /// The action without the addressee and "please", with a capital letter.

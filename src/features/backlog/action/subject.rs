@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 
+use kernel::ids::ChannelId;
 use kernel::text::{Shingles, essence, without_invisible};
+use sha2::{Digest, Sha256};
 
 /// The similarity from which two titles count as the same. A different article is a repetition; a different task is not.
 const ALIKE: f64 = 0.75;
@@ -25,9 +27,31 @@ impl Subject {
         self.exact == other.exact && (self.essence == other.essence || self.shingles.similarity(&other.shingles) >= ALIKE)
     }
 
-    /// Equal for titles with the same words that count, so that thousands can be compared by hash.
-    pub fn into_key(self) -> (String, BTreeSet<String>) {
-        (self.essence, self.exact)
+    /// Whether both have the same words that count.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.exact == other.exact && self.essence == other.essence
+    }
+
+    /// The key of all of its words together, in a place. Titles that are the same have the same one.
+    pub fn key(&self, place: Option<&ChannelId>) -> i64 {
+        self.hash(place, "all", &self.essence)
+    }
+
+    /// The key of each of its words, in a place. Titles that are alike share at least one, or are the same.
+    pub fn word_keys(&self, place: Option<&ChannelId>) -> BTreeSet<i64> {
+        self.essence.split_whitespace().map(|word| self.hash(place, "word", word)).collect()
+    }
+
+    /// Includes the exact words, because titles with different ones are never alike.
+    fn hash(&self, place: Option<&ChannelId>, of: &str, words: &str) -> i64 {
+        let mut hash = Sha256::new();
+        let exact = self.exact.iter().map(String::as_str);
+        for part in [place.map_or("", ChannelId::as_str), of, words].into_iter().chain(exact) {
+            hash.update(part);
+            hash.update([0]);
+        }
+        let hash = hash.finalize();
+        i64::from_be_bytes(std::array::from_fn(|at| hash[at]))
     }
 }
 
@@ -71,7 +95,20 @@ mod tests {
             let (a, b) = (Subject::of(a), Subject::of(b));
             assert_eq!((a.is_like(&b), b.is_like(&a)), (alike, alike), "{a:?} {b:?}");
             assert!(a.is_like(&a) && b.is_like(&b));
+            assert!(!alike || !a.word_keys(None).is_disjoint(&b.word_keys(None)), "they are found by a word");
         }
+    }
+
+    #[test]
+    fn the_same_titles_have_the_same_key_in_one_place() {
+        let (here, there) = (ChannelId::from("10"), ChannelId::from("20"));
+        let (a, b) = (Subject::of("Fix the login"), Subject::of("fix login!"));
+        assert!(a.is_same(&b) && a.key(Some(&here)) == b.key(Some(&here)) && a.word_keys(None) == b.word_keys(None));
+        assert!(a.key(Some(&here)) != a.key(Some(&there)) && a.key(Some(&here)) != a.key(None));
+        assert!(a.word_keys(Some(&here)).is_disjoint(&a.word_keys(None)));
+        let (one, other) = (Subject::of("Fix login 1"), Subject::of("Fix login 2"));
+        assert!(one.key(None) != other.key(None) && one.word_keys(None).is_disjoint(&other.word_keys(None)));
+        assert_eq!(Subject::of("it is").word_keys(None), BTreeSet::new());
     }
 
     #[test]

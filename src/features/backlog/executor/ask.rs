@@ -6,6 +6,7 @@ use crate::features::backlog::executor::{Assignment, Outcome, failure};
 use crate::features::backlog::given::name_files;
 use crate::features::backlog::model::{Claim, Evidence, JournalEntry, NoAnswer, Owner, Product, Wait, WorkItem};
 use crate::features::backlog::prompts::answer_check::{self, Answered};
+use crate::features::backlog::render::Spot;
 use kernel::agent::{AnswerVerdict, Journal as _, Question, Reply, RunError};
 use kernel::chat::message::Speaker;
 use kernel::chat::text::is_subtext;
@@ -33,7 +34,7 @@ impl Work {
         }
     }
 
-    /// A person has answered. Their word counts, unless they say that they do not know, which only a model can tell.
+    /// A person has answered: with a file, or with words of which a model says that they are an answer. What nobody can judge is left to a person.
     async fn take_word(
         &self,
         assignment: &Assignment<'_>,
@@ -47,18 +48,17 @@ impl Work {
         }
         let line = cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), SUMMARY);
         let has_files = item.evidence.iter().any(|found| matches!(found, Evidence::File { .. }));
-        if !has_files && !deps.agents.is_offline() {
+        if !has_files {
             let began = deps.clock.now();
             let journal = ItemJournal::new(&deps.store, assignment);
-            match self.judge_answer(assignment, &journal, Answered { question, answer: text }).await {
+            match self.judge_answer(assignment, &journal, Answered { question, answer: text }, at).await {
                 Ok(AnswerVerdict::DoesNotKnow | AnswerVerdict::Refuses) => {
                     return Ok(Outcome::Waits(Wait::Decision { why: format!("{by} was asked, and does not know: {line}") }));
                 }
-                // The person's word counts, also where nobody can judge it.
-                Ok(_)
-                | Err(
+                Ok(_) => {}
+                Err(
                     RunError::Unusable { .. } | RunError::Nothing | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. }),
-                ) => {}
+                ) => return self.leave_to_a_person(assignment, by, made(by.to_owned(), text.to_owned(), &line, at, None)).await,
                 // Another attempt would ask the person again, so this one goes on.
                 Err(error) => {
                     return Ok(match failure::outcome(error, journal.idle_before(began), deps.clock.now())? {
@@ -69,6 +69,15 @@ impl Work {
             }
         }
         Ok(Outcome::Made(made(by.to_owned(), text.to_owned(), &line, at, None)))
+    }
+
+    /// Keeps what somebody said, so that a person may accept it.
+    async fn leave_to_a_person(&self, assignment: &Assignment<'_>, by: &str, product: Product) -> anyhow::Result<Outcome> {
+        let deps = self.deps();
+        let said = product.summary.strip_prefix(by).unwrap_or(&product.summary);
+        let why = format!("nobody could judge whether {by} answers the question{said}");
+        anyhow::ensure!(deps.store.record_product(assignment.job, &product, deps.clock.now()).await?, JobError::LostLease);
+        Ok(Outcome::Waits(Wait::Decision { why }))
     }
 
     /// Copies what a person gave into the workspace of the item.
@@ -88,11 +97,11 @@ impl Work {
     async fn ask_persona(&self, assignment: &Assignment<'_>, askee: &PersonaSlug, question: &str) -> anyhow::Result<Outcome> {
         let (deps, item) = (self.deps(), assignment.item);
         let began = deps.clock.now();
-        let channel = self.find_channel(item).await?;
+        let spot = self.find_spot(item).await?;
         let coordinator = Speaker::Persona(deps.roster.coordinator().slug.clone());
         let journal = ItemJournal::new(&deps.store, assignment);
         let request = Question {
-            channel: channel.as_ref(),
+            channel: spot.as_ref().and_then(Spot::channel),
             source: Some(MemorySource::WorkItem(item.id.clone())),
             scope: Scope::private(item.private_to.clone()),
             journal: Some(&journal),
@@ -110,18 +119,12 @@ impl Work {
         let by = deps.roster.name_of(askee).to_owned();
         let verdict = match verdict {
             Some(verdict) => verdict,
-            None => match self.judge_answer(assignment, &journal, Answered { question, answer: &text }).await {
+            None => match self.judge_answer(assignment, &journal, Answered { question, answer: &text }, DateTime::UNIX_EPOCH).await {
                 Ok(verdict) => verdict,
                 // What cannot be judged does not count, and a person has the last word.
                 Err(
                     RunError::Unusable { .. } | RunError::Nothing | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. }),
-                ) => {
-                    let why = format!("nobody could judge whether {by} answers the question: {line}");
-                    let product = made(by, text, &line, at, model);
-                    // A person may accept it.
-                    anyhow::ensure!(deps.store.record_product(assignment.job, &product, deps.clock.now()).await?, JobError::LostLease);
-                    return Ok(Outcome::Waits(Wait::Decision { why }));
-                }
+                ) => return self.leave_to_a_person(assignment, &by, made(by.clone(), text, &line, at, model)).await,
                 Err(error) => return failure::outcome(error, journal.idle_before(began), deps.clock.now()),
             },
         };
@@ -131,14 +134,18 @@ impl Work {
         Ok(Outcome::Made(made(by, text, &line, at, model)))
     }
 
-    /// Has the last reply of a journal judged, once, by a model that knows nothing of its author. The verdict of an earlier try is used again.
+    /// Has a reply judged, once, by a model that knows nothing of its author. The verdict of an earlier try is used again, if the reply was there
+    /// before it: a person may help after a persona did not know.
     async fn judge_answer(
         &self,
         assignment: &Assignment<'_>,
         journal: &ItemJournal<'_>,
         answered: Answered<'_>,
+        replied_at: DateTime<Utc>,
     ) -> Result<AnswerVerdict, RunError> {
-        if let Some((JournalEntry::Judged { verdict, .. }, _)) = journal.read().await?.last() {
+        if let Some((JournalEntry::Judged { verdict, .. }, judged_at)) = journal.read().await?.last()
+            && *judged_at > replied_at
+        {
             return Ok(*verdict);
         }
         let agents = &self.deps().agents;

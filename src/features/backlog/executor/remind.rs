@@ -8,8 +8,10 @@ impl Work {
     /// Asks or tells a person. The message and the wait for the answer are stored together, so a reply never comes before the item waits for it.
     pub(crate) async fn remind(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
         let (deps, item) = (self.deps(), assignment.item);
-        let Some(channel) = self.find_channel(item).await? else { return Ok(Outcome::Failed { why: NO_CHANNEL.into() }) };
-        let announcer = Announcer { persona: &deps.roster.coordinator().slug, channel: &channel, roster: &deps.roster };
+        let Some(spot) = self.find_spot_for(item, item.find_awaited()).await? else {
+            return Ok(Outcome::Failed { why: NO_CHANNEL.into() });
+        };
+        let announcer = Announcer { persona: &deps.roster.coordinator().slug, spot: &spot, roster: &deps.roster };
         let message = match &item.execution {
             Some(Execution::Ask { whom: Owner::Person { .. }, question, .. }) => announcer.ask_person(item, question, deps.zone),
             _ => announcer.remind(item, deps.zone),

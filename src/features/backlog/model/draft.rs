@@ -53,4 +53,5 @@ pub struct ItemChanges {
     /// `none` takes it away.
     pub due: Option<String>,
     pub criteria: Option<Vec<String>>,
+    pub kind: Option<ExecutionKind>,
 }

@@ -13,14 +13,14 @@ use std::sync::{MutexGuard, PoisonError};
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::Work;
-use crate::features::backlog::model::{Execution, ExecutionKind, Origin, Owner, Wait, WorkItem, WorkStatus, criteria, graph};
+use crate::features::backlog::model::{Execution, ExecutionKind, Origin, Owner, Wait, WorkItem, WorkStatus, criteria};
 use crate::features::backlog::store::{ItemEdit, Planned};
 use draft::Draft;
 use kernel::db::StoreError;
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::jobs::{JobContext, JobError};
 use kernel::money::Refused;
-use kernel::people::NotFound;
+use kernel::people::{Directory, NotFound};
 use kernel::persona::roster::Roster;
 use kernel::text::fold_name;
 
@@ -41,11 +41,12 @@ impl Work {
             self.take_over_from_strangers().await?;
             self.end_waits().await?;
         }
-        // Ranks depend on all open items, so many new items are ranked together after the last of them.
-        if self.plan_new(job).await? || whole {
-            let open = deps.store.list_open_items().await?;
-            let ranks: Vec<_> = graph::ranks(&open).into_iter().collect();
-            deps.store.set_ranks(&ranks).await?;
+        // Ranks depend on other items, so many new items are ranked together after the last of them.
+        let planned = self.plan_new(job).await?;
+        if whole {
+            deps.store.rank_all().await?;
+        } else if !planned.is_empty() {
+            deps.store.rank_items(&planned).await?;
         }
         if whole {
             *self.last_round() = Some(now);
@@ -53,16 +54,20 @@ impl Work {
         Err(JobError::Sleep(self.next_round(last.filter(|_| !whole).unwrap_or(now))))
     }
 
-    /// Whether there were any.
-    async fn plan_new(&self, job: &JobContext) -> Result<bool, JobError> {
-        let mut were_any = false;
+    /// Returns the items that were new.
+    async fn plan_new(&self, job: &JobContext) -> Result<Vec<WorkItemId>, JobError> {
+        let mut seen = Vec::new();
         loop {
             let new = self.deps().store.list_unplanned(AT_ONCE).await?;
-            were_any |= !new.is_empty();
+            if new.is_empty() {
+                return Ok(seen);
+            }
+            seen.extend(new.iter().map(|item| item.id.clone()));
+            let people = self.deps().people.directory().await?;
             let mut is_planned = false;
             for items in new.chunks(self.planned_together()) {
                 job.check()?;
-                let plans = futures_util::future::join_all(items.iter().map(|item| self.decide(item, job))).await;
+                let plans = futures_util::future::join_all(items.iter().map(|item| self.decide(item, &people, job))).await;
                 let mut decided = Vec::with_capacity(plans.len());
                 for (item, plan) in items.iter().zip(plans) {
                     match plan {
@@ -75,7 +80,7 @@ impl Work {
             }
             // Those that cannot be planned now are tried again in the next round.
             if !is_planned || new.len() < AT_ONCE as usize {
-                return Ok(were_any);
+                return Ok(seen);
             }
         }
     }
@@ -109,7 +114,7 @@ impl Work {
     }
 
     /// How an item is carried out, by whom, and by what it is seen to be done.
-    async fn decide(&self, item: &WorkItem, job: &JobContext) -> Result<Planned<'static>, JobError> {
+    async fn decide(&self, item: &WorkItem, people: &Directory, job: &JobContext) -> Result<Planned<'static>, JobError> {
         let deps = self.deps();
         let given = match &item.execution {
             // A reminder does not do the work. For a persona's own item, the rule overrides a reminder that agents proposed.
@@ -128,9 +133,9 @@ impl Work {
         if let Some(Execution::Remind { whom: whom @ None }) = &mut execution
             && matches!(item.owner, Owner::Persona(_))
         {
-            *whom = self.find_reminded(item).await?;
+            *whom = self.find_reminded(item, people).await?;
         }
-        let execution = match self.address(item, execution).await? {
+        let execution = match self.address(item, execution, people) {
             Ok(execution) => execution,
             // Nobody is guessed.
             Err(unclear) => {
@@ -141,7 +146,7 @@ impl Work {
             }
         };
         let wait = match &execution {
-            None if !deps.agents.is_offline() => Some(Wait::Kind { of: self.find_person(item).await? }),
+            None if !deps.agents.is_offline() => Some(Wait::Kind { of: self.find_person_among(item, people).await? }),
             Some(execution) if !(execution.kind().needs_model() && deps.agents.is_offline()) => None,
             _ => Some(Wait::Model),
         };
@@ -158,20 +163,17 @@ impl Work {
 
     /// Whom a persona's item is for that only tells somebody, or that no persona can do: the person named in it, or the one responsible.
     /// A persona is not reminded of its own work.
-    async fn find_reminded(&self, item: &WorkItem) -> Result<Option<Owner>, StoreError> {
-        match self.find_named_person(&item.what).await? {
-            Some(named) => Ok(Some(named)),
-            None => self.find_person(item).await,
+    async fn find_reminded(&self, item: &WorkItem, people: &Directory) -> Result<Option<Owner>, StoreError> {
+        match people.find_in(&item.what) {
+            Ok(Some((_, named))) => Ok(Some(Owner::Person { id: named.id, name: named.name })),
+            _ => self.find_person_among(item, people).await,
         }
     }
 
     /// Whom a question is for: its author ("Ask me …"), or the person whom the item names before any persona.
-    async fn address(&self, item: &WorkItem, execution: Option<Execution>) -> Result<Result<Option<Execution>, NotFound>, StoreError> {
-        let Some(Execution::Ask { whom: Owner::Persona(askee), question, unanswered }) = execution else { return Ok(Ok(execution)) };
-        let named = match self.deps().people.directory().await?.find_in(&item.what) {
-            Ok(named) => named,
-            Err(unclear) => return Ok(Err(unclear)),
-        };
+    fn address(&self, item: &WorkItem, execution: Option<Execution>, people: &Directory) -> Result<Option<Execution>, NotFound> {
+        let Some(Execution::Ask { whom: Owner::Persona(askee), question, unanswered }) = execution else { return Ok(execution) };
+        let named = people.find_in(&item.what)?;
         let first_persona = find_persona_in(&item.what, &self.deps().roster);
         let asks_author = item.what.split_whitespace().nth(1).is_some_and(|word| fold_name(word) == "me");
         let whom = match named {
@@ -184,7 +186,7 @@ impl Work {
             }
             _ => Owner::Persona(askee),
         };
-        Ok(Ok(Some(Execution::Ask { whom, question, unanswered })))
+        Ok(Some(Execution::Ask { whom, question, unanswered }))
     }
 
     /// The persona that executes an item: the owner, or the coordinator for a person's item.
@@ -204,7 +206,7 @@ impl Work {
                 && deps.roster.find(slug).is_none()
             {
                 tracing::warn!(item = %item.id, persona = %slug, "the owner of an item has left the team; the coordinator takes over");
-                let edit = ItemEdit { owner: Some(&coordinator), ..ItemEdit::default() };
+                let edit = ItemEdit { owner: Some(&coordinator), execution: item.execution.as_ref(), ..ItemEdit::default() };
                 deps.store.edit_item(&item.id, &edit, &format!("{slug} is no longer on the team"), deps.clock.now()).await?;
             }
         }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use chrono::{NaiveDate, NaiveTime};
+
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::{ExecutionKind, Owner, WorkItem, WorkStatus, short_id};
 use crate::features::backlog::render::labels;
@@ -87,9 +89,10 @@ impl Announcer<'_> {
         OutboundMessage { buttons: decision_buttons(item, made), ..self.say(text) }
     }
 
-    /// Reports a used-up budget, with a button that raises the limit by `step`.
-    pub fn ask_budget(&self, item: &WorkItem, refused: &Refused, step: i64) -> OutboundMessage {
-        let until = if refused.limit.ends_with_the_day() { " It continues tomorrow." } else { "" };
+    /// Reports a used-up budget, with a button that raises the limit by `step`. `day`: the one with which a daily limit ends, in UTC.
+    pub fn ask_budget(&self, item: &WorkItem, refused: &Refused, day: Option<NaiveDate>, step: i64) -> OutboundMessage {
+        let next = day.and_then(|day| day.succ_opt()).map(|next| next.and_time(NaiveTime::MIN).and_utc());
+        let until = next.map_or(String::new(), |next| format!(" It continues on {}.", self.roster.show_time(next)));
         let text = format!("💰 On hold: {} — {refused}. Results so far are kept.{until}", title(item));
         OutboundMessage { buttons: budget_buttons(item, refused, step), ..self.say(text) }
     }

@@ -141,7 +141,7 @@ impl Page<'_> {
         let mut files: BTreeMap<&str, String> = BTreeMap::new();
         for claim in self.details.product.iter().flat_map(|product| &product.claims) {
             if let Claim::File { path } = claim {
-                files.insert(path, String::new());
+                files.insert(path, " (claimed, not verified)".to_owned());
             }
         }
         for (entry, _) in self.details.runs.last().iter().flat_map(|run| &run.entries) {
@@ -176,7 +176,7 @@ impl Page<'_> {
             lines.extend(
                 run.entries
                     .iter()
-                    .map(|(entry, at)| format!("attempt {}, {}: {}", run.run, at.format("%H:%M:%S"), describe(entry, &names))),
+                    .map(|(entry, at)| format!("attempt {}, {}: {}", run.run + 1, self.roster.show_time(*at), describe(entry, &names))),
             );
         }
         section("Journal", lines, self.most())
@@ -231,7 +231,9 @@ fn name_calls(entries: &[(JournalEntry, DateTime<Utc>)]) -> HashMap<&str, &str> 
 fn describe(entry: &JournalEntry, names: &HashMap<&str, &str>) -> String {
     let tool = |call: &String| line(names.get(call.as_str()).copied().unwrap_or(call));
     match entry {
-        JournalEntry::Asked { tainted, .. } => if *tainted { "asked, including outside text" } else { "asked" }.to_owned(),
+        JournalEntry::Asked { tainted, .. } => {
+            if *tainted { "asked the model, with text from outside" } else { "asked the model" }.to_owned()
+        }
         JournalEntry::Replied { text, calls, model } => {
             let calls: Vec<_> = calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
             let said = [text.as_str(), &calls.join("; ")].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" → ");

@@ -21,11 +21,29 @@ const CRITERION: usize = 120;
 const EVIDENCE: usize = 6;
 pub(super) const FINDING: usize = 120;
 
-/// The speaker and the channel.
+/// Where people are told about an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spot {
+    Channel(ChannelId),
+    /// The direct conversation with a person, for what was asked for in one.
+    Direct(UserId),
+}
+
+impl Spot {
+    /// None for a direct conversation: only the platform knows its channel.
+    pub fn channel(&self) -> Option<&ChannelId> {
+        match self {
+            Self::Channel(channel) => Some(channel),
+            Self::Direct(_) => None,
+        }
+    }
+}
+
+/// The speaker and the place.
 #[derive(Debug, Clone, Copy)]
 pub struct Announcer<'a> {
     pub persona: &'a PersonaSlug,
-    pub channel: &'a ChannelId,
+    pub spot: &'a Spot,
     pub roster: &'a Roster,
 }
 
@@ -58,7 +76,10 @@ impl Announcer<'_> {
     }
 
     pub(super) fn say(&self, text: String) -> OutboundMessage {
-        OutboundMessage::new(self.persona, self.channel, OutboundKind::Notice, text)
+        match self.spot {
+            Spot::Channel(channel) => OutboundMessage::new(self.persona, channel, OutboundKind::Notice, text),
+            Spot::Direct(to) => OutboundMessage::direct(self.persona, to, OutboundKind::Notice, text),
+        }
     }
 
     pub(super) fn push_evidence(&self, text: &mut String, item: &WorkItem) {

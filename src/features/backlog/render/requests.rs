@@ -11,6 +11,7 @@ use crate::features::backlog::render::labels;
 use crate::features::backlog::render::messages::{Announcer, HOW, REPLY, address, button, push_criteria, title};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundMessage};
+use kernel::ids::MessageId;
 use kernel::time::show_time;
 
 /// How a person answers a question.
@@ -78,6 +79,13 @@ impl Announcer<'_> {
             item.short_id()
         );
         OutboundMessage { pings, buttons: help_buttons(item), ..self.say(text) }
+    }
+
+    /// Asks back whether a reply is the answer, where no model can tell it from "I don't know".
+    pub fn ask_answer(&self, item: &WorkItem, reply: &MessageId) -> OutboundMessage {
+        let confirm = button(&WorkButton::Answer(item.id.clone(), reply.clone()), "Yes, that's it", ButtonStyle::Success);
+        let buttons = std::iter::once(confirm).chain(answer_buttons(item)).collect();
+        OutboundMessage { buttons, ..self.say(format!("Is that the answer to {}?", title(item))) }
     }
 
     /// Asks back whether an item is done, below a person's reply that does not say so plainly.

@@ -54,7 +54,7 @@ pub(super) fn done() -> WorkItem {
 
 pub(super) fn with_announcer<T>(say: impl FnOnce(&Announcer<'_>) -> T) -> T {
     let roster = kernel::testing::roster::roster();
-    say(&Announcer { persona: &"kelly".into(), channel: &"10".into(), roster: &roster })
+    say(&Announcer { persona: &"kelly".into(), spot: &Spot::Channel("10".into()), roster: &roster })
 }
 
 pub(super) fn approval(arguments: Value) -> Approval {

@@ -73,8 +73,8 @@ fn what_people_are_asked_reads_as_it_should() {
             )),
             shown(&announcer.ask_decision(&done, "it took its worker down 3 times", true)),
             shown(&announcer.ask_approval(&item, &approval(json!({"url": "https://example.org/a", "note": "a\u{202e}b```c"})), OUTSIDE)),
-            shown(&announcer.ask_budget(&item, &refused, 1_000_000)),
-            shown(&announcer.ask_budget(&item, &tokens, 500)),
+            shown(&announcer.ask_budget(&item, &refused, None, 1_000_000)),
+            shown(&announcer.ask_budget(&item, &tokens, Some(sample::at().date_naive()), 500)),
             shown(&announcer.announce_failed(&item)),
         ]
     });
@@ -132,7 +132,7 @@ fn no_message_is_over_the_limit() {
             announcer.ask_decision(&item, &long, true),
             announcer.ask_decision(&item, &[long.as_str(); 9].join("\n"), true),
             announcer.ask_approval(&item, &approval(json!({"text": long.clone()})), &long),
-            announcer.ask_budget(&item, &refused, i64::MAX),
+            announcer.ask_budget(&item, &refused, Some(sample::at().date_naive()), i64::MAX),
         ] {
             assert!(TextFormat::plain(2000).fits(&message.text), "{}: {}", message.text.chars().count(), message.text);
             assert!(message.buttons.iter().all(|button| button.id.len() <= 100 && button.label.chars().count() <= 80));

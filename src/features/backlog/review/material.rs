@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
 use crate::features::backlog::model::{Evidence, JournalEntry, Owner, WorkItem};
 use crate::features::backlog::prompts::work_review as template;
@@ -13,6 +14,7 @@ use kernel::agent::prompt::{Block, render_system};
 use kernel::memory::retrieval::cut;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
+use kernel::time::show_time;
 use kernel::tools::{CallStatus, Trace};
 
 /// Prompt limits: bytes of all files together, bytes of one source, the number of sources, and the number of parts.
@@ -41,6 +43,8 @@ pub(super) struct Shown<'a> {
     pub(super) files: &'a [(String, String)],
     /// Why the last verdict did not count.
     pub(super) fault: Option<&'a str>,
+    /// The team's zone.
+    pub(super) zone: Tz,
 }
 
 /// Whether a file does not go into the prompt whole.
@@ -65,7 +69,7 @@ impl Shown<'_> {
             author: flat_name(author),
             parts: self.of.parts.len(),
             criteria: self.criteria.len(),
-            cut: self.of.parts.is_empty() && is_cut(self.files),
+            cut: is_cut(self.files),
             fault: self.fault.unwrap_or_default(),
             blocks: &self.blocks(Cleaner { marker }),
         });
@@ -78,8 +82,8 @@ impl Shown<'_> {
         let findings = evidence.flat_map(|found| match found {
             // What another grader or the author said shows nothing.
             Evidence::Review { .. } | Evidence::Criterion { .. } => Vec::new(),
-            Evidence::Answer { text, .. } => vec![text.clone(), describe(found)],
-            _ => vec![describe(found)],
+            Evidence::Answer { text, .. } => vec![text.clone(), describe(found, self.zone)],
+            _ => vec![describe(found, self.zone)],
         });
         self.files.iter().map(|(_, text)| text.clone()).chain(findings).collect()
     }
@@ -96,11 +100,13 @@ impl Shown<'_> {
             block("its criteria", criteria.map(|(index, words)| format!("{}. {}", index + 1, cleaner.line(words, 400)))),
         ];
         if !self.of.evidence.is_empty() {
-            blocks
-                .push(block("what code found", self.of.evidence.iter().map(|found| format!("- {}", cleaner.line(&describe(found), 400)))));
+            blocks.push(block(
+                "what code found",
+                self.of.evidence.iter().map(|found| format!("- {}", cleaner.line(&describe(found, self.zone), 400))),
+            ));
         }
         for part in self.of.parts.iter().take(PARTS) {
-            blocks.push(part_block(part, cleaner));
+            blocks.push(part_block(part, cleaner, self.zone));
         }
         let answers = self.of.evidence.iter().filter_map(|found| match found {
             Evidence::Answer { by, text, .. } => Some((by, text)),
@@ -116,10 +122,10 @@ impl Shown<'_> {
 }
 
 /// A part: what it was, how it ended, and what code found of it.
-fn part_block(part: &WorkItem, cleaner: Cleaner<'_>) -> Block {
+fn part_block(part: &WorkItem, cleaner: Cleaner<'_>, zone: Tz) -> Block {
     let outcome = part.outcome.as_deref().unwrap_or("nothing was noted");
     let lines = [format!("what: {}", cleaner.line(&part.what, 300)), format!("came of it: {}", cleaner.line(outcome, 600))];
-    let found = part.evidence.iter().map(|found| format!("- {}", cleaner.line(&describe(found), 400)));
+    let found = part.evidence.iter().map(|found| format!("- {}", cleaner.line(&describe(found, zone), 400)));
     block(&format!("part {}, {}", part.short_id(), part.status.as_str()), lines.into_iter().chain(found))
 }
 
@@ -154,18 +160,18 @@ fn label(name: &str) -> String {
     cut(&kernel::text::without_invisible(name).replace(['<', '>', '|', '\n'], " "), 160)
 }
 
-fn describe(evidence: &Evidence) -> String {
+fn describe(evidence: &Evidence, zone: Tz) -> String {
     match evidence {
         Evidence::File { path, bytes, form, .. } => format!("the file {path}: {form}; {bytes} bytes"),
         Evidence::Branch { repository, branch, diffstat, tests, .. } => {
             format!("the branch {branch} of the repository {repository}, whose patch is below: {}{}", total(diffstat), changed_tests(tests))
         }
-        Evidence::Link { url, at, .. } => format!("the page {url} was fetched at {}", at.format("%H:%M UTC")),
-        Evidence::Delivered { at, .. } => format!("a message was delivered at {}", at.format("%H:%M UTC")),
+        Evidence::Link { url, at, .. } => format!("the page {url} was fetched at {}", show_time(*at, zone)),
+        Evidence::Delivered { at, .. } => format!("a message was delivered at {}", show_time(*at, zone)),
         Evidence::Answer { by, text, .. } => format!("{by} answered: {text}"),
         Evidence::Test { command, exit_code, .. } => format!("the test command \"{command}\" ended with {exit_code}"),
         Evidence::Value { feed, name, value, unit, .. } => format!("the feed {feed} gave {name} {value} {unit}"),
-        Evidence::Reading { feed, at } => format!("the feed {feed} gave data at {}", at.format("%H:%M UTC")),
+        Evidence::Reading { feed, at } => format!("the feed {feed} gave data at {}", show_time(*at, zone)),
         Evidence::NotMet { feed, name, value, unit, .. } => format!("the feed {feed} still gave {name} {value} {unit} at the end"),
         Evidence::Review { note, .. } => format!("it was judged before: {note}"),
         Evidence::Criterion { criterion, shown, .. } => format!("{criterion}: {shown}"),

@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
+use crate::features::backlog::inputs::{lay_out, list_inputs};
 use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Owner, WorkItem, criteria};
 use crate::store::Store;
 use kernel::agent::context::new_marker;
@@ -118,7 +119,7 @@ pub async fn review(
     let criteria = criteria::to_grade(item);
     let mut fault = None;
     for round in 0..ROUNDS {
-        let shown = Shown { of, criteria: &criteria, files: &files, fault: fault.as_deref() };
+        let shown = Shown { of, criteria: &criteria, files: &files, fault: fault.as_deref(), zone: roster.zone() };
         let journal = job.map(|job| GraderJournal { store: &deps.store, job, item, by: &reviewer.slug, round });
         let given = match ask(deps, reviewer, &shown, journal.as_ref(), cancel).await {
             Ok(given) => given,
@@ -166,7 +167,7 @@ async fn ask(
     };
     let run = Run {
         tier: Tier::T1,
-        tools: (shown.of.parts.is_empty() && is_cut(shown.files)).then_some(reads),
+        tools: is_cut(shown.files).then_some(reads),
         journal: journal.map(|journal| journal as &dyn Journal),
         ..Run::new(grader, (Purpose::Step, item.id.as_str()), prompt, TOKENS, cancel)
     };
@@ -240,25 +241,26 @@ fn fit(query: &Query, persona: &Persona) -> f64 {
     query.terms.iter().filter(|(term, _)| field.contains(term)).map(|(_, weight)| weight).sum()
 }
 
-/// The verified files with their texts, of the item or of its parts. None if one has changed.
+/// The verified files with their texts, of the item or of its parts. None if one has changed. Those of parts are laid out as inputs of the whole, so
+/// that tools read them there.
 async fn read_files(deps: &ReviewDeps, of: &ForReview<'_>) -> anyhow::Result<Option<Vec<(String, String)>>> {
-    let own = std::iter::once((of.item, of.evidence));
+    // Pictures are listed as evidence, but their bytes are useless to a text model.
+    let text_of = |name: String, content: Vec<u8>| String::from_utf8(content).ok().map(|text| (name, text));
     let mut files = Vec::new();
-    for (item, evidence) in own.chain(of.parts.iter().map(|part| (part, part.evidence.as_slice()))) {
-        if !evidence.iter().any(|found| matches!(found, Evidence::File { .. })) {
-            continue;
+    let workspace = deps.workspaces.open(&of.item.id).await.context("cannot open the workspace to show what was made")?;
+    for found in of.evidence {
+        let Evidence::File { path, sha256, .. } = found else { continue };
+        let Ok(file) = workspace.read(path, MOST_FILE_BYTES).await else { return Ok(None) };
+        if super::verifier::sha256_of(&file.head) != *sha256 {
+            return Ok(None);
         }
-        let workspace = deps.workspaces.open(&item.id).await.context("cannot open the workspace to show what was made")?;
-        for found in evidence {
-            let Evidence::File { path, sha256, .. } = found else { continue };
-            let Ok(file) = workspace.read(path, MOST_FILE_BYTES).await else { return Ok(None) };
-            if super::verifier::sha256_of(&file.head) != *sha256 {
-                return Ok(None);
-            }
-            let name = if item.id == of.item.id { path.clone() } else { format!("{}/{path}", item.short_id()) };
-            // Pictures are listed as evidence, but their bytes are useless to a text model.
-            files.extend(String::from_utf8(file.head).ok().map(|text| (name, text)));
-        }
+        files.extend(text_of(path.clone(), file.head));
+    }
+    if !of.parts.is_empty() {
+        let mut inputs = list_inputs(&deps.store, of.item).await?;
+        inputs.retain(|input| of.parts.iter().any(|part| part.id == input.of.id));
+        lay_out(&deps.workspaces, of.item, &inputs).await.context("cannot put the files of the parts into the workspace")?;
+        files.extend(inputs.iter().flat_map(|input| input.files.iter().filter_map(|file| text_of(input.path(file), file.content.clone()))));
     }
     Ok(Some(files))
 }
@@ -334,7 +336,7 @@ mod tests {
         ];
         let (item, roster) = (item(), roster());
         let of = ForReview { item: &item, evidence: &evidence, journal: &journal, parts: &[] };
-        let shown = Shown { of, criteria: &item.criteria, files: &[("prices.md".into(), hostile)], fault: None };
+        let shown = Shown { of, criteria: &item.criteria, files: &[("prices.md".into(), hostile)], fault: None, zone: roster().zone() };
         insta::assert_snapshot!(shown.prompt("Teamroom", &roster, roster.coordinator(), marker, now()).message);
     }
 
@@ -343,7 +345,7 @@ mod tests {
         let (item, roster) = (item(), roster());
         let files = [("a.md".to_owned(), "word ".repeat(20_000)), ("b.md".to_owned(), "short".to_owned())];
         let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[] };
-        let shown = Shown { of, criteria: &item.criteria, files: &files, fault: Some("criterion 2 has no grade") };
+        let shown = Shown { of, criteria: &item.criteria, files: &files, fault: Some("criterion 2 has no grade"), zone: roster().zone() };
         let blocks = shown.blocks(Cleaner { marker: "7f3a9c20d1e8" });
         let of = |name: &str| blocks.iter().find(|block| block.label == format!("file {name}")).map(|block| block.text.as_str());
         assert!(of("a.md").is_some_and(|text| text.len() < FILES && text.ends_with("characters more)")));

@@ -25,7 +25,7 @@ const FAULTS: usize = 10;
 /// Where items are asked for.
 #[derive(Debug, Clone, Default)]
 pub struct AskedIn {
-    /// Where people are told about them.
+    /// Where people are told about them. None for a direct conversation, in which only one persona can post.
     pub channel: Option<ChannelId>,
     /// The place, if it is private. What is learnt from them stays there.
     pub private_to: Option<ChannelId>,
@@ -63,7 +63,7 @@ impl Backlog {
             }
         }
         if faults.is_empty() {
-            self.tie(drafts, &mut items, &mut faults).await?;
+            self.tie(drafts, &mut items, asker, &mut faults).await?;
             self.find_repetitions(drafts, &mut items, asker, &mut faults).await?;
         }
         if !faults.is_empty() {
@@ -133,7 +133,7 @@ impl Backlog {
     }
 
     /// Resolves dependencies and parents: keys of the same file, or ids of existing items.
-    async fn tie(&self, drafts: &[ItemDraft], items: &mut [WorkItem], faults: &mut Vec<String>) -> Result<(), BacklogError> {
+    async fn tie(&self, drafts: &[ItemDraft], items: &mut [WorkItem], asker: &Asker, faults: &mut Vec<String>) -> Result<(), BacklogError> {
         let mut known: HashMap<&str, WorkItemId> = HashMap::new();
         for (number, (draft, item)) in (1..).zip(drafts.iter().zip(&*items)) {
             if let Some(key) = draft.key.as_deref()
@@ -145,7 +145,7 @@ impl Backlog {
         for (number, (draft, item)) in (1..).zip(drafts.iter().zip(items)) {
             for (name, is_parent) in draft.needs.iter().map(|name| (name, false)).chain(draft.parent.iter().map(|name| (name, true))) {
                 if !known.contains_key(name.as_str()) {
-                    match self.get(name).await {
+                    match self.get(name, asker).await {
                         Ok(found) => {
                             // A part of something private is private.
                             item.private_to = found.private_to.filter(|_| is_parent).or(item.private_to.take());
@@ -181,32 +181,36 @@ impl Backlog {
         asker: &Asker,
         faults: &mut Vec<String>,
     ) -> Result<(), BacklogError> {
-        let open = self.deps.store.list_open_titles().await?;
-        let subjects: Vec<(Subject, &(WorkItemId, String))> = open.iter().map(|item| (Subject::of(&item.1), item)).collect();
+        // Nobody is told of what was asked for in another private place.
+        let scope = asker.scope().unwrap_or_default();
         if let ([draft], [item]) = (drafts, &mut *items) {
-            let subject = Subject::of(&item.what);
-            if let Some((_, (id, what))) = subjects.iter().find(|(other, _)| subject.is_like(other)).filter(|_| !draft.anyway) {
+            if draft.anyway {
+                return Ok(());
+            }
+            let alike = self.deps.store.list_alike(std::slice::from_ref(&item.what), &scope).await?;
+            if let Some((id, what)) = alike.into_iter().next() {
                 match asker {
-                    Asker::Person { .. } if item.channel.is_some() => {
+                    Asker::Person { .. } if item.channel.is_some() || item.private_to.is_some() => {
                         item.status = WorkStatus::Waiting;
-                        item.wait = Some(Wait::Duplicate { of: id.clone(), what: what.clone() });
+                        item.wait = Some(Wait::Duplicate { of: id, what });
                     }
                     _ => {
                         let how = if *asker == Asker::KanbanPage { "Tick \"Add it anyway\"" } else { "Add it with `--anyway`" };
-                        faults.push(format!("looks like the open item \"{what}\" (#{}). {how} if it is another one", short_id(id)));
+                        faults.push(format!("looks like the open item \"{what}\" (#{}). {how} if it is another one", short_id(&id)));
                     }
                 }
             }
             return Ok(());
         }
-        let mut taken: HashMap<_, String> = HashMap::new();
-        for (subject, (id, what)) in &subjects {
-            taken.insert(subject.clone().into_key(), format!("the open item \"{what}\" (#{})", short_id(id)));
-        }
+        let mut taken: HashMap<i64, String> = HashMap::new();
         for (number, (draft, item)) in (1..).zip(drafts.iter().zip(items)) {
-            let (named, key) = (label(number, draft), Subject::of(&item.what).into_key());
-            if let Some(other) = taken.get(&key).filter(|_| !draft.anyway) {
-                faults.push(format!("{named} says the same as {other}. Set \"anyway\": true if it is another one"));
+            let (named, key) = (label(number, draft), Subject::of(&item.what).key(None));
+            if !draft.anyway {
+                let open = match self.deps.store.find_same(&item.what, &scope).await? {
+                    Some((id, what)) => Some(format!("the open item \"{what}\" (#{})", short_id(&id))),
+                    None => taken.get(&key).cloned(),
+                };
+                faults.extend(open.map(|other| format!("{named} says the same as {other}. Set \"anyway\": true if it is another one")));
             }
             taken.entry(key).or_insert(named);
         }
@@ -246,13 +250,19 @@ pub(super) fn clean_prose(field: &str, text: &str) -> Result<String, String> {
 
 fn check_kind(draft: &ItemDraft, owner: &Owner, what: &str, how: &str) -> Result<Option<Execution>, String> {
     let Some(kind) = draft.kind else { return Ok(None) };
-    if matches!(owner, Owner::Person { .. }) && !matches!(kind, ExecutionKind::Remind | ExecutionKind::Ask) {
-        return Err("belongs to a person, who can only be reminded or asked. Leave out the kind, or assign it to a persona".to_owned());
-    }
+    check_kind_of(kind, owner)?;
     if kind == ExecutionKind::Watch && draft.watch.is_none() {
         return Err("has the kind watch, but no terms. Add `watch` with a feed and an end time".to_owned());
     }
     Ok(action::execution_of(kind, draft.watch.as_ref(), owner, what, how))
+}
+
+/// Checks that an owner can have work of a kind.
+pub(super) fn check_kind_of(kind: ExecutionKind, owner: &Owner) -> Result<(), String> {
+    if matches!(owner, Owner::Person { .. }) && !matches!(kind, ExecutionKind::Remind | ExecutionKind::Ask) {
+        return Err("belongs to a person, who can only be reminded or asked. Leave out the kind, or assign it to a persona".to_owned());
+    }
+    Ok(())
 }
 
 fn label(number: usize, draft: &ItemDraft) -> String {

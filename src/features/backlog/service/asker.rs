@@ -1,12 +1,14 @@
 use crate::features::backlog::model::{Execution, Origin, Owner, Wait, WorkItem};
+use kernel::chat::message::{Channel, Place};
 use kernel::commands::{Caller, CommandCall, KANBAN_PAGE, Right};
 use kernel::ids::{ChannelId, UserId};
+use kernel::memory::Scope;
 
 /// The caller of a backlog command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asker {
     /// A person in a channel, which sees the answer.
-    Person { id: UserId, name: String, right: Right, channel: Option<ChannelId> },
+    Person { id: UserId, name: String, right: Right, channel: Option<Channel> },
     /// Anybody at the command line. May do everything.
     CommandLine,
     /// The operator on the kanban page. May do everything.
@@ -17,8 +19,7 @@ impl Asker {
     pub(crate) fn of(call: &CommandCall) -> Self {
         match &call.caller {
             Caller::Person { id, name, .. } => {
-                let channel = call.channel.as_ref().map(|channel| channel.id.clone());
-                Self::Person { id: id.clone(), name: name.clone(), right: call.right, channel }
+                Self::Person { id: id.clone(), name: name.clone(), right: call.right, channel: call.channel.clone() }
             }
             Caller::CommandLine => Self::CommandLine,
             Caller::KanbanPage => Self::KanbanPage,
@@ -53,7 +54,7 @@ impl Asker {
     /// The channel that sees the answer and needs no further message.
     pub(super) fn channel(&self) -> Option<&ChannelId> {
         match self {
-            Self::Person { channel, .. } => channel.as_ref(),
+            Self::Person { channel, .. } => channel.as_ref().map(|channel| &channel.id),
             Self::CommandLine | Self::KanbanPage => None,
         }
     }
@@ -67,16 +68,38 @@ impl Asker {
 
     /// An operator, or the person who added or owns the item.
     pub(super) fn may_change(&self, item: &WorkItem) -> bool {
-        self.operates()
-            || self.is_owner_of(item)
-            || matches!((&item.origin, self), (Origin::Person { id, .. }, Self::Person { id: me, .. }) if id == me)
+        self.operates() || self.is_owner_of(item) || self.is_author_of(item)
+    }
+
+    /// Which private items may be shown where the caller is. None: all, at the command line and on the page.
+    pub(super) fn scope(&self) -> Option<Scope> {
+        match self {
+            Self::Person { channel, .. } => Some(channel.as_ref().map_or(Scope::TEAM, Scope::of)),
+            Self::CommandLine | Self::KanbanPage => None,
+        }
+    }
+
+    /// Whether an item may be shown where the caller is. What somebody asked for or is asked in a direct conversation, they see in all of theirs.
+    pub(super) fn sees(&self, item: &WorkItem) -> bool {
+        let is_alone = matches!(self, Self::Person { channel: Some(Channel { place: Place::Direct, .. }), .. });
+        self.scope().is_none_or(|scope| scope.hears(item.private_to.as_ref())) || (is_alone && self.is_concerned_by(item))
     }
 
     /// As [`Self::may_change`], or the person whose answer or help the item waits for.
     pub(super) fn may_answer(&self, item: &WorkItem) -> bool {
-        self.may_change(item)
+        self.operates() || self.is_concerned_by(item)
+    }
+
+    /// It was added, is owned or is awaited by the caller.
+    fn is_concerned_by(&self, item: &WorkItem) -> bool {
+        self.is_author_of(item)
+            || self.is_owner_of(item)
             || matches!(&item.execution, Some(Execution::Ask { whom, .. } | Execution::Remind { whom: Some(whom) }) if self.is(whom))
             || matches!(&item.wait, Some(Wait::Help { of: Some(of) } | Wait::Kind { of: Some(of) }) if self.is(of))
+    }
+
+    fn is_author_of(&self, item: &WorkItem) -> bool {
+        matches!((&item.origin, self), (Origin::Person { id, .. }, Self::Person { id: me, .. }) if id == me)
     }
 
     fn is_owner_of(&self, item: &WorkItem) -> bool {
@@ -93,7 +116,31 @@ mod tests {
     use super::*;
 
     fn person(id: &str, right: Right) -> Asker {
-        Asker::Person { id: id.into(), name: "Ann".to_owned(), right, channel: Some("10".into()) }
+        in_place(id, right, "10", Place::Server, false)
+    }
+
+    fn in_place(id: &str, right: Right, channel: &str, place: Place, private: bool) -> Asker {
+        let channel = Channel { id: channel.into(), name: String::new(), place, private };
+        Asker::Person { id: id.into(), name: "Ann".to_owned(), right, channel: Some(channel) }
+    }
+
+    #[test]
+    fn what_was_asked_for_in_private_is_seen_there_and_by_its_people_in_direct_conversations() {
+        let at = "2026-11-20T10:00:00Z".parse().expect("a time");
+        let origin = Origin::Person { id: "2".into(), name: "Bob".to_owned(), message: None };
+        let item = WorkItem { private_to: Some("10".into()), ..WorkItem::new("Fix the login", Owner::Persona("vince".into()), origin, at) };
+        for (asker, sees) in [
+            (in_place("3", Right::Anybody, "10", Place::Server, true), true),
+            (in_place("2", Right::Operator, "20", Place::Server, false), false),
+            (in_place("3", Right::Operator, "20", Place::Server, true), false),
+            (in_place("2", Right::Anybody, "30", Place::Direct, true), true),
+            (in_place("3", Right::Operator, "30", Place::Direct, true), false),
+            (Asker::CommandLine, true),
+            (Asker::KanbanPage, true),
+        ] {
+            assert_eq!(asker.sees(&item), sees, "{asker:?}");
+            assert!(asker.sees(&WorkItem { private_to: None, ..item.clone() }));
+        }
     }
 
     #[test]

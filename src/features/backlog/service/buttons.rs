@@ -8,6 +8,8 @@ use crate::features::backlog::commands::{line, tell_cancelled};
 use crate::features::backlog::learning::{ItemEnd, memory_of};
 use crate::features::backlog::model::{Evidence, Execution, ExecutionKind, Judge, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::planner::asked_in;
+use crate::features::backlog::render::Spot;
+use crate::features::backlog::replies::words_of;
 use crate::features::backlog::service::adding::clean;
 use crate::features::backlog::service::changing::{check_may_change, named, over};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
@@ -16,7 +18,7 @@ use kernel::chat::medium::Medium;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::commands::CommandReply;
 use kernel::db::StoreError;
-use kernel::ids::{ApprovalId, WorkItemId};
+use kernel::ids::{ApprovalId, MessageId, WorkItemId};
 use kernel::memory::Memory;
 use kernel::tools::approval::ApprovalState;
 
@@ -32,6 +34,7 @@ impl Backlog {
             WorkButton::Done(id) => self.press_answer(id, (true, DONE), asker).await,
             WorkButton::NotNeeded(id) => self.press_answer(id, (false, "not needed"), asker).await,
             WorkButton::Unknown(id) => self.hand_back(id, asker).await,
+            WorkButton::Answer(id, message) => self.confirm_answer(id, message, asker).await,
             WorkButton::Accept(id) => self.judge(id, true, asker).await,
             WorkButton::Reject(id) => self.judge(id, false, asker).await,
             WorkButton::Retry(id) => self.press_retry(id, asker).await,
@@ -66,6 +69,18 @@ impl Backlog {
             return self.already_decided(&item).await;
         }
         Ok(CommandReply::private("Noted: you don't know.").retiring_buttons())
+    }
+
+    /// Somebody says that what they wrote is the answer.
+    async fn confirm_answer(&self, id: &WorkItemId, message: &MessageId, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
+        let Some(said) = self.deps.store.find_message(message).await?.map(|row| row.message) else {
+            return Ok(CommandReply::refused("That reply is not there any more. Please reply again.").retiring_buttons());
+        };
+        if !matches!(asker, Asker::Person { id, .. } if *id == said.author.id) {
+            return Err(refused(format!("only {} can say whether that is the answer", said.author.name)));
+        }
+        Ok(self.answer(&item, (true, &words_of(&said, &[])), asker).await?.retiring_buttons())
     }
 
     /// Takes an item that looks like another one into the backlog.
@@ -107,7 +122,7 @@ impl Backlog {
     /// # Errors
     /// It waits for nobody's answer, or not for this person's.
     pub async fn answer_in_words(&self, id: &str, text: &str, asker: &Asker) -> Result<CommandReply, BacklogError> {
-        let item = self.get(id).await?;
+        let item = self.get(id, asker).await?;
         let text = clean("text", text, ANSWER).map_err(refused)?;
         if text.is_empty() {
             return Err(refused("the answer is empty"));
@@ -123,7 +138,8 @@ impl Backlog {
             return Ok(settled(item));
         }
         let now = self.deps.clock.now();
-        let said = self.announce_answer(item, asker, (done, text));
+        let spot = self.find_spot(item, asker).await?;
+        let said = self.announce_answer(item, asker, spot.as_ref(), (done, text));
         let evidence = [Evidence::Answer { by: asker.name().to_owned(), text: text.to_owned(), at: now }];
         let memory = if done { Some(self.learn(item, &evidence).await?) } else { None };
         let answer = ItemAnswer { by: asker.name(), done, text, memory: memory.as_ref(), outbox: &said, at: now };
@@ -132,17 +148,23 @@ impl Backlog {
     }
 
     /// The line for the channel, stored in the same transaction as the answer.
-    pub(super) fn announce_answer(&self, item: &WorkItem, asker: &Asker, (done, text): (bool, &str)) -> Vec<OutboundMessage> {
-        let Some(channel) = item.channel.as_ref().or(asker.channel()) else { return Vec::new() };
+    pub(super) fn announce_answer(
+        &self,
+        item: &WorkItem,
+        asker: &Asker,
+        spot: Option<&Spot>,
+        (done, text): (bool, &str),
+    ) -> Vec<OutboundMessage> {
+        let Some(spot) = spot else { return Vec::new() };
         let mut ended = item.clone();
         if done {
             let by = asker.name().to_owned();
             ended.outcome = (text != DONE).then(|| text.to_owned());
             ended.evidence.push(Evidence::Answer { by, text: text.to_owned(), at: self.deps.clock.now() });
-            vec![self.announcer(channel).announce_done(&ended)]
+            vec![self.announcer(spot).announce_done(&ended)]
         } else {
             ended.outcome = Some(format!("{} says it is not needed", asker.name()));
-            vec![self.announcer(channel).announce_cancelled(&ended)]
+            vec![self.announcer(spot).announce_cancelled(&ended)]
         }
     }
 
@@ -154,12 +176,12 @@ impl Backlog {
         }
         let judge = Judge::Person(asker.name().to_owned());
         let rejected = format!("rejected by {}", if *asker == Asker::KanbanPage { asker.name() } else { "button" });
-        let channel = item.channel.as_ref().or(asker.channel());
+        let spot = self.find_spot(&item, asker).await?;
         let files = if accepted { self.deps.store.read_artefacts(id).await? } else { Vec::new() };
         // If a decision is needed, the worker asks for it.
         let post = |judged: &WorkItem| {
-            let done = channel.filter(|_| judged.status == WorkStatus::Done);
-            done.map(|channel| self.announcer(channel).announce_result(judged, &files)).into_iter().collect()
+            let done = spot.as_ref().filter(|_| judged.status == WorkStatus::Done);
+            done.map(|spot| self.announcer(spot).announce_result(judged, &files)).into_iter().collect()
         };
         let memory = if accepted { Some(self.learn(&item, &item.evidence).await?) } else { None };
         let judgement = ItemJudgement {

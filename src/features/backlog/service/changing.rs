@@ -1,9 +1,11 @@
 //! Changes of existing items.
 
 use crate::features::backlog::action;
-use crate::features::backlog::action::WHAT;
-use crate::features::backlog::model::{DueChange, ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
-use crate::features::backlog::service::adding::{check_criteria, clean, clean_prose, me};
+use crate::features::backlog::action::{WHAT, execution_of, question_of};
+use crate::features::backlog::model::{DueChange, Execution, ExecutionKind, ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
+use crate::features::backlog::planner::asked_in;
+use crate::features::backlog::render::Spot;
+use crate::features::backlog::service::adding::{check_criteria, check_kind_of, clean, clean_prose, me};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::{Ended, ItemEdit};
 use kernel::chat::outbound::OutboundMessage;
@@ -78,7 +80,7 @@ impl Backlog {
         if item.status.is_over() {
             return Err(refused(over(item)));
         }
-        let said = self.tell_elsewhere(item, asker);
+        let said = self.tell_elsewhere(item, asker).await?;
         let ended = self.deps.store.cancel_item(&item.id, asker.name(), &said, self.deps.clock.now()).await?;
         let Some(ended) = ended else { return Err(moved(&self.read(item).await?)) };
         Ok(ended)
@@ -97,6 +99,7 @@ impl Backlog {
             return Err(refused(over(&item)));
         }
         let checked = self.check_changes(changes, asker).await?;
+        let execution = self.execution_after(&item, &checked, changes.kind)?;
         let edit = ItemEdit {
             what: checked.what.as_deref(),
             how: checked.how.as_deref(),
@@ -105,6 +108,8 @@ impl Backlog {
             urgency: checked.urgency,
             criteria: checked.criteria.as_deref(),
             due: checked.due,
+            execution: execution.as_ref(),
+            chooses_kind: changes.kind.is_some(),
         };
         if !self.deps.store.edit_item(&item.id, &edit, asker.name(), self.deps.clock.now()).await? {
             let now = self.read(&item).await?;
@@ -137,18 +142,47 @@ impl Backlog {
         })
     }
 
+    /// How an item is carried out with the new values, if its kind stays or is `chosen`. None if the kind does not fit the owner any more.
+    fn execution_after(
+        &self,
+        item: &WorkItem,
+        checked: &CheckedChanges,
+        chosen: Option<ExecutionKind>,
+    ) -> Result<Option<Execution>, BacklogError> {
+        let what = checked.what.as_deref().unwrap_or(&item.what);
+        let how = checked.how.as_deref().unwrap_or(&item.how);
+        let owner = checked.owner.as_ref().unwrap_or(&item.owner);
+        if let Some(kind) = chosen {
+            check_kind_of(kind, owner).map_err(|reason| refused(format!("the item {reason}")))?;
+        }
+        match (chosen.or(item.execution.as_ref().map(Execution::kind)), &item.execution) {
+            (Some(kind), _) if check_kind_of(kind, owner).is_err() => Ok(None),
+            (Some(ExecutionKind::Ask), _) => Ok(Some(Execution::ask(asked_in(what, owner, &self.deps.roster), question_of(what, how)))),
+            // Its terms, or who is reminded.
+            (Some(kind), Some(before)) if kind == before.kind() && (checked.owner.is_none() || kind == ExecutionKind::Watch) => {
+                Ok(Some(before.clone()))
+            }
+            (Some(kind), _) => Ok(execution_of(kind, None, owner, what, how)),
+            (None, _) => Ok(None),
+        }
+    }
+
     /// The item, if the caller may change it.
     async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
-        let item = self.get(id).await?;
+        let item = self.get(id, asker).await?;
         check_may_change(&item, asker)?;
         Ok(item)
     }
 
     /// Announces a cancelled item in its channel, unless the command's answer is shown there.
-    fn tell_elsewhere(&self, item: &WorkItem, asker: &Asker) -> Vec<OutboundMessage> {
-        let told = item.channel.as_ref().filter(|channel| asker.channel() != Some(channel));
+    async fn tell_elsewhere(&self, item: &WorkItem, asker: &Asker) -> Result<Vec<OutboundMessage>, BacklogError> {
+        let is_told = |spot: &Spot| match spot {
+            Spot::Channel(channel) => asker.channel() == Some(channel),
+            Spot::Direct(to) => matches!(asker, Asker::Person { id, .. } if id == to),
+        };
+        let spot = self.find_spot(item, asker).await?.filter(|spot| !is_told(spot));
         let cancelled = WorkItem { outcome: Some(format!("{} cancelled it", asker.name())), ..item.clone() };
-        told.map(|channel| self.announcer(channel).announce_cancelled(&cancelled)).into_iter().collect()
+        Ok(spot.map(|spot| self.announcer(&spot).announce_cancelled(&cancelled)).into_iter().collect())
     }
 
     /// The item's current state.

@@ -6,11 +6,12 @@ use crate::features::backlog::action::KnownOwners;
 use crate::features::backlog::model::{Artefact, Owner, PersonRequest, Usage, WorkItem, WorkStatus};
 use crate::features::backlog::render::{ItemDetails, ListView, RunDetails};
 use crate::features::backlog::service::changing::named;
-use crate::features::backlog::service::{Backlog, BacklogError, refused};
+use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::ItemFilter;
 use kernel::commands::Suggestion;
 use kernel::db::StoreError;
 use kernel::ids::UserId;
+use kernel::memory::Scope;
 use kernel::people::Directory;
 use kernel::text::fold_name;
 
@@ -66,30 +67,32 @@ impl Listed {
 impl Backlog {
     /// # Errors
     /// An unknown status or owner.
-    pub async fn list(&self, query: &ListQuery<'_>) -> Result<Listed, BacklogError> {
+    pub async fn list(&self, query: &ListQuery<'_>, asker: &Asker) -> Result<Listed, BacklogError> {
         let statuses = parse_statuses(query.status)?;
         let owner = match query.owner {
             Some(asked) => Some(self.resolve_owner(asked, &self.list_people(None).await?, None)?),
             None => None,
         };
-        let filter = ItemFilter { statuses: &statuses, owner: owner.as_ref(), limit: query.limit.saturating_add(1) };
+        let scope = asker.scope();
+        let filter = ItemFilter { statuses: &statuses, owner: owner.as_ref(), scope: scope.as_ref(), limit: query.limit.saturating_add(1) };
         let mut items = self.deps.store.list_items(&filter).await?;
         let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
         let more = items.len() > limit;
         items.truncate(limit);
-        let counted = self.deps.store.count_items(self.deps.clock.now()).await?;
-        let counts = WorkStatus::ALL.iter().map(|status| (*status, counted.of(*status))).filter(|(_, count)| *count > 0).collect();
+        let mut counts = self.deps.store.count_items_in(scope.as_ref()).await?;
+        counts.sort_by_key(|(status, _)| WorkStatus::ALL.iter().position(|known| known == status));
         // Who asks for something else sees that alone.
-        let waiting =
+        let mut waiting =
             if query.status.is_none() && query.owner.is_none() { self.deps.store.list_requests(WAITING).await? } else { Vec::new() };
+        waiting.retain(|(_, item)| asker.sees(item));
         Ok(Listed { items, counts, more, waiting, zone: self.deps.zone })
     }
 
-    /// Finds an item by the end of its id.
+    /// Finds an item by the end of its id, among those that the caller sees.
     ///
     /// # Errors
     /// No item or several match.
-    pub async fn get(&self, asked: &str) -> Result<WorkItem, BacklogError> {
+    pub async fn get(&self, asked: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let short = asked.trim().trim_start_matches('#').to_lowercase();
         if short.len() < SHORTEST || !short.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(refused(format!(
@@ -98,6 +101,7 @@ impl Backlog {
             )));
         }
         let mut found = self.deps.store.find_items_by_suffix(&short, NAMED).await?;
+        found.retain(|item| asker.sees(item));
         match found.len() {
             0 => Err(refused(format!("there is no item #{short}. See the backlog list"))),
             1 => Ok(found.remove(0)),
@@ -112,8 +116,8 @@ impl Backlog {
     ///
     /// # Errors
     /// As [`Backlog::get`].
-    pub async fn get_details(&self, asked: &str) -> Result<ItemDetails, BacklogError> {
-        let item = self.get(asked).await?;
+    pub async fn get_details(&self, asked: &str, asker: &Asker) -> Result<ItemDetails, BacklogError> {
+        let item = self.get(asked, asker).await?;
         let store = &self.deps.store;
         let mut needs = Vec::new();
         for needed in &item.depends_on {
@@ -123,6 +127,8 @@ impl Backlog {
             Some(parent) => store.find_item(parent).await?,
             None => None,
         };
+        needs.retain(|needed| asker.sees(needed));
+        let parent = parent.filter(|parent| asker.sees(parent));
         let mut runs = Vec::new();
         for run in store.list_runs(&item.id).await? {
             runs.push(RunDetails { run, entries: store.list_journal(&item.id, run).await? });
@@ -151,8 +157,8 @@ impl Backlog {
     ///
     /// # Errors
     /// As [`Backlog::get`], or it has no files.
-    pub async fn get_files(&self, asked: &str) -> Result<(WorkItem, Vec<Artefact>), BacklogError> {
-        let item = self.get(asked).await?;
+    pub async fn get_files(&self, asked: &str, asker: &Asker) -> Result<(WorkItem, Vec<Artefact>), BacklogError> {
+        let item = self.get(asked, asker).await?;
         let files = self.deps.store.read_artefacts(&item.id).await?;
         if files.is_empty() {
             let yet = if item.status.is_over() { "" } else { " yet" };
@@ -161,10 +167,11 @@ impl Backlog {
         Ok((item, files))
     }
 
-    /// Items whose id or title contains the typed text.
+    /// Items whose id or title contains the typed text, except for private ones: completion does not say where it shows them.
     pub(in crate::features::backlog) async fn list_choices(&self, typed: &str) -> Result<Vec<Suggestion>, StoreError> {
         let typed = fold_name(typed.trim_start_matches('#'));
-        let items = self.deps.store.list_items(&ItemFilter { statuses: &COMPLETED, owner: None, limit: LOOKED_THROUGH }).await?;
+        let filter = ItemFilter { statuses: &COMPLETED, owner: None, scope: Some(&Scope::TEAM), limit: LOOKED_THROUGH };
+        let items = self.deps.store.list_items(&filter).await?;
         let matching = items.iter().filter(|item| item.short_id().contains(&typed) || item.what.to_lowercase().contains(&typed));
         Ok(matching.take(MOST_CHOICES).map(choice_of).collect())
     }

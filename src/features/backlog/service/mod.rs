@@ -13,11 +13,10 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 
-use crate::features::backlog::model::WorkingHours;
-use crate::features::backlog::render::Announcer;
+use crate::features::backlog::model::{WorkItem, WorkingHours};
+use crate::features::backlog::render::{Announcer, Spot};
 use crate::store::Store;
 use kernel::db::StoreError;
-use kernel::ids::ChannelId;
 use kernel::llm::budget::Budgets;
 use kernel::people::People;
 use kernel::persona::roster::Roster;
@@ -41,6 +40,8 @@ pub struct Deps {
     pub working_hours: WorkingHours,
     /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
+    /// No model can tell an answer from "I don't know", so the person who answers is asked.
+    pub is_offline: bool,
     /// The address of the kanban page, if people can open it.
     pub kanban: Option<String>,
     pub clock: SharedClock,
@@ -83,8 +84,16 @@ impl Backlog {
     }
 
     /// Posts as the coordinator, who owns the backlog.
-    fn announcer<'a>(&'a self, channel: &'a ChannelId) -> Announcer<'a> {
-        Announcer { persona: &self.deps.roster.coordinator().slug, channel, roster: &self.deps.roster }
+    fn announcer<'a>(&'a self, spot: &'a Spot) -> Announcer<'a> {
+        Announcer { persona: &self.deps.roster.coordinator().slug, spot, roster: &self.deps.roster }
+    }
+
+    /// Where people are told what was decided about an item: its own place, or else the channel of the decision.
+    async fn find_spot(&self, item: &WorkItem, asker: &Asker) -> Result<Option<Spot>, StoreError> {
+        if item.channel.is_none() && item.private_to.is_some() {
+            return Ok(self.deps.store.find_author(item).await?.map(|(author, _)| Spot::Direct(author)));
+        }
+        Ok(item.channel.as_ref().or(asker.channel()).cloned().map(Spot::Channel))
     }
 }
 

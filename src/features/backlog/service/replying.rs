@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 
 use crate::features::backlog::given::describe_files;
 use crate::features::backlog::model::{Evidence, Execution, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::render::Spot;
 use crate::features::backlog::replies::{TakeAnswer, TakeWord, words_of};
 use crate::features::backlog::service::{Asker, Backlog};
 use crate::features::backlog::store::PersonAnswer;
@@ -42,26 +43,34 @@ impl Backlog {
             // A persona answers the question back.
             return Ok(None);
         }
-        if is_question && matches!(item.wait, Some(Wait::Answer { .. })) {
+        let here = Spot::Channel(message.channel.id.clone());
+        if is_question && self.deps.is_offline && message.attachments.is_empty() {
+            // It may as well be "I don't know", in any words and language.
+            let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&here).ask_answer(&item, &message.id) };
+            return Ok(Some(Taken { why, reply: Some(reply), effect: None }));
+        }
+        if is_question {
+            // A model tells whether it is an answer. A file is one.
             let answer = self.read_answer(&item, message).await?;
             return Ok(Some(Taken { why, reply: None, effect: Some(Box::new(TakeAnswer(answer))) }));
         }
-        // Help in words is the answer. That a thing is done is said plainly, or by a button.
-        if is_question || PLAIN.contains(&fold_name(&text).trim_end_matches(['.', '!'])) {
-            let words = if is_question { words_of(message, &[]) } else { "done".to_owned() };
+        // That a thing is done is said plainly, or by a button.
+        if PLAIN.contains(&fold_name(&text).trim_end_matches(['.', '!'])) {
+            let words = "done".to_owned();
             let asker = Asker::Person {
                 id: message.author.id.clone(),
                 name: message.author.name.clone(),
                 right: Right::Anybody,
-                channel: Some(message.channel.id.clone()),
+                channel: Some(message.channel.clone()),
             };
-            let outbox = self.announce_answer(&item, &asker, (true, &words));
+            let spot = self.find_spot(&item, &asker).await?;
+            let outbox = self.announce_answer(&item, &asker, spot.as_ref(), (true, &words));
             let evidence = [Evidence::Answer { by: message.author.name.clone(), text: words.clone(), at: self.deps.clock.now() }];
             let memory = self.learn(&item, &evidence).await?;
             let effect = TakeWord { item: item.id.clone(), by: message.author.name.clone(), text: words, memory, outbox };
             return Ok(Some(Taken { why, reply: None, effect: Some(Box::new(effect)) }));
         }
-        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&message.channel.id).ask_word(&item) };
+        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&here).ask_word(&item) };
         Ok(Some(Taken { why, reply: Some(reply), effect: None }))
     }
 

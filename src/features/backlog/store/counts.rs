@@ -3,6 +3,7 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::WorkStatus;
 use crate::store::Store;
 use kernel::db::{Result, Word, sql};
+use kernel::memory::Scope;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemCounts {
@@ -26,6 +27,23 @@ struct CountColumns {
 }
 
 impl Store {
+    /// Counts the items that may be shown in `scope` by status. None: all. Statuses without items are missing.
+    pub async fn count_items_in(&self, scope: Option<&Scope>) -> Result<Vec<(WorkStatus, u64)>> {
+        let here = scope.unwrap_or(&Scope::TEAM).heard();
+        let rows: Vec<CountColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT status, COUNT(*) AS count FROM work_items
+             WHERE status IN ('new', 'ready', 'blocked', 'in_progress', 'in_review', 'waiting', 'done', 'failed', 'cancelled')
+                 AND ($1 OR private_to IS NULL OR private_to IN ($2, $3))
+             GROUP BY status ORDER BY status",
+            scope.is_none(),
+            here[0],
+            here[1]
+        )?;
+        Ok(rows.into_iter().map(|row| (row.status.0, row.count.cast_unsigned())).collect())
+    }
+
     /// Counts items by status, and items done since a time.
     pub async fn count_items(&self, since: DateTime<Utc>) -> Result<ItemCounts> {
         let rows: Vec<CountColumns> =

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use kernel::db::{Backend, Result, Transaction, bounded, sql};
+use kernel::db::{Backend, Result, Transaction, bounded, document, sql};
 use kernel::ids::WorkItemId;
 
 /// Half of the key of each lock: "item" in ASCII.
@@ -27,6 +27,17 @@ pub(super) async fn hold_all(transaction: &mut Transaction, items: &[&str]) -> R
         bounded(sqlx::query(HOLD).bind(LOCKS).bind(items).execute(connection)).await?;
     }
     Ok(())
+}
+
+/// The names of the families of items.
+pub(super) async fn list(transaction: &mut Transaction, items: &[&str]) -> Result<BTreeSet<String>> {
+    const SQLITE: &str = "SELECT DISTINCT family FROM work_items WHERE id IN (SELECT value FROM json_each($1))";
+    const POSTGRES: &str = "SELECT DISTINCT family FROM work_items WHERE id = ANY($1)";
+    let rows: Vec<(String,)> = match transaction.on() {
+        Backend::Sqlite(connection) => sqlx::query_as(SQLITE).bind(document(&items)).fetch_all(connection).await?,
+        Backend::Postgres(connection) => bounded(sqlx::query_as(POSTGRES).bind(items).fetch_all(connection)).await?,
+    };
+    Ok(rows.into_iter().map(|(family,)| family).collect())
 }
 
 /// Makes several families one, and returns its name. They are held.

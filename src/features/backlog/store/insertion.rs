@@ -8,6 +8,7 @@ use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::{PLAN, enqueue_job, wake_job};
 use crate::features::backlog::store::planning::write_rank;
+use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::{Consequences, ItemRecord, insert_event};
 use crate::store::Store;
 use kernel::commands::KANBAN_PAGE;
@@ -165,6 +166,7 @@ async fn insert_into(transaction: &mut Transaction, items: &[WorkItem], family: 
     let families = graph::families(items, family);
     // Ranks among these items. The planner computes the final ones.
     let ranks = graph::ranks(items);
+    let mut inserted = Vec::with_capacity(items.len());
     for item in items {
         if insert_item(transaction, item, &families[&item.id], &ranks[&item.id]).await? {
             insert_dependencies(transaction, item).await?;
@@ -173,8 +175,10 @@ async fn insert_into(transaction: &mut Transaction, items: &[WorkItem], family: 
             if let Some(job) = enqueue_job(transaction, item, &write_rank(&ranks[&item.id]), at).await? {
                 sql!(transaction.on(), execute, "UPDATE work_items SET job = $2 WHERE id = $1", item.id.as_str(), job.0)?;
             }
+            inserted.push(item);
         }
     }
+    subjects::insert(transaction, inserted).await?;
     if items.iter().any(|item| item.status == WorkStatus::New) {
         wake_job(transaction, PLAN, at).await?;
     }
@@ -189,8 +193,8 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &st
         execute,
         "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
              outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank, repository, due,
-             private_to, family)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)
+             private_to, family, kind_chosen)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)
          ON CONFLICT (id) DO NOTHING",
         item.id.as_str(),
         item.kind.as_str(),
@@ -221,7 +225,8 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &st
         item.repository.as_deref(),
         item.due,
         item.private_to.as_ref().map(ChannelId::as_str),
-        family
+        family,
+        item.execution.is_some()
     )?;
     Ok(inserted > 0)
 }

@@ -2,24 +2,30 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Evidence, Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
+use crate::features::backlog::model::{Evidence, MeetingOrigin, Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
 use crate::store::Store;
-use kernel::db::{Document, Result, StoreError, Who, Word, sql};
-use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
+use kernel::db::{Document, Result, StoreError, Who, Word, document, sql};
+use kernel::ids::{ChannelId, PersonaSlug, UserId, WorkItemId};
+use kernel::memory::Scope;
 use kernel::money::Money;
+
+/// The most items that are followed back to the person who began it.
+const STEPS: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
 pub struct ItemFilter<'a> {
     /// Empty: all.
     pub statuses: &'a [WorkStatus],
     pub owner: Option<&'a Owner>,
+    /// Where they are shown, which leaves out what is private elsewhere. None: everything.
+    pub scope: Option<&'a Scope>,
     pub limit: u32,
 }
 
 impl ItemFilter<'_> {
     /// All open items.
     pub fn open(limit: u32) -> Self {
-        Self { statuses: &WorkStatus::OPEN, owner: None, limit }
+        Self { statuses: &WorkStatus::OPEN, owner: None, scope: None, limit }
     }
 
     /// The statuses as a fixed number of parameters, padded with empty names. SQLite cannot bind a list.
@@ -111,12 +117,13 @@ impl TryFrom<ItemColumns> for WorkItem {
 impl Store {
     /// Matching items by urgency, priority and age.
     pub async fn list_items(&self, filter: &ItemFilter<'_>) -> Result<Vec<WorkItem>> {
-        let statuses = filter.names();
+        let (statuses, here) = (filter.names(), filter.scope.unwrap_or(&Scope::TEAM).heard());
         let rows: Vec<ItemColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
              FROM work_items WHERE status IN ($1, $2, $3, $4, $5, $6, $7, $8, $9) AND ($10 = '' OR owner = $10)
+                 AND ($12 OR private_to IS NULL OR private_to IN ($13, $14))
              ORDER BY CASE urgency WHEN 'now' THEN 0 WHEN 'today' THEN 1 WHEN 'this_week' THEN 2 ELSE 3 END,
                  CASE WHEN due IS NULL THEN 1 ELSE 0 END, due, priority, created_at, id
              LIMIT $11",
@@ -130,7 +137,10 @@ impl Store {
             statuses[7],
             statuses[8],
             filter.owner.map(|owner| Who::from(owner).key).unwrap_or_default(),
-            i64::from(filter.limit)
+            i64::from(filter.limit),
+            filter.scope.is_none(),
+            here[0],
+            here[1]
         )?;
         rows.into_iter().map(WorkItem::try_from).collect()
     }
@@ -187,13 +197,31 @@ impl Store {
         Ok(row.map(|(channel,)| channel.into()))
     }
 
-    /// The titles of open items, oldest first.
-    pub async fn list_open_titles(&self) -> Result<Vec<(WorkItemId, String)>> {
-        let rows: Vec<(String, String)> = sql!(
+    /// The person who asked for an item, for the one in the course of which it came up, or who called the meeting that decided on it.
+    pub async fn find_author(&self, item: &WorkItem) -> Result<Option<(UserId, String)>> {
+        let mut origin = item.origin.clone();
+        for _ in 0..STEPS {
+            let from = match origin {
+                Origin::Person { id, name, .. } | Origin::Meeting(MeetingOrigin { called_by: Some((id, name)), .. }) => {
+                    return Ok(Some((id, name)));
+                }
+                Origin::WorkItem(from) => self.find_item(&from).await?,
+                Origin::Meeting(_) | Origin::CommandLine | Origin::KanbanPage => None,
+            };
+            let Some(from) = from else { break };
+            origin = from.origin;
+        }
+        Ok(None)
+    }
+
+    /// How many items that this one added are open.
+    pub async fn count_added_by(&self, item: &WorkItemId) -> Result<u64> {
+        let (added,): (i64,) = sql!(
             self.db().read(),
-            fetch_all,
-            "SELECT id, what FROM work_items WHERE status NOT IN ('done', 'failed', 'cancelled') ORDER BY created_at, id"
+            fetch_one,
+            "SELECT COUNT(*) FROM work_items WHERE origin = $1 AND status NOT IN ('done', 'failed', 'cancelled')",
+            document(&Origin::WorkItem(item.clone()))
         )?;
-        Ok(rows.into_iter().map(|(id, what)| (id.into(), what)).collect())
+        Ok(added.cast_unsigned())
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::families;
 use crate::features::backlog::store::requests::follow_wait;
+use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::agent::halts::HaltScope;
@@ -63,28 +64,39 @@ pub(super) async fn enqueue_run(
     not_before: Option<DateTime<Utc>>,
     at: DateTime<Utc>,
 ) -> Result<JobId> {
-    let payload = ItemOf { item: item.into(), by_people: false };
-    let job = NewJob::new(RUN, &payload).queue(queue_of(&persona.into())).priority(priority_of(item, rank));
-    let job = if let Some(time) = not_before { job.at(time) } else { job };
-    jobs::enqueue(transaction, &job, at).await
+    jobs::enqueue(transaction, &run_of(item, persona, rank, not_before), at).await
 }
 
-/// Enqueues the job that an item needs in its status. None for a new item, which the planner finds.
+fn run_of(item: &str, persona: &str, rank: &str, not_before: Option<DateTime<Utc>>) -> NewJob {
+    let payload = ItemOf { item: item.into(), by_people: false };
+    let job = NewJob::new(RUN, &payload).queue(queue_of(&persona.into())).priority(priority_of(item, rank));
+    if let Some(time) = not_before { job.at(time) } else { job }
+}
+
+/// Enqueues the job that an item needs in its status.
 pub(super) async fn enqueue_job(transaction: &mut Transaction, item: &WorkItem, rank: &str, at: DateTime<Utc>) -> Result<Option<JobId>> {
-    Ok(match (item.status, &item.persona, &item.wait) {
+    match job_of(item, rank) {
+        Some(job) => Ok(Some(jobs::enqueue(transaction, &job, at).await?)),
+        None => Ok(None),
+    }
+}
+
+/// The job that an item needs in its status. None for a new item, which the planner finds.
+pub(super) fn job_of(item: &WorkItem, rank: &str) -> Option<NewJob> {
+    match (item.status, &item.persona, &item.wait) {
         (WorkStatus::Ready | WorkStatus::InProgress, Some(persona), _) => {
-            Some(enqueue_run(transaction, item.id.as_str(), persona.as_str(), rank, item.not_before, at).await?)
+            Some(run_of(item.id.as_str(), persona.as_str(), rank, item.not_before))
         }
         (WorkStatus::InReview, ..)
         | (WorkStatus::Waiting, _, Some(Wait::Decision { .. } | Wait::Help { .. } | Wait::Duplicate { .. } | Wait::Kind { .. })) => {
-            Some(enqueue_review(transaction, &item.id, false, at).await?)
+            Some(review_of(&item.id, false))
         }
         _ => None,
-    })
+    }
 }
 
-async fn enqueue_review(transaction: &mut Transaction, item: &WorkItemId, by_people: bool, at: DateTime<Utc>) -> Result<JobId> {
-    jobs::enqueue(transaction, &NewJob::new(REVIEW, &ItemOf { item: item.clone(), by_people }), at).await
+fn review_of(item: &WorkItemId, by_people: bool) -> NewJob {
+    NewJob::new(REVIEW, &ItemOf { item: item.clone(), by_people })
 }
 
 /// Wakes the one job of a kind, which sleeps most of the time. A run that is just ending begins again.
@@ -146,6 +158,7 @@ impl Store {
                 follow_wait(&mut transaction, &record.item, WorkStatus::New, at).await?;
             }
         }
+        subjects::insert_missing(&mut transaction).await?;
         wake_job(&mut transaction, PLAN, at).await?;
         wake_job(&mut transaction, LEARNINGS, at).await?;
         transaction.commit().await?;
@@ -165,6 +178,6 @@ pub async fn set_item_aside(transaction: &mut Transaction, job: &Job, why: &str,
 pub async fn review_by_people(transaction: &mut Transaction, job: &Job, at: DateTime<Utc>) -> Result<()> {
     let Ok(ItemOf { by_people: false, .. }) = job.read_payload() else { return Ok(()) };
     let Some(mut record) = ItemRecord::of_job(transaction, job).await? else { return Ok(()) };
-    record.job = Some(enqueue_review(transaction, &record.item.id, true, at).await?);
+    record.job = Some(jobs::enqueue(transaction, &review_of(&record.item.id, true), at).await?);
     record.save(transaction, at).await
 }

@@ -4,13 +4,14 @@
 //!
 //! - `items`, `insertion`, `counts`: reading and adding; `artefacts`: what items made;
 //! - `transitions`: changes of status, the job that each status needs, and the effects of an item's end on items that wait for it;
-//! - `families`: which items are held while one is changed;
-//! - `planning`: the planner's changes; `run`: those of the job that runs an item; `persons`: people's, `requests`: what they were asked; `jobs`: the jobs.
+//! - `families`: which items are held while one is changed; `subjects`: which are about the same;
+//! - `planning`: the planner's changes, many together in `bulk`; `run`: those of the job that runs an item; `persons`: people's, `requests`: what they were asked; `jobs`: the jobs.
 //!
 //! Every change holds the item's family first, so that changes of connected items follow one another. Otherwise two children that end at the same time
 //! could each see the other as open, and their parent would never end. Rows of jobs are locked after it.
 
 mod artefacts;
+mod bulk;
 mod counts;
 mod families;
 mod insertion;
@@ -22,6 +23,7 @@ mod planning;
 mod requests;
 mod retention;
 mod run;
+mod subjects;
 mod transitions;
 
 pub use counts::ItemCounts;

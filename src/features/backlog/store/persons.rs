@@ -2,9 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{DueChange, Evidence, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{DueChange, Evidence, Execution, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
+use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness, list_rejections};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
@@ -58,6 +59,10 @@ pub struct ItemEdit<'a> {
     pub urgency: Option<Urgency>,
     pub criteria: Option<&'a [String]>,
     pub due: Option<DueChange>,
+    /// How an item of a chosen kind is carried out with the new values. Otherwise the planner decides again.
+    pub execution: Option<&'a Execution>,
+    /// The kind of `execution` is chosen now.
+    pub chooses_kind: bool,
 }
 
 impl Store {
@@ -214,8 +219,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Edits an item. It is planned again, unless only the urgency or the due date changes, and its run ends. False if it is over
-    /// or nothing changes.
+    /// Edits an item. It is planned again, unless only the urgency or the due date changes, and its run ends. A chosen kind is kept. False if it is
+    /// over or nothing changes.
     pub async fn edit_item(&self, item: &WorkItemId, edit: &ItemEdit<'_>, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
@@ -224,8 +229,14 @@ impl Store {
         }
         let before = record.item.clone();
         edit.apply(&mut record.item);
-        if record.item == before {
+        let kind = |execution: Option<&Execution>| execution.map(Execution::kind);
+        let is_other_kind = edit.chooses_kind && kind(edit.execution) != kind(before.execution.as_ref());
+        if record.item == before && !is_other_kind {
             return Ok(false);
+        }
+        record.is_kind_chosen |= edit.chooses_kind;
+        if record.item.what != before.what {
+            subjects::replace(&mut transaction, &record.item).await?;
         }
         if record.has_drafted_criteria {
             let (old, new) = (&before, &record.item);
@@ -239,13 +250,16 @@ impl Store {
             }
         }
         let is_new = before.status == WorkStatus::New;
-        if is_new || before == (WorkItem { urgency: before.urgency, due: before.due, ..record.item.clone() }) {
+        let is_same_work = !is_other_kind && before == (WorkItem { urgency: before.urgency, due: before.due, ..record.item.clone() });
+        if !is_same_work {
+            record.item.execution = edit.execution.filter(|_| record.is_kind_chosen).cloned();
+        }
+        if is_new || is_same_work {
             record.save(&mut transaction, at).await?;
             record.remark(&mut transaction, &format!("changed by {by}"), at).await?;
         } else {
             record.restart_run();
             record.forgive();
-            record.item.execution = None;
             record.item.persona = None;
             record.go(&mut transaction, WorkStatus::New, Some(&format!("changed by {by}")), at).await?;
         }

@@ -4,18 +4,67 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Execution, Rank, Urgency, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Execution, Rank, Urgency, Wait, WorkItem, WorkStatus, graph};
+use crate::features::backlog::store::bulk;
 use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
-use kernel::db::{Result, Transaction, sql};
+use kernel::db::{Backend, Result, Transaction, bounded, document, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::jobs::{self, JobId};
 
+/// As many items are planned together with a few statements.
+const MANY: usize = 10;
+
 /// Ranks are stored in batches, so that a claim waits for one batch at most.
 const RANKS_AT_ONCE: usize = 200;
+
+/// The given items with the open ones that they wait for, directly or indirectly (`below`), and all that wait for one of these, which their ranks
+/// depend on (`above`).
+const AFFECTED_IN_SQLITE: &str = "WITH RECURSIVE
+     below (id) AS (
+         SELECT value FROM json_each($1)
+         UNION SELECT needs FROM below JOIN work_dependencies ON item = below.id
+             JOIN work_items ON work_items.id = needs AND status NOT IN ('done', 'failed', 'cancelled')
+         UNION SELECT work_items.id FROM below JOIN work_items ON parent = below.id AND status NOT IN ('done', 'failed', 'cancelled')),
+     above (id) AS (
+         SELECT id FROM below
+         UNION SELECT item FROM above JOIN work_dependencies ON needs = above.id
+             JOIN work_items ON work_items.id = item AND status NOT IN ('done', 'failed', 'cancelled')
+         UNION SELECT whole.id FROM above JOIN work_items part ON part.id = above.id
+             JOIN work_items whole ON whole.id = part.parent AND whole.status NOT IN ('done', 'failed', 'cancelled'))
+     SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
+         above.id IN (SELECT id FROM below) AS is_affected
+     FROM above JOIN work_items ON work_items.id = above.id WHERE status NOT IN ('done', 'failed', 'cancelled')";
+
+/// The same. PostgreSQL allows one recursive term.
+const AFFECTED_IN_POSTGRES: &str = "WITH RECURSIVE
+     below (id) AS (
+         SELECT unnest($1::text[])
+         UNION SELECT next.id FROM below CROSS JOIN LATERAL (
+             SELECT needs AS id FROM work_dependencies WHERE item = below.id
+             UNION ALL SELECT id FROM work_items WHERE parent = below.id) AS next
+             JOIN work_items ON work_items.id = next.id AND status NOT IN ('done', 'failed', 'cancelled')),
+     above (id) AS (
+         SELECT id FROM below
+         UNION SELECT next.id FROM above CROSS JOIN LATERAL (
+             SELECT item AS id FROM work_dependencies WHERE needs = above.id
+             UNION ALL SELECT parent FROM work_items WHERE id = above.id) AS next
+             JOIN work_items ON work_items.id = next.id AND status NOT IN ('done', 'failed', 'cancelled'))
+     SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
+         above.id IN (SELECT id FROM below) AS is_affected
+     FROM above JOIN work_items ON work_items.id = above.id WHERE status NOT IN ('done', 'failed', 'cancelled')";
+
+#[derive(sqlx::FromRow)]
+struct RankedColumns {
+    #[sqlx(flatten)]
+    item: ItemColumns,
+    rank: String,
+    /// Its rank may have changed. The others are there because theirs is passed on.
+    is_affected: bool,
+}
 
 /// The planner's decision on an item.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +80,22 @@ pub struct Planned<'a> {
     pub wait: Option<Wait>,
     /// A reason if it is not obvious. For a failing item, the outcome.
     pub note: Option<&'a str>,
+}
+
+impl Planned<'_> {
+    /// Takes over how the item is carried out.
+    pub(super) fn fill(&self, record: &mut ItemRecord) {
+        if let Some(execution) = &self.execution {
+            record.item.execution = Some(execution.clone());
+        }
+        if let Some(persona) = &self.persona {
+            record.item.persona = Some(persona.clone());
+        }
+        if record.item.criteria.is_empty() && !self.criteria.is_empty() {
+            record.item.criteria.clone_from(&self.criteria);
+            record.has_drafted_criteria = true;
+        }
+    }
 }
 
 /// A rank as a sortable text. Age beyond the day is part of the id.
@@ -102,10 +167,12 @@ impl Store {
 
     /// As [`Store::plan_item`], in one transaction for all. Returns how many were planned.
     pub async fn plan_items(&self, plans: &[(WorkItemId, Planned<'_>)], at: DateTime<Utc>) -> Result<usize> {
-        let mut count = 0;
         let mut transaction = self.db().begin().await?;
         families::hold_all(&mut transaction, &plans.iter().map(|(item, _)| item.as_str()).collect::<Vec<_>>()).await?;
-        for (item, planned) in plans {
+        // A job that is enqueued alone is started by this process at once.
+        let others = if plans.len() < MANY { (0..plans.len()).collect() } else { bulk::plan_new(&mut transaction, plans, at).await? };
+        let mut count = plans.len() - others.len();
+        for (item, planned) in others.into_iter().map(|number| &plans[number]) {
             count += usize::from(plan(&mut transaction, item, planned, at).await?);
         }
         transaction.commit().await?;
@@ -121,25 +188,58 @@ impl Store {
         }
         let note = format!("{by} says: {}", execution.kind().as_str());
         record.item.execution = Some(execution.clone());
+        record.is_kind_chosen = true;
         record.go(&mut transaction, WorkStatus::New, Some(&note), at).await?;
         transaction.commit().await?;
         Ok(true)
     }
 
-    /// Stores ranks, only those that changed. Jobs of the items run in this order.
+    /// Ranks all open items. Returns how many ranks changed.
+    pub async fn rank_all(&self) -> Result<usize> {
+        let rows: Vec<RankedColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
+                 TRUE AS is_affected
+             FROM work_items WHERE status NOT IN ('done', 'failed', 'cancelled')"
+        )?;
+        self.rank(rows).await
+    }
+
+    /// Ranks items that were planned, and what they wait for. That is all whose rank they change, except for the depth of what waits for them, which
+    /// cannot run before them anyway. Returns how many ranks changed.
+    pub async fn rank_items(&self, planned: &[WorkItemId]) -> Result<usize> {
+        let ids: Vec<&str> = planned.iter().map(WorkItemId::as_str).collect();
+        let rows: Vec<RankedColumns> = match self.db().read() {
+            Backend::Sqlite(pool) => sqlx::query_as(AFFECTED_IN_SQLITE).bind(document(&ids)).fetch_all(pool).await?,
+            Backend::Postgres(pool) => bounded(sqlx::query_as(AFFECTED_IN_POSTGRES).bind(ids).fetch_all(pool)).await?,
+        };
+        self.rank(rows).await
+    }
+
+    async fn rank(&self, rows: Vec<RankedColumns>) -> Result<usize> {
+        let mut items = Vec::with_capacity(rows.len());
+        let mut stored = HashMap::new();
+        for row in rows {
+            let item = WorkItem::try_from(row.item)?;
+            if row.is_affected {
+                stored.insert(item.id.clone(), row.rank);
+            }
+            items.push(item);
+        }
+        let ranks = graph::ranks(&items).into_iter();
+        let changed: Vec<_> = ranks.filter(|(item, rank)| stored.get(item).is_some_and(|stored| *stored != write_rank(rank))).collect();
+        self.set_ranks(&changed).await?;
+        Ok(changed.len())
+    }
+
+    /// Stores ranks. Jobs of the items run in this order.
     pub async fn set_ranks(&self, ranks: &[(WorkItemId, Rank)]) -> Result<()> {
-        let stored: Vec<(String, String)> =
-            sql!(self.db().read(), fetch_all, "SELECT id, rank FROM work_items WHERE status NOT IN ('done', 'failed', 'cancelled')")?;
-        let stored: HashMap<String, String> = stored.into_iter().collect();
-        let changed: Vec<_> = ranks
-            .iter()
-            .map(|(item, rank)| (item, write_rank(rank)))
-            .filter(|(item, rank)| stored.get(item.as_str()).is_some_and(|stored| stored != rank))
-            .collect();
-        for rows in changed.chunks(RANKS_AT_ONCE) {
+        for rows in ranks.chunks(RANKS_AT_ONCE) {
             let mut transaction = self.db().begin().await?;
             families::hold_all(&mut transaction, &rows.iter().map(|(item, _)| item.as_str()).collect::<Vec<_>>()).await?;
             for (item, rank) in rows {
+                let rank = write_rank(rank);
                 let job: Option<(Option<i64>,)> = sql!(
                     transaction.on(),
                     fetch_optional,
@@ -148,7 +248,7 @@ impl Store {
                     rank.as_str()
                 )?;
                 if let Some((Some(job),)) = job {
-                    jobs::set_priority(&mut transaction, JobId(job), &priority_of(item.as_str(), rank)).await?;
+                    jobs::set_priority(&mut transaction, JobId(job), &priority_of(item.as_str(), &rank)).await?;
                 }
             }
             transaction.commit().await?;
@@ -159,16 +259,7 @@ impl Store {
 
 async fn plan(transaction: &mut Transaction, item: &WorkItemId, planned: &Planned<'_>, at: DateTime<Utc>) -> Result<bool> {
     let Some(mut record) = ItemRecord::find(transaction, item).await?.filter(is_for_planner) else { return Ok(false) };
-    if let Some(execution) = &planned.execution {
-        record.item.execution = Some(execution.clone());
-    }
-    if let Some(persona) = &planned.persona {
-        record.item.persona = Some(persona.clone());
-    }
-    if record.item.criteria.is_empty() && !planned.criteria.is_empty() {
-        record.item.criteria.clone_from(&planned.criteria);
-        record.has_drafted_criteria = true;
-    }
+    planned.fill(&mut record);
     match planned.status {
         WorkStatus::Ready | WorkStatus::Blocked => {
             record.place(transaction, planned.note, at).await?;

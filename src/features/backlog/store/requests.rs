@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::features::backlog::model::{Evidence, PersonRequest, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Evidence, Execution, Owner, PersonRequest, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::PERSON;
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
@@ -94,8 +94,12 @@ pub(super) async fn follow_wait(transaction: &mut Transaction, item: &WorkItem, 
 /// Takes what a person wrote as the answer to an item that asks for it. Its run goes on with that.
 pub(crate) async fn take_answer(transaction: &mut Transaction, answer: &PersonAnswer, at: DateTime<Utc>) -> Result<Applied> {
     let Some(mut record) = ItemRecord::find(transaction, &answer.item).await? else { return Ok(Applied::Refused("it is gone".into())) };
-    if record.item.run != answer.run || !matches!(record.item.wait, Some(Wait::Answer { .. })) {
+    if record.item.run != answer.run || !matches!(record.item.wait, Some(Wait::Answer { .. } | Wait::Help { .. })) {
         return Ok(Applied::Refused("it does not wait any more".into()));
+    }
+    // Who helps answers instead of the personas that did not know.
+    if let (Some(Wait::Help { .. }), Some(Execution::Ask { whom, .. })) = (&record.item.wait, &mut record.item.execution) {
+        *whom = Owner::Person { id: answer.person.clone(), name: answer.by.clone() };
     }
     record.add_delivery(transaction).await?;
     record.add_evidence(&[Evidence::Answer { by: answer.by.clone(), text: answer.text.clone(), at }]);

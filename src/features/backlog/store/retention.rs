@@ -89,6 +89,23 @@ impl Store {
         Ok(old.len() as u64)
     }
 
+    /// Whether an item ended before `at`, and no open item needs or consists of it.
+    pub async fn is_long_over(&self, item: &WorkItemId, at: DateTime<Utc>) -> Result<bool> {
+        let row: Option<(String,)> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT id FROM work_items
+             WHERE id = $1 AND status IN ('done', 'failed', 'cancelled') AND updated_at < $2
+                 AND NOT EXISTS (SELECT 1 FROM work_items whole WHERE whole.id = work_items.parent
+                     AND whole.status NOT IN ('done', 'failed', 'cancelled'))
+                 AND NOT EXISTS (SELECT 1 FROM work_dependencies JOIN work_items others ON others.id = work_dependencies.item
+                     WHERE work_dependencies.needs = work_items.id AND others.status NOT IN ('done', 'failed', 'cancelled'))",
+            item.as_str(),
+            at
+        )?;
+        Ok(row.is_some())
+    }
+
     /// Forgets up to `limit` model calls from before `at` of items that have ended, and says how many. An open item's budget counts all of its calls.
     pub async fn delete_work_calls_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         sql!(

@@ -89,7 +89,7 @@ async fn add_file(backlog: &Backlog, file: &Path) -> anyhow::Result<CommandReply
 }
 
 async fn save_files(backlog: &Backlog, id: &str, folder: &Path) -> anyhow::Result<CommandReply> {
-    let (_, files) = backlog.get_files(id).await?;
+    let (_, files) = backlog.get_files(id, &Asker::CommandLine).await?;
     let files = files.iter().map(|file| (file.facts.name.as_str(), file.content.as_slice()));
     let saved = workspace::save_files(folder, files)?;
     let names: Vec<_> = saved.iter().map(|path| path.display().to_string()).collect();

@@ -88,7 +88,13 @@ fn print(backlog: &Backlog, item: &WorkItem, from: Option<WorkStatus>, to: WorkS
     let owner = name_of_owner(&item.owner, backlog.roster());
     let wait = item.wait.as_ref().map(Wait::describe);
     let why = wait.or_else(|| item.outcome.clone()).map_or(String::new(), |why| format!(" — {}", on_one_line(&why)));
-    println!("{}  #{}  {}  {owner}: {}{why}", at.format("%H:%M:%S"), item.short_id(), describe_change(from, to), on_one_line(&item.what));
+    println!(
+        "{}  #{}  {}  {owner}: {}{why}",
+        at.with_timezone(&backlog.zone()).format("%H:%M:%S"),
+        item.short_id(),
+        describe_change(from, to),
+        on_one_line(&item.what)
+    );
 }
 
 async fn is_idle(store: &Store) -> Result<bool, StoreError> {

@@ -14,6 +14,7 @@ mod repository;
 mod test;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, Product, WorkItem, criteria};
@@ -32,6 +33,8 @@ pub struct VerifierDeps {
     pub readings: Readings,
     pub settings: BacklogSettings,
     pub repositories: Repositories,
+    /// The team's zone.
+    pub zone: Tz,
 }
 
 /// The claims of a run.

@@ -77,14 +77,14 @@ pub(super) async fn check_value(
     let Some(key) = key_of(deps, feed, at, now, found) else { return Ok(()) };
     let samples = deps.store.list_samples(&key, name, at - NEAR, at + NEAR).await?;
     let Some(sample) = samples.into_iter().next() else {
-        found.refuse(format!("{feed} {name} has no value of {}", moment(at)));
+        found.refuse(format!("{feed} {name} has no value of {}", deps.moment(at)));
         return Ok(());
     };
     if rule.holds(sample.number) {
         found.prove(Evidence::Value { feed: feed.into(), name: name.into(), value: sample.number, unit: sample.unit, at: sample.at });
     } else {
         let value = figure::amount(sample.number, name, &sample.unit);
-        found.refuse(format!("{feed} {name} was {value} at {}, and is to be {}", moment(at), rule.describe()));
+        found.refuse(format!("{feed} {name} was {value} at {}, and is to be {}", deps.moment(at), rule.describe()));
     }
     Ok(())
 }
@@ -106,8 +106,8 @@ pub(super) async fn check_not_met(
         Some(last) if (last.at - at).abs() <= NEAR && !rule.holds(last.number) => {
             found.prove(Evidence::NotMet { feed: feed.into(), name: name.into(), value: last.number, unit: last.unit, at: last.at });
         }
-        Some(last) if rule.holds(last.number) => found.refuse(format!("{feed} {name} was {} at {}", rule.describe(), moment(last.at))),
-        _ => found.refuse(format!("{feed} {name} has no value of {}", moment(at))),
+        Some(last) if rule.holds(last.number) => found.refuse(format!("{feed} {name} was {} at {}", rule.describe(), deps.moment(last.at))),
+        _ => found.refuse(format!("{feed} {name} has no value of {}", deps.moment(at))),
     }
     Ok(())
 }
@@ -131,7 +131,7 @@ pub(super) async fn check_reading(
     if submitted.journal.iter().any(left_trace) || deps.store.has_samples(&key, at - NEAR, at + NEAR).await? {
         found.prove(Evidence::Reading { feed: feed.into(), at });
     } else {
-        found.refuse(format!("nothing is known of data that {feed} gave at {}", moment(at)));
+        found.refuse(format!("nothing is known of data that {feed} gave at {}", deps.moment(at)));
     }
     Ok(())
 }
@@ -139,7 +139,7 @@ pub(super) async fn check_reading(
 /// The key of the feed's samples, if the claim can be true.
 fn key_of(deps: &VerifierDeps, feed: &str, at: DateTime<Utc>, now: DateTime<Utc>, found: &mut Findings) -> Option<String> {
     if at > now {
-        found.refuse(format!("{} is yet to come", moment(at)));
+        found.refuse(format!("{} is yet to come", deps.moment(at)));
         return None;
     }
     match deps.readings.get_feed(feed) {
@@ -151,6 +151,9 @@ fn key_of(deps: &VerifierDeps, feed: &str, at: DateTime<Utc>, now: DateTime<Utc>
     }
 }
 
-fn moment(at: DateTime<Utc>) -> String {
-    at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+impl VerifierDeps {
+    /// A time as people and personas read it.
+    fn moment(&self, at: DateTime<Utc>) -> String {
+        at.with_timezone(&self.zone).format("%Y-%m-%d %H:%M:%S %Z").to_string()
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use crate::features::chat::commands::ChatCommands;
@@ -34,7 +34,8 @@ impl ChatCommands {
         }
         let now = self.clock.now();
         let spent = self.store.spent_today(now).await?;
-        let _ = writeln!(text, "Spent today (UTC): {} in {} tokens.", spent.cost, spent.tokens);
+        let _ =
+            writeln!(text, "Spent since {}: {} in {} tokens.", self.roster.today(now).show(start_of_day(now)), spent.cost, spent.tokens);
         let (waiting, oldest) = self.store.outbox_depth(now).await?;
         if waiting > 0 {
             let _ = writeln!(text, "Waiting to be sent: {waiting}, the oldest for {} s.", oldest.as_secs());
@@ -83,15 +84,20 @@ impl ChatCommands {
             _ => 0,
         };
         let now = self.clock.now();
-        let since = (now - TimeDelta::days(days)).date_naive().and_time(chrono::NaiveTime::MIN).and_utc();
+        let since = start_of_day(now - TimeDelta::days(days));
         let mut groups = Vec::new();
         for group in [CostGroup::Persona, CostGroup::Purpose, CostGroup::Model] {
             groups.push((group, self.store.costs(since, now, group).await?));
         }
         let lines = groups.iter().map(|(group, lines)| (group.as_str().to_owned(), lines.iter().map(describe_line).collect()));
         let by: serde_json::Map<String, Value> = lines.collect();
-        Ok(CommandReply::private(render_costs(since, &groups)).with_data(json!({ "since": since, "by": by })))
+        Ok(CommandReply::private(render_costs(&self.roster.show_time(since), &groups)).with_data(json!({ "since": since, "by": by })))
     }
+}
+
+/// When the day of the ledger and of budgets began, which is in UTC.
+fn start_of_day(now: DateTime<Utc>) -> DateTime<Utc> {
+    now.date_naive().and_time(NaiveTime::MIN).and_utc()
 }
 
 fn describe_identity(identity: &IdentityStatus, paused: bool) -> String {
@@ -141,9 +147,9 @@ pub(super) fn render_persona(persona: &Persona) -> String {
     text
 }
 
-pub(super) fn render_costs(since: DateTime<Utc>, groups: &[(CostGroup, Vec<CostLine>)]) -> String {
+pub(super) fn render_costs(since: &str, groups: &[(CostGroup, Vec<CostLine>)]) -> String {
     let total: Money = groups.first().map(|(_, lines)| lines.iter().map(|line| line.cost).sum()).unwrap_or_default();
-    let mut text = format!("Since {} (UTC): **{total}**\n", since.format("%Y-%m-%d"));
+    let mut text = format!("Since {since}: **{total}**\n");
     for (group, lines) in groups.iter().filter(|(_, lines)| !lines.is_empty()) {
         let label = group.as_str();
         let _ = writeln!(text, "\n| {label} | calls | tokens in | cached | out | cost |\n| --- | ---: | ---: | ---: | ---: | ---: |");

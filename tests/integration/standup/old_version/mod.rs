@@ -105,7 +105,7 @@ async fn a_killed_team_of_an_old_version_goes_on(backing: Backing) {
 
     let store = Store::open_shared(&team.config.database_url, now()).await.unwrap();
     let item = async |what: &str| {
-        let all = store.list_items(&ItemFilter { statuses: &[], owner: None, limit: 50 }).await.unwrap();
+        let all = store.list_items(&ItemFilter { statuses: &[], owner: None, scope: None, limit: 50 }).await.unwrap();
         all.into_iter().find(|item| item.what.starts_with(what)).unwrap_or_else(|| panic!("no item {what}"))
     };
     let is = async |what: &str, status: WorkStatus| item(what).await.status == status;

@@ -35,7 +35,7 @@ on_both!(
     a_standup_is_told_in_figures,
 );
 
-const ALL_ITEMS: ItemFilter<'_> = ItemFilter { statuses: &[], owner: None, limit: 100 };
+const ALL_ITEMS: ItemFilter<'_> = ItemFilter { statuses: &[], owner: None, scope: None, limit: 100 };
 
 async fn begun(store: &Store) -> (Meeting, MeetingRun) {
     let (_, run) = opened(store).await;

@@ -57,7 +57,7 @@ async fn list_results(store: &Store) -> HashMap<MeetingId, [usize; 4]> {
     for stored in store.list_reports(u32::MAX).await.unwrap() {
         count(stored.report.meeting, 0);
     }
-    for item in store.list_items(&ItemFilter { statuses: &[], owner: None, limit: u32::MAX }).await.unwrap() {
+    for item in store.list_items(&ItemFilter { statuses: &[], owner: None, scope: None, limit: u32::MAX }).await.unwrap() {
         let Origin::Meeting(meeting) = item.origin else { panic!("{:?}", item.origin) };
         count(meeting.id, 1);
     }

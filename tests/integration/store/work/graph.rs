@@ -34,7 +34,7 @@ async fn items_that_cannot_end_are_refused_as_a_whole(home: &Home) {
     one.depends_on.push(two.id.clone());
     let error = refuse(&store, &[good, one, two]).await.to_string();
     assert!(error.contains("\"one\"") && error.contains("\"two\"") && !error.contains("good"), "{error}");
-    assert!(store.list_items(&ItemFilter { statuses: &[], owner: None, limit: 9 }).await.unwrap().is_empty());
+    assert!(store.list_items(&ItemFilter { statuses: &[], owner: None, scope: None, limit: 9 }).await.unwrap().is_empty());
     assert_eq!(store.backlog_mark().await.unwrap(), 0);
 }
 

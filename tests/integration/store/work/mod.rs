@@ -1,5 +1,7 @@
 //! The backlog's store.
 
+mod adding;
+mod bulk;
 mod ends;
 mod families;
 mod graph;

@@ -215,6 +215,7 @@ async fn an_item_edited_while_it_runs_begins_anew(home: &Home) {
         criteria: Some(&[]),
         urgency: Some(Urgency::Now),
         due: None,
+        ..ItemEdit::default()
     };
     assert!(store.edit_item(&made.id, &edit, "Ada", at(30)).await.unwrap());
     assert!(!store.edit_item(&made.id, &edit, "Ada", at(31)).await.unwrap(), "nothing changes");

@@ -1,10 +1,9 @@
-use std::collections::HashMap;
-
 use kernel::chat::outbound::OutboundMessage;
+use kernel::db::sql;
 use kernel::jobs::Paused;
 use kernel::testing::jobs::ManualWorker;
 use teamroom::features::backlog::model::{Execution, Urgency, Wait, WorkItem, WorkStatus, graph};
-use teamroom::features::backlog::store::{PLAN, Planned, REVIEW};
+use teamroom::features::backlog::store::{ItemEdit, PLAN, Planned, REVIEW};
 use teamroom::store::Store;
 
 use super::{claim, done, end, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, status, try_claim, waits};
@@ -17,6 +16,7 @@ on_both!(
     an_item_that_the_planner_cannot_place_fails_with_those_that_need_it,
     a_parent_whose_parts_ended_before_it_was_planned_is_judged_at_once,
     ranks_are_written_where_they_changed,
+    a_planned_item_is_ranked_with_what_it_waits_for_and_without_its_siblings,
     an_old_row_without_a_plan_is_planned,
     what_has_lost_its_job_gets_one,
     a_new_item_wakes_the_planner,
@@ -108,14 +108,49 @@ async fn ranks_are_written_where_they_changed(home: &Home) {
     let items = [base.clone(), needing("left", &[&base]), needing("right", &[&base]), item("alone", -3_600 * 24)];
     plan(&store, &items).await;
     let open = store.list_open_items().await.unwrap();
-    let ranks: Vec<_> = graph::ranks(&open).into_iter().collect();
-    store.set_ranks(&ranks).await.unwrap();
-    store.set_ranks(&ranks).await.unwrap();
-    let gone = (WorkItem::clone(&items[0]).id, ranks[0].1);
-    store.set_ranks(&[("unknown".into(), gone.1)]).await.unwrap();
-    let by_id: HashMap<_, _> = ranks.into_iter().collect();
+    let by_id = graph::ranks(&open);
+    assert_eq!(store.rank_all().await.unwrap(), 0, "they were ranked when they were added");
+    let urgent = ItemEdit { urgency: Some(Urgency::Now), ..ItemEdit::default() };
+    assert!(store.edit_item(&items[1].id, &urgent, "Ada", at(1)).await.unwrap());
+    assert_eq!(store.rank_all().await.unwrap(), 2, "and what it waits for");
+    assert_eq!(store.rank_all().await.unwrap(), 0);
+    store.set_ranks(&[("unknown".into(), by_id[&base.id])]).await.unwrap();
     assert!(by_id[&items[3].id] < by_id[&base.id], "older by a day");
-    assert_eq!(claim(&store).await.item.what, "alone");
+    assert_eq!(claim(&store).await.item.what, "base", "urgent now");
+}
+
+/// The stored ranks by title, without the depth.
+async fn ranks_of(store: &Store) -> Vec<(String, String)> {
+    sql!(store.db().read(), fetch_all, "SELECT what, substr(rank, 1, length(rank) - 11) FROM work_items ORDER BY what").unwrap()
+}
+
+async fn a_planned_item_is_ranked_with_what_it_waits_for_and_without_its_siblings(home: &Home) {
+    let store = home.open().await;
+    let (whole, base, above) = (item("whole", 0), item("base", 0), item("above", 0));
+    let above = WorkItem { depends_on: vec![whole.id.clone()], urgency: Urgency::Today, ..above };
+    let mut parts: Vec<WorkItem> = (0..30).map(|number| part_of(&whole, &format!("part {number}"))).collect();
+    parts[7].depends_on = vec![base.id.clone()];
+    insert(&store, &[vec![whole.clone(), base.clone(), above], parts.clone()].concat()).await;
+    store.rank_all().await.unwrap();
+
+    let new = part_of(&whole, "new");
+    insert(&store, std::slice::from_ref(&new)).await;
+    assert_eq!(store.rank_items(&[new.id.clone()]).await.unwrap(), 1, "only its own");
+    let before = ranks_of(&store).await;
+    store.rank_all().await.unwrap();
+    assert_eq!(before, ranks_of(&store).await);
+
+    // What is urgent makes all urgent that it waits for: a part, and what that needs.
+    let urgent = WorkItem { urgency: Urgency::Now, depends_on: vec![parts[7].id.clone()], ..item("urgent", 0) };
+    insert(&store, std::slice::from_ref(&urgent)).await;
+    assert_eq!(store.rank_items(&[urgent.id.clone()]).await.unwrap(), 3);
+    let before = ranks_of(&store).await;
+    let hurried: Vec<_> = before.iter().filter(|(_, rank)| rank.starts_with('0')).map(|(what, _)| what.as_str()).collect();
+    assert_eq!(hurried, ["base", "part 7", "urgent"]);
+    store.rank_all().await.unwrap();
+    assert_eq!(before, ranks_of(&store).await);
+    assert_eq!(store.rank_items(&[]).await.unwrap(), 0);
+    assert_eq!(store.rank_items(&["unknown".into()]).await.unwrap(), 0);
 }
 
 async fn an_old_row_without_a_plan_is_planned(home: &Home) {

@@ -148,7 +148,7 @@ fn can_all_end(items: &[WorkItem]) -> bool {
 }
 
 async fn all(store: &Store) -> Vec<WorkItem> {
-    store.list_items(&ItemFilter { statuses: &[], owner: None, limit: 100 }).await.unwrap()
+    store.list_items(&ItemFilter { statuses: &[], owner: None, scope: None, limit: 100 }).await.unwrap()
 }
 
 struct Stage<'a> {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::AT_ONCE;
-use crate::db::{Backend, Result, StoreError, Transaction, bounded, sql};
+use crate::db::{Backend, Result, StoreError, Transaction, bounded, document, sql};
 use crate::jobs::{Job, JobId, NewJob};
 
 /// The channel that notifies the workers of other processes of new jobs. It is only a hint.
@@ -46,6 +46,45 @@ pub async fn enqueue(transaction: &mut Transaction, job: &NewJob, now: DateTime<
             return Ok(JobId(id));
         }
     }
+}
+
+/// Enqueues many jobs without unique keys with one statement, and returns their ids in the same order. They wait for the worker's next look.
+///
+/// # Errors
+/// As [`enqueue`].
+pub async fn enqueue_all(transaction: &mut Transaction, jobs: &[NewJob], now: DateTime<Utc>) -> Result<Vec<JobId>> {
+    const SQLITE: &str = "INSERT INTO jobs (kind, queue, payload, priority, state, run_at, place_from, created_at)
+         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, 'ready', COALESCE(value ->> 4, $2), COALESCE(value ->> 4, $2), $3
+         FROM json_each($1) WHERE TRUE ORDER BY key RETURNING id";
+    const POSTGRES: &str = "INSERT INTO jobs (kind, queue, payload, priority, state, run_at, place_from, created_at)
+         SELECT kind, queue, payload, priority, 'ready', COALESCE(run_at, $6), COALESCE(run_at, $6), $7
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY
+             AS new (kind, queue, payload, priority, run_at, number)
+         ORDER BY number RETURNING id";
+    debug_assert!(jobs.iter().all(|job| job.unique_key.is_none()), "one by one");
+    if jobs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<(i64,)> = match transaction.on() {
+        Backend::Sqlite(connection) => {
+            let run_at = |job: &NewJob| job.run_at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, false));
+            let rows: Vec<_> = jobs.iter().map(|job| (&job.kind, &job.queue, &job.payload, &job.priority, run_at(job))).collect();
+            sqlx::query_as(SQLITE).bind(document(&rows)).bind(AT_ONCE).bind(now).fetch_all(connection).await?
+        }
+        Backend::Postgres(connection) => {
+            let texts = |of: fn(&NewJob) -> &String| jobs.iter().map(|job| of(job).as_str()).collect::<Vec<_>>();
+            let statement = sqlx::query_as(POSTGRES).bind(texts(|job| &job.kind));
+            let statement = statement.bind(jobs.iter().map(|job| job.queue.as_deref()).collect::<Vec<_>>());
+            let statement = statement.bind(texts(|job| &job.payload)).bind(texts(|job| &job.priority));
+            let statement = statement.bind(jobs.iter().map(|job| job.run_at).collect::<Vec<_>>()).bind(AT_ONCE).bind(now);
+            bounded(statement.fetch_all(connection)).await?
+        }
+    };
+    announce(transaction).await?;
+    // RETURNING has no order. Ids are given in that of the rows.
+    let mut ids: Vec<JobId> = rows.into_iter().map(|(id,)| JobId(id)).collect();
+    ids.sort_unstable_by_key(|id| id.0);
+    Ok(ids)
 }
 
 /// Enqueues a job that this process starts after the commit. None if it must wait for its time, its queue or a free place.

@@ -17,7 +17,7 @@ use super::{Job, JobId, JobState};
 use crate::db::{Database, Document, Result, StoreError, Word, sql};
 
 pub(super) use enqueue::CHANNEL;
-pub use enqueue::{cancel, enqueue, run_again, set_priority, wake_at};
+pub use enqueue::{cancel, enqueue, enqueue_all, run_again, set_priority, wake_at};
 pub(super) use finish::Return;
 pub(super) use retention::FinishedJob;
 pub(super) use workers::{SeenWorker, WorkerId};

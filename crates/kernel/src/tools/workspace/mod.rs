@@ -7,6 +7,7 @@
 mod copy;
 mod folder;
 mod path;
+mod removal;
 mod save;
 mod tools;
 

@@ -1,10 +1,10 @@
 use async_trait::async_trait;
 
 use crate::features::backlog::executor::Assignment;
-use crate::features::backlog::render::Announcer;
+use crate::features::backlog::render::{Announcer, Spot};
 use crate::store::Store;
 use kernel::agent::{Agents, Approvals, Consent, RunError};
-use kernel::ids::{ApprovalId, ChannelId};
+use kernel::ids::ApprovalId;
 use kernel::llm::ToolCall;
 use kernel::tools::approval::{Approval, ApprovalState, Risk, fingerprint};
 
@@ -13,7 +13,7 @@ pub(super) struct ItemApprovals<'a> {
     pub(super) store: &'a Store,
     pub(super) agents: &'a Agents,
     pub(super) assignment: &'a Assignment<'a>,
-    pub(super) channel: &'a ChannelId,
+    pub(super) spot: &'a Spot,
 }
 
 #[async_trait]
@@ -46,7 +46,7 @@ impl ItemApprovals<'_> {
             asked_at: now,
             decided_at: None,
         };
-        let announcer = Announcer { persona: &persona.slug, channel: self.channel, roster: &self.agents.roster };
+        let announcer = Announcer { persona: &persona.slug, spot: self.spot, roster: &self.agents.roster };
         let outbox = [announcer.ask_approval(item, &approval, why)];
         if !self.store.ask_approval(job, &approval, &outbox, now).await? {
             return Err(RunError::Lost);

@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use crate::features::backlog::inputs::Inputs;
 use crate::features::backlog::model::{Execution, WorkItem};
+use crate::features::backlog::render::Spot;
 use crate::store::Store;
 use kernel::agent::Agents;
-use kernel::ids::ChannelId;
 use kernel::memory::Memory;
 use kernel::tools::workspace::Workspaces;
 
@@ -41,7 +41,7 @@ pub(crate) struct Background<'a> {
     /// The repository to work in. None: files in the workspace.
     pub(crate) site: Option<Site<'a>>,
     /// Where to ask for approval. None: calls that need approval are refused.
-    pub(crate) channel: Option<&'a ChannelId>,
+    pub(crate) spot: Option<&'a Spot>,
 }
 
 /// Why the last run was rejected.

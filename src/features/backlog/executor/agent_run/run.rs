@@ -41,7 +41,7 @@ impl AgentExecutor {
         let deliverable = item.execution.as_ref().and_then(|execution| Deliverable::of(execution, background.site));
         let deliverable = deliverable.ok_or_else(|| anyhow::anyhow!("no model carries out work item {}", item.id))?;
         let journal = ItemJournal::new(&self.store, assignment);
-        let approvals = background.channel.map(|channel| ItemApprovals { store: &self.store, agents: &self.agents, assignment, channel });
+        let approvals = background.spot.map(|spot| ItemApprovals { store: &self.store, agents: &self.agents, assignment, spot });
         let always: &[&str] = if background.site.is_some() { &READ_ONLY } else { &ALWAYS };
         let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(always.iter().copied());
         let tools = Tools {

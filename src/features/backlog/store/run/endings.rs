@@ -87,7 +87,10 @@ async fn end(transaction: &mut Transaction, mut record: ItemRecord, end: &End, n
             record.add_evidence(evidence);
             return record.end(transaction, WorkStatus::Done, outcome, now).await;
         }
-        End::Failed { why, .. } => return record.end(transaction, WorkStatus::Failed, why, now).await,
+        End::Failed { why, .. } => {
+            record.item.attempts += 1;
+            return record.end(transaction, WorkStatus::Failed, why, now).await;
+        }
         End::Review { evidence, note } => {
             record.add_evidence(evidence);
             (WorkStatus::InReview, note.clone())

@@ -145,14 +145,23 @@ pub(crate) async fn insert_event(
     note: Option<&str>,
     at: DateTime<Utc>,
 ) -> Result<()> {
+    events::record(transaction, &event_of(item, from, note, at)).await
+}
+
+/// That an item has its status now.
+pub(in crate::features::backlog::store) fn event_of(
+    item: &WorkItem,
+    from: Option<WorkStatus>,
+    note: Option<&str>,
+    at: DateTime<Utc>,
+) -> Event {
     let event = Event::new(ITEMS, item.id.as_str(), item.status.as_str(), at).seen_by(Audience::Team);
     let event = event.with("from", from.map(WorkStatus::as_str)).with("note", note.map(plain));
-    let event = match (from, &item.origin, &item.persona) {
+    match (from, &item.origin, &item.persona) {
         (None, Origin::Person { id, name, .. }, _) => event.by(&Actor::Person { id: id.clone(), name: name.clone() }),
         (Some(from), _, Some(persona)) if [from, item.status].contains(&WorkStatus::InProgress) => event.by_persona(persona),
         _ => event,
-    };
-    events::record(transaction, &event).await
+    }
 }
 
 /// The notes of the last times that an item came back from its review, oldest first.

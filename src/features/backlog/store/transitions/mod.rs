@@ -11,7 +11,8 @@ use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::{ItemOf, LEARNINGS, PLAN, enqueue_job, wake_job};
 use crate::features::backlog::store::requests::follow_wait;
-use kernel::db::{Document, Result, StoreError, Transaction, Who, document, plain, sql};
+use crate::features::backlog::store::subjects;
+use kernel::db::{Backend, Document, Result, StoreError, Transaction, Who, bounded, document, plain, sql};
 use kernel::ids::{MessageId, PersonaSlug, WorkItemId};
 use kernel::jobs::{self, Job, JobContext, JobId};
 use kernel::money::Money;
@@ -21,7 +22,7 @@ pub use events::{ITEMS, ItemChange, ItemEvent};
 
 use consequences::PARTS_DONE;
 pub(super) use consequences::{Consequences, Readiness};
-pub(super) use events::{insert_approval_event, insert_event, list_rejections};
+pub(super) use events::{event_of, insert_approval_event, insert_event, list_rejections};
 
 /// An item with fields that only the store uses.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub(super) struct ItemRecord {
     pub(super) rejections: u32,
     /// Nobody gave its criteria: the planner drafted them.
     pub(super) has_drafted_criteria: bool,
+    /// Somebody chose its kind, or its proposer did. The others' kinds are the planner's.
+    pub(super) is_kind_chosen: bool,
     /// Others are its parts. It is not carried out itself then.
     pub(super) has_parts: bool,
     /// The changes are those of its own job, which ends with them.
@@ -51,9 +54,19 @@ pub(super) struct StandingColumns {
     #[sqlx(try_from = "i64")]
     rejections: u32,
     criteria_drafted: bool,
+    kind_chosen: bool,
     has_parts: bool,
     family: String,
 }
+
+const LISTED_IN_SQLITE: &str = "SELECT work_items.*,
+         (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
+         EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id) AS has_parts
+     FROM work_items WHERE id IN (SELECT value FROM json_each($1))";
+const LISTED_IN_POSTGRES: &str = "SELECT work_items.*,
+         (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
+         EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id) AS has_parts
+     FROM work_items WHERE id = ANY($1)";
 
 impl TryFrom<StandingColumns> for ItemRecord {
     type Error = StoreError;
@@ -66,6 +79,7 @@ impl TryFrom<StandingColumns> for ItemRecord {
             job: row.job.map(JobId),
             rejections: row.rejections,
             has_drafted_criteria: row.criteria_drafted,
+            is_kind_chosen: row.kind_chosen,
             has_parts: row.has_parts,
             is_held: false,
         })
@@ -93,6 +107,22 @@ impl ItemRecord {
         }
     }
 
+    /// Reads many items, in any order. Others cannot change them, or what they are connected with, until the transaction ends.
+    pub(super) async fn list(transaction: &mut Transaction, items: &[&str]) -> Result<Vec<Self>> {
+        loop {
+            let held = families::list(transaction, items).await?;
+            families::hold_all(transaction, items).await?;
+            let rows: Vec<StandingColumns> = match transaction.on() {
+                Backend::Sqlite(connection) => sqlx::query_as(LISTED_IN_SQLITE).bind(document(&items)).fetch_all(connection).await?,
+                Backend::Postgres(connection) => bounded(sqlx::query_as(LISTED_IN_POSTGRES).bind(items).fetch_all(connection)).await?,
+            };
+            // While this waited for the locks, the families may have joined others.
+            if rows.iter().all(|row| held.contains(&row.family)) {
+                return rows.into_iter().map(Self::try_from).collect();
+            }
+        }
+    }
+
     /// The item of a job, if it still needs the job and this run holds it. The job ends with the next change of status.
     pub(super) async fn hold(transaction: &mut Transaction, job: &JobContext) -> Result<Option<Self>> {
         let record = Self::of_job(transaction, job.job()).await?;
@@ -104,6 +134,11 @@ impl ItemRecord {
         let Ok(ItemOf { item, .. }) = job.read_payload() else { return Ok(None) };
         let record = Self::find(transaction, &item).await?.filter(|record| record.job == Some(job.id));
         Ok(record.map(|record| Self { is_held: true, ..record }))
+    }
+
+    /// It needs no other item and consists of none.
+    pub(super) fn is_alone(&self) -> bool {
+        self.item.depends_on.is_empty() && !self.has_parts
     }
 
     pub(super) fn may_go(&self, next: WorkStatus) -> bool {
@@ -156,6 +191,11 @@ impl ItemRecord {
         if from == WorkStatus::Waiting || next == WorkStatus::Waiting {
             follow_wait(transaction, &self.item, from, at).await?;
         }
+        match (from.is_over(), next.is_over()) {
+            (false, true) => subjects::delete(transaction, &self.item.id).await?,
+            (true, false) => subjects::insert(transaction, [&self.item]).await?,
+            _ => {}
+        }
         insert_event(transaction, &self.item, Some(from), note, at).await
     }
 
@@ -197,7 +237,7 @@ impl ItemRecord {
             execute,
             "UPDATE work_items SET what = $2, how = $3, why = $4, owner = $5, owner_name = $6, urgency = $7, criteria = $8, status = $9,
                  attempts = $10, execution = $11, persona = $12, wait = $13, not_before = $14, run = $15, product = $16, evidence = $17,
-                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22, repository = $23, due = $24, criteria_drafted = $25
+                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22, repository = $23, due = $24, criteria_drafted = $25, kind_chosen = $26
              WHERE id = $1",
             item.id.as_str(),
             plain(&item.what),
@@ -223,7 +263,8 @@ impl ItemRecord {
             at,
             item.repository.as_deref(),
             item.due,
-            self.has_drafted_criteria
+            self.has_drafted_criteria,
+            self.is_kind_chosen
         )?;
         Ok(())
     }
@@ -268,8 +309,7 @@ impl ItemRecord {
 
     /// Sets the status that other items allow: ready, blocked, or over.
     pub(super) async fn place(mut self, transaction: &mut Transaction, note: Option<&str>, at: DateTime<Utc>) -> Result<Ended> {
-        let is_alone = self.item.depends_on.is_empty() && !self.has_parts;
-        let readiness = if is_alone { Readiness::Free } else { Readiness::find(transaction, &self.item.id).await? };
+        let readiness = if self.is_alone() { Readiness::Free } else { Readiness::find(transaction, &self.item.id).await? };
         let next = match readiness {
             Readiness::Free => WorkStatus::Ready,
             Readiness::Held => WorkStatus::Blocked,

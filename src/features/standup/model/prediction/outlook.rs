@@ -107,8 +107,8 @@ impl Samples {
             _ => return None,
         };
         let habit = if only_rises { "fell" } else { "rose" };
-        let count = self.points.len();
-        Some((chance, format!("{} is {} already and never {habit} in {count} samples", rule.value, rule.with_unit(self.now()))))
+        let known = show_hours(-self.oldest().0);
+        Some((chance, format!("{} is {} already and never {habit} in the last {known}", rule.value, rule.with_unit(self.now()))))
     }
 
     /// The least-squares line, shifted through the current value.
@@ -169,12 +169,11 @@ impl Trend {
     fn reason(&self, rule: &SettlingRule, samples: &Samples) -> String {
         let (hours, then) = samples.oldest();
         format!(
-            "{} went from {} to {} in {} ({} readings), which makes about {} at the expiry; yes needs {} {}",
+            "{} went from {} to {} in {}, which makes about {} at the expiry; yes needs {} {}",
             rule.value,
             figure::number(then),
             rule.with_unit(samples.now()),
             show_hours(-hours),
-            samples.points.len(),
             rule.with_unit(rounded(self.projected, samples.now(), rule.threshold)),
             rule.comparison.in_words(),
             rule.with_unit(rule.threshold)

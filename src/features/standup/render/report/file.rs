@@ -50,7 +50,7 @@ fn render_call(report: &DayReport, question: &str) -> String {
             format!(
                 "{}. {}\n\nCalled by {} {model}. Terms: {}; {}.",
                 labels::call(&made.call),
-                file(&made.call.reason),
+                file(&sentence(&made.call.reason)),
                 file(&made.by_name),
                 file(&made.terms),
                 render_when_settled(made, report.zone)
@@ -59,6 +59,12 @@ fn render_call(report: &DayReport, question: &str) -> String {
         Err(reason) => format!("No call: {}", file(reason)),
     };
     format!("{}\n\n{call}\n\nScoreboard: {}", file(question), report.scoreboard.in_words())
+}
+
+/// With a capital letter, as the name of a value may come first.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// A line of a chat without the marks that only a chat renders. All others are escaped.

@@ -142,7 +142,7 @@ pub(super) fn full_of(text: &str) -> DayReport {
     }
 }
 
-fn claim(by: &str, direction: Direction, confidence: f64, value: &str) -> Claim {
+pub(super) fn claim(by: &str, direction: Direction, confidence: f64, value: &str) -> Claim {
     let evidence = Some(Evidence { feed: "repository".to_owned(), value: value.to_owned() });
     Claim { by: by.into(), signal: Signal { subject: "pace".to_owned(), direction, confidence, evidence } }
 }

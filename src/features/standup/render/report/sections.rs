@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::features::backlog::model::short_id;
 use crate::features::meeting::signal::{Evidence, Signal};
 use crate::features::standup::model::report::{DayReport, FeedLine, FeedRead, ReportedAction};
 use crate::features::standup::model::tension::{Finding, Tension};
@@ -83,11 +84,16 @@ impl Page<'_> {
         if shown < findings.len() {
             let _ = writeln!(text, "and {} more in the file", findings.len() - shown);
         }
+        let mut told: Vec<String> = Vec::new();
         for claim in &self.report.cross_check.unsupported {
             let (name, subject) = (self.line(name_of(self.report, &claim.by)), self.line(&claim.signal.subject));
             let direction = labels::direction(claim.signal.direction);
             let evidence = claim.signal.evidence.as_ref().map(render_evidence).unwrap_or_default();
-            let _ = writeln!(text, "\nUnsupported: {subject} {direction} ({name}); the page does not have {}.", self.line(&evidence));
+            let line = format!("\nUnsupported: {subject} {direction} ({name}); the page does not have {}.\n", self.line(&evidence));
+            if !told.contains(&line) {
+                text.push_str(&line);
+                told.push(line);
+            }
         }
         text
     }
@@ -152,7 +158,14 @@ impl Page<'_> {
     fn actions_in_full(&self) -> String {
         let rows = self.report.actions.iter().map(|action| {
             let ReportedAction { item, what, how, why, owner, urgency } = action;
-            vec![self.cell(what), self.cell(how), self.cell(why), self.cell(owner), labels::urgency(*urgency), self.cell(item.as_str())]
+            vec![
+                self.cell(what),
+                self.cell(how),
+                self.cell(why),
+                self.cell(owner),
+                labels::urgency(*urgency),
+                format!("#{}", short_id(item)),
+            ]
         });
         render_table("| what | how | why | owner | urgency | id |\n| --- | --- | --- | --- | --- | --- |", rows)
     }
@@ -164,7 +177,7 @@ impl Page<'_> {
         });
         let mut text = render_table("| # | what | owner | urgency |\n| ---: | --- | --- | --- |", rows);
         for (number, action) in (1..).zip(&self.report.actions) {
-            let _ = writeln!(text, "**{number}. {}** `{}`", self.line(&action.what), action.item);
+            let _ = writeln!(text, "**{number}. {}** (#{})", self.line(&action.what), short_id(&action.item));
             let _ = writeln!(text, "How: {}\nWhy: {}", self.line(&action.how), self.line(&action.why));
         }
         text

@@ -1,8 +1,10 @@
 use proptest::prelude::*;
 
+use crate::features::meeting::signal::{Claim, Direction, Signal};
 use crate::features::standup::model::checkin::PersonSaid;
 use crate::features::standup::model::report::DayReport;
-use crate::features::standup::render::report::sample::{empty, full_of, usual};
+use crate::features::standup::model::tension::{CrossCheck, cross_check};
+use crate::features::standup::render::report::sample::{claim, empty, full_of, usual};
 use crate::features::standup::render::report::*;
 use kernel::chat::format::{TextFormat, align_tables};
 use kernel::chat::outbound::Card;
@@ -51,6 +53,30 @@ fn what_people_said_is_short_in_the_card_and_whole_below_it() {
         "{file}"
     );
     assert!(!render_report_markdown(&usual()).contains("From people"));
+}
+
+#[test]
+fn equal_signals_are_one_line_that_names_each_persona_once() {
+    let said = |by: &str, subject: &str, confidence: f64, value: &str| {
+        let claim = claim(by, Direction::Up, confidence, value);
+        Claim { signal: Signal { subject: subject.to_owned(), ..claim.signal }, ..claim }
+    };
+    let claims = [
+        said("vince", "Latency of the checkout", 0.8, "p95 412"),
+        said("vince", "checkout latency", 0.8, "p95 412"),
+        said("vince", "the latency of checkouts", 0.7, "p95 412"),
+        said("eliza", "checkout latency", 0.6, "p95 412"),
+    ];
+    let mut report = usual();
+    let unsupported = vec![claims[0].clone(), claims[0].clone()];
+    report.cross_check = CrossCheck { unsupported, ..cross_check(&claims) };
+    assert_eq!(report.cross_check.findings.len(), 1, "{:?}", report.cross_check.findings);
+    let file = render_report_markdown(&report);
+    let rows: Vec<&str> = file.lines().filter(|line| line.contains("checkout") && line.starts_with("| ")).collect();
+    let [row] = rows.as_slice() else { panic!("{rows:?}") };
+    let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+    assert_eq!((cells[4], cells[5].matches("p95 412").count()), ("Vince, Eliza", 1), "{row}");
+    assert_eq!(file.matches("Unsupported: ").count(), 1, "{file}");
 }
 
 #[test]

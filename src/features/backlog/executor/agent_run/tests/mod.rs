@@ -137,7 +137,8 @@ impl Stage {
 
     /// Continues the run like the worker does.
     async fn continue_run(&self) -> Outcome {
-        let background = Background { channel: Some(&self.channel), ..Background::default() };
+        let spot = Spot::Channel(self.channel.clone());
+        let background = Background { spot: Some(&spot), ..Background::default() };
         self.make_with(&background).await
     }
 

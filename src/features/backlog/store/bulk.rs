@@ -1,0 +1,124 @@
+//! Plans many new items with a few statements. One by one, ten thousand would take PostgreSQL many seconds of round trips.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::{Wait, WorkStatus};
+use crate::features::backlog::store::jobs::job_of;
+use crate::features::backlog::store::planning::Planned;
+use crate::features::backlog::store::transitions::{ItemRecord, Readiness, event_of};
+use kernel::db::{Backend, Result, Transaction, bounded, document};
+use kernel::events;
+use kernel::ids::{PersonaSlug, WorkItemId};
+use kernel::jobs::{self, JobId};
+
+/// What changes when a new item is planned. The columns in the statements have this order.
+type Row<'a> = (&'a str, &'a str, Option<String>, Option<&'a str>, String, bool, Option<String>, Option<i64>);
+
+const WRITE_IN_SQLITE: &str = "UPDATE work_items SET status = new.value ->> 1, execution = new.value ->> 2, persona = new.value ->> 3,
+         criteria = new.value ->> 4, criteria_drafted = new.value ->> 5, wait = new.value ->> 6, job = new.value ->> 7, updated_at = $2
+     FROM json_each($1) AS new WHERE work_items.id = new.value ->> 0";
+const WRITE_IN_POSTGRES: &str = "UPDATE work_items SET status = new.status, execution = new.execution, persona = new.persona,
+         criteria = new.criteria, criteria_drafted = new.criteria_drafted, wait = new.wait, job = new.job, updated_at = $9
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[], $8::bigint[])
+         AS new (id, status, execution, persona, criteria, criteria_drafted, wait, job)
+     WHERE work_items.id = new.id";
+
+/// Plans those of the items that are new and only need a status, and returns the numbers of the others, which are planned one by one.
+pub(super) async fn plan_new(transaction: &mut Transaction, plans: &[(WorkItemId, Planned<'_>)], at: DateTime<Utc>) -> Result<Vec<usize>> {
+    let ids: Vec<&str> = plans.iter().map(|(item, _)| item.as_str()).collect();
+    let records = ItemRecord::list(transaction, &ids).await?;
+    let mut records: HashMap<WorkItemId, ItemRecord> = records.into_iter().map(|record| (record.item.id.clone(), record)).collect();
+    let connected: Vec<&str> = records.values().filter(|record| !record.is_alone()).map(|record| record.item.id.as_str()).collect();
+    let readiness = Readiness::list(transaction, &connected).await?;
+    let (mut planned, mut others) = (Vec::with_capacity(plans.len()), Vec::new());
+    for (number, (id, plan)) in plans.iter().enumerate() {
+        // An item that is named twice is planned once here.
+        let Some(record) = records.remove(id) else {
+            others.push(number);
+            continue;
+        };
+        match next_of(&record, plan, readiness.get(id)) {
+            Some(next) => planned.push((apply(record, plan, next), plan.note)),
+            None => others.push(number),
+        }
+    }
+    let (mut new_jobs, mut of) = (Vec::new(), Vec::new());
+    for (number, (record, _)) in planned.iter().enumerate() {
+        if let Some(job) = job_of(&record.item, &record.rank) {
+            new_jobs.push(job);
+            of.push(number);
+        }
+    }
+    for (number, job) in of.into_iter().zip(jobs::enqueue_all(transaction, &new_jobs, at).await?) {
+        planned[number].0.job = Some(job);
+    }
+    write(transaction, &planned.iter().map(|(record, _)| record).collect::<Vec<_>>(), at).await?;
+    let events: Vec<_> = planned.iter().map(|(record, note)| event_of(&record.item, Some(WorkStatus::New), *note, at)).collect();
+    events::record_all(transaction, &events).await?;
+    Ok(others)
+}
+
+/// The status of a new item, if nothing else follows from its plan.
+fn next_of(record: &ItemRecord, plan: &Planned<'_>, readiness: Option<&Readiness>) -> Option<WorkStatus> {
+    if record.item.status != WorkStatus::New || record.job.is_some() || record.item.not_before.is_some() {
+        return None;
+    }
+    match (plan.status, &plan.wait) {
+        // What asks somebody opens a request.
+        (WorkStatus::Waiting, Some(Wait::Kind { .. } | Wait::Model | Wait::Decision { .. })) if !record.has_parts => {
+            Some(WorkStatus::Waiting)
+        }
+        (WorkStatus::Ready | WorkStatus::Blocked, _) => match readiness {
+            None | Some(Readiness::Free) => Some(WorkStatus::Ready),
+            Some(Readiness::Held) => Some(WorkStatus::Blocked),
+            Some(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// As the planner decided.
+fn apply(mut record: ItemRecord, plan: &Planned<'_>, next: WorkStatus) -> ItemRecord {
+    plan.fill(&mut record);
+    record.item.status = next;
+    record.item.wait = plan.wait.clone().filter(|_| next == WorkStatus::Waiting);
+    record
+}
+
+async fn write(transaction: &mut Transaction, records: &[&ItemRecord], at: DateTime<Utc>) -> Result<()> {
+    let rows: Vec<Row<'_>> = records.iter().map(|record| row(record)).collect();
+    match transaction.on() {
+        Backend::Sqlite(connection) => {
+            sqlx::query(WRITE_IN_SQLITE).bind(document(&rows)).bind(at).execute(connection).await?;
+        }
+        Backend::Postgres(connection) => {
+            let statement = sqlx::query(WRITE_IN_POSTGRES)
+                .bind(rows.iter().map(|row| row.0).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.1).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.2.as_deref()).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.3).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.4.as_str()).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.5).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.6.as_deref()).collect::<Vec<_>>())
+                .bind(rows.iter().map(|row| row.7).collect::<Vec<_>>());
+            bounded(statement.bind(at).execute(connection)).await?;
+        }
+    }
+    Ok(())
+}
+
+fn row(record: &ItemRecord) -> Row<'_> {
+    let item = &record.item;
+    (
+        item.id.as_str(),
+        item.status.as_str(),
+        item.execution.as_ref().map(document),
+        item.persona.as_ref().map(PersonaSlug::as_str),
+        document(&item.criteria),
+        record.has_drafted_criteria,
+        item.wait.as_ref().map(document),
+        record.job.map(|JobId(job)| job),
+    )
+}
