@@ -1,4 +1,5 @@
-//! Benchmarks the backlog: `cargo bench --bench backlog`, or `cargo bench --bench backlog -- --short` for a quick run.
+//! Benchmarks the backlog: `cargo bench --bench backlog`, or with `-- --short` for a quick run, with `-- --planning` for adding and
+//! planning alone.
 //!
 //! Planning goes through the planner's job, adding through the service. Pick-up time is measured in a running team with a chain of items, each of which becomes ready when the one before ends. Claims are
 //! measured on the store alone. Both sides of a ratio come from the same run, in turns.
@@ -38,6 +39,7 @@ const BLOCKED: usize = 10_000;
 
 fn main() {
     let short = std::env::args().any(|argument| argument == "--short");
+    let only_planning = std::env::args().any(|argument| argument == "--planning");
     let count = if short { 40 } else { 200 };
     tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
         for has_postgres in [false, true] {
@@ -46,6 +48,9 @@ fn main() {
             time_planning(name, &database).await;
             let Some(database) = self::database(has_postgres).await else { return };
             time_additions(name, &database).await;
+            if only_planning {
+                continue;
+            }
             let Some(database) = self::database(has_postgres).await else { return };
             time_pick_up(name, &database, count).await;
             let Some(database) = self::database(has_postgres).await else { return };

@@ -171,7 +171,8 @@ impl Work {
         let journal = self.read_journal(item).await?;
         let memory = Some(memory_of(item, &ItemEnd::Failed { why: &why }, &journal, self.deps().clock.now()));
         let failed = WorkItem { outcome: Some(why.clone()), ..item.clone() };
-        let outbox = self.say(item, |announcer| announcer.announce_failed(&failed)).await?;
+        let helper = self.find_person(item).await?;
+        let outbox = self.say(item, |announcer| announcer.ask_after_failure(&failed, helper.as_ref())).await?;
         Ok(Close { outbox, ..End::Failed { why, memory }.into() })
     }
 

@@ -209,7 +209,9 @@ async fn from_a_report_to_what_came_of_each_item(backing: Backing) {
     let asked = stage.hears("Help needed from").await.text;
     assert!(asked.contains(&format!("/backlog answer id:{}", odds.short_id())) && asked.contains("- Oracle: "), "{asked}");
     assert!(stage.hears("Reminder for").await.text.contains(contract.short_id()));
-    let failed = stage.hears("List the meters of the cellar").await;
+    let failed = stage.hears("Echo failed: List the meters of the cellar").await;
+    let how = format!(", can you help? `/backlog show id:{}` says what was tried.", meters.short_id());
+    assert!(failed.text.contains(&format!("<@{}>{how}", stage.team.sandbox().people()[0].id)), "{}", failed.text);
     assert!(failed.text.contains("meters.md") && failed.raw["components"][0]["components"][0]["label"] == "Try again", "{}", failed.text);
     assert!(meters.outcome.is_some_and(|why| why.contains("meters.md")));
 

@@ -26,6 +26,8 @@ use kernel::text::fold_name;
 
 /// The most items read at once.
 const AT_ONCE: u32 = 200;
+/// Reading everything is faster than following what more items than this are connected with.
+const RANKED_ALONE: usize = 500;
 /// The most items about which a model is asked at once.
 const ASKED_AT_ONCE: usize = 8;
 
@@ -43,7 +45,7 @@ impl Work {
         }
         // Ranks depend on other items, so many new items are ranked together after the last of them.
         let planned = self.plan_new(job).await?;
-        if whole {
+        if whole || planned.len() > RANKED_ALONE {
             deps.store.rank_all().await?;
         } else if !planned.is_empty() {
             deps.store.rank_items(&planned).await?;

@@ -60,6 +60,14 @@ impl Announcer<'_> {
         message
     }
 
+    /// The same to the person who is responsible, with how they can help.
+    pub fn ask_after_failure(&self, item: &WorkItem, person: Option<&Owner>) -> OutboundMessage {
+        let message = self.announce_failed(item);
+        let Some(Owner::Person { id, .. }) = person else { return message };
+        let how = format!("`/backlog show id:{}` says what was tried. Provide what was missing, then try again.", item.short_id());
+        OutboundMessage { text: format!("{}\n{}, can you help? {how}", message.text, Mention(id)), pings: vec![id.clone()], ..message }
+    }
+
     /// With a button to try again.
     pub fn announce_failed(&self, item: &WorkItem) -> OutboundMessage {
         let retry = button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Secondary);

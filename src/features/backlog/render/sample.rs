@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::features::backlog::model::{Evidence, Judge, Origin, Owner, Urgency, WorkItem, WorkStatus};
-use crate::features::backlog::render::Announcer;
+use crate::features::backlog::render::{Announcer, Spot};
 use kernel::ids::MeetingId;
 use kernel::tools::approval::{Approval, ApprovalState, Risk};
 

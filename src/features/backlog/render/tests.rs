@@ -76,6 +76,7 @@ fn what_people_are_asked_reads_as_it_should() {
             shown(&announcer.ask_budget(&item, &refused, None, 1_000_000)),
             shown(&announcer.ask_budget(&item, &tokens, Some(sample::at().date_naive()), 500)),
             shown(&announcer.announce_failed(&item)),
+            shown(&announcer.ask_after_failure(&item, Some(&ann()))),
         ]
     });
     insta::assert_snapshot!(texts.join("\n"));

@@ -336,7 +336,7 @@ mod tests {
         ];
         let (item, roster) = (item(), roster());
         let of = ForReview { item: &item, evidence: &evidence, journal: &journal, parts: &[] };
-        let shown = Shown { of, criteria: &item.criteria, files: &[("prices.md".into(), hostile)], fault: None, zone: roster().zone() };
+        let shown = Shown { of, criteria: &item.criteria, files: &[("prices.md".into(), hostile)], fault: None, zone: roster.zone() };
         insta::assert_snapshot!(shown.prompt("Teamroom", &roster, roster.coordinator(), marker, now()).message);
     }
 
@@ -345,7 +345,7 @@ mod tests {
         let (item, roster) = (item(), roster());
         let files = [("a.md".to_owned(), "word ".repeat(20_000)), ("b.md".to_owned(), "short".to_owned())];
         let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[] };
-        let shown = Shown { of, criteria: &item.criteria, files: &files, fault: Some("criterion 2 has no grade"), zone: roster().zone() };
+        let shown = Shown { of, criteria: &item.criteria, files: &files, fault: Some("criterion 2 has no grade"), zone: roster.zone() };
         let blocks = shown.blocks(Cleaner { marker: "7f3a9c20d1e8" });
         let of = |name: &str| blocks.iter().find(|block| block.label == format!("file {name}")).map(|block| block.text.as_str());
         assert!(of("a.md").is_some_and(|text| text.len() < FILES && text.ends_with("characters more)")));

@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::{Wait, WorkStatus};
 use crate::features::backlog::store::jobs::job_of;
 use crate::features::backlog::store::planning::Planned;
-use crate::features::backlog::store::transitions::{ItemRecord, Readiness, event_of};
-use kernel::db::{Backend, Result, Transaction, bounded, document};
+use crate::features::backlog::store::transitions::{ItemRecord, event_of};
+use kernel::db::{Backend, Result, Transaction, Word, bounded, document};
 use kernel::events;
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::jobs::{self, JobId};
@@ -30,8 +30,8 @@ pub(super) async fn plan_new(transaction: &mut Transaction, plans: &[(WorkItemId
     let ids: Vec<&str> = plans.iter().map(|(item, _)| item.as_str()).collect();
     let records = ItemRecord::list(transaction, &ids).await?;
     let mut records: HashMap<WorkItemId, ItemRecord> = records.into_iter().map(|record| (record.item.id.clone(), record)).collect();
-    let connected: Vec<&str> = records.values().filter(|record| !record.is_alone()).map(|record| record.item.id.as_str()).collect();
-    let readiness = Readiness::list(transaction, &connected).await?;
+    let needing: Vec<&str> = records.values().filter(|record| !record.is_alone()).map(|record| record.item.id.as_str()).collect();
+    let needs = list_needs(transaction, &needing).await?;
     let (mut planned, mut others) = (Vec::with_capacity(plans.len()), Vec::new());
     for (number, (id, plan)) in plans.iter().enumerate() {
         // An item that is named twice is planned once here.
@@ -39,7 +39,7 @@ pub(super) async fn plan_new(transaction: &mut Transaction, plans: &[(WorkItemId
             others.push(number);
             continue;
         };
-        match next_of(&record, plan, readiness.get(id)) {
+        match next_of(&record, plan, needs.get(id).map(Vec::as_slice).unwrap_or_default()) {
             Some(next) => planned.push((apply(record, plan, next), plan.note)),
             None => others.push(number),
         }
@@ -60,21 +60,34 @@ pub(super) async fn plan_new(transaction: &mut Transaction, plans: &[(WorkItemId
     Ok(others)
 }
 
-/// The status of a new item, if nothing else follows from its plan.
-fn next_of(record: &ItemRecord, plan: &Planned<'_>, readiness: Option<&Readiness>) -> Option<WorkStatus> {
-    if record.item.status != WorkStatus::New || record.job.is_some() || record.item.not_before.is_some() {
+/// The statuses of what items need, by item.
+async fn list_needs(transaction: &mut Transaction, items: &[&str]) -> Result<HashMap<WorkItemId, Vec<WorkStatus>>> {
+    const SQLITE: &str = "SELECT item, status FROM work_dependencies JOIN work_items ON work_items.id = needs
+         WHERE item IN (SELECT value FROM json_each($1))";
+    const POSTGRES: &str = "SELECT item, status FROM work_dependencies JOIN work_items ON work_items.id = needs WHERE item = ANY($1)";
+    let rows: Vec<(String, String)> = match transaction.on() {
+        Backend::Sqlite(connection) => sqlx::query_as(SQLITE).bind(document(&items)).fetch_all(connection).await?,
+        Backend::Postgres(connection) => bounded(sqlx::query_as(POSTGRES).bind(items).fetch_all(connection)).await?,
+    };
+    let mut needs: HashMap<WorkItemId, Vec<WorkStatus>> = HashMap::new();
+    for (item, status) in rows {
+        needs.entry(item.into()).or_default().push(Word::read(status)?);
+    }
+    Ok(needs)
+}
+
+/// The status of a new item without parts, if nothing else follows from its plan.
+fn next_of(record: &ItemRecord, plan: &Planned<'_>, needs: &[WorkStatus]) -> Option<WorkStatus> {
+    if record.item.status != WorkStatus::New || record.job.is_some() || record.item.not_before.is_some() || record.has_parts {
         return None;
     }
     match (plan.status, &plan.wait) {
         // What asks somebody opens a request.
-        (WorkStatus::Waiting, Some(Wait::Kind { .. } | Wait::Model | Wait::Decision { .. })) if !record.has_parts => {
-            Some(WorkStatus::Waiting)
-        }
-        (WorkStatus::Ready | WorkStatus::Blocked, _) => match readiness {
-            None | Some(Readiness::Free) => Some(WorkStatus::Ready),
-            Some(Readiness::Held) => Some(WorkStatus::Blocked),
-            Some(_) => None,
-        },
+        (WorkStatus::Waiting, Some(Wait::Kind { .. } | Wait::Model | Wait::Decision { .. })) => Some(WorkStatus::Waiting),
+        // It fails with a need that was lost.
+        (WorkStatus::Ready | WorkStatus::Blocked, _) if needs.iter().any(|need| need.is_over() && *need != WorkStatus::Done) => None,
+        (WorkStatus::Ready | WorkStatus::Blocked, _) if needs.iter().any(|need| !need.is_over()) => Some(WorkStatus::Blocked),
+        (WorkStatus::Ready | WorkStatus::Blocked, _) => Some(WorkStatus::Ready),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The effects of an item's end on dependents, children and parents, all in one transaction (WORK-15, WORK-20).
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use chrono::{DateTime, Utc};
 
@@ -8,7 +8,7 @@ use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::{ANNOUNCE, EndedBetween, enqueue_run};
 use crate::features::backlog::store::transitions::events::{insert_failures, insert_releases};
 use crate::features::backlog::store::transitions::{ItemRecord, StandingColumns};
-use kernel::db::{Backend, Result, Transaction, Word, bounded, document, plain, sql};
+use kernel::db::{Result, Transaction, Word, plain, sql};
 use kernel::ids::WorkItemId;
 use kernel::jobs::{self, JobId, NewJob};
 
@@ -284,29 +284,6 @@ pub(crate) enum Readiness {
     PartsDone,
 }
 
-/// The columns of [`ReadinessColumns`] for each item of `of_it`.
-macro_rules! readiness_of_many {
-    () => {
-        "SELECT of_it.id AS of_it,
-             EXISTS (SELECT 1 FROM work_dependencies JOIN work_items ON work_items.id = needs
-                 WHERE item = of_it.id AND work_items.status NOT IN ('done', 'failed', 'cancelled')) AS needs_open,
-             (SELECT work_items.status || ' ' || work_items.what FROM work_dependencies JOIN work_items ON work_items.id = needs
-                 WHERE item = of_it.id AND work_items.status IN ('failed', 'cancelled') ORDER BY position LIMIT 1) AS lost_need,
-             EXISTS (SELECT 1 FROM work_items
-                 WHERE parent = of_it.id AND status IN ('new', 'ready', 'blocked', 'in_progress', 'in_review', 'waiting')) AS parts_open,
-             EXISTS (SELECT 1 FROM work_items WHERE parent = of_it.id AND status = 'done') AS part_done,
-             (SELECT status || ' ' || what FROM work_items WHERE parent = of_it.id AND status IN ('failed', 'cancelled')
-                 ORDER BY status DESC, created_at, id LIMIT 1) AS lost_part "
-    };
-}
-
-#[derive(sqlx::FromRow)]
-struct ListedColumns {
-    of_it: String,
-    #[sqlx(flatten)]
-    readiness: ReadinessColumns,
-}
-
 #[derive(sqlx::FromRow)]
 struct ReadinessColumns {
     needs_open: bool,
@@ -316,25 +293,24 @@ struct ReadinessColumns {
     lost_part: Option<String>,
 }
 
-const LISTED_IN_SQLITE: &str = concat!(readiness_of_many!(), "FROM work_items of_it WHERE of_it.id IN (SELECT value FROM json_each($1))");
-const LISTED_IN_POSTGRES: &str = concat!(readiness_of_many!(), "FROM work_items of_it WHERE of_it.id = ANY($1)");
-
 impl Readiness {
-    /// Of many items.
-    pub(crate) async fn list(transaction: &mut Transaction, items: &[&str]) -> Result<HashMap<WorkItemId, Self>> {
-        if items.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let rows: Vec<ListedColumns> = match transaction.on() {
-            Backend::Sqlite(connection) => sqlx::query_as(LISTED_IN_SQLITE).bind(document(&items)).fetch_all(connection).await?,
-            Backend::Postgres(connection) => bounded(sqlx::query_as(LISTED_IN_POSTGRES).bind(items).fetch_all(connection)).await?,
-        };
-        Ok(rows.into_iter().map(|row| (row.of_it.into(), row.readiness.into())).collect())
-    }
-
     pub(crate) async fn find(transaction: &mut Transaction, item: &WorkItemId) -> Result<Self> {
-        // Nothing blocks what is not there.
-        Ok(Self::list(transaction, &[item.as_str()]).await?.remove(item).unwrap_or(Self::Free))
+        let row: ReadinessColumns = sql!(
+            transaction.on(),
+            fetch_one,
+            "SELECT
+                 EXISTS (SELECT 1 FROM work_dependencies JOIN work_items ON work_items.id = needs
+                     WHERE item = $1 AND status NOT IN ('done', 'failed', 'cancelled')) AS needs_open,
+                 (SELECT status || ' ' || what FROM work_dependencies JOIN work_items ON work_items.id = needs
+                     WHERE item = $1 AND status IN ('failed', 'cancelled') ORDER BY position LIMIT 1) AS lost_need,
+                 EXISTS (SELECT 1 FROM work_items
+                     WHERE parent = $1 AND status IN ('new', 'ready', 'blocked', 'in_progress', 'in_review', 'waiting')) AS parts_open,
+                 EXISTS (SELECT 1 FROM work_items WHERE parent = $1 AND status = 'done') AS part_done,
+                 (SELECT status || ' ' || what FROM work_items WHERE parent = $1 AND status IN ('failed', 'cancelled')
+                     ORDER BY status DESC, created_at, id LIMIT 1) AS lost_part",
+            item.as_str()
+        )?;
+        Ok(row.into())
     }
 }
 

@@ -23,6 +23,7 @@ use crate::config::Config;
 use crate::features::backlog::executor::agent_run::{AgentExecutor, Background};
 use crate::features::backlog::executor::{Assignment, Outcome};
 use crate::features::backlog::model::{Claim, Execution, JournalEntry, Origin, Owner, Product, WorkItem, WorkStatus};
+use crate::features::backlog::render::Spot;
 use crate::features::backlog::store::{Planned, RUN};
 use crate::store::Store;
 use kernel::agent::{Agents, Readings, Runner};
