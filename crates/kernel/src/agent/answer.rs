@@ -266,7 +266,7 @@ impl Agents {
 }
 
 fn recall<'a>(persona: &'a Persona, question: &'a Question<'_>, limit: usize) -> Recall<'a> {
-    Recall { subject: question.text, persona: Some(&persona.slug), scope: &question.scope, limit }
+    Recall::new(question.text, &question.scope, limit).of(&persona.slug)
 }
 
 fn asked_by(question: &Question<'_>) -> Option<AskedBy> {

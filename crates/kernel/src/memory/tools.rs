@@ -129,7 +129,7 @@ impl Tool for Search {
         if Wanted::parse(&query).is_none() {
             return Err(ToolError::Refused("the query has no word in it".into()));
         }
-        let asked = Recall { subject: &query, persona: Some(context.persona), scope: context.scope, limit: TOLD };
+        let asked = Recall { now: Some(context.now), ..Recall::new(&query, context.scope, TOLD).of(context.persona).everything() };
         let found = self.0.recall(&asked).await.map_err(|error| unavailable(&error))?;
         let lines: Vec<_> = found.iter().map(line).collect();
         let outside = found.iter().any(Memory::may_quote_outside);

@@ -85,7 +85,9 @@ impl SentenceModel {
         let first = match config.model_type.as_str() {
             "bert" => 0,
             "roberta" | "xlm-roberta" => config.pad_token_id + 1,
-            other => return Err(ModelError::Unsupported(format!("a model of the type {other:?}. Supported are bert, roberta and xlm-roberta"))),
+            other => {
+                return Err(ModelError::Unsupported(format!("a model of the type {other:?}. Supported are bert, roberta and xlm-roberta")));
+            }
         };
         if config.hidden_act != "gelu" {
             return Err(ModelError::Unsupported(format!("a model with the activation {:?}. Only gelu is supported", config.hidden_act)));

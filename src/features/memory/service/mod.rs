@@ -80,7 +80,7 @@ impl Memories {
 
     /// What the memory has on a subject. What people taught comes first.
     pub(in crate::features::memory) async fn search(&self, words: &str, scope: &Scope) -> Result<Vec<Memory>> {
-        let mut found = self.store().recall(&Recall { subject: words, persona: None, scope, limit: FOUND }).await?;
+        let mut found = self.store().recall(&Recall { now: Some(self.now()), ..Recall::new(words, scope, FOUND).everything() }).await?;
         found.sort_by_key(|memory| memory.kind != MemoryKind::Fact);
         Ok(found)
     }

@@ -10,7 +10,6 @@ mod intent;
 mod memories;
 mod sources;
 mod team;
-pub(super) mod time_phrase;
 pub mod wording;
 
 use chrono::{DateTime, Utc};

@@ -64,7 +64,7 @@ async fn merge(transaction: &mut Transaction, known: &Memory, new: &Memory) -> R
     sql!(
         transaction.on(),
         execute,
-        "UPDATE memories SET kind = $2, text = $3, significance = $4, taught_by = $5, held = $6, replaces = $7, essence = $8, words = $9, vector = $10
+        "UPDATE memories SET kind = $2, text = $3, significance = $4, taught_by = $5, held = $6, replaces = $7, essence = $8, words = $9, vector = $10, meaning = NULL, meaning_model = NULL
          WHERE id = $1",
         merged.id.as_str(),
         merged.kind.as_str(),
@@ -86,7 +86,7 @@ pub async fn forget_memory(transaction: &mut Transaction, id: &MemoryId, by: &st
     let forgotten = sql!(
         transaction.on(),
         execute,
-        "UPDATE memories SET text = '', tags = '[]', essence = '', words = '', vector = NULL, forgotten_by = $2, ended_at = $3
+        "UPDATE memories SET text = '', tags = '[]', essence = '', words = '', vector = NULL, meaning = NULL, meaning_model = NULL, origin = NULL, forgotten_by = $2, ended_at = $3
          WHERE id = $1 AND forgotten_by IS NULL",
         id.as_str(),
         by,
