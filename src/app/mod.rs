@@ -151,7 +151,7 @@ impl App {
         })
         .await?;
         team.recover().await?;
-        team.start()?;
+        team.start().await?;
         let conversation = team.conversation;
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 

@@ -95,7 +95,7 @@ impl Watch {
             shutdown: shutdown.clone(),
         })
         .await?;
-        team.start()?;
+        team.start().await?;
         Ok(Self { store, services, tasks, shutdown })
     }
 

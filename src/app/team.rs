@@ -22,6 +22,7 @@ use kernel::agent::Agents;
 use kernel::chat::ChatPlatform;
 use kernel::commands::Services;
 use kernel::jobs::{JobHandler, Jobs, JobsDeps};
+use kernel::memory::job::VectorsHandler;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
@@ -124,7 +125,10 @@ impl Team {
     }
 
     /// Runs jobs, and fires the schedule.
-    pub(super) fn start(&self) -> anyhow::Result<()> {
+    pub(super) async fn start(&self) -> anyhow::Result<()> {
+        if self.store.sentence_model().is_some() {
+            VectorsHandler::enqueue(&self.store, self.clock.now()).await?;
+        }
         self.tasks.spawn(self.conversation.clone().follow_others());
         let deps = JobsDeps {
             database: self.store.database(),
@@ -143,6 +147,7 @@ impl Team {
         let mut handlers = vec![turns, self.schedule.job_handler(), self.meetings.job_handler()];
         handlers.extend(self.work.job_handlers());
         handlers.extend(features::job_handlers(&self.services)?);
+        handlers.extend(VectorsHandler::new(&self.store).map(|handler| Arc::new(handler) as Arc<dyn JobHandler>));
         Ok(handlers)
     }
 }

@@ -73,7 +73,7 @@ async fn no_secret_is_told_offline(backing: Backing) {
         stage.answer_to(&format!("remember: {fact}")).await;
     }
     tell_secrets(&stage).await;
-    let stored = count(&stage.team, "SELECT COUNT(*) FROM memories WHERE place IS NOT NULL").await;
+    let stored = count(&stage.team, "SELECT COUNT(*) FROM memories WHERE place IS NOT NULL AND kind = 'fact'").await;
     assert_eq!(usize::try_from(stored).unwrap(), SECRETS * 2, "those that were taught are remembered");
     for number in (0..SECRETS * 4).step_by(7) {
         for question in questions(number) {
@@ -115,7 +115,8 @@ async fn no_secret_reaches_a_model(backing: Backing) {
         stage.answer_to(&format!("remember: {fact}")).await;
     }
     tell_secrets(&stage).await;
-    let by_tool = count(&stage.team, "SELECT COUNT(*) FROM memories WHERE place IS NOT NULL AND text LIKE '%zq%'").await;
+    let by_tool =
+        count(&stage.team, "SELECT COUNT(*) FROM memories WHERE place IS NOT NULL AND kind <> 'conversation' AND text LIKE '%zq%'").await;
     assert!(usize::try_from(by_tool).unwrap() >= SECRETS * 2, "{by_tool}");
     let before = stage.team.model.requests().len();
     for number in (0..SECRETS * 4).step_by(11) {

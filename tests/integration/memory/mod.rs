@@ -2,6 +2,7 @@
 
 mod crashes;
 mod leaks;
+mod meaning;
 mod recall;
 mod stage;
 mod teaching;

@@ -12,9 +12,10 @@ use crate::llm::ModelError;
 /// A question waits no longer for its vector. Its words are searched either way.
 const QUESTION: Duration = Duration::from_secs(3);
 
-/// A memory whose similarity is this many standard deviations above that of unrelated sentences is about the question. Models differ: one gives unrelated
-/// sentences 0.05, another one 0.75.
-const ABOVE: f32 = 4.0;
+/// A memory whose similarity is this many standard deviations above that of unrelated sentences is about the question, and may be about it. Models
+/// differ: one gives unrelated sentences 0.05, another one 0.75.
+const ABOVE: f32 = 3.0;
+const ABOVE_LOOSELY: f32 = 2.0;
 
 /// Sentences that have nothing to do with each other.
 const UNRELATED: [&str; 12] = [
@@ -45,15 +46,29 @@ pub trait Embedder: Send + Sync {
 /// A sentence model with what is known of it.
 pub struct Meaning {
     embedder: Arc<dyn Embedder>,
-    /// From this similarity on, a memory is about a question.
-    least: OnceCell<f32>,
+    unrelated: OnceCell<Unrelated>,
     /// The last question, which is usually asked again by a tool or for another persona.
     last: Mutex<Option<(String, Vec<u8>)>>,
 }
 
+/// How similar unrelated sentences are.
+#[derive(Debug, Clone, Copy)]
+struct Unrelated {
+    mean: f32,
+    deviation: f32,
+}
+
+impl Unrelated {
+    /// From this similarity on, a memory is told for a question.
+    fn least(self, is_loose: bool) -> f32 {
+        let above = if is_loose { ABOVE_LOOSELY } else { ABOVE };
+        (self.mean + above * self.deviation).min(0.99)
+    }
+}
+
 impl Meaning {
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
-        Self { embedder, least: OnceCell::new(), last: Mutex::new(None) }
+        Self { embedder, unrelated: OnceCell::new(), last: Mutex::new(None) }
     }
 
     pub fn name(&self) -> &str {
@@ -73,13 +88,13 @@ impl Meaning {
         Ok(vectors.iter().map(|vector| compact(vector).unwrap_or_default()).collect())
     }
 
-    /// The vector of a question, and from which similarity on a memory is about it. None if the model does not answer: words serve without it.
-    pub(super) async fn ask(&self, question: &str) -> Option<(Vec<u8>, f32)> {
-        let least = self.least.get_or_try_init(|| self.measure()).await;
+    /// The vector of a question, and from which similarity on a memory is told for it. None if the model does not answer: words serve without it.
+    pub(super) async fn ask(&self, question: &str, is_loose: bool) -> Option<(Vec<u8>, f32)> {
+        let least = self.unrelated.get_or_try_init(|| self.measure()).await.map(|unrelated| unrelated.least(is_loose));
         let known = self.last().clone().filter(|(asked, _)| asked == question).map(|(_, vector)| vector);
         let found = match (least, known) {
-            (Ok(least), Some(vector)) => Ok((vector, *least)),
-            (Ok(least), None) => self.embed(&[question.to_owned()], QUESTION).await.map(|mut vectors| (vectors.remove(0), *least)),
+            (Ok(least), Some(vector)) => Ok((vector, least)),
+            (Ok(least), None) => self.embed(&[question.to_owned()], QUESTION).await.map(|mut vectors| (vectors.remove(0), least)),
             (Err(error), _) => Err(error),
         };
         match found {
@@ -95,7 +110,7 @@ impl Meaning {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "there are 66 pairs")]
-    async fn measure(&self) -> Result<f32, ModelError> {
+    async fn measure(&self) -> Result<Unrelated, ModelError> {
         let vectors = self.embedder.embed(&UNRELATED.map(str::to_owned), QUESTION).await?;
         let mut similarities = Vec::new();
         for (index, one) in vectors.iter().enumerate() {
@@ -103,7 +118,7 @@ impl Meaning {
         }
         let mean = similarities.iter().sum::<f32>() / similarities.len().max(1) as f32;
         let variance = similarities.iter().map(|one| (one - mean).powi(2)).sum::<f32>() / similarities.len().max(1) as f32;
-        Ok((mean + ABOVE * variance.sqrt()).min(0.99))
+        Ok(Unrelated { mean, deviation: variance.sqrt() })
     }
 
     fn last(&self) -> std::sync::MutexGuard<'_, Option<(String, Vec<u8>)>> {

@@ -108,7 +108,7 @@ impl Tool for Search {
     }
 
     fn description(&self) -> String {
-        "Searches what you and the team have learnt so far, by words.".into()
+        "Searches what people taught, said and posted where you are asked, and what you and the team have learnt.".into()
     }
 
     fn parameters(&self) -> Value {
@@ -129,7 +129,8 @@ impl Tool for Search {
         if Wanted::parse(&query).is_none() {
             return Err(ToolError::Refused("the query has no word in it".into()));
         }
-        let asked = Recall { now: Some(context.now), ..Recall::new(&query, context.scope, TOLD).of(context.persona).everything() };
+        let asked =
+            Recall { now: Some(context.now), ..Recall::new(&query, context.scope, TOLD).of(context.persona).everything().loosely() };
         let found = self.0.recall(&asked).await.map_err(|error| unavailable(&error))?;
         let lines: Vec<_> = found.iter().map(line).collect();
         let outside = found.iter().any(Memory::may_quote_outside);
@@ -139,8 +140,8 @@ impl Tool for Search {
 }
 
 fn line(memory: &Memory) -> String {
-    let by = memory.taught_by.as_ref().map_or(String::new(), |by| format!(", taught by {}", flatten(&by.name, TAG)));
-    format!("- {} ({}{by})", memory.text, memory.created_at.format("%Y-%m-%d"))
+    let on = memory.created_at.format("%Y-%m-%d").to_string();
+    format!("- {}: {}", memory.cite(&on, flatten), memory.text)
 }
 
 async fn save(store: &Database, memory: &Memory) -> Result<MemoryId, StoreError> {

@@ -8,6 +8,7 @@ use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
 use kernel::chat::text::list_mentions;
 use kernel::db::{Document, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
+use kernel::memory::store::{delete_said, reword_said};
 use kernel::people::{Seen, record_seen};
 
 /// The result of claiming a message.
@@ -143,6 +144,9 @@ impl Store {
             speaker(&row.message.0).as_ref().map(document),
             at
         )?;
+        if undecided.is_some() {
+            reword_said(&mut transaction, message, text).await?;
+        }
         transaction.commit().await?;
         Ok(undecided == Some((true,)))
     }
@@ -165,6 +169,7 @@ impl Store {
     pub async fn record_deletion(&self, messages: &[MessageId], at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for message in messages {
+            delete_said(&mut transaction, message).await?;
             if let Some(mut row) = find_in(&mut transaction, message).await? {
                 row.message.0.text.clear();
                 row.message.0.attachments.clear();

@@ -4,6 +4,8 @@
 //! The full text search of the database finds the rows that share a word, and the [`Index`] of this process compares all vectors. Both give a few
 //! candidates, which are then read from the database.
 
+#[cfg(test)]
+mod figures;
 mod index;
 mod question;
 mod ranking;
@@ -56,17 +58,25 @@ pub struct Recall<'a> {
     pub asker: Option<&'a UserId>,
     /// For "last week". None: it names no time.
     pub now: Option<DateTime<Utc>>,
+    /// Also what is only near to the question, for a reader who judges that: a language model.
+    pub is_loose: bool,
 }
 
 impl<'a> Recall<'a> {
     /// Asks for what was taught and learnt, by nobody in particular.
     pub fn new(subject: &'a str, scope: &'a Scope, limit: usize) -> Self {
-        Self { subject, persona: None, scope, kinds: LEARNT, limit, asker: None, now: None }
+        Self { subject, persona: None, scope, kinds: LEARNT, limit, asker: None, now: None, is_loose: false }
     }
 
     #[must_use]
     pub fn of(self, persona: &'a PersonaSlug) -> Self {
         Self { persona: Some(persona), ..self }
+    }
+
+    /// Asks for what is only near to the subject, too.
+    #[must_use]
+    pub fn loosely(self) -> Self {
+        Self { is_loose: true, ..self }
     }
 
     /// Asks for what was said and posted, too.
@@ -109,12 +119,12 @@ impl Database {
             return Ok(Vec::new());
         }
         let meaning = match self.sentence_model() {
-            Some(model) if question.wanted.is_some() => model.ask(asked.subject).await,
+            Some(model) if question.wanted.is_some() => model.ask(asked.subject, asked.is_loose).await,
             _ => None,
         };
         let by_words = if groups.is_empty() { Vec::new() } else { self.find_numbers_by_words(&groups, SHARING).await? };
         let letters = question.wanted.is_some().then(|| Vector::of(asked.subject).to_bytes());
-        let search = Search { question: &question, admission: &admission, letters, meaning };
+        let search = Search { question: &question, admission: &admission, letters, meaning, is_loose: asked.is_loose };
         let ranked = self.read_index().rank(&search, &by_words);
         let found = self.read_ranked(&ranked, asked).await?;
         metrics::histogram!("teamroom_recall_seconds").record(began.elapsed());
@@ -161,7 +171,7 @@ impl Database {
 
     /// What a prompt is to tell of the memory: what people taught, whether it fits or not, then up to `limit` lessons on the subject.
     pub async fn recall_for_prompt(&self, asked: &Recall<'_>) -> Result<Vec<Memory>> {
-        let found = self.recall(&Recall { limit: asked.limit + TAUGHT, kinds: LEARNT, ..*asked }).await?;
+        let found = self.recall(&Recall { limit: asked.limit + TAUGHT, kinds: LEARNT, ..asked.loosely() }).await?;
         let (mut told, mut lessons): (Vec<Memory>, Vec<Memory>) = found.into_iter().partition(|memory| memory.kind == MemoryKind::Fact);
         told.truncate(TAUGHT);
         for fact in self.list_taught(asked.scope, TAUGHT).await? {
@@ -231,7 +241,7 @@ mod tests {
         let question = Question::parse(asked, &index);
         let admission = index.admission(asked.kinds, asked.persona, asked.scope);
         let letters = Some(Vector::of(asked.subject).to_bytes());
-        let search = Search { question: &question, admission: &admission, letters, meaning: None };
+        let search = Search { question: &question, admission: &admission, letters, meaning: None, is_loose: false };
         let all: Vec<i64> = memories.iter().zip(0..).map(|(_, number)| number).collect();
         let ranked = index.rank(&search, &all);
         ranked.iter().take(3).map(|number| memories[usize::try_from(*number).unwrap()].text.clone()).collect()

@@ -12,7 +12,8 @@ use crate::memory::search::words::Wanted;
 const EACH: usize = 60;
 
 /// From this similarity of letters on, a memory is about the question although it shares no word with it.
-pub(super) const SIMILAR: f32 = 0.3;
+const SIMILAR: f32 = 0.3;
+const SIMILAR_LOOSELY: f32 = 0.2;
 
 /// Of reciprocal rank fusion: how little the first place counts more than the next ones.
 const FLATTENED: f64 = 10.0;
@@ -44,6 +45,7 @@ pub(super) struct Search<'a> {
     pub(super) letters: Option<Vec<u8>>,
     /// The vector of its meaning, and the least similarity.
     pub(super) meaning: Option<(Vec<u8>, f32)>,
+    pub(super) is_loose: bool,
 }
 
 impl Index {
@@ -51,27 +53,33 @@ impl Index {
     pub(super) fn rank(&self, search: &Search<'_>, by_words: &[i64]) -> Vec<i64> {
         let admits = |index: usize| self.admits(search.admission, index);
         let Some(wanted) = &search.question.wanted else { return self.list_named(search) };
-        let words = self.rank_words(wanted, by_words.iter().filter_map(|number| self.find_row(*number)).filter(|index| admits(*index)));
+        let (words, whole) = self.rank_words(
+            wanted,
+            search.is_loose,
+            by_words.iter().filter_map(|number| self.find_row(*number)).filter(|index| admits(*index)),
+        );
         let mut scores: HashMap<usize, f64> = HashMap::new();
-        add(&mut scores, WORDS, &words);
+        add(&mut scores, &words, |score| WORDS * score / whole);
         if let Some(letters) = &search.letters {
             let near = self.hashed.find_nearest(letters, 0.0, EACH, admits);
-            let counts = |near: &&vectors::Near| near.similarity >= SIMILAR || words.iter().any(|(row, _)| *row == near.row);
+            let similar = if search.is_loose { SIMILAR_LOOSELY } else { SIMILAR };
+            let counts = |near: &&vectors::Near| near.similarity >= similar || words.iter().any(|(row, _)| *row == near.row);
             let near: Vec<(usize, f64)> = near.iter().filter(counts).map(|near| (near.row, f64::from(near.similarity))).collect();
-            add(&mut scores, LETTERS, &near);
+            add(&mut scores, &near, |similarity| LETTERS * similarity);
         }
         if let (Some((meaning, least)), Some((_, vectors))) = (&search.meaning, &self.meaning) {
             let near = vectors.find_nearest(meaning, *least, EACH, admits);
             let near: Vec<(usize, f64)> = near.iter().map(|near| (near.row, f64::from(near.similarity))).collect();
-            add(&mut scores, MEANING, &near);
+            add(&mut scores, &near, |_| MEANING);
         }
         self.order(search.question, scores)
     }
 
     /// Those that share enough words, the rarest words counting most.
     #[expect(clippy::cast_precision_loss, reason = "counts of memories and words")]
-    fn rank_words(&self, wanted: &Wanted, rows: impl Iterator<Item = usize>) -> Vec<(usize, f64)> {
+    fn rank_words(&self, wanted: &Wanted, is_loose: bool, rows: impl Iterator<Item = usize>) -> (Vec<(usize, f64)>, f64) {
         let all = self.count_live() as f64;
+        let enough = if is_loose { 1 } else { wanted.enough };
         let terms: Vec<(u32, f64, f64)> = wanted
             .terms
             .iter()
@@ -83,7 +91,7 @@ impl Index {
         let mut found: Vec<(usize, f64)> = rows
             .filter_map(|row| {
                 let shared: Vec<_> = terms.iter().filter(|(term, ..)| self.has_term(row, *term)).collect();
-                let is_on_it = shared.iter().filter(|(_, weight, _)| *weight >= 1.0).count() >= wanted.enough;
+                let is_on_it = shared.iter().filter(|(_, weight, _)| *weight >= 1.0).count() >= enough;
                 let length = 1.0 - LENGTH + LENGTH * self.count_terms(row) as f64 / USUAL_LENGTH;
                 let score: f64 = shared.iter().map(|(_, weight, rarity)| weight * rarity * 2.2 / (1.0 + 1.2 * length)).sum();
                 is_on_it.then_some((row, score))
@@ -91,7 +99,8 @@ impl Index {
             .collect();
         found.sort_by(|(a, one), (b, other)| other.total_cmp(one).then(self.rows[*b].at.cmp(&self.rows[*a].at)));
         found.truncate(EACH);
-        found
+        let whole: f64 = terms.iter().map(|(_, weight, rarity)| weight * rarity).sum();
+        (found, whole.max(f64::MIN_POSITIVE))
     }
 
     /// What somebody said, or what was said at a time, if the question names nothing else.
@@ -127,14 +136,14 @@ impl Index {
     }
 }
 
-/// Adds what a place in one order is worth. Equal ones share a place.
-fn add(scores: &mut HashMap<usize, f64>, weight: f64, ranked: &[(usize, f64)]) {
+/// Adds what a place in one order is worth: less if even the first one hardly fits. Equal ones share a place.
+fn add(scores: &mut HashMap<usize, f64>, ranked: &[(usize, f64)], weight: impl Fn(f64) -> f64) {
     let (mut place, mut before) = (0.0, None);
     for (row, score) in ranked {
         if before.is_some_and(|before: f64| before - score > 1e-6) {
             place += 1.0;
         }
         before = Some(*score);
-        *scores.entry(*row).or_default() += weight / (FLATTENED + place);
+        *scores.entry(*row).or_default() += weight(*score) / (FLATTENED + place);
     }
 }

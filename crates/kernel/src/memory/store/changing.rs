@@ -1,7 +1,7 @@
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{MemoryColumns, insert_memories};
-use crate::db::{Result, Transaction, document, plain, sql};
+use crate::db::{Backend, Database, Result, Transaction, bounded, document, plain, sql};
 use crate::ids::{ChannelId, MemoryId, PersonaSlug};
 use crate::memory::search::{Vector, to_store};
 use crate::memory::{Memory, MemoryKind};
@@ -93,6 +93,30 @@ pub async fn forget_memory(transaction: &mut Transaction, id: &MemoryId, by: &st
         at
     )?;
     Ok(forgotten > 0)
+}
+
+impl Database {
+    /// Notes that memories were found for an answer or a prompt. Once a day for each, because it only tells used ones from unused ones.
+    pub async fn record_used(&self, memories: impl IntoIterator<Item = &Memory>, at: DateTime<Utc>) -> Result<()> {
+        let ids: Vec<&str> = memories.into_iter().map(|memory| memory.id.as_str()).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let before = at - TimeDelta::days(1);
+        match self.db().write()? {
+            Backend::Sqlite(pool) => {
+                let query = sqlx::query(
+                    "UPDATE memories SET used_at = $2 WHERE id IN (SELECT value FROM json_each($1)) AND (used_at IS NULL OR used_at < $3)",
+                );
+                query.bind(document(&ids)).bind(at).bind(before).execute(pool).await?;
+            }
+            Backend::Postgres(pool) => {
+                let query = sqlx::query("UPDATE memories SET used_at = $2 WHERE id = ANY($1) AND (used_at IS NULL OR used_at < $3)");
+                bounded(query.bind(ids).bind(at).bind(before).execute(pool)).await?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Has a memory from text from outside told from now on. False if it does not wait for that.

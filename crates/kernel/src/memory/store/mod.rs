@@ -2,6 +2,8 @@
 
 mod changing;
 mod finding;
+mod meaning;
+mod saying;
 mod searching;
 
 use chrono::{DateTime, Utc};
@@ -13,6 +15,8 @@ use crate::memory::{Memory, MemoryKind, MemorySource, Origin, Scope, Teacher};
 use crate::text::essence;
 
 pub use changing::{confirm_memory, forget_memory, save_memory};
+pub(in crate::memory) use meaning::record_meaning;
+pub use saying::{delete_said, remember_said, reword_said};
 
 #[derive(sqlx::FromRow)]
 struct MemoryColumns {
