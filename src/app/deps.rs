@@ -35,7 +35,7 @@ use kernel::people::People;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::repository::Repositories;
 use kernel::time::SharedClock;
-use kernel::tools::web::WebSearch;
+use kernel::tools::web::{SystemLookup, WebSearch};
 use kernel::tools::workspace::Workspaces;
 
 /// Dependencies of commands that need no connection. A process beside the team writes rows, which the team finds.
@@ -60,6 +60,9 @@ pub(super) fn provide(services: &Services, config: &Config, commands: CommandDep
     services.provide(Arc::new(Memories::new(memory::Deps {
         store: store.clone(),
         roster: roster.clone(),
+        channels: config.chat.channels.clone(),
+        tools: config.tools.clone(),
+        lookup: Arc::new(SystemLookup),
         zone: config.schedules.zone,
         clock: clock.clone(),
     })));

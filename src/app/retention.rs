@@ -18,6 +18,8 @@ pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
     rules.push(standup::store::retention(messages));
     rules.push(schedule::store::retention(days(settings.firings_days)));
     rules.push(events::retention(days(settings.events_days)));
+    rules.push(kernel::memory::store::span_retention(messages));
+    rules.push(kernel::memory::store::archiving(days(settings.memories_days)));
     rules.extend(backlog::store::retention(days(settings.work_days), calls));
     rules
 }

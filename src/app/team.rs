@@ -15,6 +15,7 @@ use crate::features::chat::commands::ChatCommands;
 use crate::features::chat::jobs::TurnHandler;
 use crate::features::chat::{self, Conversation};
 use crate::features::meeting::{self, Meetings};
+use crate::features::memory::SummariseChannels;
 use crate::features::schedule::{self, Schedule};
 use crate::features::standup::{self, Standup};
 use crate::store::Store;
@@ -51,6 +52,7 @@ pub(super) struct Team {
     standup: Arc<Standup>,
     work: Work,
     services: Services,
+    agents: Arc<Agents>,
     config: Config,
     store: Store,
     clock: SharedClock,
@@ -110,10 +112,15 @@ impl Team {
             store.read_accounts().await?,
         )
         .await?;
-        let chat =
-            ChatCommands { store: store.clone(), roster, agents: Some(agents), clock: clock.clone(), live: Some(conversation.clone()) };
+        let chat = ChatCommands {
+            store: store.clone(),
+            roster,
+            agents: Some(agents.clone()),
+            clock: clock.clone(),
+            live: Some(conversation.clone()),
+        };
         provide(&services, &config, commands, schedule.clone(), chat);
-        Ok(Self { conversation, meetings, schedule, standup, work, services, config, store, clock, tasks, shutdown })
+        Ok(Self { conversation, meetings, schedule, standup, work, services, agents, config, store, clock, tasks, shutdown })
     }
 
     /// Takes up what an earlier process left. Called once, by the process that serves, before it starts.
@@ -126,6 +133,7 @@ impl Team {
 
     /// Runs jobs, and fires the schedule.
     pub(super) async fn start(&self) -> anyhow::Result<()> {
+        SummariseChannels::enqueue(&self.store, self.clock.now()).await?;
         if self.store.sentence_model().is_some() {
             VectorsHandler::enqueue(&self.store, self.clock.now()).await?;
         }
@@ -147,6 +155,11 @@ impl Team {
         let mut handlers = vec![turns, self.schedule.job_handler(), self.meetings.job_handler()];
         handlers.extend(self.work.job_handlers());
         handlers.extend(features::job_handlers(&self.services)?);
+        handlers.push(Arc::new(SummariseChannels {
+            store: self.store.clone(),
+            agents: self.agents.clone(),
+            channels: self.config.chat.channels.clone(),
+        }));
         handlers.extend(VectorsHandler::new(&self.store).map(|handler| Arc::new(handler) as Arc<dyn JobHandler>));
         Ok(handlers)
     }

@@ -35,7 +35,10 @@ pub fn registry(platform: &'static str, services: &Services, authorize: Authoriz
 
 /// Who hears what people say before a persona answers, besides the meetings; asked in this order.
 pub fn listeners(services: &Services) -> Vec<Arc<dyn Listener>> {
-    vec![backlog::listener(services), reminders::listener(services), memory::listener(services), standup::listener(services)]
+    let mut listeners = vec![backlog::listener(services), reminders::listener(services)];
+    listeners.extend(memory::listeners(services));
+    listeners.push(standup::listener(services));
+    listeners
 }
 
 /// What runs the jobs of all features. The services are provided by then.
@@ -43,7 +46,7 @@ pub fn listeners(services: &Services) -> Vec<Arc<dyn Listener>> {
 /// # Errors
 /// One is not.
 pub fn job_handlers(services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
-    Ok(vec![reminders::job_handler(services)?])
+    Ok(vec![reminders::job_handler(services)?, memory::job_handler(services)?])
 }
 
 #[cfg(test)]

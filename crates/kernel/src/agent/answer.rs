@@ -31,6 +31,9 @@ use crate::tools::AskedBy;
 const LESSONS: usize = 5;
 const MEMORIES: usize = 8;
 
+/// The most summaries of what was said before the transcript.
+const SPANS: u32 = 5;
+
 /// The most older messages and parts of documents in a prompt.
 const HEARD: usize = 6;
 const HEARD_KINDS: &[MemoryKind] = &[MemoryKind::Conversation, MemoryKind::Document];
@@ -257,6 +260,10 @@ impl Agents {
         heard.retain(|memory| memory.message().is_none_or(|message| !shown.contains(message) && !question.answered.contains(message)));
         heard.truncate(HEARD);
         self.store.record_used(lessons.iter().chain(&heard), now).await?;
+        let spans = match question.channel {
+            Some(channel) => self.store.list_spans(channel, SPANS).await?,
+            None => Vec::new(),
+        };
         let built = context::build(&ContextInput {
             team: &self.team,
             roster: &self.roster,
@@ -272,6 +279,7 @@ impl Agents {
             feeds: &read.reports,
             lessons: &lessons,
             heard: &heard,
+            spans: &spans,
             budget: ContextBudget::default(),
             marker: &context::new_marker(),
         });

@@ -17,6 +17,9 @@ const QUESTION: Duration = Duration::from_secs(3);
 const ABOVE: f32 = 3.0;
 const ABOVE_LOOSELY: f32 = 2.0;
 
+/// From so many on, two facts are about the same thing.
+const ABOVE_CLOSELY: f32 = 7.0;
+
 /// Sentences that have nothing to do with each other.
 const UNRELATED: [&str; 12] = [
     "The heron stood at the weir all morning.",
@@ -107,6 +110,13 @@ impl Meaning {
                 None
             }
         }
+    }
+
+    /// The vector of a memory, and from which similarity on another one is about the same thing.
+    pub(super) async fn ask_closely(&self, text: &str) -> Option<(Vec<u8>, f32)> {
+        let (vector, _) = self.ask(text, false).await?;
+        let unrelated = self.unrelated.get()?;
+        Some((vector, (unrelated.mean + ABOVE_CLOSELY * unrelated.deviation).min(0.99)))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "there are 66 pairs")]

@@ -4,6 +4,7 @@
 //! [`search`] ranks what a question is about; [`Scope`] says where a memory may be told. Statements are in [`store`].
 
 mod citing;
+pub mod documents;
 pub mod embedder;
 pub mod job;
 #[cfg(feature = "sentence-model")]
@@ -12,6 +13,8 @@ mod model;
 pub mod retrieval;
 mod scope;
 pub mod search;
+mod similar;
+pub mod spans;
 pub mod store;
 pub mod tools;
 

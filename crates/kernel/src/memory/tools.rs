@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::db::{Database, StoreError};
 use crate::ids::{MemoryId, PersonaSlug};
 use crate::memory::search::Wanted;
-use crate::memory::store::save_memory;
+use crate::memory::store::save_memory_as;
 use crate::memory::{Memory, MemoryKind, MemorySource, Recall};
 use crate::text::{flatten, fold_name};
 use crate::tools::approval::Risk;
@@ -145,8 +145,9 @@ fn line(memory: &Memory) -> String {
 }
 
 async fn save(store: &Database, memory: &Memory) -> Result<MemoryId, StoreError> {
+    let known = store.find_duplicate(memory).await?;
     let mut transaction = store.db().begin().await?;
-    let kept = save_memory(&mut transaction, memory).await?;
+    let kept = save_memory_as(&mut transaction, memory, known.as_ref().map(|known| &known.id)).await?;
     transaction.commit().await?;
     Ok(kept)
 }

@@ -52,6 +52,7 @@ fn built<'a>(change: impl FnOnce(&mut ContextInput<'a>)) -> TurnContext {
         feeds: &[],
         lessons: &[],
         heard: &[],
+        spans: &[],
         budget: ContextBudget::default(),
         marker: MARKER,
     };
@@ -211,7 +212,7 @@ fn the_sections_add_up_to_the_prompt() {
     let sum: usize = context.sections.iter().map(|(_, chars)| chars).sum();
     assert_eq!(sum, context.prompt.system.chars().count() + message(&context).chars().count());
     let names: Vec<_> = context.sections.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["system", "transcript", "referred", "files", "feeds", "lessons", "heard", "question", "frame"]);
+    assert_eq!(names, ["system", "spans", "transcript", "referred", "files", "feeds", "lessons", "heard", "question", "frame"]);
 }
 
 #[test]

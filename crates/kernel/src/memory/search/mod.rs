@@ -89,7 +89,7 @@ impl<'a> Recall<'a> {
 /// The search of a database in this process. Clones of the database share it.
 #[derive(Default)]
 pub(crate) struct Searching {
-    index: RwLock<Index>,
+    pub(in crate::memory) index: RwLock<Index>,
     /// One reads what has changed, the others wait for it.
     refreshing: tokio::sync::Mutex<()>,
     meaning: OnceLock<Arc<Meaning>>,
@@ -148,7 +148,7 @@ impl Database {
     }
 
     /// Reads what has changed since the last question.
-    async fn refresh_index(&self) -> Result<()> {
+    pub(in crate::memory) async fn refresh_index(&self) -> Result<()> {
         let _guard = self.searching().refreshing.lock().await;
         self.derive_missing().await?;
         let model = self.sentence_model().map(|model| model.name().to_owned());

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
+use crate::memory::search::Recall;
 use crate::memory::search::index::{Admission, Index, term};
 use crate::memory::search::question::Question;
 use crate::memory::search::words::Wanted;
@@ -73,6 +74,30 @@ impl Index {
             add(&mut scores, &near, |_| MEANING);
         }
         self.order(search.question, scores)
+    }
+
+    /// The numbers of the rows that are nearest to a text, by letters or by meaning.
+    pub(in crate::memory) fn list_nearest(
+        &self,
+        asked: &Recall<'_>,
+        letters: &[u8],
+        least: f32,
+        meaning: Option<(Vec<u8>, f32)>,
+    ) -> Vec<i64> {
+        let admission = self.admission(asked.kinds, asked.persona, asked.scope);
+        let admits = |index: usize| self.admits(&admission, index);
+        let mut near = self.hashed.find_nearest(letters, least, asked.limit, admits);
+        if let (Some((meaning, least)), Some((_, vectors))) = (&meaning, &self.meaning) {
+            near.extend(vectors.find_nearest(meaning, *least, asked.limit, admits));
+        }
+        near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        let mut numbers: Vec<i64> = Vec::new();
+        for number in near.iter().map(|near| self.rows[near.row].number) {
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
+        numbers
     }
 
     /// Those that share enough words, the rarest words counting most.

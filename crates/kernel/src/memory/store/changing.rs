@@ -10,7 +10,20 @@ use crate::text::essence;
 /// Stores a memory. One with the same words in the same place becomes one with it (MEM-7), and the one that it replaces ends. Returns the id under
 /// which it is kept.
 pub async fn save_memory(transaction: &mut Transaction, memory: &Memory) -> Result<MemoryId> {
-    let kept = if let Some(known) = find_same(transaction, memory).await? {
+    save_memory_as(transaction, memory, None).await
+}
+
+/// The same. It becomes one with `known`, if that is still in use.
+pub async fn save_memory_as(transaction: &mut Transaction, memory: &Memory, known: Option<&MemoryId>) -> Result<MemoryId> {
+    let known = match known {
+        Some(known) => find_in_use(transaction, known).await?,
+        None => None,
+    };
+    let same = match known {
+        Some(known) => Some(known),
+        None => find_same(transaction, memory).await?,
+    };
+    let kept = if let Some(known) = same {
         merge(transaction, &known, memory).await?;
         known.id
     } else {
@@ -27,6 +40,25 @@ pub async fn save_memory(transaction: &mut Transaction, memory: &Memory) -> Resu
         )?;
     }
     Ok(kept)
+}
+
+async fn find_in_use(transaction: &mut Transaction, id: &MemoryId) -> Result<Option<Memory>> {
+    let row: Option<MemoryColumns> =
+        sql!(transaction.on(), fetch_optional, "SELECT * FROM memories WHERE id = $1 AND ended_at IS NULL", id.as_str())?;
+    row.map(Memory::try_from).transpose()
+}
+
+/// Has one memory take the place of another one, which ends. False if one of both is not in use any more, or the newer one replaces another one.
+pub async fn replace_memory(transaction: &mut Transaction, newer: &MemoryId, older: &MemoryId, at: DateTime<Utc>) -> Result<bool> {
+    let (Some(_), Some(replacing)) = (find_in_use(transaction, older).await?, find_in_use(transaction, newer).await?) else {
+        return Ok(false);
+    };
+    if newer == older || replacing.replaces.is_some() {
+        return Ok(false);
+    }
+    sql!(transaction.on(), execute, "UPDATE memories SET replaces = $2 WHERE id = $1", newer.as_str(), older.as_str())?;
+    sql!(transaction.on(), execute, "UPDATE memories SET ended_at = $2 WHERE id = $1", older.as_str(), at)?;
+    Ok(true)
 }
 
 pub(super) async fn find_same(transaction: &mut Transaction, memory: &Memory) -> Result<Option<Memory>> {

@@ -1,6 +1,8 @@
+use chrono::{DateTime, Utc};
+
 use super::{MemoryColumns, read};
 use crate::db::{Database, Document, Result, sql};
-use crate::ids::{MemoryId, MessageId};
+use crate::ids::{ChannelId, MemoryId, MessageId};
 use crate::memory::search::{Vector, to_store};
 use crate::memory::{Memory, Scope, short_id};
 use crate::text::essence;
@@ -40,6 +42,20 @@ impl Database {
     /// The memories that come from a message, whatever became of them.
     pub async fn list_memories_of(&self, message: &MessageId) -> Result<Vec<Memory>> {
         read(sql!(self.db().read(), fetch_all, "SELECT * FROM memories WHERE message = $1 ORDER BY created_at, id", message.as_str())?)
+    }
+
+    /// The memories in use that come from messages in a channel since a time, the last message first.
+    pub async fn list_last_of(&self, channel: &ChannelId, since: DateTime<Utc>) -> Result<Vec<Memory>> {
+        read(sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT memories.* FROM inbox JOIN memories ON memories.message = inbox.id
+             WHERE inbox.channel = $1 AND inbox.speaker IS NOT NULL AND inbox.sent_at >= $2
+                 AND memories.kind <> 'document' AND memories.ended_at IS NULL
+             ORDER BY inbox.sent_at DESC, memories.significance DESC LIMIT 20",
+            channel.as_str(),
+            since
+        )?)
     }
 
     pub async fn find_memory(&self, id: &MemoryId) -> Result<Option<Memory>> {

@@ -1,10 +1,12 @@
 //! Memories in the database.
 
+mod archiving;
 mod changing;
 mod finding;
 mod meaning;
 mod saying;
 mod searching;
+mod spans;
 
 use chrono::{DateTime, Utc};
 
@@ -14,9 +16,11 @@ use crate::memory::search::{Vector, to_store};
 use crate::memory::{Memory, MemoryKind, MemorySource, Origin, Scope, Teacher};
 use crate::text::essence;
 
-pub use changing::{confirm_memory, forget_memory, save_memory};
+pub use archiving::archiving;
+pub use changing::{confirm_memory, forget_memory, replace_memory, save_memory, save_memory_as};
 pub(in crate::memory) use meaning::record_meaning;
 pub use saying::{delete_said, remember_said, reword_said};
+pub use spans::{delete_span, save_span, span_retention};
 
 #[derive(sqlx::FromRow)]
 struct MemoryColumns {

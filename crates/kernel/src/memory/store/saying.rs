@@ -1,6 +1,7 @@
 //! What people say, as memories of their messages.
 
 use super::insert_memories;
+use super::spans::empty_spans_of;
 use crate::chat::message::{AuthorKind, InboundMessage};
 use crate::db::{Result, Transaction, plain, sql};
 use crate::ids::{MemoryId, MessageId};
@@ -39,6 +40,7 @@ pub async fn remember_said(transaction: &mut Transaction, message: &InboundMessa
 /// Takes the new text of a message. One that says nothing any more is not remembered.
 pub async fn reword_said(transaction: &mut Transaction, message: &MessageId, text: &str) -> Result<()> {
     let Some(text) = find_statement(text) else { return delete_said(transaction, message).await };
+    empty_spans_of(transaction, message).await?;
     sql!(
         transaction.on(),
         execute,
@@ -53,8 +55,9 @@ pub async fn reword_said(transaction: &mut Transaction, message: &MessageId, tex
     .map(drop)
 }
 
-/// Removes what is remembered of a message and of its files. What somebody taught with it has a life of its own.
+/// Removes what is remembered of a message and of its files, and the summaries with it. What somebody taught with it has a life of its own.
 pub async fn delete_said(transaction: &mut Transaction, message: &MessageId) -> Result<()> {
+    empty_spans_of(transaction, message).await?;
     sql!(transaction.on(), execute, "DELETE FROM memories WHERE message = $1 AND kind IN ('conversation', 'document')", message.as_str())
         .map(drop)
 }
