@@ -1,6 +1,6 @@
 //! Rules that no compiler checks: import directions, matching files, forbidden text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,17 @@ use teamroom::config;
 /// The features in order. A feature may import only earlier ones.
 const FEATURES: [&str; 7] = ["chat", "memory", "backlog", "schedule", "meeting", "reminders", "standup"];
 
-/// Known violations of that order.
-const KNOWN: [(&str, &str); 0] = [];
+/// The features that others build on. Nobody mentions any other one, so that it can be removed.
+const FOUNDATIONS: [&str; 4] = ["chat", "backlog", "schedule", "meeting"];
+
+/// Who mentions a feature all the same. Everything here has to be changed when it is removed.
+const MENTIONS: [(&str, &str); 3] = [
+    // What an item has taught is offered to be remembered.
+    ("memory", "src/features/backlog/judging.rs"),
+    ("memory", "src/features/backlog/running.rs"),
+    // The same of a standup.
+    ("memory", "src/features/standup/closing.rs"),
+];
 
 /// Crates that are used only in some folders, so that they can be replaced.
 const CONFINED: [(&str, &[&str]); 2] = [
@@ -42,7 +51,8 @@ struct Source {
 impl Source {
     /// The feature that the file belongs to.
     fn feature(&self) -> Option<&str> {
-        self.path.strip_prefix("src/features").ok()?.iter().next()?.to_str()?.split('.').next()
+        let inside = self.path.strip_prefix("src/features").ok()?.to_str()?;
+        inside.split_once('/').map(|(folder, _)| folder)
     }
 
     fn is_below(&self, folder: &str) -> bool {
@@ -91,6 +101,7 @@ fn imported_features(code: &str) -> BTreeSet<String> {
             None => _ = features.insert(identifier(after)),
         }
     }
+    features.retain(|name| root().join("src/features").join(name).is_dir());
     features
 }
 
@@ -106,14 +117,70 @@ fn place(feature: &str) -> usize {
 fn features_import_only_those_before_them() {
     let mut wrong = String::new();
     for source in rust_files("src/features") {
-        let Some(feature) = source.feature().filter(|name| *name != "mod") else { continue };
+        let Some(feature) = source.feature() else { continue };
         for imported in imported_features(&source.code()) {
-            if place(&imported) > place(feature) && !KNOWN.contains(&(feature, imported.as_str())) {
+            if place(&imported) > place(feature) {
                 writeln!(wrong, "{} imports {imported}", source.path.display()).expect("a String takes everything");
             }
         }
     }
     assert!(wrong.is_empty(), "imports against the order of the features:\n{wrong}");
+}
+
+#[test]
+fn a_feature_that_nobody_builds_on_is_mentioned_nowhere_else() {
+    let mut mentions = BTreeSet::new();
+    for source in ["src", "tests", "benches"].into_iter().flat_map(rust_files) {
+        let path = source.path.to_string_lossy().into_owned();
+        for feature in imported_features(&source.code()) {
+            let is_its_own =
+                source.path.components().any(|part| part.as_os_str().to_string_lossy().trim_end_matches(".rs").starts_with(&feature));
+            if !FOUNDATIONS.contains(&feature.as_str()) && !is_its_own {
+                mentions.insert((feature, path.clone()));
+            }
+        }
+    }
+    let allowed: BTreeSet<_> = MENTIONS.iter().map(|(feature, path)| ((*feature).to_owned(), (*path).to_owned())).collect();
+    assert_eq!(mentions, allowed, "who else mentions a feature");
+}
+
+/// The names of the methods in the `impl Store` blocks of a file.
+fn store_methods(code: &str) -> Vec<String> {
+    let mut methods = Vec::new();
+    let mut inside = false;
+    for line in code.lines() {
+        inside = if line.starts_with("impl") { line.starts_with("impl Store {") } else { inside && line != "}" };
+        let signature = line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub ").trim_start_matches("async ");
+        if let Some(name) = signature.strip_prefix("fn ").filter(|_| inside) {
+            methods.push(identifier(name));
+        }
+    }
+    methods
+}
+
+/// A method of the store can be called without an import, so the rule above does not see it. The kernel is another package, so the compiler checks it.
+#[test]
+fn features_call_only_methods_of_the_store_that_they_or_earlier_ones_define() {
+    let sources = rust_files("src/features");
+    let of_features = || sources.iter().filter_map(|source| Some((source, place(source.feature()?))));
+    let mut first_definer: BTreeMap<String, usize> = BTreeMap::new();
+    for (source, feature) in of_features() {
+        for method in store_methods(&source.code()) {
+            let first = first_definer.entry(method).or_insert(feature);
+            *first = feature.min(*first);
+        }
+    }
+    assert!(first_definer.len() > 100, "only {} methods of the store were found", first_definer.len());
+    let mut wrong = String::new();
+    for (source, feature) in of_features() {
+        let code: String = source.code().split_whitespace().collect();
+        for called in code.split("store.").chain(code.split("store().")).skip(1).map(identifier) {
+            if let Some(definer) = first_definer.get(&called).filter(|definer| **definer > feature) {
+                writeln!(wrong, "{} calls {called} of {}", source.path.display(), FEATURES[*definer]).expect("a String takes everything");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "calls against the order of the features:\n{wrong}");
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::app::deps::{CommandDeps, agents, provide, terms};
+use crate::app::deps::{agents, people, provide, scheduled_actions};
 use crate::config::{Config, PLATFORM};
 use crate::features::chat::commands::{ChatCommands, authorizer};
-use crate::features::schedule::Schedule;
-use crate::features::{self, schedule, standup};
+use crate::features::schedule::{self, Schedule};
+use crate::features::{self, FeatureDeps};
 use crate::store::Store;
 use kernel::commands::{Registry, Services};
 use kernel::persona::roster::Roster;
@@ -28,17 +28,20 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let (roster, store) = (Arc::new(roster.in_zone(config.schedules.zone)), Store::open_shared(&config.database_url, clock.now()).await?);
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
     let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone()));
-    let schedule = Schedule::new(schedule::Deps {
+    let people = people(config, &store);
+    let deps =
+        FeatureDeps { config, roster: roster.clone(), people, store: store.clone(), running: None, kanban: None, clock: clock.clone() };
+    provide(&deps, &services);
+    services.provide(Arc::new(Schedule::new(schedule::Deps {
         settings: config.schedules.clone(),
         coordinator: roster.coordinator().slug.clone(),
-        actions: standup::actions(terms(config, &roster), &store, None),
+        actions: scheduled_actions(&deps, &services),
         store: store.clone(),
         platform: None,
         clock: clock.clone(),
-    });
+    })));
     // An invalid feed must not keep an operator from halting the team.
     let agents = agents(config, &roster, &store, &clock).ok().map(|deps| Arc::new(deps.agents));
-    let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
-    provide(&services, config, CommandDeps { store: store.clone(), roster, kanban: None, clock }, schedule, chat);
+    services.provide(Arc::new(ChatCommands { store: store.clone(), roster, agents, clock, live: None }));
     Ok(Beside { registry, services, store })
 }

@@ -13,15 +13,8 @@ use crate::app::ports::Memory;
 use crate::app::sources::OwnDoings;
 use crate::app::tools;
 use crate::config::Config;
-use crate::features::backlog as work;
-use crate::features::backlog::service::{self, Backlog};
-use crate::features::chat::commands::ChatCommands;
-use crate::features::memory::{self, Memories};
-use crate::features::reminders::{self, Reminders};
-use crate::features::schedule::Schedule;
-use crate::features::schedule::model::JobAction;
-use crate::features::standup::commands::StandupCommands;
-use crate::features::standup::{STANDUP, StandupTerms};
+use crate::features::schedule::action::Action;
+use crate::features::{FEATURES, FeatureDeps, FeatureSection};
 use crate::store::Store;
 use kernel::agent::{Agents, Readings, Runner};
 use kernel::chat::redact::Redactor;
@@ -33,61 +26,20 @@ use kernel::llm::{Embeddings, LedgerMeter, Models};
 use kernel::memory::embedder::Meaning;
 use kernel::people::People;
 use kernel::persona::roster::{Accounts, Roster};
-use kernel::repository::Repositories;
 use kernel::time::SharedClock;
-use kernel::tools::web::{SystemLookup, WebSearch};
+use kernel::tools::web::WebSearch;
 use kernel::tools::workspace::Workspaces;
 
-/// Dependencies of commands that need no connection. A process beside the team writes rows, which the team finds.
-pub(super) struct CommandDeps {
-    pub(super) store: Store,
-    pub(super) roster: Arc<Roster>,
-    /// The address of the kanban page of this process.
-    pub(super) kanban: Option<String>,
-    pub(super) clock: SharedClock,
+/// Provides what the features work with.
+pub fn provide(deps: &FeatureDeps<'_>, services: &Services) {
+    for feature in FEATURES {
+        feature.provide(deps, services);
+    }
 }
 
-/// Provides the features that answer commands.
-pub(super) fn provide(services: &Services, config: &Config, commands: CommandDeps, schedule: Schedule, chat: ChatCommands) {
-    let CommandDeps { store, roster, kanban, clock } = commands;
-    services.provide(Arc::new(Reminders::new(reminders::Deps {
-        store: store.clone(),
-        roster: roster.clone(),
-        people: people(config, &store),
-        zone: config.schedules.zone,
-        clock: clock.clone(),
-    })));
-    services.provide(Arc::new(Memories::new(memory::Deps {
-        store: store.clone(),
-        roster: roster.clone(),
-        channels: config.chat.channels.clone(),
-        tools: config.tools.clone(),
-        lookup: Arc::new(SystemLookup),
-        zone: config.schedules.zone,
-        clock: clock.clone(),
-    })));
-    services.provide(Arc::new(Backlog::new(service::Deps {
-        store: store.clone(),
-        roster: roster.clone(),
-        people: people(config, &store),
-        repositories: repositories(config),
-        budgets: config.budgets.clone(),
-        zone: config.schedules.zone,
-        working_hours: config.backlog.working_hours,
-        most_rejections: config.backlog.attempts,
-        kanban,
-        clock: clock.clone(),
-    })));
-    let scheduled = config.schedules.jobs.iter().find(|job| job.action == JobAction::named(STANDUP.as_str()));
-    services.provide(Arc::new(StandupCommands {
-        terms: terms(config, &roster),
-        scheduled_in: scheduled.and_then(|job| job.channel.clone()),
-        store,
-        roster,
-        clock,
-    }));
-    services.provide(Arc::new(schedule));
-    services.provide(Arc::new(chat));
+/// The actions of scheduled jobs.
+pub(super) fn scheduled_actions(deps: &FeatureDeps<'_>, services: &Services) -> Vec<Arc<dyn Action>> {
+    FEATURES.iter().flat_map(|feature| feature.actions(deps, services)).collect()
 }
 
 /// What an adapter needs to bring the team online on its platform.
@@ -127,20 +79,9 @@ pub(super) async fn connect(connection: Connection) -> anyhow::Result<Arc<dyn Ch
     Ok(discord)
 }
 
-/// The terms on which standups are called.
-pub fn terms(config: &Config, roster: &Roster) -> StandupTerms {
-    StandupTerms {
-        facilitator: roster.coordinator().slug.clone(),
-        zone: config.schedules.zone,
-        session: config.standup.session,
-        budget: config.budgets.meeting,
-        checkin_lead: config.standup.checkin_lead,
-    }
-}
-
 /// The people that the team knows: those in the configuration, and everybody who was seen.
 pub fn people(config: &Config, store: &Store) -> People {
-    People::new(store.database(), config.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect())
+    People::new(store.database(), config.features.iter().flat_map(FeatureSection::list_people).collect())
 }
 
 /// The agents of the personas, and what belongs to them.
@@ -203,42 +144,6 @@ fn use_sentence_model(
         store.use_sentence_model(Arc::new(Meaning::new(Arc::new(model))));
     }
     Ok(())
-}
-
-/// The name or id of the channel for operators.
-pub(super) fn ops_channel(config: &Config) -> String {
-    config.discord.ops_channel.clone().unwrap_or_else(|| "ops".into())
-}
-
-/// Dependencies of the backlog.
-pub(super) fn work_deps(
-    config: &Config,
-    store: &Store,
-    agents: &Arc<Agents>,
-    workspaces: Workspaces,
-    platform: &Arc<dyn ChatPlatform>,
-    clock: &SharedClock,
-) -> work::Deps {
-    work::Deps {
-        roster: agents.roster.clone(),
-        people: people(config, store),
-        settings: config.backlog.clone(),
-        zone: config.schedules.zone,
-        learnings: config.data.join("learnings.md"),
-        store: store.clone(),
-        agents: agents.clone(),
-        budgets: config.budgets.clone(),
-        workspaces,
-        repositories: repositories(config),
-        platform: platform.clone(),
-        ops_channel: ops_channel(config),
-        clock: clock.clone(),
-    }
-}
-
-/// The repositories that items work in.
-fn repositories(config: &Config) -> Repositories {
-    Repositories::new(config.repositories.clone(), &config.data.join("worktrees"))
 }
 
 /// The redactor of every secret that this process was given.

@@ -33,7 +33,7 @@ use crate::store::Store;
 pub use beside::{Beside, beside};
 use deps::connect;
 pub(crate) use deps::redactor;
-pub use deps::{Connect, Connection, TeamAgents, agents, people, terms};
+pub use deps::{Connect, Connection, TeamAgents, agents, people, provide};
 use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;
@@ -151,7 +151,7 @@ impl App {
         })
         .await?;
         team.recover().await?;
-        team.start().await?;
+        team.start()?;
         let conversation = team.conversation;
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 

@@ -1,25 +1,20 @@
-//! The retention rules of all features.
-
-use std::time::Duration;
+//! The retention rules of the kernel and of all features.
 
 use crate::config::RetentionSettings;
-use crate::features::{backlog, chat, schedule, standup};
+use crate::features::FEATURES;
 use kernel::jobs::RetentionRule;
-use kernel::{chat::outbox, events, feeds, llm};
+use kernel::{chat::outbox, events, feeds, llm, memory};
 
 /// All rules. A growing table without a rule must give a reason in the statement tests.
 pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
-    let days = |days: u32| Duration::from_hours(24 * u64::from(days));
-    let (messages, calls) = (days(settings.messages_days), days(settings.model_calls_days));
-    let mut rules = chat::store::retention(messages);
-    rules.push(outbox::store::retention(messages));
-    rules.push(llm::store::retention(calls));
-    rules.push(feeds::retention(days(settings.samples_days)));
-    rules.push(standup::store::retention(messages));
-    rules.push(schedule::store::retention(days(settings.firings_days)));
-    rules.push(events::retention(days(settings.events_days)));
-    rules.push(kernel::memory::store::span_retention(messages));
-    rules.push(kernel::memory::store::archiving(days(settings.memories_days)));
-    rules.extend(backlog::store::retention(days(settings.work_days), calls));
+    let mut rules = vec![
+        outbox::store::retention(settings.messages()),
+        llm::store::retention(settings.model_calls()),
+        feeds::retention(settings.samples()),
+        events::retention(settings.events()),
+        memory::store::span_retention(settings.messages()),
+        memory::store::archiving(settings.memories()),
+    ];
+    rules.extend(FEATURES.iter().flat_map(|feature| feature.list_retention(settings)));
     rules
 }

@@ -95,7 +95,7 @@ impl Watch {
             shutdown: shutdown.clone(),
         })
         .await?;
-        team.start().await?;
+        team.start()?;
         Ok(Self { store, services, tasks, shutdown })
     }
 

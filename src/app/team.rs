@@ -5,25 +5,21 @@ use std::sync::Arc;
 
 use tokio_util::task::TaskTracker;
 
-use crate::app::deps::{CommandDeps, ops_channel, people, provide, terms, work_deps};
+use crate::app::deps::{people, provide, scheduled_actions};
 use crate::app::retention::retention_rules;
 use crate::app::shutdown::Shutdown;
 use crate::config::Config;
-use crate::features;
-use crate::features::backlog::Work;
 use crate::features::chat::commands::ChatCommands;
 use crate::features::chat::jobs::TurnHandler;
 use crate::features::chat::{self, Conversation};
 use crate::features::meeting::{self, Meetings};
-use crate::features::memory::SummariseChannels;
 use crate::features::schedule::{self, Schedule};
-use crate::features::standup::{self, Standup};
+use crate::features::{FEATURES, FeatureDeps, Running};
 use crate::store::Store;
 use kernel::agent::Agents;
 use kernel::chat::ChatPlatform;
 use kernel::commands::Services;
 use kernel::jobs::{JobHandler, Jobs, JobsDeps};
-use kernel::memory::job::VectorsHandler;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
@@ -49,10 +45,7 @@ pub(super) struct Team {
     pub(super) conversation: Conversation,
     meetings: Meetings,
     schedule: Schedule,
-    standup: Arc<Standup>,
-    work: Work,
     services: Services,
-    agents: Arc<Agents>,
     config: Config,
     store: Store,
     clock: SharedClock,
@@ -65,44 +58,43 @@ impl Team {
     pub(super) async fn new(deps: TeamDeps) -> anyhow::Result<Self> {
         let TeamDeps { config, roster, store, agents, workspaces, services, platform, kanban, serves, clock, tasks, shutdown } = deps;
         let agents = Arc::new(agents);
-        let work = Work::new(work_deps(&config, &store, &agents, workspaces, &platform, &clock));
-        let standup = Arc::new(Standup::new(standup::Deps {
+        let features = FeatureDeps {
+            config: &config,
             roster: roster.clone(),
-            standup: config.standup.clone(),
-            terms: terms(&config, &roster),
             people: people(&config, &store),
-            reports: config.data.join("reports"),
             store: store.clone(),
-            format: platform.text_format(),
-            agents: agents.clone(),
+            running: Some(Running { agents: agents.clone(), workspaces, platform: platform.clone(), hears_people: true }),
+            kanban,
             clock: clock.clone(),
-        }));
+        };
+        provide(&features, &services);
         let schedule = Schedule::new(schedule::Deps {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
-            actions: standup::actions(terms(&config, &roster), &store, Some(&standup)),
+            actions: scheduled_actions(&features, &services),
             store: store.clone(),
             platform: serves.then(|| platform.clone()),
             clock: clock.clone(),
         });
         let meetings = Meetings::new(meeting::Deps {
-            agendas: vec![standup.clone()],
+            agendas: FEATURES.iter().filter_map(|feature| feature.agenda(&services)).collect(),
             roster: roster.clone(),
             store: store.clone(),
             platform: platform.clone(),
             clock: clock.clone(),
         });
-        let commands = CommandDeps { store: store.clone(), roster: roster.clone(), kanban, clock: clock.clone() };
         let conversation = Conversation::new(
             chat::Deps {
                 roster: roster.clone(),
                 chat: config.chat.clone(),
                 guard: config.guard.clone(),
-                ops_channel: ops_channel(&config),
+                ops_channel: config.ops_channel().to_owned(),
                 store: store.clone(),
                 platform,
                 serves,
-                listeners: iter::once(meetings.listener()).chain(features::listeners(&services)).collect(),
+                listeners: iter::once(meetings.listener())
+                    .chain(FEATURES.iter().filter_map(|feature| feature.listener(&services)))
+                    .collect(),
                 agents: agents.clone(),
                 clock: clock.clone(),
                 tasks: tasks.clone(),
@@ -112,31 +104,23 @@ impl Team {
             store.read_accounts().await?,
         )
         .await?;
-        let chat = ChatCommands {
-            store: store.clone(),
-            roster,
-            agents: Some(agents.clone()),
-            clock: clock.clone(),
-            live: Some(conversation.clone()),
-        };
-        provide(&services, &config, commands, schedule.clone(), chat);
-        Ok(Self { conversation, meetings, schedule, standup, work, services, agents, config, store, clock, tasks, shutdown })
+        let live = Some(conversation.clone());
+        services.provide(Arc::new(ChatCommands { store: store.clone(), roster, agents: Some(agents), clock: clock.clone(), live }));
+        services.provide(Arc::new(schedule.clone()));
+        Ok(Self { conversation, meetings, schedule, services, config, store, clock, tasks, shutdown })
     }
 
     /// Takes up what an earlier process left. Called once, by the process that serves, before it starts.
     pub(super) async fn recover(&self) -> anyhow::Result<()> {
         self.conversation.recover().await?;
-        let standup = self.standup.clone();
-        self.tasks.spawn(async move { standup.write_missing_file().await });
-        Ok(self.work.recover().await?)
+        for feature in FEATURES {
+            feature.recover(&self.services).await?;
+        }
+        Ok(())
     }
 
     /// Runs jobs, and fires the schedule.
-    pub(super) async fn start(&self) -> anyhow::Result<()> {
-        SummariseChannels::enqueue(&self.store, self.clock.now()).await?;
-        if self.store.sentence_model().is_some() {
-            VectorsHandler::enqueue(&self.store, self.clock.now()).await?;
-        }
+    pub(super) fn start(&self) -> anyhow::Result<()> {
         self.tasks.spawn(self.conversation.clone().follow_others());
         let deps = JobsDeps {
             database: self.store.database(),
@@ -153,14 +137,9 @@ impl Team {
     fn job_handlers(&self) -> anyhow::Result<Vec<Arc<dyn JobHandler>>> {
         let turns: Arc<dyn JobHandler> = Arc::new(TurnHandler { conversation: self.conversation.clone() });
         let mut handlers = vec![turns, self.schedule.job_handler(), self.meetings.job_handler()];
-        handlers.extend(self.work.job_handlers());
-        handlers.extend(features::job_handlers(&self.services)?);
-        handlers.push(Arc::new(SummariseChannels {
-            store: self.store.clone(),
-            agents: self.agents.clone(),
-            channels: self.config.chat.channels.clone(),
-        }));
-        handlers.extend(VectorsHandler::new(&self.store).map(|handler| Arc::new(handler) as Arc<dyn JobHandler>));
+        for feature in FEATURES {
+            handlers.extend(feature.job_handlers(&self.services)?);
+        }
         Ok(handlers)
     }
 }

@@ -6,9 +6,10 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 
-use crate::app::{self, Beside};
-use crate::cli::{Globals, setting, terminal};
+use crate::app::{self, Beside, shutdown};
+use crate::cli::{Globals, INTERRUPTED, setting, terminal};
 use crate::config::Config;
+use crate::features::{Shown, TerminalCommand};
 use crate::store::Store;
 use kernel::commands::{ArgumentKind, ArgumentSpec, Caller, Choice, CommandReply, CommandRequest, CommandSpec, Invoked, Refused, Registry};
 use kernel::db::StoreError;
@@ -88,6 +89,26 @@ pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matc
     answer(reply, matches.get_flag("json"))
 }
 
+/// Runs a command that only the command line has.
+pub(super) async fn run_at_terminal(globals: &Globals, command: TerminalCommand, as_json: bool) -> anyhow::Result<ExitCode> {
+    let beside = open(&setting::read_config(globals)?).await?;
+    let shown = tokio::select! {
+        shown = command(beside.services.clone()) => Some(shown),
+        () = shutdown::signalled() => None,
+    };
+    beside.store.close().await;
+    match shown {
+        None => Ok(ExitCode::from(INTERRUPTED)),
+        Some(Ok(Shown::Reply(reply))) => answer(Ok(reply), as_json),
+        Some(Ok(Shown::Raw(text))) => {
+            print!("{text}");
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Ok(Shown::Nothing)) => Ok(ExitCode::SUCCESS),
+        Some(Err(error)) => answer(Err(error), as_json),
+    }
+}
+
 /// The command handlers of this process.
 pub(super) async fn open(config: &Config) -> anyhow::Result<Beside> {
     let roster = setting::read_roster(config)?;
@@ -133,6 +154,7 @@ pub(super) fn answer(reply: anyhow::Result<CommandReply>, as_json: bool) -> anyh
         Ok(reply) if as_json => {
             println!("{}", reply.data.unwrap_or_else(|| json!({ "text": terminal::render(&reply.text), "error": false })));
         }
+        Ok(reply) if reply.text.is_empty() => {}
         Ok(reply) => println!("{}", terminal::render(&reply.text)),
         Err(error) if as_json => {
             println!("{}", json!({ "text": format!("{error:#}"), "error": Value::Bool(true) }));

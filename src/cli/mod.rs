@@ -2,18 +2,16 @@
 //! here. They read arguments, call the code that does the work, and print. They contain no decisions.
 
 mod ask;
-mod backlog;
 mod completions;
 mod db;
 mod doctor;
 mod generated;
 pub mod init;
-mod report;
+mod meeting;
 mod run;
 mod sandbox;
 mod sandbox_ports;
 mod setting;
-mod standup;
 mod terminal;
 mod trace;
 
@@ -24,7 +22,7 @@ use std::sync::Arc;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::config::PLATFORM;
-use crate::features;
+use crate::features::{self, FEATURES};
 use kernel::commands::{Registry, Services};
 
 /// A team of AI personas in a chat server: one process, one account each.
@@ -73,6 +71,9 @@ enum Special {
     Completions(completions::Args),
 }
 
+/// The exit code that a shell reports after Ctrl-C: 128 plus the number of the signal.
+const INTERRUPTED: u8 = 130;
+
 /// The command specifications of the team, without handlers.
 fn registry(services: &Services) -> Registry {
     // Only the command line uses it here, and it may do everything.
@@ -82,8 +83,8 @@ fn registry(services: &Services) -> Registry {
 /// The whole command line.
 fn command(registry: &Registry) -> clap::Command {
     let generated = registry.commands().iter().filter(|spec| spec.surface.is_on_command_line()).map(generated::subcommand);
-    let command = Cli::command().subcommands(generated);
-    command.mut_subcommand("backlog", backlog::extend).mut_subcommand("standup", standup::extend).mut_subcommand("report", report::extend)
+    let command = meeting::extend(Cli::command().subcommands(generated));
+    FEATURES.iter().fold(command, |command, feature| feature.extend_command_line(command))
 }
 
 /// Runs the command of this process and returns its exit code.
@@ -94,23 +95,13 @@ pub async fn run() -> anyhow::Result<ExitCode> {
     let registry = registry(&Services::new("This works only where the team runs. Give the command in the chat."));
     let matches = command(&registry).get_matches();
     let globals = Globals::from_arg_matches(&matches)?;
+    if let Some(run) = meeting::find(&matches) {
+        return run.hold(&globals).await;
+    }
+    if let Some(command) = FEATURES.iter().find_map(|feature| feature.find_terminal_command(&matches)) {
+        return generated::run_at_terminal(&globals, command, matches.subcommand().is_some_and(|(_, group)| group.get_flag("json"))).await;
+    }
     match matches.subcommand() {
-        Some(("backlog", group)) if let Some(("watch", matches)) = group.subcommand() => backlog::watch(&globals, group, matches).await,
-        Some(("backlog", group))
-            if let Some(("add", matches)) = group.subcommand()
-                && let Some(file) = matches.get_one::<PathBuf>("file") =>
-        {
-            backlog::add_file(&globals, group, file).await
-        }
-        Some(("backlog", group))
-            if let Some(("files", matches)) = group.subcommand()
-                && let Some(folder) = matches.get_one::<PathBuf>("out") =>
-        {
-            let id = matches.get_one::<String>("id").map_or("", String::as_str);
-            backlog::save_files(&globals, group, id, folder).await
-        }
-        Some(("standup", group)) if let Some(("run", matches)) = group.subcommand() => standup::run(&globals, matches).await,
-        Some(("report", matches)) if matches.subcommand().is_none() => report::run(&globals, matches).await,
         Some((name, matches)) if registry.commands().iter().any(|spec| spec.name == name && spec.surface.is_on_command_line()) => {
             generated::run(&globals, &registry, name, matches).await
         }
@@ -138,10 +129,10 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn parse(args: &[&str]) -> Result<clap::ArgMatches, clap::Error> {
+    pub(crate) fn parse(args: &[&str]) -> Result<clap::ArgMatches, clap::Error> {
         let registry = registry(&Services::new("not here"));
         command(&registry).try_get_matches_from(std::iter::once(&"teamroom").chain(args))
     }
@@ -160,16 +151,10 @@ mod tests {
             &["team", "pause", "vince", "--json"],
             &["status", "--sandbox"],
             &["halt"],
-            &["standup", "show"],
-            &["standup", "run", "--channel", "ops"],
-            &["report"],
-            &["report", "2026-03-31", "--markdown"],
-            &["report", "today", "--json"],
-            &["report", "show", "2026-03-31"],
             &["backlog", "add", "Tidy up", "--criterion", "a", "--criterion", "b"],
             &["backlog", "add", "--file", "items.json"],
             &["backlog", "watch", "--until-idle", "--json"],
-            &["schedule", "next", "standup", "--count", "2"],
+            &["schedule", "next", "news", "--count", "2"],
         ] {
             assert!(parse(args).is_ok(), "{args:?}: {}", parse(args).unwrap_err());
         }

@@ -27,7 +27,7 @@ use crate::features;
 use crate::features::backlog::settings::BacklogSettings;
 use crate::features::chat::settings::{ChatSettings, GuardLimits};
 use crate::features::schedule::settings::ScheduleSettings;
-use crate::features::standup::settings::StandupSettings;
+use crate::features::{FeatureSection, FeatureSettings};
 pub use retention::RetentionSettings;
 
 /// The platform that the team runs on. Ids in settings and arguments may leave it out.
@@ -44,7 +44,8 @@ settings! {
         schedules: ScheduleSettings = ScheduleSettings::default(), by read_schedules;
         chat: ChatSettings = ChatSettings::default(), table ChatSettings::read;
         guard: GuardLimits = GuardLimits::default(), table GuardLimits::read;
-        standup: StandupSettings = StandupSettings::default(), table StandupSettings::read;
+        /// The sections that belong to one feature alone.
+        features: FeatureSettings = FeatureSettings::default(), by features::read_settings;
         backlog: BacklogSettings = BacklogSettings::default(), table BacklogSettings::read;
         jobs: JobsSettings = JobsSettings::default(), table JobsSettings::read_checked;
         retention: RetentionSettings = RetentionSettings::default(), table RetentionSettings::read;
@@ -108,7 +109,7 @@ impl Config {
 
     /// Adds the platform to ids of channels, people and roles that are written without.
     pub fn complete_ids(&mut self) {
-        let Self { chat, standup, backlog, discord, schedules, .. } = self;
+        let Self { chat, backlog, discord, schedules, .. } = self;
         let rules = &mut chat.channels;
         let kinds = rules.kinds.iter_mut().map(|(channel, _)| channel);
         let bindings = rules.bindings.iter_mut().map(|(channel, _)| channel);
@@ -118,8 +119,7 @@ impl Config {
         for written in kinds.chain(bindings).chain(answers).chain(places).chain(&mut chat.allowed_channels).chain(&mut chat.operators) {
             *written = complete(PLATFORM, written).into_owned();
         }
-        let people = standup.humans.iter_mut().map(|(_, id)| id);
-        for written in people.chain(&mut chat.allowed_users).chain(&mut chat.allowed_bots) {
+        for written in chat.allowed_users.iter_mut().chain(&mut chat.allowed_bots) {
             *written = UserId::new(complete(PLATFORM, written.as_str()));
         }
     }
@@ -130,8 +130,9 @@ impl Config {
         let tokens = self.discord.tokens.keys().map(|slug| (slug.as_str(), DiscordSettings::token_variable(slug)));
         let bindings = self.chat.channels.bindings.iter().filter(|(_, bound)| bound != "listen");
         let bindings = bindings.map(|(channel, bound)| (bound.as_str(), format!("the rule of chat.channels for {channel}")));
-        let speakers = self.standup.order.iter().map(|slug| (slug.as_str(), "standup.order".to_owned()));
-        let strangers = tokens.chain(bindings).chain(speakers).filter(|(slug, _)| !known.contains(slug));
+        let of_features: Vec<_> = self.features.iter().flat_map(FeatureSection::list_personas).collect();
+        let of_features = of_features.iter().map(|(slug, key)| (slug.as_str(), (*key).to_owned()));
+        let strangers = tokens.chain(bindings).chain(of_features).filter(|(slug, _)| !known.contains(slug));
         strangers
             .map(|(slug, place)| {
                 let meant = find_nearest(slug, known.iter().copied()).map(|meant| format!("; did you mean {meant}?"));
@@ -139,6 +140,11 @@ impl Config {
                 format!("{place} names a persona {slug}, which is not on the team{meant}")
             })
             .collect()
+    }
+
+    /// The name or id of the channel for operators.
+    pub fn ops_channel(&self) -> &str {
+        self.discord.ops_channel.as_deref().unwrap_or("ops")
     }
 
     /// Every secret, for redaction of the team's output.

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use kernel::config::settings;
 
 settings! {
@@ -18,4 +20,38 @@ settings! {
         work_days: u32 = 180, in 2..=3650,
             "How many days the steps and runs of an item are kept after it has ended. The item itself and its result are kept for good.";
     }
+}
+
+impl RetentionSettings {
+    pub fn messages(&self) -> Duration {
+        days(self.messages_days)
+    }
+
+    pub fn model_calls(&self) -> Duration {
+        days(self.model_calls_days)
+    }
+
+    pub fn samples(&self) -> Duration {
+        days(self.samples_days)
+    }
+
+    pub fn firings(&self) -> Duration {
+        days(self.firings_days)
+    }
+
+    pub fn events(&self) -> Duration {
+        days(self.events_days)
+    }
+
+    pub fn memories(&self) -> Duration {
+        days(self.memories_days)
+    }
+
+    pub fn work(&self) -> Duration {
+        days(self.work_days)
+    }
+}
+
+fn days(days: u32) -> Duration {
+    Duration::from_hours(24 * u64::from(days))
 }

@@ -1,57 +1,55 @@
-//! One folder per feature. A feature imports the kernel and the public functions of features above it.
+//! One folder per feature. A feature imports the kernel and the public functions of features before it, and adds to the team what it has by
+//! [`Feature`]. Without its two lines here and its folder it is gone.
 
 pub mod backlog;
 pub mod chat;
+mod feature;
 pub mod meeting;
 pub mod memory;
 pub mod reminders;
 pub mod schedule;
 pub mod standup;
 
-use std::sync::Arc;
-
-use chat::listener::Listener;
-use kernel::commands::{Authorize, Refused, Registry, Services};
-use kernel::jobs::JobHandler;
+use kernel::commands::{Authorize, Registry, Services};
+use kernel::config::Section;
 use schedule::model::Actions;
 
-/// What the jobs of the schedule can do.
-pub fn actions() -> Actions {
-    Actions::of(standup::ACTIONS)
-}
+pub use feature::{Feature, FeatureDeps, FeatureSection, FeatureSettings, Running, Shown, TerminalCommand};
 
-/// The commands of all features, in the order in which people read of them, for a team on `platform`.
+/// In the order in which people read of their commands. Whoever comes first takes a message that several would take.
+pub const FEATURES: &[&dyn Feature] = &[
+    &chat::ChatFeature,
+    &backlog::BacklogFeature,
+    &reminders::RemindersFeature,
+    &memory::MemoryFeature,
+    &schedule::ScheduleFeature,
+    &standup::StandupFeature,
+];
+
+/// The commands of all features, for a team on `platform`.
 pub fn registry(platform: &'static str, services: &Services, authorize: Authorize) -> Registry {
     let mut registry = Registry::new(platform, authorize);
-    chat::commands::register(&mut registry, services);
-    standup::commands::register(&mut registry, services);
-    schedule::commands::register(&mut registry, services);
-    reminders::register(&mut registry, services);
-    memory::register(&mut registry, services);
-    backlog::commands::register(&mut registry, services);
+    for feature in FEATURES {
+        feature.register(&mut registry, services);
+    }
     chat::commands::register_help(&mut registry, services);
     registry
 }
 
-/// Who hears what people say before a persona answers, besides the meetings; asked in this order.
-pub fn listeners(services: &Services) -> Vec<Arc<dyn Listener>> {
-    let mut listeners = vec![backlog::listener(services), reminders::listener(services)];
-    listeners.extend(memory::listeners(services));
-    listeners.push(standup::listener(services));
-    listeners
+/// The sections of `teamroom.toml` that belong to one feature alone.
+pub fn read_settings(root: &mut Section<'_>) -> FeatureSettings {
+    FEATURES.iter().filter_map(|feature| feature.read_settings(root)).collect()
 }
 
-/// What runs the jobs of all features. The services are provided by then.
-///
-/// # Errors
-/// One is not.
-pub fn job_handlers(services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
-    Ok(vec![reminders::job_handler(services)?, memory::job_handler(services)?])
+/// What scheduled jobs can do.
+pub fn actions() -> Actions {
+    Actions::of(FEATURES.iter().flat_map(|feature| feature.action_kinds()).cloned())
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::Arc;
 
     use super::*;
     use kernel::commands::CommandSpec;
@@ -74,7 +72,7 @@ mod tests {
     #[test]
     fn every_command_is_within_the_limits_of_discord() {
         let registry = registry("discord", &Services::new("not here"), Arc::new(|_, _, _| Ok(())));
-        assert!(registry.commands().len() >= 12);
+        assert!(registry.commands().len() > FEATURES.len());
         registry.commands().iter().for_each(check);
     }
 }

@@ -12,7 +12,6 @@ use crate::adapters::http::settings::LogFormat;
 use crate::config::*;
 use crate::features::chat::settings::{ChannelRules, FallbackAnswer};
 use kernel::chat::message::ChannelKind;
-use kernel::ids::UserId;
 use kernel::llm::settings::{ModelPrice, ModelRef, ProviderKind};
 use kernel::money::Money;
 use kernel::persona::{Persona, Tier};
@@ -52,7 +51,6 @@ fn nothing_configured_gives_the_defaults_and_no_provider() {
     assert_eq!(config.guard, GuardLimits::default());
     assert_eq!(config.budgets, Budgets::default());
     assert_eq!(format!("{:?}", config.server), format!("{:?}", ServerSettings::default()));
-    assert_eq!(config.standup, StandupSettings::default());
     assert!(config.models.providers.is_empty() && config.models.tiers.is_empty() && config.discord.tokens.is_empty());
     assert_eq!(config.personas, dir.path().join("personas"));
     assert_eq!(config.database_url.expose_secret(), format!("sqlite:{}", dir.path().join(".teamroom/teamroom.db").display()));
@@ -270,8 +268,6 @@ fn an_id_in_the_settings_may_leave_out_its_platform() {
         kind = "work"
         persona = "vince"
         answer = "never"
-        [standup]
-        humans = ["Ann:42"]
         [backlog]
         channel = "6"
         [discord]
@@ -293,7 +289,6 @@ fn an_id_in_the_settings_may_leave_out_its_platform() {
     let here = "discord:7".into();
     let rules = (chat.channels.kind_of(&here, "x"), chat.channels.find_binding(&here, "x"), chat.channels.fallback_of(&here, "x"));
     assert_eq!(rules, (ChannelKind::Work, Some("vince"), FallbackAnswer::Never));
-    assert_eq!(config.standup.humans, [("Ann".to_owned(), UserId::new("discord:42"))]);
     assert_eq!((config.backlog.channel.as_deref(), config.discord.ops_channel.as_deref()), (Some("discord:6"), Some("discord:8")));
     let job = config.schedules.jobs.iter().find(|job| job.name.as_str() == "hello").expect("the job");
     assert_eq!((job.channel.as_deref(), job.action.to_string().as_str()), (Some("discord:9"), "post: 9"));
@@ -342,9 +337,6 @@ fn tokens_and_channels_of_personas_that_are_not_on_the_team_are_warnings() {
     ];
     assert_eq!(config.list_unknown_personas(&roster), expected);
     assert!(loaded(&rule("listen"), &[]).list_unknown_personas(&roster).is_empty());
-    let config = loaded("[standup]\norder = [\"vince\", \"sentinal\"]\n", &[]);
-    let expected = ["standup.order names a persona sentinal, which is not on the team; did you mean sentinel?"];
-    assert_eq!(config.list_unknown_personas(&roster), expected);
 }
 
 #[test]

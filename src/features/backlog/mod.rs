@@ -45,6 +45,7 @@ mod briefing;
 pub mod button;
 pub mod commands;
 mod executor;
+mod feature;
 mod given;
 mod handing_on;
 mod inputs;
@@ -63,6 +64,7 @@ mod running;
 pub mod service;
 pub mod settings;
 pub mod store;
+mod terminal;
 pub mod tools;
 pub mod verifier;
 
@@ -74,14 +76,13 @@ use chrono_tz::Tz;
 
 use crate::features::backlog::model::{JournalEntry, WorkItem};
 use crate::features::backlog::settings::BacklogSettings;
-use crate::features::chat::listener::Listener;
 use crate::store::Store;
 use executor::agent_run::AgentExecutor;
+pub use feature::BacklogFeature;
 use kernel::agent::Agents;
 use kernel::chat::ChatPlatform;
 use kernel::chat::message::Place;
 use kernel::chat::store::ChannelSeen;
-use kernel::commands::Services;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::llm::budget::Budgets;
@@ -105,7 +106,6 @@ pub struct Deps {
     /// The path of `learnings.md`.
     pub learnings: PathBuf,
     pub store: Store,
-    /// None in a standby process: the serving process finds the messages itself.
     pub agents: Arc<Agents>,
     pub budgets: Budgets,
     pub workspaces: Workspaces,
@@ -131,11 +131,6 @@ struct Inner {
     learnings: Learnings,
     /// The last complete round of planning in this process.
     last_round: Mutex<Option<DateTime<Utc>>>,
-}
-
-/// Hears what people answer to what items asked them.
-pub fn listener(services: &Services) -> Arc<dyn Listener> {
-    Arc::new(replies::ReplyListener { backlog: services.late() })
 }
 
 impl Work {
@@ -187,7 +182,7 @@ impl Work {
         Ok(self.deps().store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect())
     }
 
-    /// The channel for messages about an item: its own, the one in the settings, that of the last standup, or that of the operators.
+    /// The channel for messages about an item: its own, the one in the settings, that of the last item from a meeting, or that of the operators.
     async fn find_channel(&self, item: &WorkItem) -> Result<Option<ChannelId>, StoreError> {
         if item.channel.is_some() {
             return Ok(item.channel.clone());
@@ -198,8 +193,8 @@ impl Work {
             }
             tracing::warn!(channel = name, "there is no channel of the name in `backlog.channel`");
         }
-        match self.deps().store.list_reports(1).await?.pop() {
-            Some(last) => Ok(Some(last.report.channel)),
+        match self.deps().store.find_meeting_channel().await? {
+            Some(last) => Ok(Some(last)),
             None => self.resolve_channel(&self.deps().ops_channel).await,
         }
     }

@@ -14,7 +14,7 @@ settings! {
         attempts: u32 = 3, only "at least 1", |attempts| *attempts > 0, "Number of attempts before an item fails.";
         run_timeout: Duration = mins(15), only "at least 1 s", |limit| *limit >= secs(1), "Time limit of one attempt.";
         working_hours: WorkingHours = WorkingHours::default(), "When people are reminded of what items ask them for, in the team's zone.";
-        channel: Option<String> = None, "Channel for news and questions about items that were not added in a channel, by name or id. Default: that of the last standup, else the ops channel.";
+        channel: Option<String> = None, "Channel for news and questions about items that were not added in a channel, by name or id. Default: that of the last item from a meeting, else the ops channel.";
         reviewer: Option<PersonaSlug> = None, "The persona that reviews results. Default: the coordinator.";
         test_command: Vec<String> = Vec::new(),
             "A test command with arguments that must succeed in the folder of the result. It runs in a sandbox.";

@@ -20,6 +20,7 @@
 
 mod channel;
 pub mod commands;
+mod feature;
 mod intake;
 pub mod jobs;
 pub mod listener;
@@ -50,6 +51,7 @@ use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
 
 use channel::ChannelQueue;
+pub use feature::ChatFeature;
 use intake::{EarlyChanges, Gaps, Marks};
 use listener::Listener;
 pub(crate) use rules::authorize::EVERYBODY;

@@ -16,6 +16,7 @@
 
 mod button;
 mod commands;
+mod feature;
 mod knowledge;
 mod listener;
 mod quoting;
@@ -25,35 +26,6 @@ mod service;
 mod store;
 mod summaries;
 
-use std::sync::Arc;
-
-use crate::features::chat::listener::Listener;
-use kernel::commands::{Refused, Registry, Services};
-use kernel::jobs::JobHandler;
-
+pub use feature::MemoryFeature;
 pub use render::offer_lesson;
 pub use service::{Deps, Memories};
-pub use summaries::SummariseChannels;
-
-/// Adds `/memory` and the buttons.
-pub fn register(registry: &mut Registry, services: &Services) {
-    commands::register(registry, services);
-}
-
-/// Hears what people want remembered and forgotten, and what they post in knowledge channels.
-pub fn listeners(services: &Services) -> [Arc<dyn Listener>; 2] {
-    [
-        Arc::new(listener::RememberListener { memories: services.late() }),
-        Arc::new(knowledge::KnowledgeListener { memories: services.late() }),
-    ]
-}
-
-/// Reads what is posted in knowledge channels.
-///
-/// # Errors
-/// [`Memories`] are not provided yet.
-pub fn job_handler(services: &Services) -> Result<Arc<dyn JobHandler>, Refused> {
-    let memories = services.late::<Memories>().get()?;
-    let pages = memories.page_reader();
-    Ok(Arc::new(knowledge::ReadKnowledge { memories, pages }))
-}

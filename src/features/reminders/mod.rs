@@ -25,6 +25,7 @@
 
 pub mod button;
 mod commands;
+mod feature;
 mod jobs;
 mod listener;
 pub mod model;
@@ -35,28 +36,5 @@ mod store;
 pub mod when;
 mod whom;
 
-use std::sync::Arc;
-
-use crate::features::chat::listener::Listener;
-use kernel::commands::{Refused, Registry, Services};
-use kernel::jobs::JobHandler;
-
+pub use feature::RemindersFeature;
 pub use service::{Deps, Reminders};
-
-/// Adds `/remind` and the buttons.
-pub fn register(registry: &mut Registry, services: &Services) {
-    commands::register(registry, services);
-}
-
-/// Who hears what people ask to be reminded of.
-pub fn listener(services: &Services) -> Arc<dyn Listener> {
-    Arc::new(listener::RemindListener { reminders: services.late() })
-}
-
-/// What tells reminders.
-///
-/// # Errors
-/// [`Reminders`] are not provided yet.
-pub fn job_handler(services: &Services) -> Result<Arc<dyn JobHandler>, Refused> {
-    Ok(Arc::new(jobs::TellReminder { reminders: services.late::<Reminders>().get()? }))
-}

@@ -28,6 +28,7 @@
 pub mod action;
 mod carry_out;
 pub mod commands;
+mod feature;
 mod firing;
 mod jobs;
 pub mod model;
@@ -50,6 +51,7 @@ use kernel::time::SharedClock;
 
 use action::Action;
 use carry_out::CarryOut;
+pub use feature::ScheduleFeature;
 pub use firing::find_channel;
 pub use jobs::{JobStatus, ScheduleError};
 pub use render::{describe_firing, render_jobs};

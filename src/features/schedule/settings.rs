@@ -27,8 +27,11 @@ impl ScheduleSettings {
     pub(crate) fn read(root: &mut Section<'_>, actions: &Actions) -> Self {
         let zone = root.read("zone", Tz::UTC, "The time zone of the team, in which its schedules are.");
         let mut jobs = actions.built_in(zone);
-        let example = jobs.first().map_or("hello", |job| job.name.as_str()).to_owned();
-        for name in root.list_entries(SCHEDULES, &example) {
+        if jobs.is_empty() && root.is_describing() {
+            jobs.push(example(zone));
+        }
+        let first = jobs.first().map_or_else(String::new, |job| job.name.to_string());
+        for name in root.list_entries(SCHEDULES, &first) {
             let known = jobs.iter().position(|job| job.name.as_str() == name);
             let Some(job) = read_job(root, &name, known.map(|at| &jobs[at]), zone, actions) else { continue };
             match known {
@@ -37,6 +40,20 @@ impl ScheduleSettings {
             }
         }
         Self { zone, jobs }
+    }
+}
+
+/// A job for the default file where no feature brings one.
+fn example(zone: Tz) -> Job {
+    Job {
+        name: "hello".parse().expect("a name"),
+        timetable: Timetable::parse("0 9 * * 1-5", zone).expect("a timetable"),
+        action: JobAction::post("Good morning."),
+        channel: Some("general".to_owned()),
+        missed: MissedRuns::Once,
+        deadline: Job::DEADLINE,
+        enabled: true,
+        origin: JobOrigin::File,
     }
 }
 
@@ -132,6 +149,17 @@ mod tests {
         let named: Vec<_> = jobs.iter().map(|job| (job.name.as_str(), job.timetable.key())).collect();
         let expected = [("report", "0 9 * * 1-5 Europe/Berlin"), ("tidy-up", "*/5 * * * * Europe/Berlin")];
         assert_eq!(named, expected.map(|(name, key)| (name, key.to_owned())));
+    }
+
+    #[test]
+    fn the_default_file_has_an_example_even_where_no_feature_brings_a_job() {
+        for (actions, expected) in [(actions(), 2), (Actions::of([]), 3)] {
+            let mut reader = Reader::describing([]);
+            ScheduleSettings::read(&mut reader.root(), &actions);
+            let file = reader.render_file();
+            let uncommented = file.lines().map(|line| line.strip_prefix('#').filter(|key| !key.starts_with(' ')).unwrap_or(line));
+            assert_eq!(jobs(&uncommented.collect::<Vec<_>>().join("\n")).len(), expected, "{file}");
+        }
     }
 
     #[test]

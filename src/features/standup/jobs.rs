@@ -14,6 +14,7 @@ use crate::features::standup::checkins::ask_people;
 use crate::features::standup::{Standup, StandupTerms};
 use crate::store::Store;
 use kernel::chat::message::Channel;
+use kernel::commands::Late;
 use kernel::db::{Effect, StoreError};
 
 const CALL: ActionKind = ActionKind {
@@ -40,14 +41,14 @@ const HEALTH: ActionKind = ActionKind {
 };
 
 /// The actions of standups that jobs can have.
-pub const ACTIONS: [ActionKind; 3] = [CALL, SETTLE, HEALTH];
+pub(super) const ACTIONS: [ActionKind; 3] = [CALL, SETTLE, HEALTH];
 
-/// The actions for a process. A process that only fires jobs, and leaves their work to the serving process, has no `standup`.
-pub fn actions(terms: StandupTerms, store: &Store, standup: Option<&Arc<Standup>>) -> Vec<Arc<dyn Action>> {
+/// The actions for a process. One that only fires jobs, and leaves their work to others, never has the `standup`.
+pub(super) fn actions(terms: StandupTerms, store: &Store, standup: &Late<Standup>) -> Vec<Arc<dyn Action>> {
     vec![
         Arc::new(CallStandup { terms, store: store.clone() }),
-        Arc::new(SettlePredictions { store: store.clone(), standup: standup.cloned() }),
-        Arc::new(PostHealth { standup: standup.cloned() }),
+        Arc::new(SettlePredictions { store: store.clone(), standup: standup.clone() }),
+        Arc::new(PostHealth { standup: standup.clone() }),
     ]
 }
 
@@ -78,7 +79,7 @@ impl Action for CallStandup {
 
 struct SettlePredictions {
     store: Store,
-    standup: Option<Arc<Standup>>,
+    standup: Late<Standup>,
 }
 
 #[async_trait]
@@ -92,13 +93,13 @@ impl Action for SettlePredictions {
     }
 
     async fn run(&self) -> anyhow::Result<ActionOutcome> {
-        serving(self.standup.as_ref())?.settle_predictions().await?;
+        self.standup.get()?.settle_predictions().await?;
         Ok(ActionOutcome::Done(Vec::new()))
     }
 }
 
 struct PostHealth {
-    standup: Option<Arc<Standup>>,
+    standup: Late<Standup>,
 }
 
 #[async_trait]
@@ -108,13 +109,8 @@ impl Action for PostHealth {
     }
 
     async fn run(&self) -> anyhow::Result<ActionOutcome> {
-        serving(self.standup.as_ref())?.chart_health().await
+        self.standup.get()?.chart_health().await
     }
-}
-
-/// Only the serving process has it.
-fn serving(standup: Option<&Arc<Standup>>) -> anyhow::Result<&Standup> {
-    standup.map(Arc::as_ref).ok_or_else(|| anyhow::anyhow!("this process does not serve"))
 }
 
 impl Standup {

@@ -7,6 +7,7 @@
 mod checkins;
 mod closing;
 pub mod commands;
+mod feature;
 mod file;
 mod health;
 mod jobs;
@@ -22,6 +23,7 @@ mod report;
 mod reporting;
 pub mod settings;
 pub mod store;
+mod terminal;
 mod terms;
 pub mod turns;
 
@@ -33,7 +35,6 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::chat::listener::Listener;
 use crate::features::meeting::agenda::{Agenda, Opening, Phrase, Preparation, Session, Strategy};
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
 use crate::features::standup::settings::StandupSettings;
@@ -44,7 +45,6 @@ use kernel::chat::format::clean;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use kernel::chat::text::Subtext;
-use kernel::commands::Services;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::people::People;
@@ -53,13 +53,8 @@ use kernel::persona::{Persona, StandupDuty};
 use kernel::text::flatten;
 use kernel::time::SharedClock;
 
-pub use jobs::{ACTIONS, actions};
+pub use feature::StandupFeature;
 pub use terms::StandupTerms;
-
-/// Hears what people answer before standups.
-pub fn listener(services: &Services) -> Arc<dyn Listener> {
-    Arc::new(checkins::CheckInListener { standups: services.late() })
-}
 
 /// The kind of meeting that standups are.
 pub const STANDUP: MeetingKind = MeetingKind::new("standup");

@@ -101,7 +101,15 @@ fn read_threshold(given: &Given) -> Option<Threshold> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::tests::{loaded, refused};
+    use crate::config::tests::{loaded as load_text, refused};
+    use crate::features::FeatureSection;
+    use kernel::persona::Persona;
+    use kernel::persona::roster::Roster;
+    use kernel::testing::persona::persona;
+
+    fn loaded(file: &str, env: &[(&str, &str)]) -> StandupSettings {
+        load_text(file, env).features.get()
+    }
 
     #[test]
     fn a_standup_is_set_in_the_file() {
@@ -119,7 +127,7 @@ mod tests {
             threshold = 400.5
             expires = "tomorrow 08:00 Europe/Berlin"
         "#;
-        let standup = loaded(file, &[]).standup;
+        let standup = loaded(file, &[]);
         assert_eq!(standup.order, [PersonaSlug::from("vince"), "oracle".into()]);
         assert_eq!(
             standup.humans,
@@ -145,12 +153,21 @@ mod tests {
 
     #[test]
     fn nothing_set_asks_a_question_that_any_repository_answers_and_none_asks_none() {
-        assert_eq!(loaded("", &[]).standup, StandupSettings::default());
-        assert_eq!(loaded("[standup.question]\ntext = \"none\"\n", &[]).standup.question, None);
-        let from_variables =
-            loaded("", &[("TEAMROOM_STANDUP_QUESTION_THRESHOLD", "-5"), ("TEAMROOM_STANDUP_ORDER", "vince, eliza")]).standup;
+        assert_eq!(loaded("", &[]), StandupSettings::default());
+        assert_eq!(loaded("[standup.question]\ntext = \"none\"\n", &[]).question, None);
+        let from_variables = loaded("", &[("TEAMROOM_STANDUP_QUESTION_THRESHOLD", "-5"), ("TEAMROOM_STANDUP_ORDER", "vince, eliza")]);
         assert_eq!(from_variables.question.map(|question| question.threshold), Some(Threshold::Change(-5.0)));
         assert_eq!(from_variables.order.len(), 2);
+    }
+
+    #[test]
+    fn a_speaker_that_is_not_on_the_team_is_a_warning_and_people_are_known() {
+        let file = "[standup]\norder = [\"vince\", \"sentinal\"]\nhumans = [\"Ann:42\"]\n";
+        let team = ["kelly", "sentinel", "vince"].map(|slug| Persona { coordinator: slug == "kelly", ..persona(slug, "", &[]) });
+        let roster = Roster::new(team.to_vec()).expect("a roster");
+        let expected = ["standup.order names a persona sentinal, which is not on the team; did you mean sentinel?"];
+        assert_eq!(load_text(file, &[]).list_unknown_personas(&roster), expected);
+        assert_eq!(loaded(file, &[]).list_people(), [("discord:42".into(), "Ann".to_owned())]);
     }
 
     #[test]

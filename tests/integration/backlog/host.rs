@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 
 /// The answer of a path.
 #[derive(Clone)]
-pub(super) enum Page {
+pub(crate) enum Page {
     Html(String),
     Json(String),
     /// A redirect.
@@ -22,10 +22,10 @@ pub(super) enum Page {
 
 /// A web server that counts requests. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Host {
+pub(crate) struct Host {
     shared: Arc<Mutex<Shared>>,
     /// `127.0.0.1:port`.
-    pub(super) address: String,
+    pub(crate) address: String,
 }
 
 #[derive(Default)]
@@ -35,7 +35,7 @@ struct Shared {
 }
 
 impl Host {
-    pub(super) async fn open() -> Self {
+    pub(crate) async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("an address").to_string();
         let shared = Arc::<Mutex<Shared>>::default();
@@ -44,19 +44,19 @@ impl Host {
         Self { shared, address }
     }
 
-    pub(super) fn lay_out(&self, path: &str, page: Page) {
+    pub(crate) fn lay_out(&self, path: &str, page: Page) {
         lock(&self.shared).pages.insert(format!("/{path}"), page);
     }
 
-    pub(super) fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}/{path}", self.address)
     }
 
-    pub(super) fn port(&self) -> &str {
+    pub(crate) fn port(&self) -> &str {
         self.address.rsplit_once(':').expect("a port").1
     }
 
-    pub(super) fn count_asked(&self) -> usize {
+    pub(crate) fn count_asked(&self) -> usize {
         lock(&self.shared).asked
     }
 }

@@ -6,14 +6,14 @@ use crate::support::grading::{all_met, is_grading, not_met};
 use crate::support::model::{Asked, Script, ScriptedModel};
 
 /// A document is no document below some words.
-pub(super) const MORE: &str =
+pub(crate) const MORE: &str =
     " Shop B asks $12 and gives twice the space, which nobody needs here; so shop A is the one to take until the contract ends in spring.";
-pub(super) const DOCUMENT: &str = "# Prices\n\nShop A asks $9 a month and has done so for three years. Shop B asks $12 and gives twice the \
+pub(crate) const DOCUMENT: &str = "# Prices\n\nShop A asks $9 a month and has done so for three years. Shop B asks $12 and gives twice the \
      space, which nobody needs here; so shop A is the one to take until the contract ends in spring.\n";
 
 /// What is done about an item, reply by reply.
 #[derive(Clone)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// Something that stands in the item and in no other.
     word: String,
     first: Vec<Script>,
@@ -22,11 +22,11 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub(super) fn new(word: &str, replies: Vec<Script>) -> Self {
+    pub(crate) fn new(word: &str, replies: Vec<Script>) -> Self {
         Self { word: word.to_owned(), again: replies.clone(), first: replies }
     }
 
-    pub(super) fn again(mut self, replies: Vec<Script>) -> Self {
+    pub(crate) fn again(mut self, replies: Vec<Script>) -> Self {
         self.again = replies;
         self
     }
@@ -34,7 +34,7 @@ impl Part {
 
 /// Everything that the model does in a story.
 #[derive(Clone)]
-pub(super) struct Play {
+pub(crate) struct Play {
     parts: Vec<Part>,
     actions: Json,
     /// Why the grader rejects. None: it accepts.
@@ -43,22 +43,22 @@ pub(super) struct Play {
 
 impl Play {
     /// The reviewer accepts.
-    pub(super) fn of(parts: Vec<Part>) -> Self {
+    pub(crate) fn of(parts: Vec<Part>) -> Self {
         Self { parts, actions: json!([]), rejects: None }
     }
 
     /// The standup decides this.
-    pub(super) fn actions(mut self, actions: Json) -> Self {
+    pub(crate) fn actions(mut self, actions: Json) -> Self {
         self.actions = actions;
         self
     }
 
-    pub(super) fn rejecting(mut self, why: &str) -> Self {
+    pub(crate) fn rejecting(mut self, why: &str) -> Self {
         self.rejects = Some(why.to_owned());
         self
     }
 
-    pub(super) fn perform(self, model: &ScriptedModel) {
+    pub(crate) fn perform(self, model: &ScriptedModel) {
         model.on(move |asked| self.answer(asked));
     }
 
@@ -83,23 +83,23 @@ impl Play {
 }
 
 /// What is to be done, as the prompt says it; what is remembered of other items stands elsewhere in it.
-pub(super) fn what(asked: &Asked) -> &str {
+pub(crate) fn what(asked: &Asked) -> &str {
     asked.messages[0].text.lines().find(|line| line.starts_with("What: ")).unwrap_or_default()
 }
 
 /// Whether somebody works on an item.
-pub(super) fn is_work(asked: &Asked) -> bool {
+pub(crate) fn is_work(asked: &Asked) -> bool {
     asked.tools.iter().any(|tool| tool == "finish")
 }
 
-pub(super) fn fetch(url: &str) -> Script {
+pub(crate) fn fetch(url: &str) -> Script {
     Script::call("fetch_page", json!({"url": url}))
 }
 
-pub(super) fn write(path: &str, text: &str) -> Script {
+pub(crate) fn write(path: &str, text: &str) -> Script {
     Script::call("workspace_write", json!({"path": path, "text": text}))
 }
 
-pub(super) fn finish(file: &str) -> Script {
+pub(crate) fn finish(file: &str) -> Script {
     Script::call("finish", json!({"summary": "It is written.", "files": [file]}))
 }

@@ -9,6 +9,7 @@ use kernel::persona::FeedSpec;
 use kernel::time::{Clock as _, ManualClock, SystemClock};
 use kernel::tools::CallStatus;
 use kernel::tools::settings::ListedHost;
+use sandbox::Person;
 use serde_json::{Value as Json, json};
 use teamroom::config::Config;
 use teamroom::features::backlog::model::{Execution, JournalEntry, Origin, Owner, WatchTerms, WorkItem, WorkStatus};
@@ -25,10 +26,7 @@ use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
 use crate::support::time::{go_on, pass};
 
 /// The team's channel, also for news about items.
-pub(super) const HERE: &str = "daily-standup";
-
-/// The person's name in standups.
-pub(super) const PERSON: &str = "Ann";
+pub(crate) const HERE: &str = "daily-standup";
 
 /// The time limit for expected events.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -36,50 +34,49 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// The step of time between two checks, if nothing is in progress.
 const MOMENT: Duration = Duration::from_millis(500);
 
-pub(super) struct Stage {
-    pub(super) team: TestTeam,
+pub(crate) struct Stage {
+    pub(crate) team: TestTeam,
     /// The team's database.
-    pub(super) store: Store,
-    pub(super) clock: ManualClock,
-    pub(super) web: Host,
+    pub(crate) store: Store,
+    pub(crate) clock: ManualClock,
+    pub(crate) web: Host,
     _time: AbortOnDropHandle<()>,
 }
 
 /// The settings of a test's team.
-pub(super) struct Setting {
+pub(crate) struct Setting {
     wanted: Wanted,
-    person: bool,
+    with_person: Option<fn(&mut Config, &Person)>,
 }
 
 impl Setting {
-    pub(super) fn on(backing: Backing) -> Self {
+    pub(crate) fn on(backing: Backing) -> Self {
         let wanted = Wanted::on(backing).configure(|config| {
-            config.standup.pause = Duration::ZERO;
             // Tests advance time by days; the sandbox dates messages by the machine's clock.
             config.chat.max_age = Duration::from_hours(24 * 365);
             // Tests call standups; none are scheduled.
             config.schedules.jobs.retain(|job| job.action == JobAction::named("settle-predictions"));
         });
-        Self { wanted, person: false }
+        Self { wanted, with_person: None }
     }
 
-    pub(super) fn with_model(mut self) -> Self {
+    pub(crate) fn with_model(mut self) -> Self {
         self.wanted = self.wanted.model(ProviderKind::OpenAi);
         self
     }
 
-    /// With the sandbox's person as a participant.
-    pub(super) fn with_person(mut self) -> Self {
-        self.person = true;
+    /// Changes the settings by the sandbox's person.
+    pub(crate) fn with_person(mut self, change: fn(&mut Config, &Person)) -> Self {
+        self.with_person = Some(change);
         self
     }
 
-    pub(super) fn configure(mut self, change: impl Fn(&mut Config) + Send + 'static) -> Self {
+    pub(crate) fn configure(mut self, change: impl Fn(&mut Config) + Send + 'static) -> Self {
         self.wanted = self.wanted.configure(change);
         self
     }
 
-    pub(super) async fn open(self) -> Stage {
+    pub(crate) async fn open(self) -> Stage {
         let web = Host::open().await;
         web.lay_out("prices", Page::Html("<h1>Prices</h1><p>Shop A asks $9 a month.</p>".into()));
         web.lay_out("shop", Page::Json(json!({"latency": 412}).to_string()));
@@ -99,9 +96,9 @@ impl Setting {
             }
         });
         let mut team = wanted.start().await;
-        if self.person {
-            let person = &team.sandbox().people()[0];
-            team.config.standup.humans = vec![(PERSON.to_owned(), person.id.as_str().into())];
+        if let Some(change) = self.with_person {
+            let person = team.sandbox().people()[0].clone();
+            change(&mut team.config, &person);
         }
         let time = go_on(&clock);
         team.start_app().await;
@@ -118,7 +115,7 @@ fn feed(name: &str, url: &str, value: &str) -> FeedSpec {
 
 impl Stage {
     /// An item of Eliza, written by a person.
-    pub(super) fn item(&self, what: &str, how: &str, execution: Execution) -> WorkItem {
+    pub(crate) fn item(&self, what: &str, how: &str, execution: Execution) -> WorkItem {
         let person = &self.team.sandbox().people()[0];
         let origin = Origin::Person { id: self.team.person_id(0), name: person.name.clone(), message: None };
         WorkItem {
@@ -130,38 +127,38 @@ impl Stage {
     }
 
     /// An item of Eliza that is done at once: the feed gives data.
-    pub(super) fn glance(&self, what: &str) -> WorkItem {
+    pub(crate) fn glance(&self, what: &str) -> WorkItem {
         let until = self.clock.now() + TimeDelta::days(1);
         self.item(what, "", Execution::Watch(WatchTerms { feed: "shop".into(), rule: None, until }))
     }
 
-    pub(super) async fn put(&self, items: &[&WorkItem]) {
+    pub(crate) async fn put(&self, items: &[&WorkItem]) {
         let items: Vec<WorkItem> = items.iter().map(|item| (*item).clone()).collect();
         self.store.insert_items(&items, self.clock.now()).await.expect("they are stored");
     }
 
-    pub(super) async fn read(&self, id: &WorkItemId) -> WorkItem {
+    pub(crate) async fn read(&self, id: &WorkItemId) -> WorkItem {
         self.store.find_item(id).await.expect("the store answers").expect("it is there")
     }
 
-    pub(super) async fn list(&self) -> Vec<WorkItem> {
+    pub(crate) async fn list(&self) -> Vec<WorkItem> {
         self.store.list_items(&ItemFilter { statuses: &WorkStatus::ALL, owner: None, limit: 20_000 }).await.expect("the store answers")
     }
 
     /// Waits for the item with this prefix.
-    pub(super) async fn find(&self, what: &str) -> WorkItem {
+    pub(crate) async fn find(&self, what: &str) -> WorkItem {
         let find = async || self.list().await.into_iter().find(|item| item.what.starts_with(what));
         eventually(what, || async { find().await.is_some() }).await;
         find().await.expect("it is there")
     }
 
     /// Advances time until an item has a status.
-    pub(super) async fn comes_to(&self, id: &WorkItemId, status: WorkStatus) -> WorkItem {
+    pub(crate) async fn comes_to(&self, id: &WorkItemId, status: WorkStatus) -> WorkItem {
         self.until(id, status.as_str(), |item| item.status == status).await
     }
 
     /// Advances time until an item meets a condition.
-    pub(super) async fn until(&self, id: &WorkItemId, what: &str, holds: impl Fn(&WorkItem) -> bool) -> WorkItem {
+    pub(crate) async fn until(&self, id: &WorkItemId, what: &str, holds: impl Fn(&WorkItem) -> bool) -> WorkItem {
         let started = Instant::now();
         loop {
             let item = self.read(id).await;
@@ -179,7 +176,7 @@ impl Stage {
     }
 
     /// The journal of all runs of an item.
-    pub(super) async fn journal(&self, id: &WorkItemId) -> Vec<JournalEntry> {
+    pub(crate) async fn journal(&self, id: &WorkItemId) -> Vec<JournalEntry> {
         let mut entries = Vec::new();
         for run in self.store.list_runs(id).await.expect("the store answers") {
             let journal = self.store.list_journal(id, run).await.expect("the store answers");
@@ -189,7 +186,7 @@ impl Stage {
     }
 
     /// The reasons of refused calls.
-    pub(super) async fn refusals(&self, id: &WorkItemId) -> Vec<String> {
+    pub(crate) async fn refusals(&self, id: &WorkItemId) -> Vec<String> {
         let refused = |entry| match entry {
             JournalEntry::Returned { status: CallStatus::Refused, text, .. } => Some(text),
             _ => None,
@@ -198,24 +195,24 @@ impl Stage {
     }
 
     /// The model requests for an item that contains `word`.
-    pub(super) fn asked_about(&self, word: &str) -> Vec<Asked> {
+    pub(crate) fn asked_about(&self, word: &str) -> Vec<Asked> {
         self.team.model.requests().into_iter().filter(|asked| is_work(asked) && what(asked).contains(word)).collect()
     }
 
     /// Waits until the team has posted something with `text`.
-    pub(super) async fn hears(&self, text: &str) -> Shown {
+    pub(crate) async fn hears(&self, text: &str) -> Shown {
         let said = async || self.team.answers(HERE).await.into_iter().rfind(|shown| shown.text.contains(text));
         eventually(text, || async { said().await.is_some() }).await;
         said().await.expect("it was said")
     }
 
     /// `/backlog <action>` with texts; the answer.
-    pub(super) async fn backlog(&self, action: &str, options: &[(&str, &str)]) -> String {
+    pub(crate) async fn backlog(&self, action: &str, options: &[(&str, &str)]) -> String {
         text(&invoke(&self.team, HERE, "backlog", sub_command(action, options)).await).to_owned()
     }
 
     /// Checks that `/backlog show` contains all of this.
-    pub(super) async fn shows(&self, item: &WorkItem, wanted: &[&str]) {
+    pub(crate) async fn shows(&self, item: &WorkItem, wanted: &[&str]) {
         let before = self.team.history(HERE).await.len();
         self.backlog("show", &[("id", item.short_id())]).await;
         // A long answer consists of several messages.
@@ -232,12 +229,12 @@ impl Stage {
     }
 
     /// Clicks a button of the newest message with `text`. Returns the answer.
-    pub(super) async fn press(&self, text: &str, label: &str) -> String {
+    pub(crate) async fn press(&self, text: &str, label: &str) -> String {
         let message = self.hears(text).await;
         self.press_on(&message, label).await
     }
 
-    pub(super) async fn press_on(&self, message: &Shown, label: &str) -> String {
+    pub(crate) async fn press_on(&self, message: &Shown, label: &str) -> String {
         let before = self.team.history(HERE).await.len();
         press(&self.team, HERE, message, |button| button["label"] == label).await;
         let answer = async || {
@@ -249,11 +246,11 @@ impl Stage {
     }
 
     /// Advances time by days or minutes.
-    pub(super) async fn pass(&self, time: Duration) {
+    pub(crate) async fn pass(&self, time: Duration) {
         pass(&self.clock, time).await;
     }
 
-    pub(super) fn learnings(&self) -> String {
+    pub(crate) fn learnings(&self) -> String {
         std::fs::read_to_string(self.team.config.data.join("learnings.md")).unwrap_or_default()
     }
 }

@@ -33,8 +33,6 @@ every = "1s"
 crash_pause = "0s"
 [chat]
 operators = ["*"]
-[schedules.standup]
-enabled = false
 "#;
 
 /// A team in separate processes with personas without feeds, so that prompts contain only a person's words.

@@ -83,6 +83,12 @@ impl Stage {
         self.team.answers(channel).await.remove(before)
     }
 
+    /// Ann replies to a message.
+    pub(super) async fn reply_to(&self, channel: &str, message: &str, text: &str) {
+        let body = json!({ "content": text, "message_reference": { "message_id": message } });
+        self.team.call(Method::POST, &format!("/channels/{}/messages", self.team.channel(channel)), Some(body)).await;
+    }
+
     pub(super) async fn answer_to(&self, text: &str) -> String {
         self.answer_in(HERE, text).await.text
     }

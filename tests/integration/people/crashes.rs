@@ -25,7 +25,7 @@ const QUESTION: &str = "What is the invoice number?";
 /// A team whose people always work, with one question or reminder for Ann that is not added yet.
 async fn prepared(backing: Backing) -> TestTeam {
     let team = quiet(backing, SystemClock).await;
-    let settings = "[backlog]\nevery = \"1s\"\nworking_hours = \"mon-sun 00:00-23:59\"\n[jobs]\ncrash_pause = \"0s\"\n[schedules.standup]\nenabled = false\n";
+    let settings = "[backlog]\nevery = \"1s\"\nworking_hours = \"mon-sun 00:00-23:59\"\n[jobs]\ncrash_pause = \"0s\"\n";
     std::fs::write(team.path("teamroom.toml"), settings).unwrap();
     TeamProcess::start(&team, &[]).await.kill();
     team

@@ -130,7 +130,7 @@ fn draft(name: &str, cron: &str, action: &str) -> JobDraft {
 }
 
 /// A job that posts its name.
-fn post(name: &str, cron: &str, missed: MissedRuns) -> Job {
+pub(crate) fn post(name: &str, cron: &str, missed: MissedRuns) -> Job {
     let job = draft(name, cron, &format!("post: {name}")).into_job(Tz::UTC, &Actions::of(KINDS)).unwrap();
     Job { missed, ..job }
 }
@@ -141,7 +141,7 @@ fn tidy_up() -> Job {
 }
 
 /// All stored firings, earliest first.
-async fn firings(store: &Store, job: &Job) -> Vec<Firing> {
+pub(crate) async fn firings(store: &Store, job: &Job) -> Vec<Firing> {
     let mut firings = store.list_firings(&job.name, 100_000).await.unwrap();
     firings.reverse();
     firings

@@ -1,13 +1,11 @@
 //! Several processes on one store, and killed processes.
 
-use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kernel::db::sql;
 use kernel::llm::settings::ProviderKind;
 use kernel::time::Clock;
-use teamroom::features::schedule::model::{FiringState, Job, MissedRuns};
+use teamroom::features::schedule::model::{FiringState, MissedRuns};
 use teamroom::store::Store;
 
 use super::{Place, Wall, firings, post, posts, schedule};
@@ -135,28 +133,4 @@ async fn a_second_process_on_postgresql_stands_by_and_replaces_the_first_within_
     let texts: Vec<_> = team.answers("general").await.into_iter().map(|answer| answer.text).collect();
     assert_eq!(texts, ["answer to one", "answer to two"]);
     assert!(second.terminate(), "it ends as one that served from the beginning");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_that_stands_by_fires_and_carries_out_and_ends_when_it_is_asked_to() {
-    if !is_there().await {
-        return;
-    }
-    let team = Wanted::on(Backing::Postgres).without_app().start().await;
-    let serving = Store::open(&team.config.database_url, team.clock.now()).await.unwrap();
-    let file = "[schedules.chart]\ncron = \"* * * * * *\"\naction = \"health\"\n";
-    std::fs::write(team.path("teamroom.toml"), file).unwrap();
-    let standby = TeamProcess::spawn(&team, &[]);
-    let job = Job { name: "chart".parse().unwrap(), ..post("chart", "* * * * * *", MissedRuns::Once) };
-    // Without a standup there is no chart, and the firing says so.
-    let ended = async || firings(&serving, &job).await.iter().filter(|row| row.state != FiringState::Open).count();
-    eventually("it fires, and carries out what is due", || async { ended().await >= 2 }).await;
-    assert!(standby.terminate(), "it did not end well");
-    let rows = firings(&serving, &job).await;
-    let instants: HashSet<_> = rows.iter().map(|row| row.instant).collect();
-    assert_eq!(instants.len(), rows.len());
-    let (jobs,): (i64,) =
-        sql!(serving.db().read(), fetch_one, "SELECT COUNT(*) FROM jobs WHERE kind = 'schedule.firing' AND state = 'ready'").unwrap();
-    let open = rows.iter().filter(|row| row.state == FiringState::Open).count();
-    assert_eq!(usize::try_from(jobs).unwrap(), open, "what is left open has its job");
 }

@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use chrono_tz::Tz;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use teamroom::features;
+use teamroom::features::schedule::model::MissedRuns;
 
+use super::post;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
 
 on_both_stores!(the_terminal_changes_the_schedule_of_a_team_that_runs, the_chat_changes_the_schedule,);
@@ -29,9 +29,6 @@ async fn the_terminal_changes_the_schedule_of_a_team_that_runs(backing: Backing)
     let team = Wanted::on(backing).start().await;
     let say = |args: &[&str]| terminal(&team, args).unwrap_or_else(|complaint| panic!("{args:?}: {complaint}"));
     let complain = |args: &[&str]| terminal(&team, args).expect_err("a complaint");
-    let list = say(&["list"]);
-    assert!(list.contains("standup") && list.contains("Monday to Friday at 09:00, UTC") && !list.contains('`'), "{list}");
-
     let general = team.channel("general");
     say(&["add", "retro", "0 16 * * 5", "post: Time for the retro.", "--zone", "Europe/Berlin", "--channel", &general, "--deadline", "30"]);
     let next = say(&["next", "retro", "--count", "2"]);
@@ -48,12 +45,17 @@ async fn the_terminal_changes_the_schedule_of_a_team_that_runs(backing: Backing)
     assert!(say(&["resume", "retro"]).starts_with("You resumed the job retro. Next: Fri"));
     assert_eq!(say(&["remove", "retro"]), "You removed the job retro.");
 
-    assert!(complain(&["pause", "retro"]).contains("there is no job retro; there are standup, settle-predictions, health"));
-    assert!(complain(&["remove", "standup"]).contains("standup is built in and cannot be removed; pause it instead"));
-    assert!(complain(&["add", "standup", "0 9 * * *", "health"]).contains("there is a job standup already"));
-    assert!(complain(&["add", "x", "0 9 * *", "health"]).contains("fields; give 5"));
-    assert!(complain(&["add", "x", "0 9 * * *", "health", "--zone", "Berlin"]).contains("there is no time zone \"Berlin\""));
-    assert!(complain(&["next", "standup", "--count", "0"]).contains("\"count\" is a whole number from 1 to 1000"));
+    assert!(complain(&["pause", "retro"]).contains("there is no job retro"));
+    say(&["add", "news", "0 9 * * 1-5", "post: Good morning.", "--channel", &general]);
+    let list = say(&["list"]);
+    assert!(list.contains("news") && list.contains("Monday to Friday at 09:00, UTC") && !list.contains('`'), "{list}");
+    assert!(complain(&["add", "news", "0 9 * * *", "post: x", "--channel", &general]).contains("there is a job news already"));
+    assert!(complain(&["add", "x", "0 9 * *", "post: x", "--channel", &general]).contains("fields; give 5"));
+    assert!(
+        complain(&["add", "x", "0 9 * * *", "post: x", "--zone", "Berlin", "--channel", &general])
+            .contains("there is no time zone \"Berlin\"")
+    );
+    assert!(complain(&["next", "news", "--count", "0"]).contains("\"count\" is a whole number from 1 to 1000"));
 }
 
 /// Runs a subcommand of `/schedule`. Returns the answer after the deferral.
@@ -88,13 +90,13 @@ fn is_ephemeral(answer: &Value) -> bool {
     answer["flags"].as_u64().unwrap_or_default() & 64 != 0
 }
 
-/// The built-in jobs, with the daily standup.
-fn with_standup(backing: Backing) -> Wanted {
-    Wanted::on(backing).configure(|config| config.schedules.jobs = features::actions().built_in(Tz::UTC))
+/// A team with news on weekdays.
+fn with_news(backing: Backing) -> Wanted {
+    Wanted::on(backing).configure(|config| config.schedules.jobs = vec![post("news", "0 9 * * 1-5", MissedRuns::Skip)])
 }
 
 async fn the_chat_changes_the_schedule(backing: Backing) {
-    let team = with_standup(backing).start().await;
+    let team = with_news(backing).start().await;
     let list = schedule(&team, "list", &[]).await;
     let text = |answer: &Value| answer["content"].as_str().unwrap().to_owned();
     assert!(text(&list).contains("Monday to Friday at 09:00") && is_ephemeral(&list), "{list}");
@@ -116,13 +118,13 @@ async fn the_chat_changes_the_schedule(backing: Backing) {
     assert!(text(&schedule(&team, "resume", &name).await).contains("resumed the job retro. Next: Fri"));
     assert!(text(&schedule(&team, "remove", &name).await).contains("removed the job retro"));
     let unknown = schedule(&team, "remove", &name).await;
-    assert!(text(&unknown).contains("There is no job retro; there are standup") && is_ephemeral(&unknown), "{unknown}");
+    assert!(text(&unknown).contains("There is no job retro; there are news") && is_ephemeral(&unknown), "{unknown}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stranger_may_read_the_schedule_but_not_change_it() {
-    let team = with_standup(Backing::Sqlite).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
-    assert!(schedule(&team, "list", &[]).await["content"].as_str().unwrap().contains("standup"));
-    let refused = schedule(&team, "pause", &[("name", "standup")]).await;
+    let team = with_news(Backing::Sqlite).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    assert!(schedule(&team, "list", &[]).await["content"].as_str().unwrap().contains("news"));
+    let refused = schedule(&team, "pause", &[("name", "news")]).await;
     assert!(refused["content"].as_str().unwrap().contains("operator") && is_ephemeral(&refused), "{refused}");
 }

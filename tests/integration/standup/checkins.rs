@@ -12,6 +12,7 @@ use teamroom::features::schedule::model::{JobAction, Timetable};
 
 use super::cast::{Cast, Part, find_prompt};
 use super::stage::{CHANNEL, Held, PERSON, Setting, Stage};
+use crate::standup::change;
 use crate::support::database::count;
 use crate::support::team::{Backing, Shown, eventually, on_both_stores};
 
@@ -248,7 +249,8 @@ async fn who_does_not_want_it_is_not_asked(backing: Backing) {
     stage.pass(Duration::from_mins(2)).await;
     hears(&stage, 1).await;
 
-    let mut stage = scheduled(Setting::on(backing).configure(|config| config.standup.checkin_lead = Duration::ZERO)).await;
+    let mut stage =
+        scheduled(Setting::on(backing).configure(|config| change(config, |standup| standup.checkin_lead = Duration::ZERO))).await;
     stage.resume_time();
     let told = turn(&stage, "on").await;
     assert!(told.starts_with("Nobody is asked before standups here."), "{told}");

@@ -8,6 +8,7 @@ use teamroom::features;
 
 use super::cast::{Cast, Part, claiming, find_prompt};
 use super::stage::{MOMENT, Setting, Stage};
+use crate::standup::change;
 use crate::support::model::Script;
 use crate::support::team::{Backing, Shown, eventually, on_both_stores};
 
@@ -41,7 +42,7 @@ async fn the_chart_of_the_week_tells_what_is_unhealthy(backing: Backing) {
     let stage = Setting::on(backing)
         .with_model()
         .configure(|config| {
-            config.standup.order = vec!["vince".into(), "echo".into()];
+            change(config, |standup| standup.order = vec!["vince".into(), "echo".into()]);
             config.schedules.jobs.extend(features::actions().built_in(Tz::UTC).into_iter().filter(|job| job.name.as_str() == "health"));
         })
         .open()

@@ -8,7 +8,9 @@ mod cast;
 mod checkin_crashes;
 mod checkins;
 mod conclusion;
+mod corner;
 mod crashes;
+mod day;
 mod faults;
 mod feeds;
 mod health;
@@ -22,7 +24,25 @@ mod questions;
 mod report;
 mod repository;
 mod revision;
+mod scheduled;
 mod signals;
+mod speaker;
 mod stage;
 mod steering;
+mod store;
+mod talk;
 mod upgrade;
+
+use kernel::ids::{UserId, complete};
+use teamroom::config::{Config, PLATFORM};
+use teamroom::features::standup::settings::StandupSettings;
+
+/// Changes the settings of standups. Ids may be written as the sandbox knows them.
+pub(crate) fn change(config: &mut Config, change: impl FnOnce(&mut StandupSettings)) {
+    let mut settings = config.features.get();
+    change(&mut settings);
+    for (_, id) in &mut settings.humans {
+        *id = UserId::new(complete(PLATFORM, id.as_str()));
+    }
+    config.features.set(settings);
+}

@@ -8,6 +8,7 @@ use teamroom::features::standup::model::prediction::{Answer, Verdict};
 use super::cast::{Cast, Part, find_prompt};
 use super::newsstand::{Paper, shop};
 use super::stage::{Setting, Stage, latency_question};
+use crate::standup::change;
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
@@ -27,7 +28,7 @@ const UNTIL_TOMORROW: Duration = Duration::from_mins(24 * 60 - 125);
 
 /// A team with the question whether latency stays at 500 ms or less.
 async fn stage(backing: Backing) -> Stage {
-    Setting::on(backing).with_model().configure(|config| config.standup.question = Some(latency_question())).open().await
+    Setting::on(backing).with_model().configure(|config| change(config, |standup| standup.question = Some(latency_question()))).open().await
 }
 
 fn calling(answer: &str) -> Cast {

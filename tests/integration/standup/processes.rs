@@ -1,11 +1,13 @@
 //! Scheduled standups with several processes, wrong clocks, and a database outage.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
+use kernel::db::sql;
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock, ManualClock, SystemClock};
 use secrecy::ExposeSecret;
@@ -13,7 +15,7 @@ use teamroom::app::{App, Setting, start_or_stand_by};
 use teamroom::config::Config;
 use teamroom::features;
 use teamroom::features::meeting::model::{MeetingState, SeatState};
-use teamroom::features::schedule::model::{FiringState, Job, Timetable};
+use teamroom::features::schedule::model::{FiringState, Job, MissedRuns, Timetable};
 use teamroom::store::Store;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -22,6 +24,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::aftermath::{Aftermath, CALL, CHANNEL, SPEAKERS, answer, make_repository, open, reports_asked, set, team};
 use super::crashes::Wall;
+use crate::schedule::{firings, post};
+use crate::standup::change;
 use crate::support::model::Script;
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
@@ -165,7 +169,7 @@ fn soon() -> DateTime<Utc> {
 /// A standup at this minute, and nothing else scheduled.
 fn scheduled(at: DateTime<Utc>) -> impl Fn(&mut Config) {
     move |config| {
-        config.standup.order = SPEAKERS.map(Into::into).to_vec();
+        change(config, |standup| standup.order = SPEAKERS.map(Into::into).to_vec());
         config.schedules.jobs = vec![standup_at(at)];
     }
 }
@@ -321,4 +325,28 @@ async fn a_standup_goes_on_when_the_database_was_away_for_half_a_minute() {
     Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
     assert_eq!(reports_asked(&team), SPEAKERS.len(), "what was written meanwhile was kept");
     assert!(process.terminate(), "it served all the time");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_stands_by_fires_and_carries_out_and_ends_when_it_is_asked_to() {
+    if !is_there().await {
+        return;
+    }
+    let team = Wanted::on(Backing::Postgres).without_app().start().await;
+    let serving = Store::open(&team.config.database_url, team.clock.now()).await.unwrap();
+    let file = "[schedules.chart]\ncron = \"* * * * * *\"\naction = \"health\"\n";
+    std::fs::write(team.path("teamroom.toml"), file).unwrap();
+    let standby = TeamProcess::spawn(&team, &[]);
+    let job = Job { name: "chart".parse().unwrap(), ..post("chart", "* * * * * *", MissedRuns::Once) };
+    // Without a standup there is no chart, and the firing says so.
+    let ended = async || firings(&serving, &job).await.iter().filter(|row| row.state != FiringState::Open).count();
+    eventually("it fires, and carries out what is due", || async { ended().await >= 2 }).await;
+    assert!(standby.terminate(), "it did not end well");
+    let rows = firings(&serving, &job).await;
+    let instants: HashSet<_> = rows.iter().map(|row| row.instant).collect();
+    assert_eq!(instants.len(), rows.len());
+    let (jobs,): (i64,) =
+        sql!(serving.db().read(), fetch_one, "SELECT COUNT(*) FROM jobs WHERE kind = 'schedule.firing' AND state = 'ready'").unwrap();
+    let open = rows.iter().filter(|row| row.state == FiringState::Open).count();
+    assert_eq!(usize::try_from(jobs).unwrap(), open, "what is left open has its job");
 }

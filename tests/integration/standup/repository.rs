@@ -8,6 +8,7 @@ use kernel::time::{Clock as _, SystemClock};
 use teamroom::features::standup::model::prediction::{Answer, EssentialQuestion, Expiry, Scoreboard, Threshold, Verdict};
 
 use super::stage::{Setting, Stage};
+use crate::standup::change;
 use crate::support::history;
 use crate::support::team::{Backing, on_both_stores};
 
@@ -67,7 +68,10 @@ async fn a_question_that_is_reached_is_settled_today_and_counts_once(backing: Ba
         expires: Expiry::parse(&expires, zone).expect("an expiry"),
         optional: false,
     };
-    let setting = Setting::on(backing).configure(move |config| config.standup.question = Some(question(config.schedules.zone)));
+    let setting = Setting::on(backing).configure(move |config| {
+        let zone = config.schedules.zone;
+        change(config, |standup| standup.question = Some(question(zone)));
+    });
     let Some(stage) = stage_on_repository(setting).await else { return };
     let first = stage.hold().await;
     let call = first.report.call.expect("a call");

@@ -9,6 +9,7 @@ use teamroom::features::backlog::store::ItemFilter;
 use super::cast::{Cast, Part, conclusion, find_prompt};
 use super::newsstand::{Paper, shop};
 use super::stage::{Setting, latency_question};
+use crate::standup::change;
 use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(the_second_of_a_day_revises_the_report, the_next_day_tells_what_has_changed, the_next_day_is_told_to_a_model);
@@ -16,7 +17,11 @@ on_both_stores!(the_second_of_a_day_revises_the_report, the_next_day_tells_what_
 const DAY: Duration = Duration::from_hours(24);
 
 async fn the_second_of_a_day_revises_the_report(backing: Backing) {
-    let stage = Setting::on(backing).with_model().configure(|config| config.standup.question = Some(latency_question())).open().await;
+    let stage = Setting::on(backing)
+        .with_model()
+        .configure(|config| change(config, |standup| standup.question = Some(latency_question())))
+        .open()
+        .await;
     let action = |what: &str| json!([{"what": what, "how": "So.", "why": "So.", "owner": "Vince", "urgency": "today"}]);
     Cast::default().conclusion(conclusion(&["First."], action("Call the provider"), json!([]))).perform(&stage.team.model);
     let first = stage.hold().await;
@@ -84,7 +89,11 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
 }
 
 async fn the_next_day_is_told_to_a_model(backing: Backing) {
-    let stage = Setting::on(backing).with_model().configure(|config| config.standup.question = Some(latency_question())).open().await;
+    let stage = Setting::on(backing)
+        .with_model()
+        .configure(|config| change(config, |standup| standup.question = Some(latency_question())))
+        .open()
+        .await;
     Cast::default().conclusion(conclusion(&["Checkout was fine."], json!([]), json!([]))).perform(&stage.team.model);
     stage.hold().await;
     stage.feeds.lay_out("shop", Paper::Json(shop(840, 231)));

@@ -19,6 +19,7 @@ use teamroom::store::Store;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::newsstand::Newsstand;
+use crate::standup::change;
 use crate::support::command::{invoke, press};
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
 use crate::support::time::{go_on, pass};
@@ -64,7 +65,7 @@ impl Setting {
         let start = SystemClock.now();
         let zone = midday(start);
         let wanted = Wanted::on(backing).configure(move |config| {
-            config.standup.pause = Duration::ZERO;
+            change(config, |standup| standup.pause = Duration::ZERO);
             config.work = config.work.join("work");
             // Tests advance time by days; the sandbox dates messages by the machine's clock.
             config.chat.max_age = Duration::from_hours(24 * 365);
@@ -120,7 +121,7 @@ impl Setting {
         prepare(&team.config.work, self.start);
         if self.person {
             let person = &team.sandbox().people()[0];
-            team.config.standup.humans = vec![(PERSON.to_owned(), person.id.as_str().into())];
+            change(&mut team.config, |standup| standup.humans = vec![(PERSON.to_owned(), person.id.as_str().into())]);
         }
         let time = go_on(&clock);
         team.start_app().await;

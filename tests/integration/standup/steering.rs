@@ -8,6 +8,7 @@ use teamroom::features::meeting::model::SeatState::{Quiet, Skipped, Speaking};
 
 use super::cast::Cast;
 use super::stage::{CHANNEL, START, Setting, Stage};
+use crate::standup::change;
 use crate::support::model::Script;
 use crate::support::team::{Backing, on_both_stores};
 
@@ -162,7 +163,11 @@ async fn a_halted_team_goes_on_after_resume(backing: Backing) {
 }
 
 async fn a_standup_ends_when_its_time_is_over(backing: Backing) {
-    let stage = Setting::on(backing).with_model().configure(|config| config.standup.turn_timeout = Duration::from_mins(10)).open().await;
+    let stage = Setting::on(backing)
+        .with_model()
+        .configure(|config| change(config, |standup| standup.turn_timeout = Duration::from_mins(10)))
+        .open()
+        .await;
     let slow = ["Echo", "Eliza", "Oracle"].into_iter().fold(Cast::default(), |cast, name| cast.report(name, Script::Hang));
     slow.perform(&stage.team.model);
     stage.team.say(CHANNEL, START).await;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::standup::change;
 use crate::support::command::{invoke, is_ephemeral, sub_command, text};
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
@@ -27,7 +28,7 @@ async fn report(team: &TestTeam, action: &str, options: &[(&str, &str)]) -> Valu
 
 /// A team in whose standups the second speaker waits, so that people can act during it.
 fn slow(backing: Backing) -> Wanted {
-    Wanted::on(backing).configure(|config| config.standup.pause = Duration::from_mins(1))
+    Wanted::on(backing).configure(|config| change(config, |standup| standup.pause = Duration::from_mins(1)))
 }
 
 fn assert_refused(answer: &Value, told: &str) {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
+use crate::standup::change;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
 on_both_stores!(
@@ -76,7 +77,7 @@ async fn wait_until_shown(team: &TestTeam, words: &str) {
 
 /// A team in whose standups the second speaker waits for a minute.
 async fn slow_team(backing: Backing) -> TestTeam {
-    Wanted::on(backing).configure(|config| config.standup.pause = Duration::from_mins(1)).start().await
+    Wanted::on(backing).configure(|config| change(config, |standup| standup.pause = Duration::from_mins(1))).start().await
 }
 
 async fn without_a_team_the_standup_is_held_in_the_terminal(backing: Backing) {
@@ -133,7 +134,7 @@ async fn ctrl_c_in_the_terminal_cancels_the_standup(backing: Backing) {
 }
 
 async fn beside_a_team_the_standup_is_held_in_its_channel_and_followed(backing: Backing) {
-    let team = Wanted::on(backing).configure(|config| config.standup.pause = Duration::ZERO).start().await;
+    let team = Wanted::on(backing).configure(|config| change(config, |standup| standup.pause = Duration::ZERO)).start().await;
     let unknown = complain(&team, &["standup", "run", "--channel", "#nowhere"]).await;
     assert!(unknown.contains("there is no channel \"nowhere\". Known channels: #") && unknown.contains("#daily-standup"), "{unknown}");
 

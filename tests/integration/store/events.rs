@@ -17,9 +17,9 @@ use teamroom::features::chat::store::{AskUpdate, Blocked, CancelScope, Finished}
 use teamroom::features::meeting::model::MeetingState;
 use teamroom::store::Store;
 
+use super::meeting_sample::{ben, meeting_channel, opened, spoke, vince};
 use super::opening::tamper;
-use super::sample::{answer, ask, at, decided, finish, finished, general, noon, turn};
-use super::standup::{ben, item, opened, spoke, standup_channel, vince};
+use super::sample::{answer, ask, at, decided, finish, finished, general, item, noon, turn};
 use super::{Home, on_both};
 
 on_both!(
@@ -126,7 +126,7 @@ async fn a_meeting_is_told_step_by_step(home: &Home) {
     let who: Vec<_> = events.iter().map(actor).collect();
     assert_eq!((who[0], who[2], who[4], who[6]), (Some("person:1"), Some("persona:vince"), Some("person:"), Some("person:7")));
     assert_eq!(events[6].payload, json!({"state": "skipped", "reason": "not here"}));
-    assert!(events.iter().all(|event| event.audience == Audience::Channel(standup_channel().id)));
+    assert!(events.iter().all(|event| event.audience == Audience::Channel(meeting_channel().id)));
     assert_eq!(again.who, vince());
 }
 

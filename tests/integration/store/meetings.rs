@@ -10,9 +10,9 @@ use teamroom::features::meeting::model::{CalledBy, Meeting, MeetingState, Partic
 use teamroom::features::meeting::store::{Called, MeetingChange, MeetingRun, OpenMeeting};
 use teamroom::store::Store;
 
+use super::meeting_sample::{a_meeting, ben, claim_run, meeting_channel, opened, run_of, seat, spoke, vince};
 use super::opening::{count, tamper};
 use super::sample::{at, decided, general, line, message, turn};
-use super::standup::{ben, claim_run, opened, run_of, seat, spoke, standup, standup_channel, vince};
 use super::{Home, on_both};
 
 on_both!(
@@ -64,14 +64,15 @@ async fn taken_over(home: &Home, meeting: &Meeting) -> (Store, MeetingRun) {
 
 async fn a_channel_has_one_open_meeting(home: &Home) {
     let store = home.open().await;
-    let (first, second) = (standup(), standup());
-    let elsewhere = Meeting { channel: general(), called_by: CalledBy::Schedule { job: "standup".into() }, called_at: at(2), ..standup() };
+    let (first, second) = (a_meeting(), a_meeting());
+    let elsewhere =
+        Meeting { channel: general(), called_by: CalledBy::Schedule { job: "standup".into() }, called_at: at(2), ..a_meeting() };
     assert_eq!(store.call_meeting(&first).await.unwrap(), Called::Opened);
     assert_eq!(store.call_meeting(&second).await.unwrap(), Called::AlreadyOpen(first.clone()));
     assert_eq!(store.call_meeting(&first).await.unwrap(), Called::AlreadyOpen(first.clone()), "the same call twice");
     assert_eq!(store.call_meeting(&elsewhere).await.unwrap(), Called::Opened);
 
-    assert_eq!(store.find_open_meeting(&standup_channel().id).await.unwrap().as_ref(), Some(&first));
+    assert_eq!(store.find_open_meeting(&meeting_channel().id).await.unwrap().as_ref(), Some(&first));
     assert_eq!(store.find_open_meeting(&"30".into()).await.unwrap(), None);
     assert_eq!(store.find_meeting(&second.id).await.unwrap(), None, "nothing of it was stored");
     let open = [&first, &elsewhere].map(|meeting| OpenMeeting { meeting: meeting.clone(), material: None });
@@ -90,7 +91,7 @@ async fn of_many_callers_at_once_one_opens_the_meeting(home: &Home) {
         .map(|_| {
             let store = store.clone();
             tokio::spawn(async move {
-                let meeting = standup();
+                let meeting = a_meeting();
                 let called = store.call_meeting(&meeting).await.unwrap();
                 (meeting, called)
             })
@@ -109,7 +110,7 @@ async fn of_many_callers_at_once_one_opens_the_meeting(home: &Home) {
 
 async fn a_meeting_goes_its_way_once(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     store.call_meeting(&meeting).await.unwrap();
     let run = run_of(&store, &meeting).await;
     let seats = [seat(&meeting, 1, ben()), seat(&meeting, 0, vince()), Seat { round: 1, ..seat(&meeting, 0, vince()) }];
@@ -136,7 +137,7 @@ async fn a_meeting_goes_its_way_once(home: &Home) {
 
 async fn a_called_meeting_is_neither_spoken_in_nor_closed(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     assert!(!store.ask_wrap(&meeting.id, at(0)).await.unwrap(), "it was never called");
     store.call_meeting(&meeting).await.unwrap();
     let run = run_of(&store, &meeting).await;
@@ -274,9 +275,9 @@ async fn decide(store: &Store, id: &str, change: MeetingChange) -> (bool, bool) 
 
 async fn a_message_is_decided_on_together_with_what_it_does_to_a_meeting(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     assert_eq!(decide(&store, "m1", MeetingChange::Call(Box::new(meeting.clone()))).await, (true, false));
-    assert_eq!(decide(&store, "m2", MeetingChange::Call(Box::new(standup()))).await, (true, false), "decided on, though one is open");
+    assert_eq!(decide(&store, "m2", MeetingChange::Call(Box::new(a_meeting()))).await, (true, false), "decided on, though one is open");
     assert_eq!(store.list_meetings(9).await.unwrap(), std::slice::from_ref(&meeting));
 
     let run = run_of(&store, &meeting).await;
@@ -290,7 +291,7 @@ async fn a_message_is_decided_on_together_with_what_it_does_to_a_meeting(home: &
 
 async fn what_a_meeting_keeps_about_itself_reads_back(home: &Home) {
     let store = home.open().await;
-    let meeting = Meeting { payload: Some(json!({"topic": "prices"})), budget: Some(Money(50_000)), ..standup() };
+    let meeting = Meeting { payload: Some(json!({"topic": "prices"})), budget: Some(Money(50_000)), ..a_meeting() };
     store.call_meeting(&meeting).await.unwrap();
     let guest = Participant::Guest { id: "economist".into(), name: "An economist".into() };
     let run = run_of(&store, &meeting).await;
@@ -361,7 +362,7 @@ async fn a_meeting_whose_budget_is_spent_says_so_once(home: &Home) {
 
 async fn a_skipped_seat_is_passed_over_in_its_round(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     store.call_meeting(&meeting).await.unwrap();
     let later = Seat { round: 1, ..seat(&meeting, 0, vince()) };
     let run = run_of(&store, &meeting).await;
@@ -382,7 +383,7 @@ async fn a_skipped_seat_is_passed_over_in_its_round(home: &Home) {
 async fn a_person_is_asked_only_while_their_turn_lasts(home: &Home) {
     let store = home.open().await;
     let (_, run) = opened(&store).await;
-    let channel = standup_channel().id;
+    let channel = meeting_channel().id;
     assert_eq!(store.find_asked_person(&channel, &"7".into()).await.unwrap(), None, "not yet");
     let seat = begun(&run, 1, 2).await;
     assert_eq!(store.find_asked_person(&channel, &"7".into()).await.unwrap().as_ref(), Some(&seat));
@@ -396,7 +397,7 @@ async fn a_person_is_asked_only_while_their_turn_lasts(home: &Home) {
 
 async fn a_failure_in_the_middle_stores_nothing(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     store.call_meeting(&meeting).await.unwrap();
     let post = line("said before");
     store.enqueue(std::slice::from_ref(&post), at(0)).await.unwrap();
@@ -448,7 +449,7 @@ async fn talk_is_open_until_it_is_decided_on_and_answered(home: &Home) {
     assert!(!store.has_open_talk(&here).await.unwrap());
     store.claim(&message("m1", "hello", 0), at(0)).await.unwrap();
     assert!(store.has_open_talk(&here).await.unwrap(), "not decided on");
-    assert!(!store.has_open_talk(&standup_channel().id).await.unwrap());
+    assert!(!store.has_open_talk(&meeting_channel().id).await.unwrap());
     let turn = turn("m1", "vince");
     decided(&store, "m1", std::slice::from_ref(&turn)).await;
     assert!(store.has_open_talk(&here).await.unwrap(), "not answered");
@@ -463,14 +464,14 @@ const JOBS: &str = "SELECT COUNT(*) FROM jobs WHERE kind = 'meeting.run'";
 
 async fn a_call_has_one_job_however_it_is_made(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     for _ in 0..2 {
         store.call_meeting(&meeting).await.unwrap();
         assert_eq!(count(home, JOBS).await, 1);
     }
-    assert_eq!(decide(&store, "m1", MeetingChange::Call(Box::new(standup()))).await, (true, false));
+    assert_eq!(decide(&store, "m1", MeetingChange::Call(Box::new(a_meeting()))).await, (true, false));
     assert_eq!(count(home, JOBS).await, 1, "the channel has an open meeting, and a refused call has no job");
-    let elsewhere = Meeting { channel: general(), ..standup() };
+    let elsewhere = Meeting { channel: general(), ..a_meeting() };
     assert_eq!(decide(&store, "m2", MeetingChange::Call(Box::new(elsewhere.clone()))).await, (true, false));
     assert_eq!(count(home, JOBS).await, 2);
     assert_eq!(run_of(&store, &elsewhere).await.meeting(), &elsewhere.id);
@@ -479,7 +480,7 @@ async fn a_call_has_one_job_however_it_is_made(home: &Home) {
 async fn an_open_meeting_of_an_earlier_version_has_a_job_after_the_migration(home: &Home) {
     let store = home.open().await;
     let (running, _) = opened(&store).await;
-    let over = Meeting { channel: general(), ..standup() };
+    let over = Meeting { channel: general(), ..a_meeting() };
     store.call_meeting(&over).await.unwrap();
     store.end_meeting(&over.id, MeetingState::Cancelled, "enough", &[], at(2)).await.unwrap();
     store.close().await;
@@ -501,7 +502,7 @@ async fn an_open_meeting_of_an_earlier_version_has_a_job_after_the_migration(hom
 
 async fn a_run_that_lost_its_job_stores_nothing_more(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     store.call_meeting(&meeting).await.unwrap();
     let dead = ManualWorker::start(store.database(), at(0)).await.unwrap();
     let lost = claim_run(&dead, &meeting).await;
@@ -546,7 +547,7 @@ async fn killed_after(store: &Store, meeting: &Meeting, step: impl AsyncFnOnce(&
 
 async fn a_meeting_whose_turns_kill_the_process_twice_each_is_not_lost(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     store.call_meeting(&meeting).await.unwrap();
     let seats: Vec<_> = (0..4).map(|position| seat(&meeting, position, vince())).collect();
     killed_after(&store, &meeting, async |run| assert!(run.open(&seats, &[], at(1)).await.unwrap())).await;
@@ -566,7 +567,7 @@ async fn a_meeting_whose_turns_kill_the_process_twice_each_is_not_lost(home: &Ho
 
 async fn a_meeting_that_waits_is_not_blamed_for_kills(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     store.call_meeting(&meeting).await.unwrap();
     for _ in 0..5 {
         let blamed = killed_after(&store, &meeting, async |run| run.record_wait().await.unwrap()).await;
@@ -576,7 +577,7 @@ async fn a_meeting_that_waits_is_not_blamed_for_kills(home: &Home) {
 
 async fn a_meeting_that_kills_the_process_before_its_first_step_is_blamed(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     store.call_meeting(&meeting).await.unwrap();
     for crashes in 0..4 {
         assert_eq!(killed_after(&store, &meeting, async |_| ()).await, (crashes, crashes));

@@ -1,7 +1,6 @@
 use kernel::memory::{Memory, MemoryKind};
 
-use super::sample::at;
-use super::standup::lesson;
+use super::sample::{at, lesson};
 use super::{Home, on_both};
 
 on_both!(a_persona_is_told_its_own_lessons_and_the_teams, a_memory_ends_once, memories_are_stored_once);

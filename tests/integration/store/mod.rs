@@ -1,13 +1,13 @@
 //! The store: one test per guarantee, on SQLite and PostgreSQL.
 
 mod asks;
-mod closing;
-mod crash;
+pub(crate) mod crash;
 mod events;
 mod identities;
 mod inbox;
 mod insight;
 mod limits;
+pub(crate) mod meeting_sample;
 mod meetings;
 mod memory;
 pub(crate) mod opening;
@@ -17,7 +17,6 @@ mod relay;
 mod retention;
 pub(crate) mod sample;
 mod samples;
-mod standup;
 mod statements;
 mod transcript;
 mod turns;

@@ -12,8 +12,7 @@ use teamroom::features::backlog::model::{WorkItem, WorkStatus};
 use teamroom::features::chat::store::{AskUpdate, Claim};
 use teamroom::store::Store;
 
-use super::sample::{ask, at, decided, finish, finished, general, line, message, seen, turn};
-use super::standup::item;
+use super::sample::{ask, at, decided, finish, finished, general, item, line, message, seen, turn};
 use super::{Home, on_both};
 
 on_both!(

@@ -9,7 +9,9 @@ use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::store::ChannelSeen;
 use kernel::db::StoreError;
 use kernel::ids::{AskId, ChannelId, MessageId, TurnId};
+use kernel::memory::{Memory, MemoryKind, MemorySource};
 use kernel::money::TokenUsage;
+use teamroom::features::backlog::model::{Origin, Owner, Urgency, WorkItem};
 use teamroom::features::chat::model::decision::{Decision, Reason};
 use teamroom::features::chat::store::{Decided, Finished, finish_turn};
 use teamroom::store::Store;
@@ -131,4 +133,20 @@ pub(crate) async fn finish(store: &Store, finished: &Finished<'_>) -> Result<boo
     let done = finish_turn(&mut transaction, finished).await?;
     transaction.commit().await?;
     Ok(done)
+}
+
+/// An action of Vince, created `seconds` after noon.
+pub(crate) fn item(what: &str, seconds: i64) -> WorkItem {
+    WorkItem {
+        how: "By profiling it.".into(),
+        why: "Checkout got slow.".into(),
+        urgency: Urgency::Today,
+        criteria: vec!["the profile is posted".into()],
+        ..WorkItem::new(what, Owner::Persona("vince".into()), Origin::CommandLine, at(seconds))
+    }
+}
+
+/// A lesson for the whole team.
+pub(crate) fn lesson(text: &str) -> Memory {
+    Memory { tags: vec!["latency".into()], ..Memory::new(MemoryKind::Lesson, text, MemorySource::Message("m1".into()), at(60)) }
 }

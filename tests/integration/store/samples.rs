@@ -1,6 +1,4 @@
-use chrono::TimeDelta;
 use kernel::feeds::Sample;
-use teamroom::features::standup::model::report::ValueChange;
 
 use super::sample::at;
 use super::{Home, on_both};
@@ -10,7 +8,6 @@ on_both!(
     data_that_went_back_in_time_is_not_recorded_as_news,
     samples_of_a_clock_that_was_ahead_are_in_nobodys_way,
     old_samples_are_forgotten,
-    a_number_is_compared_with_what_it_was_at_the_last_report,
 );
 
 fn sample(name: &str, seconds: i64, number: f64) -> Sample {
@@ -63,16 +60,4 @@ async fn old_samples_are_forgotten(home: &Home) {
     assert_eq!(store.delete_samples_before(at(120), 1).await.unwrap(), 1);
     assert_eq!(store.delete_samples_before(at(120), 10).await.unwrap(), 1);
     assert_eq!(store.list_samples("git", "commits", at(0), at(120)).await.unwrap().len(), 1);
-}
-
-async fn a_number_is_compared_with_what_it_was_at_the_last_report(home: &Home) {
-    let store = home.open().await;
-    let day = TimeDelta::days(1).num_seconds();
-    // Another sample was recorded in between. The last report was at 0.
-    for (seconds, number) in [(0, 10.0), (day / 2, 14.0)] {
-        store.record_samples(&[sample("commits", seconds, number)], at(seconds)).await.unwrap();
-    }
-    let before = store.find_sample_before("git", "commits", at(0)).await.unwrap().unwrap();
-    let change = ValueChange::between("code", &before, &sample("commits", day, 17.0)).unwrap();
-    assert_eq!((change.feed.as_str(), change.before, change.before_at, change.now, change.now_at), ("code", 10.0, at(0), 17.0, at(day)));
 }

@@ -238,6 +238,10 @@ pub(crate) struct CornerTeam {
 impl CornerTeam {
     /// Offline without the scripted model.
     pub(crate) async fn start(backing: Backing, has_model: bool) -> Self {
+        Self::start_with(backing, has_model, |_| ()).await
+    }
+
+    pub(crate) async fn start_with(backing: Backing, has_model: bool, change: impl FnOnce(&mut Config)) -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let model = ScriptedModel::start().await;
         let sources = Sources { dir: dir.path().to_owned(), ..Sources::default() };
@@ -245,9 +249,8 @@ impl CornerTeam {
         config.chat.coalesce = Duration::ZERO;
         config.chat.operators = vec!["*".into()];
         config.server.listen = None;
-        config.standup.pause = Duration::ZERO;
         config.schedules.jobs.clear();
-        config.standup.humans = Vec::new();
+        change(&mut config);
         config.database_url = match backing {
             Backing::Sqlite => migrated::sqlite(&dir.path().join(".teamroom/teamroom.db")),
             Backing::Postgres => migrated::postgres().await.expect("a database"),

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use chrono_tz::Tz;
 use secrecy::ExposeSecret;
+use teamroom::features;
 
 use super::team::TestTeam;
 
@@ -49,7 +51,7 @@ impl TeamProcess {
     }
 
     fn command(team: &TestTeam, listen: &str) -> Command {
-        turn_off_standup(&team.dir.path().join("teamroom.toml"));
+        turn_off_schedule(&team.dir.path().join("teamroom.toml"));
         // Ignores the signal for exceeding the file size limit, so that writes fail like on a full disk.
         let mut command = Command::new("sh");
         command
@@ -138,11 +140,14 @@ impl Drop for TeamProcess {
     }
 }
 
-/// Turns off the daily standup, which would begin in any test that runs at nine o'clock, unless the settings name it.
-fn turn_off_standup(file: &Path) {
-    const STANDUP: &str = "[schedules.standup]";
-    let settings = std::fs::read_to_string(file).unwrap_or_default();
-    if !settings.contains(STANDUP) {
-        std::fs::write(file, format!("{settings}\n{STANDUP}\nenabled = false\n")).expect("it can be written");
+/// Turns off the built-in jobs that begin at an hour, such as nine o'clock, in which a test may run, unless the settings name them.
+fn turn_off_schedule(file: &Path) {
+    let mut settings = std::fs::read_to_string(file).unwrap_or_default();
+    for job in features::actions().built_in(Tz::UTC).iter().filter(|job| job.channel.is_some()) {
+        let heading = format!("[schedules.{}]", job.name);
+        if !settings.contains(&heading) {
+            settings = format!("{settings}\n{heading}\nenabled = false\n");
+        }
     }
+    std::fs::write(file, settings).expect("it can be written");
 }

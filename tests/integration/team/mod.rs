@@ -15,5 +15,5 @@ mod places;
 mod processes;
 mod talk;
 mod time;
-mod trace;
+pub(crate) mod trace;
 mod turn_crashes;

@@ -19,7 +19,6 @@ on_both_stores!(
     who_asks_much_keeps_nobody_waiting,
     an_ask_is_not_joined_to_the_question_before_it,
     who_calls_another_name_begins_anew,
-    a_request_stands_alone_among_hasty_messages,
     a_personas_channel_habit_is_heeded,
     personas_without_a_token_speak_under_their_own_name,
     an_edit_counts_while_the_message_waits,
@@ -181,24 +180,6 @@ async fn who_calls_another_name_begins_anew(backing: Backing) {
     team.say("general", "sentinel, what happened in the last 7 days?").await;
     let authors: Vec<_> = team.wait_for_answers("general", 2).await.into_iter().map(|answer| answer.author).collect();
     assert_eq!(authors, ["Kelly", "Sentinel"]);
-}
-
-async fn a_request_stands_alone_among_hasty_messages(backing: Backing) {
-    let team = Wanted::on(backing)
-        .model(ProviderKind::OpenAi)
-        .configure(|config| config.chat.coalesce = std::time::Duration::from_millis(600))
-        .start()
-        .await;
-    team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
-    team.say("general", "kelly, what did we sell?").await;
-    team.say("general", "let's do a new standup kelly").await;
-    team.say("general", "and what did we buy?").await;
-    let said = async || team.answers("general").await.into_iter().map(|answer| answer.text).collect::<Vec<_>>();
-    eventually("the standup is called and the question is answered for itself", || async {
-        let said = said().await;
-        said.iter().any(|text| text.starts_with("**Standup")) && said.iter().any(|text| text == "answer to sell?")
-    })
-    .await;
 }
 
 async fn a_personas_channel_habit_is_heeded(backing: Backing) {

@@ -1,17 +1,15 @@
-//! `teamroom trace`: what happened to a message, an item and a meeting, as a person and as a program read it.
+//! `teamroom trace`: what happened to a message and an item, as a person and as a program read it.
 
 use std::process::Command;
 
-use kernel::time::{Clock as _, SystemClock};
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use teamroom::store::Store;
 
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
 
 on_both_stores!(what_happened_is_read_from_the_log);
 
-fn trace(team: &TestTeam, args: &[&str]) -> Result<String, String> {
+pub(crate) fn trace(team: &TestTeam, args: &[&str]) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
     command.args(args).current_dir(team.dir.path()).env_clear();
     let output = command.env("DATABASE_URL", team.config.database_url.expose_secret()).output().expect("the binary runs");
@@ -20,7 +18,7 @@ fn trace(team: &TestTeam, args: &[&str]) -> Result<String, String> {
 }
 
 /// Each of these stands in a line after the one before.
-fn assert_order(told: &str, expected: &[&str]) {
+pub(crate) fn assert_order(told: &str, expected: &[&str]) {
     let mut lines = told.lines();
     for part in expected {
         assert!(lines.any(|line| line.contains(part)), "{part} is missing, or not in this order:\n{told}");
@@ -54,15 +52,6 @@ async fn what_happened_is_read_from_the_log(backing: Backing) {
     for asked in [&id, short, &format!("#{short}")] {
         assert_order(&trace(&team, &["trace", asked]).expect("a trace"), &[&format!("item #{short}: Ask the landlord"), "  new"]);
     }
-
-    trace(&team, &["standup", "start", "--channel", "knowledge"]).expect("it begins");
-    eventually("it is held", || async { !team.answers("knowledge").await.is_empty() }).await;
-    let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.expect("the store opens");
-    let meeting = store.list_meetings(1).await.expect("meetings").remove(0);
-    store.close().await;
-    let trace_meeting = || trace(&team, &["trace", meeting.id.as_str()]).expect("a trace");
-    eventually("a turn began", || async { trace_meeting().contains("meeting turn began by ") }).await;
-    assert_order(&trace_meeting(), &["meeting called, kind standup", "meeting opened", "meeting turn began by "]);
 
     let unknown = trace(&team, &["trace", "nothing-of-this-name"]).expect_err("a complaint");
     assert!(unknown.contains("nothing is known of nothing-of-this-name"), "{unknown}");

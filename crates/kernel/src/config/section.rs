@@ -28,6 +28,11 @@ impl<'r> Section<'r> {
         Section { reader: self.reader, path, free: self.free }
     }
 
+    /// Whether the default file is written, so that nothing is set.
+    pub fn is_describing(&self) -> bool {
+        self.reader.describing
+    }
+
     /// The names of the tables inside the table `name`, in file order.
     pub fn list_entries(&mut self, name: &str, example: &str) -> Vec<String> {
         if self.reader.describing {

@@ -156,7 +156,7 @@ async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemI
 }
 
 /// Adds items with their first event, without checking dependencies. Items that refer to stored ones go through [`Store::insert_items`].
-pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
+pub async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
     insert_into(transaction, items, None, at).await
 }
 

@@ -175,6 +175,18 @@ impl Store {
         rows.into_iter().map(WorkItem::try_from).collect()
     }
 
+    /// The channel of the latest item that a meeting decided on, if it is not private.
+    pub async fn find_meeting_channel(&self) -> Result<Option<ChannelId>> {
+        let row: Option<(String,)> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT channel FROM work_items
+             WHERE substr(origin, 3, 7) = 'meeting' AND channel IS NOT NULL AND private_to IS NULL
+             ORDER BY created_at DESC LIMIT 1"
+        )?;
+        Ok(row.map(|(channel,)| channel.into()))
+    }
+
     /// The titles of open items, oldest first.
     pub async fn list_open_titles(&self) -> Result<Vec<(WorkItemId, String)>> {
         let rows: Vec<(String, String)> = sql!(

@@ -35,7 +35,7 @@ pub use retention::retention;
 pub use run::{Claimed, End, RunEnd};
 pub use transitions::{Ended, ITEMS, ItemChange, ItemEvent};
 
-pub(crate) use insertion::insert_items;
+pub use insertion::insert_items;
 pub(crate) use jobs::ItemOf;
 pub(crate) use persons::answer_in;
 pub(crate) use requests::{PersonAnswer, RequestOf, record_reminder, take_answer};

@@ -296,7 +296,7 @@ pub(super) async fn hold_running(transaction: &mut Transaction, meeting: &Meetin
 }
 
 /// The message that called it, for traces of the meeting's messages.
-pub(crate) fn cause(meeting: &Meeting) -> Option<&MessageId> {
+pub fn cause(meeting: &Meeting) -> Option<&MessageId> {
     match &meeting.called_by {
         CalledBy::Person { message, .. } => message.as_ref(),
         CalledBy::Schedule { .. } | CalledBy::CommandLine => None,

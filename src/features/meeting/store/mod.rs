@@ -12,4 +12,4 @@ pub use events::MEETINGS;
 pub use meetings::{Called, OpenMeeting};
 pub use run::{MeetingRun, RUN, fail_meeting};
 
-pub(crate) use meetings::cause;
+pub use meetings::cause;

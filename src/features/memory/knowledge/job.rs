@@ -14,7 +14,6 @@ use kernel::jobs::{JobContext, JobError, JobHandler, NewJob};
 use kernel::memory::documents::Posted;
 use kernel::memory::store::insert_memories;
 use kernel::memory::{Scope, Teacher};
-use kernel::tools::web::PageReader;
 
 const KIND: &str = "knowledge";
 
@@ -46,7 +45,6 @@ pub(in crate::features::memory) struct Outcome {
 /// Reads what people post in knowledge channels.
 pub(in crate::features::memory) struct ReadKnowledge {
     pub(in crate::features::memory) memories: Arc<Memories>,
-    pub(in crate::features::memory) pages: PageReader,
 }
 
 #[async_trait]
@@ -96,7 +94,7 @@ impl ReadKnowledge {
         let mut outcomes = Vec::new();
         for (number, link) in links.iter().take(LINKS).enumerate() {
             let shown = shown_address(link);
-            let read = async || self.pages.read(link).await.map_err(|error| format!("I couldn't read {shown}: {error}."));
+            let read = async || self.memories.pages().read(link).await.map_err(|error| format!("I couldn't read {shown}: {error}."));
             // After the numbers of files.
             outcomes.extend(self.keep(job, row, (link, &shown, 100 + number), read).await?);
         }

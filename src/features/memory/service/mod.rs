@@ -12,14 +12,14 @@ use chrono_tz::Tz;
 use crate::features::chat::settings::ChannelRules;
 use crate::features::memory::request::clean_id;
 use crate::store::Store;
+use kernel::agent::Agents;
 use kernel::chat::message::{Speaker, Spoken};
 use kernel::db::StoreError;
 use kernel::memory::spans::Span;
 use kernel::memory::{Memory, MemoryKind, Recall, Scope};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
-use kernel::tools::settings::ToolSettings;
-use kernel::tools::web::{Lookup, PageReader};
+use kernel::tools::web::PageReader;
 
 pub(in crate::features::memory) use asker::Asker;
 pub(in crate::features::memory) use changing::Meant;
@@ -34,9 +34,9 @@ pub struct Deps {
     pub roster: Arc<Roster>,
     /// What channels are for.
     pub channels: ChannelRules,
-    /// Which pages may be read, and how their names are looked up.
-    pub tools: ToolSettings,
-    pub lookup: Arc<dyn Lookup>,
+    /// None in a process that only carries out commands.
+    pub agents: Option<Arc<Agents>>,
+    pub pages: Arc<PageReader>,
     /// The team's zone, in which people's dates are.
     pub zone: Tz,
     pub clock: SharedClock,
@@ -95,8 +95,12 @@ impl Memories {
         &self.deps.channels
     }
 
-    pub(in crate::features::memory) fn page_reader(&self) -> PageReader {
-        PageReader::new(&self.deps.tools, self.deps.lookup.clone())
+    pub(in crate::features::memory) fn pages(&self) -> &PageReader {
+        &self.deps.pages
+    }
+
+    pub(in crate::features::memory) fn agents(&self) -> Option<Arc<Agents>> {
+        self.deps.agents.clone()
     }
 
     pub(in crate::features::memory) fn store(&self) -> &Store {

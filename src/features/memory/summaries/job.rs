@@ -42,10 +42,10 @@ const SUMMARY: usize = 800;
 const TOKENS: u32 = 300;
 
 /// Summarises long channels.
-pub struct SummariseChannels {
-    pub store: Store,
-    pub agents: Arc<Agents>,
-    pub channels: ChannelRules,
+pub(in crate::features::memory) struct SummariseChannels {
+    pub(in crate::features::memory) store: Store,
+    pub(in crate::features::memory) agents: Arc<Agents>,
+    pub(in crate::features::memory) channels: ChannelRules,
 }
 
 /// Lines of a channel with the ids of their messages.
@@ -56,7 +56,7 @@ impl SummariseChannels {
     ///
     /// # Errors
     /// The database does not respond.
-    pub async fn enqueue(store: &Store, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub(in crate::features::memory) async fn enqueue(store: &Store, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut transaction = store.db().begin().await?;
         enqueue(&mut transaction, &NewJob::new(KIND, &()).unique(KIND).at(now), now).await?;
         transaction.commit().await

@@ -12,4 +12,4 @@
 mod extract;
 mod job;
 
-pub use job::SummariseChannels;
+pub(super) use job::SummariseChannels;

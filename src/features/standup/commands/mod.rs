@@ -94,7 +94,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
 }
 
 impl StandupCommands {
-    fn today(&self) -> NaiveDate {
+    pub(super) fn today(&self) -> NaiveDate {
         self.clock.now().with_timezone(&self.terms.zone).date_naive()
     }
 
@@ -103,10 +103,7 @@ impl StandupCommands {
         let day = call.arguments.find_date("date", today)?.unwrap_or(today);
         if call.caller.is_command_line() {
             let stored = self.get_report(day, call.arguments.find_text("channel")).await?;
-            let text = render::render_report_markdown(&stored.report);
-            // Removes the front matter.
-            let text = text.split_once("\n---\n").map_or(text.as_str(), |(_, text)| text).trim_start();
-            return Ok(CommandReply::private(text).with_data(serde_json::to_value(&stored.report)?));
+            return show_report(&stored.report);
         }
         let here = &call.get_channel()?.id;
         if let Some(stored) = self.store.find_report(here, day).await? {
@@ -174,6 +171,13 @@ impl StandupCommands {
         let name = self.roster.name_of(persona);
         Ok(CommandReply::private(format!("Noted: {} for {name}.", if useful { "useful" } else { "not useful" })))
     }
+}
+
+/// A report for the command line: the content of its file without the front matter, which is for programs.
+pub(super) fn show_report(report: &DayReport) -> anyhow::Result<CommandReply> {
+    let file = render::render_report_markdown(report);
+    let text = file.split_once("\n---\n").map_or(file.as_str(), |(_, text)| text).trim();
+    Ok(CommandReply::private(text).with_data(serde_json::to_value(report)?))
 }
 
 /// The card and its thread as one text.

@@ -34,7 +34,9 @@ impl StandupCommands {
         let outcome = self.store.call_meeting(&meeting).await?;
         Ok(match outcome {
             Called::Opened => CommandReply::private("The standup begins.").with_data(json!({ "meeting": meeting })),
-            Called::AlreadyOpen(running) => CommandReply::refused(render::render_already_running(&running, self.terms.zone)),
+            Called::AlreadyOpen(running) => {
+                CommandReply::refused(render::render_already_running(&running, self.terms.zone)).with_data(json!({ "meeting": running }))
+            }
         })
     }
 

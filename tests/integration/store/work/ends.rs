@@ -10,8 +10,7 @@ use super::{
     claim, do_next, done, end, failed, find, for_persona, ids, insert, item, last_event, last_note, needing, no_post, outcome, part_of,
     plan, posts, proof, status, waits,
 };
-use crate::store::sample::{at, line};
-use crate::store::standup::lesson;
+use crate::store::sample::{at, lesson, line};
 use crate::store::{Home, on_both};
 
 on_both!(

@@ -1,12 +1,11 @@
-use kernel::ids::WorkItemId;
+use kernel::ids::{MeetingId, WorkItemId};
 use teamroom::features::backlog::model::WorkStatus::{Blocked, Cancelled, Done, Failed, InProgress, InReview, New, Ready, Waiting};
 use teamroom::features::backlog::model::{Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
 use teamroom::features::backlog::store::{End, ItemFilter, Planned, RunEnd};
 use teamroom::store::Store;
 
 use super::{Held, claim_at, done, failed, for_persona, insert};
-use crate::store::sample::at;
-use crate::store::standup::item;
+use crate::store::sample::{at, item};
 use crate::store::{Home, on_both};
 
 on_both!(
@@ -16,6 +15,7 @@ on_both!(
     what_became_of_items_is_told_once_for_each,
     items_are_counted_by_status,
     a_failure_in_the_middle_inserts_no_item,
+    the_team_met_last_where_the_latest_item_of_a_meeting_came_from,
 );
 
 const ALL: ItemFilter<'_> = ItemFilter { statuses: &[], owner: None, limit: 100 };
@@ -157,4 +157,18 @@ async fn a_failure_in_the_middle_inserts_no_item(home: &Home) {
     crate::store::opening::tamper(home, "DROP TABLE events").await;
     store.insert_items(&items, at(0)).await.unwrap_err();
     assert!(store.list_items(&ALL).await.unwrap().is_empty());
+}
+
+async fn the_team_met_last_where_the_latest_item_of_a_meeting_came_from(home: &Home) {
+    let store = home.open().await;
+    assert_eq!(store.find_meeting_channel().await.unwrap(), None);
+    let met = |seconds, channel: &str| WorkItem {
+        origin: Origin::Meeting(MeetingId::from("m1").into()),
+        channel: Some(channel.into()),
+        ..item(&format!("from {channel}"), seconds)
+    };
+    let private = WorkItem { private_to: Some("private".into()), ..met(9, "private") };
+    let of_a_person = WorkItem { channel: Some("general".into()), ..item("asked for", 8) };
+    insert(&store, &[met(1, "earlier"), met(3, "ops"), met(2, "daily"), private, of_a_person]).await;
+    assert_eq!(store.find_meeting_channel().await.unwrap(), Some("ops".into()));
 }

@@ -23,8 +23,7 @@ use teamroom::features::backlog::model::{Evidence, Execution, Wait, WorkItem, Wo
 use teamroom::features::backlog::store::{Claimed, End, Ended, ItemEvent, Planned, RUN, RunEnd, set_item_aside};
 use teamroom::store::Store;
 
-use super::sample::{at, line};
-use super::standup::item;
+use super::sample::{at, item, line};
 
 /// The planner's usual decision: ready, for this persona.
 fn for_persona(persona: &str) -> Planned<'static> {

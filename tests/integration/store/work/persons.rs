@@ -9,8 +9,7 @@ use super::ends::reviewed_by;
 use super::{
     Held, claim, done, end, failed, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, posts, proof, status,
 };
-use crate::store::sample::{at, line};
-use crate::store::standup::lesson;
+use crate::store::sample::{at, lesson, line};
 use crate::store::{Home, on_both};
 
 on_both!(

@@ -150,7 +150,8 @@ impl Relay {
         while let Some(mut row) = self.inner.store.next_pending(channel, self.inner.clock.now()).await? {
             self.screen(&mut row.message);
             row.message.fit(&self.text_format());
-            if !self.deliver(&row).await? {
+            // The commit of a row that is added meanwhile wakes the channel.
+            if !self.deliver(&row).await? || row.is_last {
                 return Ok(());
             }
         }

@@ -25,6 +25,8 @@ pub struct OutboxRow {
     pub attempts: u32,
     pub first_attempt_at: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
+    /// No other message of its channel waited when it was read.
+    pub is_last: bool,
 }
 
 /// The delivery state of a message.
@@ -98,17 +100,19 @@ impl Database {
 
     /// The next message of a channel. None if there is none or it must wait. Messages never overtake each other.
     pub async fn next_pending(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<Option<OutboxRow>> {
-        let row: Option<OutboxColumns> = sql!(
+        let rows: Vec<OutboxColumns> = sql!(
             self.db().read(),
-            fetch_optional,
-            "SELECT * FROM outbox WHERE channel = $1 AND state = 'pending' ORDER BY position LIMIT 1",
+            fetch_all,
+            "SELECT * FROM outbox WHERE channel = $1 AND state = 'pending' ORDER BY position LIMIT 2",
             channel.as_str()
         )?;
-        Ok(row.filter(|row| row.next_attempt_at <= now).map(|row| OutboxRow {
+        let is_last = rows.len() == 1;
+        Ok(rows.into_iter().next().filter(|row| row.next_attempt_at <= now).map(|row| OutboxRow {
             message: row.message.0,
             attempts: row.attempts,
             first_attempt_at: row.first_attempt_at,
             created_at: row.created_at,
+            is_last,
         }))
     }
 

@@ -136,7 +136,7 @@ pub(crate) fn only_tells(text: &str, roster: &Roster) -> bool {
 }
 
 /// Whether a text is said to a persona, whatever it is about: it begins with its name, or is a question and nothing else.
-pub(crate) fn speaks_to_a_persona(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
+pub fn speaks_to_a_persona(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
     let spoken = spoken(text);
     let sentences = sentences(&spoken);
     let asks = matches!(sentences.as_slice(), [only] if only.asks);

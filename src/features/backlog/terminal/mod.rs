@@ -1,17 +1,17 @@
-//! The additions of `teamroom backlog` to the commands of the registry: a file of items, saving files, and watching.
+//! What `teamroom backlog` has at the command line alone: a file of items, saving files, and watching.
 
 mod watch;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::json;
 
-use crate::cli::{Globals, generated, setting};
 use crate::features::backlog::model::ItemDraft;
 use crate::features::backlog::service::{AskedIn, Asker, Backlog};
+use crate::features::{Shown, TerminalCommand};
 use kernel::chat::medium::Medium;
 use kernel::commands::CommandReply;
 use kernel::tools::workspace;
@@ -51,50 +51,50 @@ fn take_file(add: Command) -> Command {
         .after_long_help(FILE_HELP)
 }
 
-pub(super) async fn watch(globals: &Globals, group: &ArgMatches, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let args = watch::Args::from_arg_matches(matches)?;
-    let config = setting::read_config(globals)?;
-    let beside = generated::open(&config).await?;
-    let backlog = beside.services.late::<Backlog>().get()?;
-    let watched = watch::watch(&backlog, &args, group.get_flag("json")).await;
-    beside.store.close().await;
-    watched
+/// `watch`, `add --file` and `files --out`.
+pub(super) fn find(given: &ArgMatches) -> Option<TerminalCommand> {
+    let ("backlog", group) = given.subcommand()? else { return None };
+    match group.subcommand()? {
+        ("watch", matches) => {
+            let (args, as_json) = (watch::Args::from_arg_matches(matches), group.get_flag("json"));
+            Some(command(async move |backlog| {
+                watch::watch(&backlog, &args?, as_json).await?;
+                Ok(Shown::Nothing)
+            }))
+        }
+        ("add", matches) => {
+            let file = matches.get_one::<PathBuf>("file")?.clone();
+            Some(command(async move |backlog| add_file(&backlog, &file).await.map(Shown::Reply)))
+        }
+        ("files", matches) => {
+            let folder = matches.get_one::<PathBuf>("out")?.clone();
+            let id = matches.get_one::<String>("id").cloned().unwrap_or_default();
+            Some(command(async move |backlog| save_files(&backlog, &id, &folder).await.map(Shown::Reply)))
+        }
+        _ => None,
+    }
 }
 
-pub(super) async fn add_file(globals: &Globals, group: &ArgMatches, file: &Path) -> anyhow::Result<ExitCode> {
-    let as_json = group.get_flag("json");
-    let config = setting::read_config(globals)?;
-    let drafts = match read_file(file) {
-        Ok(drafts) => drafts,
-        Err(error) => return generated::answer(Err(error), as_json),
-    };
-    let beside = generated::open(&config).await?;
-    let backlog = beside.services.late::<Backlog>().get()?;
-    let added = backlog.add_all(&drafts, &Asker::CommandLine, AskedIn::default()).await;
-    beside.store.close().await;
-    let reply = added.map_err(Into::into).map(|items| {
-        let text = if items.len() == 1 { "Added 1 item.".to_owned() } else { format!("Added {} items.", items.len()) };
-        CommandReply::private(text).with_data(json!({ "items": items }))
-    });
-    generated::answer(reply, as_json)
+fn command<F>(run: impl FnOnce(Arc<Backlog>) -> F + Send + 'static) -> TerminalCommand
+where
+    F: Future<Output = anyhow::Result<Shown>> + Send + 'static,
+{
+    Box::new(|services| Box::pin(async move { run(services.late::<Backlog>().get()?).await }))
 }
 
-pub(super) async fn save_files(globals: &Globals, group: &ArgMatches, id: &str, folder: &Path) -> anyhow::Result<ExitCode> {
-    let config = setting::read_config(globals)?;
-    let beside = generated::open(&config).await?;
-    let backlog = beside.services.late::<Backlog>().get()?;
-    let found = backlog.get_files(id).await;
-    beside.store.close().await;
-    let saved = found.map_err(anyhow::Error::from).and_then(|(_, files)| {
-        let files = files.iter().map(|file| (file.facts.name.as_str(), file.content.as_slice()));
-        Ok(workspace::save_files(folder, files)?)
-    });
-    let reply = saved.map(|saved| {
-        let names: Vec<_> = saved.iter().map(|path| path.display().to_string()).collect();
-        let text = names.iter().map(|name| format!("Saved {}", Medium::Chat.line(name))).collect::<Vec<_>>().join("\n");
-        CommandReply::private(text).with_data(json!({ "saved": names }))
-    });
-    generated::answer(reply, group.get_flag("json"))
+async fn add_file(backlog: &Backlog, file: &Path) -> anyhow::Result<CommandReply> {
+    let items = backlog.add_all(&read_file(file)?, &Asker::CommandLine, AskedIn::default()).await?;
+    let text = if items.len() == 1 { "Added 1 item.".to_owned() } else { format!("Added {} items.", items.len()) };
+    Ok(CommandReply::private(text).with_data(json!({ "items": items })))
+}
+
+async fn save_files(backlog: &Backlog, id: &str, folder: &Path) -> anyhow::Result<CommandReply> {
+    let (_, files) = backlog.get_files(id).await?;
+    let files = files.iter().map(|file| (file.facts.name.as_str(), file.content.as_slice()));
+    let saved = workspace::save_files(folder, files)?;
+    let names: Vec<_> = saved.iter().map(|path| path.display().to_string()).collect();
+    let text = names.iter().map(|name| format!("Saved {}", Medium::Chat.line(name))).collect::<Vec<_>>().join("\n");
+    Ok(CommandReply::private(text).with_data(json!({ "saved": names })))
 }
 
 fn read_file(file: &Path) -> anyhow::Result<Vec<ItemDraft>> {

@@ -1,20 +1,19 @@
 //! `teamroom backlog watch`: prints changes of the backlog, read from the database.
 
 use std::collections::HashMap;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use crate::app::shutdown;
-use crate::cli::terminal::on_one_line;
-use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
 use crate::features::backlog::render::{describe_change, name_of_owner};
 use crate::features::backlog::service::Backlog;
 use crate::features::backlog::store::ITEMS;
 use crate::store::Store;
+use kernel::chat::medium::Medium;
+use kernel::chat::text::plain;
 use kernel::commands::parse_duration;
 use kernel::db::StoreError;
 use kernel::ids::WorkItemId;
@@ -22,9 +21,6 @@ use kernel::time::{Clock, SharedClock, SystemClock};
 
 /// Overlap of two readings, because the clock of another process may be behind. Printed changes are not printed again.
 const OVERLAP: TimeDelta = TimeDelta::seconds(10);
-
-/// The exit code that a shell reports after Ctrl-C: 128 plus the number of the signal.
-const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -36,7 +32,7 @@ pub(super) struct Args {
     limit: Option<Duration>,
 }
 
-pub(super) async fn watch(backlog: &Backlog, args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
+pub(super) async fn watch(backlog: &Backlog, args: &Args, as_json: bool) -> anyhow::Result<()> {
     let limit = async {
         match args.limit {
             Some(limit) => SystemClock.sleep(limit).await,
@@ -44,12 +40,11 @@ pub(super) async fn watch(backlog: &Backlog, args: &Args, as_json: bool) -> anyh
         }
     };
     tokio::select! {
-        ended = follow(backlog, args.until_idle, as_json) => ended.map(|()| ExitCode::SUCCESS),
+        ended = follow(backlog, args.until_idle, as_json) => ended,
         () = limit => {
             anyhow::ensure!(!args.until_idle, "there is still work to do");
-            Ok(ExitCode::SUCCESS)
+            Ok(())
         }
-        () = shutdown::signalled() => Ok(ExitCode::from(INTERRUPTED)),
     }
 }
 
@@ -91,7 +86,7 @@ fn print(backlog: &Backlog, item: &WorkItem, from: Option<WorkStatus>, to: WorkS
         return;
     }
     let owner = name_of_owner(&item.owner, backlog.roster());
-    let wait = item.wait.as_ref().map(crate::features::backlog::model::Wait::describe);
+    let wait = item.wait.as_ref().map(Wait::describe);
     let why = wait.or_else(|| item.outcome.clone()).map_or(String::new(), |why| format!(" — {}", on_one_line(&why)));
     println!("{}  #{}  {}  {owner}: {}{why}", at.format("%H:%M:%S"), item.short_id(), describe_change(from, to), on_one_line(&item.what));
 }
@@ -99,4 +94,9 @@ fn print(backlog: &Backlog, item: &WorkItem, from: Option<WorkStatus>, to: WorkS
 async fn is_idle(store: &Store) -> Result<bool, StoreError> {
     let counts = store.count_items(SystemClock.now()).await?;
     Ok([WorkStatus::New, WorkStatus::Ready, WorkStatus::InProgress].into_iter().all(|status| counts.of(status) == 0))
+}
+
+/// Foreign text without marks that a terminal would interpret.
+fn on_one_line(text: &str) -> String {
+    plain(&Medium::Chat.line(text))
 }

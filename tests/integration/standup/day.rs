@@ -5,9 +5,11 @@ use std::time::Duration;
 use serde_json::json;
 use teamroom::features::backlog::model::{Evidence, Execution, Judge, Wait, WorkStatus};
 
-use super::host::Page;
-use super::part::{MORE, Part, Play, fetch, finish, write};
-use super::stage::{HERE, PERSON, Setting, Stage};
+use super::stage::PERSON;
+use crate::backlog::host::Page;
+use crate::backlog::part::{MORE, Part, Play, fetch, finish, write};
+use crate::backlog::stage::{HERE, Setting, Stage};
+use crate::standup::change;
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
@@ -22,7 +24,11 @@ const LETTER: &str = "One page, as in `letters_of/ann_2.md` [draft] for @ann, ~3
 const START: &str = "let's do a new standup kelly";
 
 async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(backing: Backing) {
-    let stage = Setting::on(backing).with_person().open().await;
+    let stage = Setting::on(backing)
+        .configure(|config| change(config, |standup| standup.pause = Duration::ZERO))
+        .with_person(|config, person| change(config, |standup| standup.humans = vec![(PERSON.to_owned(), person.id.as_str().into())]))
+        .open()
+        .await;
     stage.web.lay_out("market", Page::Down);
     hold(&stage).await;
 
@@ -73,6 +79,7 @@ async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(bac
 async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing) {
     let stage = Setting::on(backing)
         .with_model()
+        .configure(|config| change(config, |standup| standup.pause = Duration::ZERO))
         .configure(|config| config.backlog.test_command = ["grep", "-q", "A,9", "table.csv"].map(str::to_owned).into())
         .open()
         .await;

@@ -1,4 +1,4 @@
-//! A standup as text: speakers, their messages, and the threads below them.
+//! A meeting as text: speakers, their messages, and the threads below them.
 
 use std::io::IsTerminal;
 
@@ -10,7 +10,7 @@ use crate::cli::terminal::plain;
 /// Indentation of messages in a thread.
 const INDENT: &str = "    ";
 
-/// How a standup is printed.
+/// How a meeting is printed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transcript {
     bold: bool,

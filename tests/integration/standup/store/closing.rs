@@ -16,12 +16,11 @@ use teamroom::features::standup::model::prediction::{Prediction, Settled, Verdic
 use teamroom::features::standup::store::StandupClosing;
 use teamroom::store::Store;
 
-use super::opening::tamper;
-use super::sample::{at, general, line};
-use super::standup::{
-    ben, closed, closing, contribution, item, lesson, opened, prediction, report, run_of, seat, standup, standup_channel, today, vince,
-};
-use super::{Home, on_both};
+use super::sample::{closed, closing, prediction, report};
+use crate::store::meeting_sample::{a_meeting, ben, contribution, meeting_channel, opened, run_of, seat, today, vince};
+use crate::store::opening::tamper;
+use crate::store::sample::{at, general, item, lesson, line};
+use crate::store::{Home, on_both};
 
 on_both!(
     a_standup_is_closed_once_with_all_that_came_of_it,
@@ -111,7 +110,7 @@ async fn a_second_standup_of_the_day_revises_the_report(home: &Home) {
     let store = home.open().await;
     let (_, first) = closed(&store, 1).await;
     let (second, _) = closed(&store, 2).await;
-    let stored = store.find_report(&standup_channel().id, today()).await.unwrap().unwrap();
+    let stored = store.find_report(&meeting_channel().id, today()).await.unwrap().unwrap();
     assert_eq!((stored.report.revision, &stored.report.meeting), (2, &second.id));
     assert_eq!(stored.post, first.id, "revisions stand where the first was posted");
     assert_eq!(store.list_reports(9).await.unwrap(), std::slice::from_ref(&stored));
@@ -121,7 +120,7 @@ async fn a_second_standup_of_the_day_revises_the_report(home: &Home) {
     let (stale, post) = (report(&third, 2), line("revision 2 again"));
     let items = [item("profile checkout", 60)];
     assert!(!StandupClosing { items: &items, ..closing(&run, &third, &stale, &post.id) }.store().await.unwrap());
-    assert_eq!(store.find_report(&standup_channel().id, today()).await.unwrap(), Some(stored));
+    assert_eq!(store.find_report(&meeting_channel().id, today()).await.unwrap(), Some(stored));
     assert!(store.list_items(&ALL_ITEMS).await.unwrap().is_empty());
     assert!(closing(&run, &third, &report(&third, 3), &post.id).store().await.unwrap(), "the meeting still waits for its end");
 }
@@ -129,15 +128,15 @@ async fn a_second_standup_of_the_day_revises_the_report(home: &Home) {
 async fn reports_are_found_by_day(home: &Home) {
     let store = home.open().await;
     let friday = today() - Days::new(3);
-    for (day, channel) in [(friday, standup_channel()), (today(), standup_channel()), (today(), general())] {
-        let called = Meeting { day, channel, ..standup() };
+    for (day, channel) in [(friday, meeting_channel()), (today(), meeting_channel()), (today(), general())] {
+        let called = Meeting { day, channel, ..a_meeting() };
         store.call_meeting(&called).await.unwrap();
         let run = run_of(&store, &called).await;
         run.open(&[], &[], at(1)).await.unwrap();
         let meeting = run.begin_closing(at(2)).await.unwrap().unwrap();
         assert!(closing(&run, &meeting, &report(&meeting, 1), &line("the Day Report").id).store().await.unwrap());
     }
-    let channel = standup_channel().id;
+    let channel = meeting_channel().id;
     let last = store.find_last_report(&channel, today() - Days::new(1)).await.unwrap().unwrap();
     assert_eq!(last.report.day, friday, "the last one, however long ago");
     assert_eq!(store.find_last_report(&channel, friday - Days::new(1)).await.unwrap(), None);
@@ -156,7 +155,7 @@ async fn a_report_that_cannot_be_read_is_told(home: &Home) {
     let store = home.open().await;
     closed(&store, 1).await;
     tamper(home, r#"UPDATE reports SET report = '{"day":"2026-11-21"}'"#).await;
-    let error = store.find_report(&standup_channel().id, today()).await.unwrap_err();
+    let error = store.find_report(&meeting_channel().id, today()).await.unwrap_err();
     assert!(error.to_string().contains("column report") && error.to_string().contains("restore a backup"), "{error}");
     assert!(!error.is_retryable());
     assert_eq!(store.list_meetings(9).await.unwrap().len(), 1, "the rest is still there");
@@ -221,7 +220,7 @@ async fn a_person_rates_an_insight_once(home: &Home) {
 
 async fn a_standup_is_told_in_figures(home: &Home) {
     let store = home.open().await;
-    let meeting = standup();
+    let meeting = a_meeting();
     store.call_meeting(&meeting).await.unwrap();
     let run = run_of(&store, &meeting).await;
     let echo = || teamroom::features::meeting::model::Participant::Persona("echo".into());
@@ -243,8 +242,8 @@ async fn a_standup_is_told_in_figures(home: &Home) {
 
     let meeting = run.begin_closing(at(50)).await.unwrap().unwrap();
     assert!(StandupClosing { at: at(75), ..closing(&run, &meeting, &report(&meeting, 1), &line("").id) }.store().await.unwrap());
-    let elsewhere = Channel { id: "30".into(), ..standup_channel() };
-    let cancelled = Meeting { channel: elsewhere, ..standup() };
+    let elsewhere = Channel { id: "30".into(), ..meeting_channel() };
+    let cancelled = Meeting { channel: elsewhere, ..a_meeting() };
     store.call_meeting(&cancelled).await.unwrap();
     store.end_meeting(&cancelled.id, MeetingState::Cancelled, "no", &[], at(80)).await.unwrap();
 
@@ -261,7 +260,7 @@ async fn a_standup_is_told_in_figures(home: &Home) {
     };
     assert_eq!(store.list_standup_figures(14).await.unwrap(), [expected]);
 
-    let next = Meeting { called_at: at(0) + TimeDelta::days(1), day: today() + Days::new(1), ..standup() };
+    let next = Meeting { called_at: at(0) + TimeDelta::days(1), day: today() + Days::new(1), ..a_meeting() };
     store.call_meeting(&next).await.unwrap();
     let run = run_of(&store, &next).await;
     run.open(&[], &[], at(1)).await.unwrap();

@@ -1,0 +1,80 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use clap::ArgMatches;
+
+use crate::config::RetentionSettings;
+use crate::features::backlog::replies::ReplyListener;
+use crate::features::backlog::service::{self, Backlog};
+use crate::features::backlog::{Deps, Work, commands, store, terminal};
+use crate::features::chat::listener::Listener;
+use crate::features::{Feature, FeatureDeps, TerminalCommand};
+use kernel::commands::{Refused, Registry, Services};
+use kernel::jobs::{JobHandler, RetentionRule};
+use kernel::repository::Repositories;
+
+pub struct BacklogFeature;
+
+#[async_trait]
+impl Feature for BacklogFeature {
+    fn register(&self, registry: &mut Registry, services: &Services) {
+        commands::register(registry, services);
+    }
+
+    fn provide(&self, deps: &FeatureDeps<'_>, services: &Services) {
+        let FeatureDeps { config, roster, people, store, running, kanban, clock } = deps;
+        let repositories = Repositories::new(config.repositories.clone(), &config.data.join("worktrees"));
+        services.provide(Arc::new(Backlog::new(service::Deps {
+            store: store.clone(),
+            roster: roster.clone(),
+            people: people.clone(),
+            repositories: repositories.clone(),
+            budgets: config.budgets.clone(),
+            zone: config.schedules.zone,
+            working_hours: config.backlog.working_hours,
+            most_rejections: config.backlog.attempts,
+            kanban: kanban.clone(),
+            clock: clock.clone(),
+        })));
+        let Some(running) = running else { return };
+        services.provide(Arc::new(Work::new(Deps {
+            roster: roster.clone(),
+            people: people.clone(),
+            settings: config.backlog.clone(),
+            zone: config.schedules.zone,
+            learnings: config.data.join("learnings.md"),
+            store: store.clone(),
+            agents: running.agents.clone(),
+            budgets: config.budgets.clone(),
+            workspaces: running.workspaces.clone(),
+            repositories,
+            platform: running.platform.clone(),
+            ops_channel: config.ops_channel().to_owned(),
+            clock: clock.clone(),
+        })));
+    }
+
+    async fn recover(&self, services: &Services) -> anyhow::Result<()> {
+        Ok(services.late::<Work>().get()?.recover().await?)
+    }
+
+    fn listener(&self, services: &Services) -> Option<Arc<dyn Listener>> {
+        Some(Arc::new(ReplyListener { backlog: services.late() }))
+    }
+
+    fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
+        Ok(services.late::<Work>().get()?.job_handlers())
+    }
+
+    fn list_retention(&self, settings: &RetentionSettings) -> Vec<RetentionRule> {
+        store::retention(settings.work(), settings.model_calls())
+    }
+
+    fn extend_command_line(&self, command: clap::Command) -> clap::Command {
+        command.mut_subcommand("backlog", terminal::extend)
+    }
+
+    fn find_terminal_command(&self, given: &ArgMatches) -> Option<TerminalCommand> {
+        terminal::find(given)
+    }
+}
