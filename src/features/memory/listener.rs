@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::button::{MemoryButton, Press};
 use super::render::render_taught;
-use super::request::{Request, parse_forget, parse_request};
+use super::request::{Forgettable, Request, parse_forget, parse_request};
 use super::service::{Asker, Lesson, Meant, Memories, MemoryError};
 use super::store::Teach;
 use crate::features::chat::listener::{Listener, Taken};
@@ -42,11 +42,11 @@ impl Listener for RememberListener {
             reply_to: Some(message.id.clone()),
             ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, text)
         };
-        if let Some(id) = find_forget(&memories, message) {
-            let meant = match (&id, &message.reply_to) {
-                (Some(id), _) => Meant::Id(id),
-                (None, Some(reply)) => Meant::Message(&reply.message),
-                (None, None) => Meant::Last { channel: &message.channel.id },
+        if let Some(forgettable) = find_forget(&memories, message) {
+            let meant = match (&forgettable, &message.reply_to) {
+                (Forgettable::Id(id), _) => Meant::Id(id),
+                (Forgettable::That, Some(reply)) => Meant::Message(&reply.message),
+                (Forgettable::That, None) => Meant::Last { channel: &message.channel.id },
             };
             let why = "something is to be forgotten".to_owned();
             return match memories.draft_forget_that(&meant, &Asker::author(message)).await {
@@ -81,8 +81,7 @@ fn find_request(memories: &Memories, message: &InboundMessage) -> Option<Request
     parse_request(&without_invisible(&message.text), &list_names(memories))
 }
 
-/// The id of what is to be forgotten, if one is said.
-fn find_forget(memories: &Memories, message: &InboundMessage) -> Option<Option<String>> {
+fn find_forget(memories: &Memories, message: &InboundMessage) -> Option<Forgettable> {
     parse_forget(&without_invisible(&message.text), &list_names(memories))
 }
 

@@ -33,13 +33,22 @@ pub fn parse_request(text: &str, names: &[&str]) -> Option<Request> {
     Some(parse_instead(said).unwrap_or_else(|| Request { text: said.to_owned(), replaces: None }))
 }
 
-/// "forget that", "forget #k3m9xz". Gives the id as written, if one is. None: it is no such request.
-pub fn parse_forget(text: &str, names: &[&str]) -> Option<Option<String>> {
+/// What somebody wants forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forgettable {
+    /// What was said, or what is replied to.
+    That,
+    /// As written.
+    Id(String),
+}
+
+/// "forget that", "forget #k3m9xz". None: it is no such request.
+pub fn parse_forget(text: &str, names: &[&str]) -> Option<Forgettable> {
     let said = find_after(text, names, strip_forget)?;
     let id = clean_id(said);
     match id.as_str() {
-        "that" | "it" | "this" => Some(None),
-        _ if looks_like_id(&id) && id.contains(|c: char| c.is_ascii_digit()) | said.starts_with('#') => Some(Some(id)),
+        "that" | "it" | "this" => Some(Forgettable::That),
+        _ if looks_like_id(&id) && id.contains(|c: char| c.is_ascii_digit()) | said.starts_with('#') => Some(Forgettable::Id(id)),
         _ => None,
     }
 }
@@ -143,10 +152,10 @@ mod tests {
     #[test]
     fn what_is_to_be_forgotten_is_the_last_thing_or_has_an_id() {
         for message in ["forget that", "Forget it!", "kelly, please forget that.", "<user:discord:7> forget this"] {
-            assert_eq!(parse_forget(message, &["Kelly"]), Some(None), "{message}");
+            assert_eq!(parse_forget(message, &["Kelly"]), Some(Forgettable::That), "{message}");
         }
         for message in ["forget #k3m9xz", "kelly, forget `K3M9XZ`", "forget #abcdef"] {
-            assert!(matches!(parse_forget(message, &["Kelly"]), Some(Some(_))), "{message}");
+            assert!(matches!(parse_forget(message, &["Kelly"]), Some(Forgettable::Id(_))), "{message}");
         }
         for message in
             ["forget about it", "forget me not", "don't forget that", "I forget that", "forget", "forget everyone", "forgetting it"]

@@ -45,10 +45,11 @@ async fn a_file_is_read_acknowledged_found_and_cited_until_its_message_is_delete
     assert_eq!(told, "I've read plan.md. Ask us about it any time.");
     assert_eq!(parts(&stage.team).await, 2);
     let answer = stage.answer_to("kelly, where do we host?").await;
-    let cited = "From plan.md, \"Hosting\", posted by Ann on 2 March 2026: We host in the cellar of the old mill in Graz.";
-    assert!(answer.starts_with(cited), "{answer}");
+    let (cited, told) = answer.split_once(" 2026: ").unwrap_or_else(|| panic!("{answer}"));
+    assert!(cited.starts_with("From plan.md, \"Hosting\", posted by Ann on "), "{answer}");
+    assert!(told.starts_with("We host in the cellar of the old mill in Graz."), "{answer}");
     let found = stage.command("search", &[("words", "budget for servers")]).await;
-    assert!(found.contains("(from plan.md, \"Money\", posted by Ann on 2 Mar 2026)"), "{found}");
+    assert!(found.contains("(from plan.md, \"Money\", posted by Ann on "), "{found}");
     // A persona that is spoken to answers, and what came with it is read all the same.
     stage.team.drop_file(KNOWLEDGE, "rules.md", b"# Rules\n\nShoes off upstairs.\n".to_vec(), "vince, what do you think of it?").await;
     eventually("it is read in silence", || async { parts(&stage.team).await == 3 }).await;
@@ -89,7 +90,13 @@ async fn a_link_is_fetched_only_from_public_addresses(backing: Backing) {
     open(&stage.team).await;
     let inside = format!("{}/users/@me", stage.team.sandbox().api_url());
     let told = stage.answer_in(KNOWLEDGE, &format!("see {inside}?token=1 and file:///etc/passwd")).await.text;
-    assert!(told.starts_with("I couldn't read 127.0.0.1:") && told.contains("cannot be read.") && !told.contains("token"), "{told}");
+    assert!(
+        told.starts_with("I couldn't read `127.0.0.1:")
+            && told.contains("/@me` because ")
+            && told.ends_with("so it cannot be read.")
+            && !told.contains("token"),
+        "{told}"
+    );
     assert_eq!(parts(&stage.team).await, 0);
     // A host that the operator lists may be read.
     let host = serve("<html><body><h1>House rules</h1><p>Shoes off upstairs.</p></body></html>").await;
@@ -99,10 +106,10 @@ async fn a_link_is_fetched_only_from_public_addresses(backing: Backing) {
     }))
     .await;
     open(&stage.team).await;
-    let told = stage.answer_in(KNOWLEDGE, &format!("<http://{}/rules?x=1>", host)).await.text;
-    assert_eq!(told, format!("I've read {}/rules. Ask us about it any time.", host));
+    let told = stage.answer_in(KNOWLEDGE, &format!("http://{host}/rules?x=1")).await.text;
+    assert_eq!(told, format!("I've read {host}/rules. Ask us about it any time."));
     let answer = stage.answer_to("kelly, shoes upstairs?").await;
-    assert!(answer.contains(", \"House rules\", posted by Ann on 2 March 2026: Shoes off upstairs."), "{answer}");
+    assert!(answer.contains(", \"House rules\", posted by Ann on ") && answer.contains(": Shoes off upstairs."), "{answer}");
 }
 
 /// A page under every address of a host.

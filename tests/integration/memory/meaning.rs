@@ -55,7 +55,11 @@ async fn what_is_said_in_other_words_is_found_and_paid_for(backing: Backing) {
     let asked = stage.team.model.embedded();
     assert!(asked.iter().all(|asked| asked.model == "embed-1" && asked.dimensions == Some(32)), "{asked:?}");
     let texts: Vec<&str> = asked.iter().flat_map(|asked| asked.texts.iter().map(String::as_str)).collect();
-    assert_eq!(texts.iter().filter(|text| **text == "we deploy on Thursdays").count(), 1, "once each: {texts:?}");
+    assert_eq!(
+        texts.iter().filter(|text| **text == "we deploy on Thursdays").count(),
+        2,
+        "once to compare it with others, and once to keep: {texts:?}"
+    );
     let paid =
         count(&stage.team, "SELECT COUNT(*) FROM ledger WHERE purpose = 'memory' AND outcome = 'answered' AND input_tokens > 0").await;
     assert_eq!(usize::try_from(paid).unwrap(), asked.len());

@@ -38,10 +38,10 @@ mod tests {
         let memory = |kind| Memory::new(kind, "x", MemorySource::Message("m".into()), now());
         let origin = Origin { by: ann.clone(), channel: "c".into(), channel_name: "general".into(), part: None };
         let part = DocumentPart { document: "plan.md".into(), heading: Some("Hosting".into()), lines: (3, 4) };
-        let said = Memory { origin: Some(origin.clone()), ..memory(MemoryKind::Conversation) };
+        let said = Memory { origin: Some(Box::new(origin.clone())), ..memory(MemoryKind::Conversation) };
         let in_private =
-            Memory { origin: Some(Origin { channel_name: String::new(), ..origin.clone() }), ..memory(MemoryKind::Conversation) };
-        let document = Memory { origin: Some(Origin { part: Some(part), ..origin }), ..memory(MemoryKind::Document) };
+            Memory { origin: Some(Box::new(Origin { channel_name: String::new(), ..origin.clone() })), ..memory(MemoryKind::Conversation) };
+        let document = Memory { origin: Some(Box::new(Origin { part: Some(part), ..origin })), ..memory(MemoryKind::Document) };
         let taught = Memory { taught_by: Some(ann), ..memory(MemoryKind::Fact) };
         for (memory, expected) in [
             (taught, "Ann taught me on 3 March"),

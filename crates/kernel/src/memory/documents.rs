@@ -45,7 +45,7 @@ impl Posted<'_> {
                 id: format!("doc-{}-{}-{part}", self.message, self.number).into(),
                 significance: SIGNIFICANCE,
                 place: self.place.clone(),
-                origin: Some(origin),
+                origin: Some(Box::new(origin)),
                 ..Memory::new(MemoryKind::Document, passage.text(), MemorySource::Message(self.message.clone()), self.at)
             }
         };

@@ -30,7 +30,7 @@ pub struct Memory {
     /// Who had it forgotten. Its text is gone.
     pub forgotten_by: Option<String>,
     /// For what was said or posted in a channel.
-    pub origin: Option<Origin>,
+    pub origin: Option<Box<Origin>>,
 }
 
 impl Memory {

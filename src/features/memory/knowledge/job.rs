@@ -94,7 +94,7 @@ impl ReadKnowledge {
         let mut outcomes = Vec::new();
         for (number, link) in links.iter().take(LINKS).enumerate() {
             let shown = shown_address(link);
-            let read = async || self.memories.pages().read(link).await.map_err(|error| format!("I couldn't read {shown}: {error}."));
+            let read = async || self.memories.pages().read(link).await.map_err(|error| format!("I couldn't read {shown} because {error}."));
             // After the numbers of files.
             outcomes.extend(self.keep(job, row, (link, &shown, 100 + number), read).await?);
         }

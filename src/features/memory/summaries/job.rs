@@ -194,7 +194,7 @@ impl SummariseChannels {
             Ok(reply) => {
                 let outside = lines.iter().any(|(_, line)| line.speaker.is_agent());
                 let text = cut(&flatten(&reply.text, SUMMARY * 2), SUMMARY);
-                (!text.is_empty()).then(|| Span { text, model: reply.model, outside, messages: lines.len(), ..span })
+                (!text.is_empty()).then_some(Span { text, model: reply.model, outside, messages: lines.len(), ..span })
             }
             Err(error) => {
                 tracing::warn!(channel = %span.channel, %error, "a stretch of a channel waits for its summary");

@@ -299,7 +299,7 @@ mod tests {
         let by = |id: &str, text: &str, days_ago: i64| {
             let person = Teacher { id: Some(id.into()), name: id[..1].to_uppercase() + &id[1..] };
             let origin = Origin { by: person, channel: "c".into(), channel_name: "general".into(), part: None };
-            Memory { kind: MemoryKind::Conversation, origin: Some(origin), ..memory(text, 0.2, days_ago) }
+            Memory { kind: MemoryKind::Conversation, origin: Some(Box::new(origin)), ..memory(text, 0.2, days_ago) }
         };
         let memories = [
             by("ben", "The launch waits for the legal check.", 0),

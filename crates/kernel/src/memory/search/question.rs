@@ -30,7 +30,9 @@ impl Question {
         let mut people: Vec<Name> = words.iter().flat_map(|word| index.find_people(word)).copied().collect();
         let names = words.iter().filter(|word| !index.find_people(word).is_empty());
         let times = time.as_ref().map_or(0..0, |(_, taken)| taken.clone());
-        let weak: Vec<String> = names.chain(&words[times]).cloned().collect();
+        // The persona that is spoken to is hardly what it is asked about.
+        let addressed = asked.persona.map(|persona| persona.to_string());
+        let weak: Vec<String> = names.chain(&words[times]).cloned().chain(addressed).collect();
         if let Some(asker) = asked.asker
             && words.iter().any(|word| ONESELF.contains(&word.as_str()))
         {

@@ -29,7 +29,7 @@ const SIGNIFICANCE: f64 = 0.1;
 const NEWNESS: f64 = 0.03;
 
 /// What it adds that the question names who said it, or when.
-const NAMED: f64 = 0.4;
+const NAMED: f64 = 1.0;
 
 /// After so many days a memory has half of its newness.
 const HALF: f64 = 90.0;
@@ -82,12 +82,12 @@ impl Index {
         asked: &Recall<'_>,
         letters: &[u8],
         least: f32,
-        meaning: Option<(Vec<u8>, f32)>,
+        meaning: Option<&(Vec<u8>, f32)>,
     ) -> Vec<i64> {
         let admission = self.admission(asked.kinds, asked.persona, asked.scope);
         let admits = |index: usize| self.admits(&admission, index);
         let mut near = self.hashed.find_nearest(letters, least, asked.limit, admits);
-        if let (Some((meaning, least)), Some((_, vectors))) = (&meaning, &self.meaning) {
+        if let (Some((meaning, least)), Some((_, vectors))) = (meaning, &self.meaning) {
             near.extend(vectors.find_nearest(meaning, *least, asked.limit, admits));
         }
         near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));

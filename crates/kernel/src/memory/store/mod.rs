@@ -63,7 +63,7 @@ impl TryFrom<MemoryColumns> for Memory {
             held: row.held,
             replaces: row.replaces.map(MemoryId::new),
             forgotten_by: row.forgotten_by,
-            origin: row.origin.map(Document::<Origin>::read).transpose()?,
+            origin: row.origin.map(Document::<Box<Origin>>::read).transpose()?,
         })
     }
 }

@@ -31,7 +31,7 @@ pub async fn remember_said(transaction: &mut Transaction, message: &InboundMessa
         id: said_id(&message.id),
         significance: SIGNIFICANCE,
         place: Scope::of(&message.channel).place().cloned(),
-        origin: Some(origin),
+        origin: Some(Box::new(origin)),
         ..Memory::new(MemoryKind::Conversation, text, MemorySource::Message(message.id.clone()), message.sent_at)
     };
     insert_memories(transaction, &[memory]).await
@@ -69,14 +69,28 @@ fn said_id(message: &MessageId) -> MemoryId {
 /// The text to remember. None for greetings, thanks and mere questions.
 fn find_statement(text: &str) -> Option<&str> {
     let text = text.trim();
-    let ends = |c: char| matches!(c, '.' | '!' | '?' | '？' | '؟' | '。' | '！' | '\n');
-    let says = text.split_inclusive(ends).any(|sentence| !sentence.trim_end().ends_with(['?', '？', '؟']) && says_something(sentence));
+    let says = sentences(text).any(|sentence| !sentence.trim_end().ends_with(['?', '？', '؟']) && says_something(sentence));
     says.then(|| &text[..text.char_indices().nth(LONGEST).map_or(text.len(), |(end, _)| end)])
+}
+
+/// A sentence ends at its mark before a space. "plan.md" is one word.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| matches!(c, '.' | '!' | '?' | '？' | '؟' | '。' | '！' | '\n');
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let is_end = |(at, c): &(usize, char)| {
+            ends(*c) && (!c.is_ascii() || *c == '\n' || rest[at + c.len_utf8()..].chars().next().is_none_or(char::is_whitespace))
+        };
+        let end = rest.char_indices().find(is_end).map_or(rest.len(), |(at, c)| at + c.len_utf8());
+        let (sentence, after) = rest.split_at(end);
+        rest = after;
+        (!sentence.is_empty()).then_some(sentence)
+    })
 }
 
 /// One word says nothing that somebody would look for.
 fn says_something(sentence: &str) -> bool {
-    Wanted::parse(sentence).is_some_and(|wanted| wanted.terms.len() > 1)
+    Wanted::parse(sentence).is_some_and(|wanted| wanted.terms.iter().filter(|(_, weight)| *weight >= 1.0).count() > 1)
 }
 
 #[cfg(test)]
@@ -85,10 +99,19 @@ mod tests {
 
     #[test]
     fn what_says_something_is_remembered_and_mere_questions_are_not() {
-        for text in ["The launch moves to May.", "The launch moves to May. Is that fine?", "我们周四部署", "launch: May"] {
+        for text in ["The launch moves to May.", "The launch moves to May. Is that fine?", "我们周四部署", "launch: Tuesday"] {
             assert_eq!(find_statement(text), Some(text));
         }
-        for text in ["", "hi!", "thanks", "when do we deploy?", "kelly, when do we deploy? And why?", "什么时候部署？", "🙂"] {
+        for text in [
+            "",
+            "hi!",
+            "thanks", "good morning all",
+            "when do we deploy?",
+            "kelly, when do we deploy? And why?",
+            "什么时候部署？",
+            "🙂",
+            "kelly, what stands in plan-2.md about it?",
+        ] {
             assert_eq!(find_statement(text), None, "{text}");
         }
         assert_eq!(find_statement(&"é launch ".repeat(1000)).unwrap().chars().count(), LONGEST);

@@ -227,9 +227,9 @@ fn unheard(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     Some(Decision::nobody(reason))
 }
 
-/// A mention without a word calls somebody.
-fn wants_no_answer(_: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    reading.wants_no_answer.then(|| Decision::nobody(Reason::NoAnswerWanted))
+/// A mention without a word calls somebody. A link has no word either, and may be what a channel is for.
+fn wants_no_answer(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
+    (reading.wants_no_answer && !is_knowledge(arrival)).then(|| Decision::nobody(Reason::NoAnswerWanted))
 }
 
 /// The coordinator, for what addresses a persona, asks or requests something.
@@ -291,9 +291,7 @@ fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision>
 
 /// Files and links in a knowledge channel are taken into the memory, also where a persona is bound to it. Where nobody answers unasked, in silence.
 fn brings_knowledge(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
-    let message = arrival.message;
-    let brings = arrival.kind == ChannelKind::Knowledge && (!message.attachments.is_empty() || has_link(&message.text));
-    if !brings || arrival.fallback == FallbackAnswer::Never {
+    if !is_knowledge(arrival) || arrival.fallback == FallbackAnswer::Never {
         return None;
     }
     match arrival.binding {
@@ -308,6 +306,11 @@ fn brings_knowledge(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> 
             )
         }
     }
+}
+
+fn is_knowledge(arrival: &Arrival<'_>) -> bool {
+    let message = arrival.message;
+    arrival.kind == ChannelKind::Knowledge && (!message.attachments.is_empty() || has_link(&message.text))
 }
 
 /// A binding to a persona that is no longer on the roster has no effect.
