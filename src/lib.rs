@@ -38,7 +38,8 @@
 //! # Features
 //!
 //! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders ← standup`. A feature imports the kernel and public functions of
-//! features before it; `tests/tidy.rs` checks it. The statements of a feature stand in its `store`, as methods of [`store::Store`].
+//! features before it; `tests/tidy.rs` checks it. Each says by [`Feature`](features::Feature) what it adds to the team, and the rest of the program knows
+//! it by that alone. The statements of a feature stand in its `store`, as methods of [`store::Store`].
 //! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a
 //! [`TextFormat`](kernel::chat::format::TextFormat). [`app`] puts the team together. `cli` runs the registered commands beside it and has a file for each that only makes sense at a terminal.
 //!
@@ -82,7 +83,7 @@
 //! 5. One inbound message is handled once, however many identities see it.
 //! 6. Model text is data until it is parsed into a type; who speaks, who may, how often and how much it may cost is decided by code.
 //! 7. No transaction stays open over a model call or any other network call.
-//! 8. Adapters are named only in [`app`]; a standup at the terminal has one of its own in `cli`, which prints.
+//! 8. Adapters are named only in [`app`]; a meeting at the terminal has one of its own in `cli`, which prints.
 //! 9. One `authorize` for messages, commands and buttons.
 //! 10. No item is done without evidence that code found, or the judgement of somebody other than its author.
 //! 11. A run with text from outside in it changes nothing outside its workspace unless a person allowed exactly that call.

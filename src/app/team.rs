@@ -10,7 +10,6 @@ use crate::app::retention::retention_rules;
 use crate::app::shutdown::Shutdown;
 use crate::config::Config;
 use crate::features::chat::commands::ChatCommands;
-use crate::features::chat::jobs::TurnHandler;
 use crate::features::chat::{self, Conversation};
 use crate::features::meeting::{self, Meetings};
 use crate::features::schedule::{self, Schedule};
@@ -135,8 +134,8 @@ impl Team {
     }
 
     fn job_handlers(&self) -> anyhow::Result<Vec<Arc<dyn JobHandler>>> {
-        let turns: Arc<dyn JobHandler> = Arc::new(TurnHandler { conversation: self.conversation.clone() });
-        let mut handlers = vec![turns, self.schedule.job_handler(), self.meetings.job_handler()];
+        let mut handlers = self.conversation.job_handlers();
+        handlers.extend([self.schedule.job_handler(), self.meetings.job_handler()]);
         for feature in FEATURES {
             handlers.extend(feature.job_handlers(&self.services)?);
         }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::{self, Beside, shutdown};
 use crate::cli::{Globals, INTERRUPTED, setting, terminal};
@@ -142,8 +142,12 @@ async fn tell_who_serves(config: &Config, reply: CommandReply) -> anyhow::Result
 
 /// Prints a reply for a person or for a program, and returns the exit code.
 pub(super) fn answer(reply: anyhow::Result<CommandReply>, as_json: bool) -> anyhow::Result<ExitCode> {
+    let mut data = json!({});
     let reply = match reply {
-        Ok(reply) if reply.error => Err(anyhow::anyhow!(terminal::plain(&reply.text))),
+        Ok(reply) if reply.error => {
+            data = reply.data.unwrap_or(data);
+            Err(anyhow::anyhow!(terminal::plain(&reply.text)))
+        }
         Err(error) => match error.downcast::<Refused>() {
             Ok(refused) => Err(anyhow::anyhow!(terminal::plain(&refused.to_string()))),
             Err(error) => Err(error),
@@ -157,7 +161,9 @@ pub(super) fn answer(reply: anyhow::Result<CommandReply>, as_json: bool) -> anyh
         Ok(reply) if reply.text.is_empty() => {}
         Ok(reply) => println!("{}", terminal::render(&reply.text)),
         Err(error) if as_json => {
-            println!("{}", json!({ "text": format!("{error:#}"), "error": Value::Bool(true) }));
+            data["text"] = format!("{error:#}").into();
+            data["error"] = true.into();
+            println!("{data}");
             return Ok(ExitCode::FAILURE);
         }
         Err(error) => return Err(error),

@@ -16,7 +16,7 @@ use schedule::model::Actions;
 
 pub use feature::{Feature, FeatureDeps, FeatureSection, FeatureSettings, Running, Shown, TerminalCommand};
 
-/// In the order in which people read of their commands. Whoever comes first takes a message that several would take.
+/// In the order in which people read of their commands. If several would take a message, the first one takes it.
 pub const FEATURES: &[&dyn Feature] = &[
     &chat::ChatFeature,
     &backlog::BacklogFeature,

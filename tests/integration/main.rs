@@ -24,5 +24,4 @@ mod store;
 mod support;
 mod team;
 mod tools;
-mod upgrade;
 mod work;

@@ -1,17 +1,19 @@
-//! The job of a turn. An ask that outlives its turn has no job. Its row is enough to send it again.
+//! The jobs of turns, and of asks that outlive their turn.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use crate::features::chat::Conversation;
-use crate::features::chat::store::TURN;
+use crate::features::chat::store::{LATE, TURN};
 use kernel::db::{StoreError, Transaction};
+use kernel::ids::AskId;
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings};
 
 /// Runs turns: sends the question to a persona and stores the reply.
-pub struct TurnHandler {
-    pub conversation: Conversation,
+struct TurnHandler {
+    conversation: Conversation,
 }
 
 #[async_trait]
@@ -38,5 +40,39 @@ impl JobHandler for TurnHandler {
 
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         self.conversation.give_up_turn(transaction, job, why).await
+    }
+}
+
+/// Delivers the answers to asks that have expired.
+struct LateAskHandler {
+    conversation: Conversation,
+}
+
+#[async_trait]
+impl JobHandler for LateAskHandler {
+    fn kind(&self) -> &'static str {
+        LATE
+    }
+
+    fn settings(&self) -> KindSettings {
+        // Like turns: the model calls have their own limits.
+        KindSettings { parallel: 200, time_limit: Duration::from_hours(24), retention: Duration::from_hours(1), ..KindSettings::default() }
+    }
+
+    async fn run(&self, job: &JobContext) -> Result<(), JobError> {
+        self.conversation.answer_late(&job.payload()?, job).await
+    }
+
+    async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
+        let Ok(ask) = job.read_payload::<AskId>() else { return Ok(()) };
+        tracing::warn!(%ask, %why, "a late answer is given up");
+        self.conversation.give_up_ask(transaction, &ask).await
+    }
+}
+
+impl Conversation {
+    /// Runs all jobs of the chat.
+    pub fn job_handlers(&self) -> Vec<Arc<dyn JobHandler>> {
+        vec![Arc::new(TurnHandler { conversation: self.clone() }), Arc::new(LateAskHandler { conversation: self.clone() })]
     }
 }

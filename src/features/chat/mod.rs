@@ -2,7 +2,7 @@
 //!
 //! The [`rules`] are pure and decide who speaks. The [`Conversation`] uses them: it claims each message once (`intake`), runs one task per channel
 //! that decides in arrival order (`channel`), applies halts, and answers commands (`commands`). It writes its decisions as rows, among them a job for
-//! each turn ([`jobs`]). It never sends to a platform itself.
+//! each turn (`jobs`). It never sends to a platform itself.
 //!
 //! # A crash at any step
 //!
@@ -16,13 +16,15 @@
 //! | the answer was stored | turn `answered`, job `done`, outbox `pending`; turns of agents that follow, `queued` with their jobs | sends it; no model is called again |
 //! | a stop was heard | the halt; turns and jobs `cancelled` | keeps silent |
 //! | it was sent | outbox `pending` | sends with the same nonce, or reads back first |
-//! | an ask was put | ask `asked` or `expired` | asks again and delivers |
+//! | an ask was put | ask `asked`; its turn open, unless a command asked | the turn asks again; the ask of a command expires |
+//! | an ask has expired | ask `expired`, the job `ask.late` | any process asks again and delivers |
+//! | the late answer was stored | the same, with the answer as a step of the job | posts it; no model is called again |
 
 mod channel;
 pub mod commands;
 mod feature;
 mod intake;
-pub mod jobs;
+mod jobs;
 pub mod listener;
 pub mod model;
 mod retry;
@@ -45,12 +47,12 @@ use kernel::catch_panic::catch_panic;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::db::StoreError;
-use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
+use kernel::ids::{AskId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::people::Seen;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
 
-use channel::ChannelQueue;
+use channel::{Asked, ChannelQueue};
 pub use feature::ChatFeature;
 use intake::{EarlyChanges, Gaps, Marks};
 use listener::Listener;
@@ -90,6 +92,8 @@ struct Inner {
     accounts: RwLock<Accounts>,
     queues: Mutex<HashMap<ChannelId, Arc<ChannelQueue>>>,
     running: Mutex<HashMap<TurnId, Running>>,
+    /// Personas that answer after the deadline, until the job of the ask takes them over.
+    late: Mutex<HashMap<AskId, Asked>>,
     gaps: Gaps,
     marks: Marks,
     early: EarlyChanges,
@@ -113,6 +117,7 @@ impl Conversation {
             accounts: RwLock::new(accounts),
             queues: Mutex::default(),
             running: Mutex::default(),
+            late: Mutex::default(),
             gaps: Gaps::new(&known),
             marks: Marks::new(&known),
             early: EarlyChanges::default(),
@@ -170,6 +175,10 @@ impl Conversation {
 
     fn queues(&self) -> MutexGuard<'_, HashMap<ChannelId, Arc<ChannelQueue>>> {
         self.inner.queues.lock().expect("no code panics while it holds the queues")
+    }
+
+    fn late(&self) -> MutexGuard<'_, HashMap<AskId, Asked>> {
+        self.inner.late.lock().expect("no code panics while it holds the late asks")
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<TurnId, Running>> {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::button::MemoryButton;
 use super::render::{render_found, render_history, render_span, render_taught};
+use super::request::clean_id;
 use super::service::{Asker, Lesson, Memories, MemoryError};
 use kernel::chat::message::Place;
 use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, refuse};
@@ -69,8 +70,9 @@ async fn show(memories: &Memories, call: &CommandCall) -> anyhow::Result<Command
 }
 
 async fn forget(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let told = memories.forget(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
-    Ok(CommandReply::public(told))
+    let id = call.arguments.get_text("id")?;
+    let told = memories.forget(id, &Asker::of(call)).await.map_err(explain)?;
+    Ok(CommandReply::public(told).with_data(json!({ "forgotten": clean_id(id) })))
 }
 
 async fn press(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {

@@ -17,7 +17,6 @@ on_both_stores!(
     a_long_answer_is_split_within_the_limit_and_nothing_is_lost,
     a_very_long_answer_goes_along_as_a_file,
     an_item_is_reminded_of_and_its_end_is_announced,
-    a_reminder_mentions_its_person,
     a_direct_message_opens_its_conversation,
 );
 
@@ -84,20 +83,6 @@ async fn an_item_is_reminded_of_and_its_end_is_announced(backing: Backing) {
     assert!(shown.buttons.is_empty(), "the question is decided");
     let again = team.press(&reminder, "Done").await;
     assert!(again.text.contains("is already done"), "{again:#?}");
-    team.stop().await;
-}
-
-async fn a_reminder_mentions_its_person(backing: Backing) {
-    let team = CornerTeam::start(backing, false).await;
-    team.say("general", "kelly, remind {ann} in 1 second to stretch").await;
-    team.wait_for("general", |note| note.text.contains("remind you")).await;
-    let told = team.wait_for("general", |note| note.text.starts_with("Reminder for")).await;
-    assert_eq!((told.text.as_str(), told.pings.as_slice()), ("Reminder for {ann}: stretch", ["corner:ann".into()].as_slice()));
-    let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
-    // A post shows before it is noted as delivered.
-    eventually("nothing is left to post", || async { store.outbox_depth(SystemClock.now() + TimeDelta::hours(1)).await.unwrap().0 == 0 })
-        .await;
-    store.close().await;
     team.stop().await;
 }
 

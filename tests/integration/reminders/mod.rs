@@ -4,6 +4,7 @@ mod asking;
 mod buttons;
 mod clocks;
 mod commands;
+mod corner;
 mod crashes;
 mod stage;
 mod terminal;

@@ -17,6 +17,7 @@ mod health;
 mod job_crashes;
 mod mornings;
 mod newsstand;
+mod old_version;
 mod people;
 mod predictions;
 mod processes;

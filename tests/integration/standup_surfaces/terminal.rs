@@ -106,7 +106,8 @@ async fn without_a_team_the_standup_is_held_in_the_terminal(backing: Backing) {
     assert_eq!(file, written);
     assert!(say(&team, &["report", "--channel", "#Terminal"]).await.starts_with("# Day Report ·"));
 
-    assert!(run(&team, &["standup", "run"]).await.status.success());
+    let again: Value = serde_json::from_str(&say(&team, &["standup", "run", "--json"]).await).expect("nothing but JSON");
+    assert_eq!((&again["meeting"]["state"], &again["result"]["revision"]), (&"done".into(), &2.into()));
     let revised: Value = serde_json::from_str(&say(&team, &["report", "--json"]).await).expect("JSON");
     assert_eq!(revised["revision"], 2, "a second standup of the day revises its report");
 
@@ -148,6 +149,8 @@ async fn beside_a_team_the_standup_is_held_in_its_channel_and_followed(backing: 
     assert!(posted[0].text.contains("called from the command line"), "{posted:#?}");
     assert!(SPEAKERS.iter().all(|name| posted.iter().any(|answer| answer.author == *name)), "{posted:#?}");
     assert!(say(&team, &["report", "--channel", "daily-standup"]).await.starts_with("# Day Report ·"));
+    let again: Value = serde_json::from_str(&say(&team, &["standup", "run", "--json"]).await).expect("nothing but JSON");
+    assert_eq!((&again["meeting"]["channel"]["name"], &again["result"]["revision"]), (&"daily-standup".into(), &2.into()));
 }
 
 async fn beside_a_team_the_standup_is_steered(backing: Backing) {
@@ -166,6 +169,14 @@ async fn beside_a_team_the_standup_is_steered(backing: Backing) {
     let unknown = complain(&team, &["standup", "skip", "nobody"]).await;
     assert!(unknown.contains("nobody called \"nobody\" takes part. Participants: Echo, Eliza, Oracle"), "{unknown}");
     wait_until_shown(&team, "Skipped: Solus (the command line skipped it)").await;
+    let json_of = async |args: &[&str]| serde_json::from_str::<Value>(&say(&team, &[args, &["--json"]].concat()).await).expect("JSON");
+    let paused = json_of(&["standup", "pause"]).await;
+    assert_eq!(paused["meeting"]["paused"]["by"], "the command line", "{paused}");
+    assert_eq!(json_of(&["standup", "resume"]).await["meeting"]["paused"], Value::Null);
+    assert_eq!(json_of(&["standup", "skip", "vince"]).await["skipped"], serde_json::json!({ "persona": "vince" }));
+    let refused = run(&team, &["standup", "start", "--channel", "knowledge", "--json"]).await;
+    let told: Value = serde_json::from_str(&stdout(&refused)).expect("JSON");
+    assert_eq!((refused.status.code(), &told["error"], &told["meeting"]["state"]), (Some(1), &true.into(), &"running".into()), "{told}");
     assert_eq!(say(&team, &["standup", "cancel"]).await, "The standup is cancelled.\n");
     let ended = again.wait_with_output().await.expect("it ends");
     assert_eq!(ended.status.code(), Some(1));

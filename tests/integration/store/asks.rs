@@ -1,4 +1,5 @@
 use kernel::agent::ask::{Ask, AskState};
+use kernel::db::sql;
 use kernel::ids::AskId;
 use teamroom::features::chat::store::AskUpdate;
 use teamroom::store::Store;
@@ -6,7 +7,12 @@ use teamroom::store::Store;
 use super::sample::{ask, at, general, line};
 use super::{Home, on_both};
 
-on_both!(an_ask_is_known_before_it_is_put, an_answer_after_the_deadline_is_late, an_ask_is_settled_once);
+on_both!(
+    an_ask_is_known_before_it_is_put,
+    an_answer_after_the_deadline_is_late,
+    an_ask_is_settled_once,
+    an_ask_expires_once_and_has_one_job,
+);
 
 async fn settle(store: &Store, ask: &Ask, state: AskState, answer: Option<&str>) -> bool {
     store.settle_ask(&AskUpdate { ask: &ask.id, state, answer }, &[line(state.as_str())], at(9)).await.unwrap()
@@ -58,4 +64,28 @@ async fn an_ask_is_settled_once(home: &Home) {
     assert_eq!(store.outbox_depth(at(9)).await.unwrap().0, 1, "what was refused posts nothing");
     assert_eq!(store.next_pending(&general().id, at(9)).await.unwrap().unwrap().message.text, "answered");
     assert!(!settle(&store, &ask("m2"), AskState::Failed, None).await, "it was never stored");
+}
+
+/// The open jobs of a kind.
+async fn count_jobs(store: &Store, kind: &str) -> i64 {
+    let (count,): (i64,) =
+        sql!(store.db().read(), fetch_one, "SELECT COUNT(*) FROM jobs WHERE kind = $1 AND finished_at IS NULL", kind).unwrap();
+    count
+}
+
+async fn an_ask_expires_once_and_has_one_job(home: &Home) {
+    let store = home.open().await;
+    let (slow, quick) = (ask("m1"), ask("m2"));
+    store.record_ask(&slow).await.unwrap();
+    store.record_ask(&quick).await.unwrap();
+    assert_eq!(count_jobs(&store, "ask.late").await, 0);
+    assert!(store.expire_ask(&slow.id, at(9)).await.unwrap());
+    assert!(!store.expire_ask(&slow.id, at(9)).await.unwrap(), "it has expired already");
+    store.enqueue_late_ask(&slow.id, at(9)).await.unwrap();
+    assert_eq!((state(&store, &slow).await, count_jobs(&store, "ask.late").await), (AskState::Expired, 1));
+
+    assert!(settle(&store, &quick, AskState::Answered, Some("yes")).await);
+    assert!(!store.expire_ask(&quick.id, at(9)).await.unwrap());
+    assert!(!store.expire_ask(&AskId::new("unknown"), at(9)).await.unwrap());
+    assert_eq!((state(&store, &quick).await, count_jobs(&store, "ask.late").await), (AskState::Answered, 1));
 }

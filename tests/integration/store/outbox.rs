@@ -40,10 +40,10 @@ async fn a_channel_is_sent_in_order_and_nothing_overtakes(home: &Home) {
     let (first, second, third) = (line("first"), line("second"), line_in(&other, "third"));
     enqueue(&store, &[&first, &second, &third], 0).await;
 
-    assert_eq!(store.list_due_channels(at(0)).await.unwrap(), [general.clone(), other.clone()]);
+    assert_eq!(store.list_pending_channels().await.unwrap(), [(general.clone(), at(0)), (other.clone(), at(0))]);
     let row = store.next_pending(&general, at(0)).await.unwrap().expect("the first");
     store.record_retry(&row, at(0), at(60), "the platform is away").await.unwrap();
-    assert_eq!(store.list_due_channels(at(30)).await.unwrap(), std::slice::from_ref(&other));
+    assert_eq!(store.list_pending_channels().await.unwrap(), [(general.clone(), at(60)), (other.clone(), at(0))]);
     assert_eq!(next(&store, &general, 30).await, None, "the second waits for the first");
     assert_eq!(next(&store, &general, 60).await.as_deref(), Some("first"));
     store.record_sent(&first.id, &posted(&first, "p1", 61)).await.unwrap();

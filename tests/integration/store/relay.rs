@@ -1,5 +1,6 @@
-//! What the relay does about a row whose attempt was not recorded, because the process died in it.
+//! When the relay sends a row, and what it does about one whose attempt was not recorded, because the process died in it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use teamroom::store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::opening::tamper;
 use super::sample::{at, line};
 use super::{Home, on_both};
 use crate::support::team::eventually;
@@ -25,6 +27,8 @@ on_both!(
     an_old_row_that_may_have_been_posted_is_read_back_first,
     an_old_row_that_was_never_attempted_is_posted,
     a_failed_attempt_is_recorded,
+    a_failed_row_is_sent_when_its_wait_is_over,
+    a_row_of_which_nobody_told_is_found_in_the_end,
 );
 
 /// How long the platform knows a nonce.
@@ -34,7 +38,7 @@ const WINDOW: Duration = Duration::from_mins(1);
 struct Wall {
     posts: Mutex<Vec<(OutboxId, DateTime<Utc>)>>,
     clock: ManualClock,
-    is_away: bool,
+    is_away: AtomicBool,
 }
 
 impl Wall {
@@ -46,7 +50,7 @@ impl Wall {
 #[async_trait]
 impl ChatPlatform for Wall {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
-        if self.is_away {
+        if self.is_away.load(Ordering::Relaxed) {
             return Err(SendError::Unreachable("the wall is away".into()));
         }
         let now = self.clock.now();
@@ -101,7 +105,7 @@ impl Stage {
     async fn new(home: &Home, is_away: bool) -> Self {
         let (store, clock, row) = (home.open().await, ManualClock::new(at(0)), line("hello"));
         store.enqueue(std::slice::from_ref(&row), at(0)).await.unwrap();
-        let wall = Arc::new(Wall { posts: Mutex::default(), clock: clock.clone(), is_away });
+        let wall = Arc::new(Wall { posts: Mutex::default(), clock: clock.clone(), is_away: is_away.into() });
         Self { store, wall, clock, row }
     }
 
@@ -110,12 +114,16 @@ impl Stage {
         self.wall.send(&self.row).await.unwrap();
     }
 
+    fn start(&self, stop: &CancellationToken) -> Relay {
+        let clock = Arc::new(self.clock.clone());
+        Relay::start(self.store.database(), self.wall.clone(), Redactor::new(&[]), clock, TaskTracker::new(), stop.clone())
+    }
+
     /// The next process delivers, so many seconds after noon.
     async fn deliver(&self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds));
         let stop = CancellationToken::new();
-        let clock = Arc::new(self.clock.clone());
-        let relay = Relay::start(self.store.database(), self.wall.clone(), Redactor::new(&[]), clock, TaskTracker::new(), stop.clone());
+        let relay = self.start(&stop);
         let is_settled = || async {
             let row = self.store.next_pending(&self.row.channel, self.clock.now()).await.unwrap();
             row.is_none()
@@ -158,4 +166,43 @@ async fn a_failed_attempt_is_recorded(home: &Home) {
     stage.deliver(1).await;
     let row = stage.store.next_pending(&stage.row.channel, at(120)).await.unwrap().expect("it waits");
     assert_eq!((row.attempts, row.first_attempt_at), (1, Some(at(1))));
+}
+
+async fn a_failed_row_is_sent_when_its_wait_is_over(home: &Home) {
+    let stage = Stage::new(home, true).await;
+    let stop = CancellationToken::new();
+    let _relay = stage.start(&stop);
+    let attempts = async || {
+        let row = stage.store.next_pending(&stage.row.channel, at(120)).await.unwrap();
+        row.map_or(0, |row| row.attempts)
+    };
+    eventually("it was tried", || async { attempts().await == 1 }).await;
+    stage.wall.is_away.store(false, Ordering::Relaxed);
+    // The first wait is a second at most.
+    eventually("it is sent after its wait", || async {
+        if stage.clock.now() < at(1) {
+            stage.clock.advance(Duration::from_millis(100));
+        }
+        stage.count_posts() == 1
+    })
+    .await;
+    stop.cancel();
+}
+
+/// Such as a row of a process that died between its commit and its notification.
+async fn a_row_of_which_nobody_told_is_found_in_the_end(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    let row = stage.store.next_pending(&stage.row.channel, at(0)).await.unwrap().expect("it is new");
+    stage.store.record_retry(&row, at(0), at(1000), "it waits for long").await.unwrap();
+    let stop = CancellationToken::new();
+    let _relay = stage.start(&stop);
+    tamper(home, "UPDATE outbox SET next_attempt_at = created_at").await;
+    eventually("the relay looks again", || async {
+        if stage.clock.now() < at(30) {
+            stage.clock.advance(Duration::from_secs(1));
+        }
+        stage.count_posts() == 1
+    })
+    .await;
+    stop.cancel();
 }

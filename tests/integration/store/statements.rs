@@ -164,6 +164,14 @@ const KEPT: [(&str, &str); 26] = [
     ("job_steps", "deleted with their job"),
 ];
 
+/// Tables whose rule is a feature's. They stay behind when it is removed, and grow no more.
+const OF_FEATURES: [(&str, &str); 2] = [("checkins", "standup"), ("checkin_replies", "standup")];
+
+fn is_left_behind(table: &str) -> bool {
+    let features = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/features");
+    OF_FEATURES.iter().any(|(left, feature)| *left == table && !features.join(feature).exists())
+}
+
 #[tokio::test]
 async fn every_table_has_a_rule_by_which_its_rows_are_deleted_or_says_why_not() {
     let home = Home::sqlite();
@@ -171,11 +179,11 @@ async fn every_table_has_a_rule_by_which_its_rows_are_deleted_or_says_why_not() 
     let rules = retention_rules(&RetentionSettings::default());
     let covered: Vec<&str> = rules.iter().flat_map(kernel::jobs::RetentionRule::tables).copied().collect();
     for (table, _) in store.summary().await.unwrap().tables {
-        let kept = KEPT.iter().any(|(kept, _)| *kept == table);
+        let kept = KEPT.iter().any(|(kept, _)| *kept == table) || is_left_behind(&table);
         assert!(covered.contains(&table.as_str()) != kept, "{table} has no rule and no reason, or both");
     }
     for table in GROWING {
-        assert!(covered.contains(&table) || KEPT.iter().any(|(kept, _)| *kept == table), "{table}");
+        assert!(covered.contains(&table) || KEPT.iter().any(|(kept, _)| *kept == table) || is_left_behind(table), "{table}");
     }
 }
 

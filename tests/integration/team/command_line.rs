@@ -53,6 +53,11 @@ async fn a_team_that_runs_obeys_the_command_line(backing: Backing) {
     };
     eventually("Vince is paused", is_paused).await;
     assert_eq!(say(&team, &["team", "resume", "vince"]), "Vince is back.");
+    let paused = json_of(&team, &["team", "pause", "vince"]);
+    assert_eq!(paused, json!({ "persona": "vince", "paused": true }));
+    let resumed = json!({ "persona": "vince", "paused": false, "was_paused": true });
+    assert_eq!(json_of(&team, &["team", "resume", "vince"]), resumed);
+    assert_eq!((json_of(&team, &["halt"]), json_of(&team, &["resume"])), (json!({ "halted": true }), json!({ "halted": false })));
 }
 
 async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
@@ -62,6 +67,7 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     assert!(say(&team, &["costs"]).contains("$0"));
     assert!(json_of(&team, &["costs", "--since", "month"])["by"]["persona"].is_array());
     assert!(say(&team, &["costs", "--raise", "2.5"]).contains("You raised today's budget by $2.50"));
+    assert_eq!(json_of(&team, &["costs", "--raise", "2.5"]), json!({ "raised_by": 2.5 }));
     let status = say(&team, &["status"]);
     assert!(status.contains("Spent today") && status.contains("No team serves this database"), "{status}");
     assert_eq!(json_of(&team, &["status"])["served"], json!(false));

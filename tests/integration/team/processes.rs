@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use kernel::llm::settings::ProviderKind;
 use sandbox::Options;
+use tokio::sync::watch;
 
 use super::crashes::set;
 use crate::support::database::count;
@@ -65,6 +66,38 @@ async fn answers_are_shared_and_come_once_when_the_one_that_serves_is_killed() {
     eventually("all is posted", || async { posted(&team).await.len() >= expected.len() }).await;
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert_eq!(posted(&team).await, expected);
+}
+
+/// The process beside the serving one ran some of the turns, and so it holds the jobs of their late answers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn late_answers_of_a_killed_process_are_delivered_by_the_other_one() {
+    if !is_there().await {
+        return;
+    }
+    let rooms = |options: &mut Options| options.channels = ROOMS.map(str::to_owned).to_vec();
+    let (team, _serving, beside) = two_processes("[chat]\nask_timeout = \"1s\"\n", rooms).await;
+    let (go_on, may) = watch::channel(false);
+    team.model.on(move |asked| {
+        let room = ROOMS.into_iter().find(|room| asked.prompt().contains(&format!("think about {room}?"))).unwrap_or("nothing");
+        Script::SayWhen(may.clone(), format!("late-{room}"))
+    });
+    for room in ROOMS {
+        team.say(room, &format!("ask vince what he thinks about {room}")).await;
+    }
+    eventually("nobody waits any more", || async { posted(&team).await.values().sum::<usize>() == ROOMS.len() }).await;
+    let holders = "SELECT COUNT(DISTINCT holder) FROM jobs WHERE kind = 'ask.late' AND state = 'running'";
+    eventually("both processes wait for late answers", || async { count(&team, holders).await == 2 }).await;
+    beside.kill();
+    go_on.send(true).expect("the model waits");
+    let is_late = |text: &&String| text.starts_with("Late, but here it is.");
+    eventually("all are posted", || async { posted(&team).await.keys().filter(is_late).count() == ROOMS.len() }).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    let posted = posted(&team).await;
+    for room in ROOMS {
+        let told = format!("Late, but here it is. **Vince** answers:\nlate-{room}");
+        assert_eq!(posted.get(&told), Some(&1), "{posted:#?}");
+    }
+    assert_eq!(posted.values().sum::<usize>(), 2 * ROOMS.len(), "{posted:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

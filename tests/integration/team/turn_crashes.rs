@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::sync::watch;
+
 use super::crashes::{expect_one_answer, expect_said, quiet, set};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::model::Script;
@@ -14,6 +16,7 @@ on_both_stores!(
     killed_between_an_answer_and_the_one_to_it,
     killed_by_an_earlier_program,
     an_answer_that_cannot_be_stored_is_asked_for_again,
+    killed_between_a_late_answer_and_its_post,
 );
 
 /// Lets no job of a turn of which `when` holds go on.
@@ -105,4 +108,22 @@ async fn an_answer_that_cannot_be_stored_is_asked_for_again(backing: Backing) {
     eventually("it could not be stored", || async { count(&team, failed).await == 1 }).await;
     allow(&team, "wall").await;
     expect_one_answer(&team, "answer to four").await;
+}
+
+async fn killed_between_a_late_answer_and_its_post(backing: Backing) {
+    let team = quiet(backing).await;
+    set(&team, "[chat]\nask_timeout = \"1s\"\n");
+    let (go_on, may) = watch::channel(false);
+    team.model.on(move |_| Script::SayWhen(may.clone(), "it silts up".into()));
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say("general", "ask vince what he thinks about the harbour").await;
+    let expired = "Vince has not answered in 1 s. If an answer still comes, I pass it on.";
+    eventually("it expired", || async { !team.answers("general").await.is_empty() }).await;
+    forbid(&team, "wall", "UPDATE OF state ON jobs", "OLD.kind = 'ask.late' AND OLD.state = 'running'").await;
+    go_on.send(true).expect("the model waits");
+    let steps = "SELECT COUNT(*) FROM job_steps WHERE name = 'answer'";
+    eventually("the late answer is stored", || async { count(&team, steps).await == 1 }).await;
+    let _process = kill_at_the_wall(&team, process).await;
+    expect_said(&team, &[expired, "Late, but here it is. **Vince** answers:\nit silts up"]).await;
+    assert_eq!(team.model.count(), 1, "it is not paid twice");
 }

@@ -39,7 +39,10 @@ async fn a_lesson_is_saved_once_and_found_by_its_words(home: &Home) {
 
     bench.text("memory_save", json!({"text": "Traffic peaks on Mondays."})).await;
     let found = bench.call("memory_search", json!({"query": "why does the latency follow traffic?"})).await.unwrap();
-    assert_eq!(found.text, "- Learnt on 2026-11-22: Latency follows traffic, not releases.\n- Learnt on 2026-11-22: Traffic peaks on Mondays.");
+    assert_eq!(
+        found.text,
+        "- Learnt on 2026-11-22: Latency follows traffic, not releases.\n- Learnt on 2026-11-22: Traffic peaks on Mondays."
+    );
     assert!(!found.outside);
     assert_eq!(bench.text("memory_search", json!({"query": "dragons"})).await, "Nothing is remembered about that.");
     assert_eq!(bench.refusal("memory_search", json!({"query": "?! a"})).await, "the query has no word in it");

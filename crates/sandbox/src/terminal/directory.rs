@@ -132,7 +132,7 @@ impl Directory {
             .collect()
     }
 
-    /// Replaces `<@1>`, `<#1>`, `<t:1:R>` and `<:name:1>` by names and dates.
+    /// Replaces `<@1>`, `<#1>` and `<t:1:R>` by names and dates.
     pub(super) fn render_mentions(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -156,13 +156,9 @@ impl Directory {
         if let Some(channel) = inside.strip_prefix('#') {
             return is_id(channel).then(|| self.channel_name(channel));
         }
-        if let Some(time) = inside.strip_prefix("t:") {
-            let time = DateTime::from_timestamp(time.split(':').next()?.parse().ok()?, 0)?;
-            return Some(time.with_timezone(&Local).format("%a %-d %b, %H:%M").to_string());
-        }
-        let mut emoji = inside.split(':');
-        let (kind, name, id) = (emoji.next()?, emoji.next()?, emoji.next()?);
-        (matches!(kind, "" | "a") && is_id(id)).then(|| format!(":{name}:"))
+        let time = inside.strip_prefix("t:")?;
+        let time = DateTime::from_timestamp(time.split(':').next()?.parse().ok()?, 0)?;
+        Some(time.with_timezone(&Local).format("%a %-d %b, %H:%M").to_string())
     }
 }
 
@@ -225,7 +221,7 @@ pub(super) mod tests {
     fn mentions_are_shown_by_name() {
         let directory = example();
         assert_eq!(directory.render_mentions("<@7> see <#21> and <@!8>"), "@Kelly see #general and @unknown");
-        assert_eq!(directory.render_mentions("a < b, <nothing>, <:wave:12> <t:x>"), "a < b, <nothing>, :wave: <t:x>");
+        assert_eq!(directory.render_mentions("a < b, <nothing>, <t:x>"), "a < b, <nothing>, <t:x>");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::{
     directory::{clean, id, list},
-    render::{control_name, list_controls},
+    render::{button_name, list_buttons},
     session::Session,
     slash::{self, split_word},
 };
@@ -24,7 +24,7 @@ const COMMANDS: [(&str, &str); 7] = [
     ("/channel [NAME]", "Go to a channel, a thread or @somebody. Without a name: list the channels."),
     ("/reply N TEXT", "Reply to message N."),
     ("/file PATH [TEXT]", "Send a file. Put quotes around a path with spaces."),
-    ("/press N [K] [VALUE…]", "Press button K of message N, or choose values in its menu K."),
+    ("/press N [K]", "Press button K of message N."),
     ("/wait [SECONDS]", "Wait for the next answer before the next line is run."),
     ("/help", "Show this help. //help runs the team's own /help."),
     ("/quit", "Leave."),
@@ -166,26 +166,19 @@ impl Session {
         let mut words = rest.split_whitespace();
         let message = self.message(words.next().with_context(|| usage("/press"))?)?;
         let position = words.next().map_or(Ok(1), str::parse::<usize>).ok().with_context(|| usage("/press"))?;
-        let values: Vec<_> = words.collect();
-        let control = position.checked_sub(1).and_then(|at| list_controls(message).get(at).copied());
-        let control = control.with_context(|| format!("That message has no button {position}."))?;
-        if let Some(url) = control["url"].as_str() {
+        let button = position.checked_sub(1).and_then(|at| list_buttons(message).get(at).copied());
+        let button = button.with_context(|| format!("That message has no button {position}."))?;
+        if let Some(url) = button["url"].as_str() {
             bail!("That button is a link: {}", clean(url));
         }
-        if control["disabled"] == true {
+        if button["disabled"] == true {
             bail!("That button is disabled.");
         }
-        let mut data = json!({ "component_type": control["type"], "custom_id": control["custom_id"] });
-        if control["type"] != 2 {
-            if values.is_empty() {
-                bail!("Add the values to choose. {}", usage("/press"));
-            }
-            data["values"] = json!(values);
-        }
+        let data = json!({ "component_type": button["type"], "custom_id": button["custom_id"] });
         let application = if message["application_id"].is_string() { &message["application_id"] } else { &message["author"]["id"] };
         let flags = message["flags"].as_u64().unwrap_or_default();
         let body = json!({ "type": 3, "application_id": application, "message_id": message["id"], "message_flags": flags, "data": data });
-        let name = format!("“{}”", control_name(control));
+        let name = format!("“{}”", button_name(button));
         self.interact(body, name).await
     }
 

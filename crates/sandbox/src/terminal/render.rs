@@ -14,6 +14,9 @@ const THREAD_CREATED: u64 = 18;
 const REPLY: u64 = 19;
 const THREAD_STARTER: u64 = 21;
 
+/// The type of a button among the components of a message.
+const BUTTON: u64 = 2;
+
 const EPHEMERAL: u64 = 1 << 6;
 const LOADING: u64 = 1 << 7;
 
@@ -63,9 +66,8 @@ pub(super) fn render_message(message: &Value, number: usize, directory: &Directo
         let (name, url) = (file["filename"].as_str().unwrap_or_default(), file["url"].as_str().unwrap_or_default());
         lines.push(format!("file {} ({}) {}", clean(name), render_size(file["size"].as_u64().unwrap_or_default()), clean(url)));
     }
-    let reactions: Vec<_> = list(&message["reactions"]).iter().map(|r| format!("{} {}", emoji(r), r["count"])).collect();
-    let controls: Vec<_> = list_controls(message).into_iter().enumerate().map(|(at, control)| render_control(at + 1, control)).collect();
-    lines.extend([reactions.join("  "), controls.join(" ")].into_iter().filter(|line| !line.is_empty()));
+    let buttons: Vec<_> = list_buttons(message).into_iter().enumerate().map(|(at, button)| render_button(at + 1, button)).collect();
+    lines.extend(Some(buttons.join(" ")).filter(|line| !line.is_empty()));
     // A thread has the id of the message that started it.
     if let Some(thread) = directory.find_channel(message["id"].as_str().unwrap_or_default()) {
         lines.push(style.dim(&format!("thread: /channel {}", thread.name)));
@@ -77,17 +79,13 @@ pub(super) fn is_loading(message: &Value) -> bool {
     message["flags"].as_u64().unwrap_or_default() & LOADING != 0
 }
 
-/// Buttons and select menus, in the order in which they are numbered.
-pub(super) fn list_controls(message: &Value) -> Vec<&Value> {
-    list(&message["components"]).iter().flat_map(|row| list(&row["components"])).collect()
+/// In the order in which they are numbered.
+pub(super) fn list_buttons(message: &Value) -> Vec<&Value> {
+    list(&message["components"]).iter().flat_map(|row| list(&row["components"])).filter(|control| control["type"] == BUTTON).collect()
 }
 
-pub(super) fn control_name(control: &Value) -> String {
-    clean(control["label"].as_str().or(control["placeholder"].as_str()).unwrap_or("button"))
-}
-
-pub(super) fn emoji(reaction: &Value) -> String {
-    clean(reaction["emoji"]["name"].as_str().unwrap_or("?"))
+pub(super) fn button_name(button: &Value) -> String {
+    clean(button["label"].as_str().unwrap_or("button"))
 }
 
 fn render_head(message: &Value, number: usize, directory: &Directory, style: Style) -> String {
@@ -128,14 +126,12 @@ fn render_time(id: &str) -> String {
     created.map_or_else(|| "--:--".to_owned(), |created| created.with_timezone(&Local).format("%H:%M").to_string())
 }
 
-fn render_control(number: usize, control: &Value) -> String {
-    let name = control_name(control);
-    let values: Vec<_> = list(&control["options"]).iter().filter_map(|option| option["value"].as_str()).map(clean).collect();
-    match control["url"].as_str() {
+fn render_button(number: usize, button: &Value) -> String {
+    let name = button_name(button);
+    match button["url"].as_str() {
         Some(url) => format!("[{name} {}]", clean(url)),
-        None if control["disabled"] == true => format!("[{name}, disabled]"),
-        None if values.is_empty() => format!("[{number} {name}]"),
-        None => format!("[{number} {name}: {}]", values.join(", ")),
+        None if button["disabled"] == true => format!("[{name}, disabled]"),
+        None => format!("[{number} {name}]"),
     }
 }
 
@@ -203,22 +199,21 @@ mod tests {
     const PLAIN: Style = Style { enabled: false };
 
     #[test]
-    fn a_message_shows_its_text_embeds_files_reactions_and_buttons() {
+    fn a_message_shows_its_text_embeds_files_and_buttons() {
         let message = json!({
             "id": "x", "type": 19, "author": { "id": "7" }, "content": "Yes.\nSee below.", "edited_timestamp": "2026-11-21T20:00:00Z",
             "referenced_message": { "author": { "id": "3" }, "content": "is it\ntrue?" },
             "embeds": [{ "title": "Report", "description": "two\nlines", "fields": [{ "name": "Costs", "value": "flat" }],
                 "image": { "url": "http://127.0.0.1/c.png" }, "footer": { "text": "today" } }],
             "attachments": [{ "filename": "a.md", "size": 1536, "url": "http://127.0.0.1/a.md" }],
-            "reactions": [{ "count": 2, "emoji": { "name": "👍" } }],
             "components": [{ "type": 1, "components": [{ "type": 2, "label": "Approve", "custom_id": "a" }, { "type": 2, "label": "Old", "disabled": true },
                 { "type": 3, "custom_id": "s", "placeholder": "Pick", "options": [{ "label": "One", "value": "1" }] }] }],
         });
         assert_eq!(
             render_message(&message, 4, &example(), PLAIN),
             "  4. --:-- Kelly · reply to You: is it true? · edited\n     Yes.\n     See below.\n     │ Report\n     │ two\n     │ lines\n     \
-             │ Costs\n     │ flat\n     │ image http://127.0.0.1/c.png\n     │ today\n     file a.md (1.5 KB) http://127.0.0.1/a.md\n     👍 2\n     \
-             [1 Approve] [Old, disabled] [3 Pick: 1]"
+             │ Costs\n     │ flat\n     │ image http://127.0.0.1/c.png\n     │ today\n     file a.md (1.5 KB) http://127.0.0.1/a.md\n     \
+             [1 Approve] [Old, disabled]"
         );
     }
 

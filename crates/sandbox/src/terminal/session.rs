@@ -14,7 +14,7 @@ use super::{
     client::{Event, Rest},
     directory::{Directory, id},
     lines::Screen,
-    render::{Style, emoji, is_loading, render_message},
+    render::{Style, is_loading, render_message},
 };
 
 /// Clients repeat the typing event about every ten seconds.
@@ -90,13 +90,6 @@ impl Session {
             "READY" => data["session_id"].as_str().unwrap_or_default().clone_into(&mut self.gateway_id),
             "MESSAGE_CREATE" => return self.show_new(data),
             "MESSAGE_UPDATE" => return self.show_changed(data),
-            "MESSAGE_REACTION_ADD" => {
-                if let Some(number) = self.find_number(data["message_id"].as_str().unwrap_or_default()) {
-                    let name = self.directory.person_name(data["user_id"].as_str().unwrap_or_default());
-                    let note = format!("{name} reacted {} to message {number}.", emoji(&data));
-                    return self.note(&note);
-                }
-            }
             "TYPING_START" => return self.show_typing(&data),
             "INTERACTION_SUCCESS" => drop(self.finish_interaction(&data)),
             "INTERACTION_FAILURE" => {

@@ -137,7 +137,7 @@ async fn a_wrong_line_is_explained_and_ends_nothing() {
         "There is no command /nonsense. /help lists the commands.",
         "Not sent: reading /no/such/file",
         "There is no message 1 on the screen.",
-        "Usage: /press N [K] [VALUE…].",
+        "Usage: /press N [K].",
         "Not sent: Must be 2000 or fewer in length.",
         "Usage: /wait [SECONDS].",
         "No answer in that time.",
@@ -172,7 +172,7 @@ async fn a_closed_connection_ends_the_client_with_the_reason() {
 }
 
 #[tokio::test]
-async fn messages_elsewhere_reactions_and_typing_are_announced() {
+async fn messages_elsewhere_and_typing_are_announced() {
     let stage = Stage::set().await;
     let output = Output::default();
     let (lines, typed) = Lines::typed();

@@ -1,5 +1,7 @@
 //! Handles buttons. The current state is read again, because the button may be old or was clicked before.
 
+use serde_json::json;
+
 use crate::features::backlog::action::{execution_of, question_of};
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::commands::{line, tell_cancelled};
@@ -125,10 +127,8 @@ impl Backlog {
         let evidence = [Evidence::Answer { by: asker.name().to_owned(), text: text.to_owned(), at: now }];
         let memory = if done { Some(self.learn(item, &evidence).await?) } else { None };
         let answer = ItemAnswer { by: asker.name(), done, text, memory: memory.as_ref(), outbox: &said, at: now };
-        if self.deps.store.answer_item(&item.id, &answer).await?.is_none() {
-            return self.already_decided(item).await;
-        }
-        Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }))
+        let Some(ended) = self.deps.store.answer_item(&item.id, &answer).await? else { return self.already_decided(item).await };
+        Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }).with_data(json!({ "item": ended.item })))
     }
 
     /// The line for the channel, stored in the same transaction as the answer.

@@ -1,10 +1,10 @@
 //! One persona asks another. The row of the ask is stored before the ask is sent and stays open until the answer is delivered. A deadline or a crash
-//! therefore loses no answer. An answer after the deadline is delivered as late.
+//! therefore loses no answer. An answer after the deadline is delivered by a job (`late`).
 
 use anyhow::Context;
 use async_trait::async_trait;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::features::chat::channel::answering::Ending;
 use crate::features::chat::model::ask::may_ask;
@@ -14,7 +14,6 @@ use crate::features::chat::{Conversation, Running};
 use kernel::agent::ask::{Ask, AskState};
 use kernel::agent::{Colleagues, Question, Refers, Reply, RunError};
 use kernel::chat::message::Speaker;
-use kernel::chat::outbound::OutboundMessage;
 use kernel::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::memory::{MemorySource, Scope};
 use kernel::money::Purpose;
@@ -31,12 +30,30 @@ pub(crate) struct AskOrigin<'a> {
     pub(crate) path: Vec<PersonaSlug>,
 }
 
+/// A persona that was asked and is answering. Ends when it is dropped.
+pub(crate) struct Asked {
+    pub(crate) answer: JoinHandle<Result<Reply, RunError>>,
+    _guard: DropGuard,
+}
+
 /// The state of an ask at its deadline.
 pub(crate) enum Outcome {
     Answered(String),
     /// The deadline passed. The answer is still expected and will be delivered.
     NoReply,
     Failed(String),
+}
+
+impl Outcome {
+    /// None while the answer is awaited.
+    fn of(ask: &Ask) -> Option<Self> {
+        match ask.state {
+            AskState::Asked => None,
+            AskState::Answered | AskState::Late => Some(Self::Answered(ask.answer.clone().unwrap_or_default())),
+            AskState::Expired => Some(Self::NoReply),
+            AskState::Failed => Some(Self::Failed("it was stopped".into())),
+        }
+    }
 }
 
 impl Conversation {
@@ -68,46 +85,43 @@ impl Conversation {
         }
     }
 
-    /// Sends an ask, new or recovered after a restart, and waits until its deadline.
+    /// Sends an ask, also one that a dead process has sent, and waits until its deadline.
     pub(crate) async fn put(&self, ask: &Ask) -> anyhow::Result<Outcome> {
-        let store = &self.deps().store;
-        match ask.state {
-            AskState::Answered | AskState::Late => return Ok(Outcome::Answered(ask.answer.clone().unwrap_or_default())),
-            AskState::Failed => return Ok(Outcome::Failed("it was stopped".into())),
-            AskState::Expired => return Ok(Outcome::NoReply),
-            AskState::Asked => {}
+        if let Some(outcome) = Outcome::of(ask) {
+            return Ok(outcome);
         }
-        let mut carrying = self.carry_out(ask.clone());
+        let mut asked = self.carry_out(ask.clone());
         let left = (ask.deadline - self.deps().clock.now()).to_std().unwrap_or_default();
         tokio::select! {
-            outcome = &mut carrying => return outcome.context("the asked persona's task broke off")?,
+            result = &mut asked.answer => return self.settle(ask, result.context("the asked persona's task broke off")?).await,
             () = self.deps().clock.sleep(left) => {}
         }
-        let expired = AskUpdate { ask: &ask.id, state: AskState::Expired, answer: None };
-        if store.settle_ask(&expired, &[], self.deps().clock.now()).await? {
+        // The job, which starts when the ask has expired, takes it over.
+        self.late().insert(ask.id.clone(), asked);
+        let store = &self.deps().store;
+        if store.expire_ask(&ask.id, self.deps().clock.now()).await? {
             return Ok(Outcome::NoReply);
         }
-        // The answer arrived at the last moment.
-        carrying.await.context("the asked persona's task broke off")?
+        // Stopped, or another process took this one for dead.
+        self.late().remove(&ask.id);
+        let settled = store.find_ask(&ask.id).await?.context("the ask is gone")?;
+        Ok(Outcome::of(&settled).unwrap_or(Outcome::NoReply))
     }
 
-    /// Lets the asked persona answer, in a task that outlives the deadline. Stores the end before it reports the end.
-    pub(crate) fn carry_out(&self, ask: Ask) -> JoinHandle<anyhow::Result<Outcome>> {
+    /// Lets the asked persona answer, in a task that can outlive the deadline.
+    pub(crate) fn carry_out(&self, ask: Ask) -> Asked {
         let conversation = self.clone();
-        self.deps().tasks.spawn(async move {
-            let deps = conversation.deps();
-            let cancel = deps.kill.child_token();
+        let cancel = self.deps().kill.child_token();
+        let guard = cancel.clone().drop_guard();
+        let answer = self.deps().tasks.spawn(async move {
             let key = TurnId::new(ask.id.as_str());
             let running = Running { channel: ask.channel.clone(), message: ask.message.clone(), cancel: cancel.clone() };
             conversation.running().insert(key.clone(), running);
             let result = conversation.answer_ask(&ask, &cancel).await;
             conversation.running().remove(&key);
-            if deps.kill.is_cancelled() {
-                // The process is stopping. The row stays open and the next start sends the ask again.
-                return Ok(Outcome::NoReply);
-            }
-            conversation.settle(&ask, result).await
-        })
+            result
+        });
+        Asked { answer, _guard: guard }
     }
 
     async fn answer_ask(&self, ask: &Ask, cancel: &CancellationToken) -> Result<Reply, RunError> {
@@ -143,30 +157,24 @@ impl Conversation {
         self.deps().agents.answer(&request, cancel).await
     }
 
+    /// Stores an answer that came in time, or that none comes.
     async fn settle(&self, ask: &Ask, result: Result<Reply, RunError>) -> anyhow::Result<Outcome> {
         let deps = self.deps();
         let now = deps.clock.now();
         match result {
             Ok(reply) => {
-                let answered = |state| AskUpdate { ask: &ask.id, state, answer: Some(&reply.text) };
-                if ask.state == AskState::Expired || !deps.store.settle_ask(&answered(AskState::Answered), &[], now).await? {
-                    deps.store.settle_ask(&answered(AskState::Late), &self.late_answer(ask, &reply.text), now).await?;
-                }
+                let answered = AskUpdate { ask: &ask.id, state: AskState::Answered, answer: Some(&reply.text) };
+                deps.store.settle_ask(&answered, &[], now).await?;
                 Ok(Outcome::Answered(reply.text))
             }
+            // The process is stopping. The row stays open, and the turn sends the ask again.
+            Err(_) if deps.kill.is_cancelled() => Ok(Outcome::NoReply),
             Err(error) => {
                 deps.store.settle_ask(&AskUpdate { ask: &ask.id, state: AskState::Failed, answer: None }, &[], now).await?;
                 tracing::info!(ask = %ask.id, %error, "the asked persona did not answer");
                 Ok(Outcome::Failed(error.in_short()))
             }
         }
-    }
-
-    /// The message that the asker posts for a late answer.
-    pub(crate) fn late_answer(&self, ask: &Ask, answer: &str) -> Vec<OutboundMessage> {
-        let name = self.deps().roster.name_of(&ask.askee);
-        let text = format!("Late, but here it is. {}", attribute(name, answer));
-        self.render_as(&ask.asker, &ask.channel, &text)
     }
 
     /// Whether the guard allows this ask (CHAT-18): no cycle, not too deep, and within the turn limit of one person's message.

@@ -2,12 +2,13 @@
 //!
 //! `queue` holds the waiting messages. `deciding` turns a burst into a decision. `running` runs the job of a turn, and `answering` builds its
 //! question and its reply. `handover` lets agents answer each other as far as the guard allows. `asking` carries questions from one persona to
-//! another.
+//! another, and `late` delivers answers after the deadline.
 
 mod answering;
 mod asking;
 mod deciding;
 mod handover;
+mod late;
 mod progress;
 mod queue;
 mod running;
@@ -15,15 +16,16 @@ mod running;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) use asking::{Outcome, attribute};
+pub(super) use asking::{Asked, Outcome, attribute};
 pub(super) use queue::ChannelQueue;
 
 use crate::features::chat::Conversation;
 use kernel::catch_panic::catch_panic;
 use kernel::ids::ChannelId;
 
-/// How often to check for turns that ended without a notification.
-const LOOK: Duration = Duration::from_secs(2);
+/// The end of a turn is announced, in this process and by others. An announcement of another process is lost if it dies right after its commit, or
+/// while the connection that listens is opened again.
+const BACKSTOP: Duration = Duration::from_secs(30);
 
 impl Conversation {
     /// Processes a channel until it has no work left or the process stops. Unfinished work stays in the database.
@@ -51,7 +53,7 @@ impl Conversation {
         while queue.has_turns() {
             tokio::select! {
                 () = queue.over() => {}
-                () = self.deps().clock.sleep(LOOK) => self.forget_ended_turns(channel, queue).await,
+                () = self.deps().clock.sleep(BACKSTOP) => self.forget_ended_turns(channel, queue).await,
                 () = self.deps().stop.cancelled() => return,
             }
         }

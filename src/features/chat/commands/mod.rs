@@ -136,7 +136,7 @@ fn complete(roster: &Roster, typed: &str) -> Vec<Suggestion> {
 }
 
 impl ChatCommands {
-    /// The coordinator asks and relays. If the process dies meanwhile, the next one delivers the answer as a late one.
+    /// The coordinator asks and relays. If the process dies meanwhile, another one delivers the answer as a late one.
     async fn ask(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
         let Some(live) = &self.live else { return Ok(refuse("the team is not running here")?) };
         let (deps, halts) = (live.deps(), &live.inner.halts);

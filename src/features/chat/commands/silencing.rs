@@ -1,5 +1,7 @@
 //! Halts, pauses and budgets. With the team in this process they apply at once. Otherwise they are rows that the other process reads.
 
+use serde_json::json;
+
 use kernel::chat::Presence;
 use kernel::commands::{CommandCall, CommandReply};
 use kernel::money::{Limit, Money};
@@ -21,7 +23,8 @@ impl ChatCommands {
             None => _ = self.store.cancel_turns(CancelScope::All, why, self.clock.now()).await?,
         }
         tracing::info!(by = call.caller.name(), "the team was halted");
-        Ok(CommandReply::public(format!("{} halted the team. We say nothing until `/resume`.", call.caller.subject())))
+        let text = format!("{} halted the team. We say nothing until `/resume`.", call.caller.subject());
+        Ok(CommandReply::public(text).with_data(json!({ "halted": true })))
     }
 
     pub(super) async fn resume(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -33,7 +36,7 @@ impl ChatCommands {
             // Also lifts halts that could not be written when the team was halted.
             live.inner.halts.lift_all().await?;
         }
-        Ok(CommandReply::public(format!("{} let us speak again.", call.caller.subject())))
+        Ok(CommandReply::public(format!("{} let us speak again.", call.caller.subject())).with_data(json!({ "halted": false })))
     }
 
     pub(super) async fn pause(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -42,7 +45,8 @@ impl ChatCommands {
         if let Some(live) = &self.live {
             live.deps().platform.set_presence(&persona.slug, Presence::Paused).await;
         }
-        Ok(CommandReply::public(format!("{} paused {}.", call.caller.subject(), persona.name)))
+        let text = format!("{} paused {}.", call.caller.subject(), persona.name);
+        Ok(CommandReply::public(text).with_data(json!({ "persona": persona.slug, "paused": true })))
     }
 
     pub(super) async fn unpause(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -51,11 +55,12 @@ impl ChatCommands {
         if let Some(live) = &self.live {
             live.deps().platform.set_presence(slug, Presence::Listening).await;
         }
-        Ok(if was_paused {
+        let reply = if was_paused {
             CommandReply::public(format!("{name} is back."))
         } else {
             CommandReply::private(format!("{name} was not paused."))
-        })
+        };
+        Ok(reply.with_data(json!({ "persona": slug, "paused": false, "was_paused": was_paused })))
     }
 
     pub(super) async fn raise_budget(&self, call: &CommandCall, dollars: f64) -> anyhow::Result<CommandReply> {
@@ -66,7 +71,8 @@ impl ChatCommands {
                 live.deps().platform.set_presence(&persona.slug, Presence::Listening).await;
             }
         }
-        Ok(CommandReply::public(format!("{} raised today's budget by {amount}.", call.caller.subject())))
+        let text = format!("{} raised today's budget by {amount}.", call.caller.subject());
+        Ok(CommandReply::public(text).with_data(json!({ "raised_by": dollars })))
     }
 
     async fn silence(&self, scope: HaltScope, call: &CommandCall) -> anyhow::Result<()> {

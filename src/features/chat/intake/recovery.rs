@@ -7,7 +7,7 @@ use kernel::agent::turn::Trigger;
 use kernel::ids::AskId;
 
 impl Conversation {
-    /// Puts undecided messages back into their channels' queues in their old order, and resumes asks whose turn is over. Open turns have jobs, and
+    /// Puts undecided messages back into their channels' queues in their old order, and ends asks that nobody waits for. Open turns have jobs, and
     /// their channels wait for them. Called once, before events are taken and jobs are run.
     pub async fn recover(&self) -> anyhow::Result<()> {
         let store = &self.deps().store;
@@ -43,25 +43,17 @@ impl Conversation {
         self.recover_asks(asks, &awaited).await
     }
 
-    /// Sends the asks again whose answer a channel or a command expects, unless they are too old. Other asks belong to a turn, which sends them again
-    /// itself or is over.
+    /// Expires the asks of commands, whose process is dead; their answers come late. Ends the asks whose turn is over. The turns of the others send them
+    /// again.
     async fn recover_asks(&self, asks: Vec<Ask>, awaited: &[AskId]) -> anyhow::Result<()> {
-        let deps = self.deps();
-        let now = deps.clock.now();
-        for mut ask in asks {
-            if ask.state == AskState::Asked && awaited.contains(&ask.id) {
-                continue;
-            }
-            let promised = ask.state == AskState::Expired || commands::is_command(&ask);
-            let young = (now - ask.asked_at).to_std().is_ok_and(|age| age <= deps.chat.max_age);
-            let heard = !self.inner.halts.was_halted_since(&ask.channel, ask.asked_at);
-            let next = if promised && young && heard { AskState::Expired } else { AskState::Failed };
-            if ask.state != next {
-                deps.store.settle_ask(&AskUpdate { ask: &ask.id, state: next, answer: None }, &[], now).await?;
-                ask.state = next;
-            }
-            if next == AskState::Expired {
-                self.carry_out(ask);
+        let store = &self.deps().store;
+        let now = self.deps().clock.now();
+        for ask in &asks {
+            match ask.state {
+                AskState::Expired => store.enqueue_late_ask(&ask.id, now).await?,
+                _ if awaited.contains(&ask.id) => {}
+                _ if commands::is_command(ask) => _ = store.expire_ask(&ask.id, now).await?,
+                _ => _ = store.settle_ask(&AskUpdate { ask: &ask.id, state: AskState::Failed, answer: None }, &[], now).await?,
             }
         }
         Ok(())

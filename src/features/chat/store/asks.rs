@@ -1,4 +1,4 @@
-//! Asks. The row exists from before the question is sent until its answer is posted.
+//! Asks. The row exists from before the question is sent until its answer is posted. An ask that has expired has a job, which delivers the answer.
 
 use chrono::{DateTime, Utc};
 
@@ -9,6 +9,10 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
 use kernel::ids::{AskId, PersonaSlug};
+use kernel::jobs::{self, NewJob};
+
+/// The job of an ask that has expired: delivers the late answer. Its payload is the id.
+pub(crate) const LATE: &str = "ask.late";
 
 /// The next state of an ask.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +67,25 @@ impl Store {
         transaction.commit().await
     }
 
+    /// Ends the waiting for an answer that did not come in time, and enqueues the job that delivers it late. False, without any write, if nobody waits
+    /// for it any more.
+    pub async fn expire_ask(&self, ask: &AskId, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        if settle(&mut transaction, &AskUpdate { ask, state: AskState::Expired, answer: None }, at).await?.is_none() {
+            return Ok(false);
+        }
+        enqueue_late(&mut transaction, ask, at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Enqueues the job of an expired ask of an earlier version, which had none.
+    pub async fn enqueue_late_ask(&self, ask: &AskId, now: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        enqueue_late(&mut transaction, ask, now).await?;
+        transaction.commit().await
+    }
+
     /// An ask with its state.
     pub async fn find_ask(&self, ask: &AskId) -> Result<Option<Ask>> {
         let row: Option<AskColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM asks WHERE id = $1", ask.as_str())?;
@@ -87,8 +110,13 @@ impl Store {
     }
 }
 
+async fn enqueue_late(transaction: &mut Transaction, ask: &AskId, now: DateTime<Utc>) -> Result<()> {
+    jobs::enqueue(transaction, &NewJob::new(LATE, ask).unique(format!("{LATE}:{ask}")), now).await?;
+    Ok(())
+}
+
 /// Moves an ask to its next state and returns it.
-pub(super) async fn settle(transaction: &mut Transaction, update: &AskUpdate<'_>, at: DateTime<Utc>) -> Result<Option<Ask>> {
+pub(crate) async fn settle(transaction: &mut Transaction, update: &AskUpdate<'_>, at: DateTime<Utc>) -> Result<Option<Ask>> {
     let row: Option<AskColumns> = sql!(
         transaction.on(),
         fetch_optional,

@@ -17,7 +17,7 @@ use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
 /// Only for this process, because each reply is two commits.
 pub const MESSAGES: Topic = Topic::new("message").within_process();
 
-/// Announced when a turn ended in a process that does not serve.
+/// Announced when a turn ended in a process that does not serve, or without an answer.
 pub(crate) const TURNS: Topic = Topic::new("turn");
 
 /// The end of a turn.

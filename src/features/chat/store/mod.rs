@@ -16,6 +16,7 @@ mod withholding;
 
 pub use activity::{ActivityKind, ActivityLine};
 pub use asks::AskUpdate;
+pub(crate) use asks::{LATE, settle};
 pub use decisions::Decided;
 pub use events::MESSAGES;
 pub(crate) use events::TURNS;

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::features::chat::model::decision::Decision;
 use crate::features::chat::store::TurnColumns;
 use crate::features::chat::store::asks::{AskUpdate, settle};
-use crate::features::chat::store::events::{TurnEnd, record_turn_end};
+use crate::features::chat::store::events::{TURNS, TurnEnd, record_turn_end};
 use crate::features::chat::store::turns::insert_turns;
 use crate::store::Store;
 use kernel::agent::ask::AskState;
@@ -103,6 +103,7 @@ impl Store {
         if cancelled.is_empty() {
             return Ok(Vec::new());
         }
+        transaction.announce(TURNS);
         // RETURNING promises no order.
         cancelled.sort_unstable_by_key(|turn| turn.position);
         let mut ids = Vec::new();
@@ -200,6 +201,7 @@ pub async fn fail_turn(transaction: &mut Transaction, job: &Job, why: &str, at: 
         next: &[],
     };
     record_turn_end(transaction, &end, at).await?;
+    transaction.announce(TURNS);
     if let Trigger::Ask { ask } = &turn.trigger {
         settle(transaction, &AskUpdate { ask, state: AskState::Failed, answer: None }, at).await?;
     }

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
 use crate::features::meeting::store::Called;
@@ -70,7 +70,8 @@ impl StandupCommands {
             let already = if seat.state == SeatState::Skipped { "is skipped" } else { "has spoken" };
             refuse(format!("{name} {already} already"))?;
         }
-        Ok(CommandReply::public(format!("{} skipped {name}.", call.caller.subject())))
+        let text = format!("{} skipped {name}.", call.caller.subject());
+        self.with_meeting(CommandReply::public(text), &meeting, json!({ "skipped": seat.who })).await
     }
 
     pub(super) async fn pause(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -78,7 +79,8 @@ impl StandupCommands {
         if !self.store.pause_meeting(&meeting.id, call.caller.name(), self.clock.now()).await? {
             refuse("the standup is paused already, or is being wrapped up")?;
         }
-        Ok(CommandReply::public(format!("{} paused the standup. `/standup resume` continues it.", call.caller.subject())))
+        let text = format!("{} paused the standup. `/standup resume` continues it.", call.caller.subject());
+        self.with_meeting(CommandReply::public(text), &meeting, json!({})).await
     }
 
     pub(super) async fn resume(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -86,7 +88,8 @@ impl StandupCommands {
         if !self.store.resume_meeting(&meeting.id, self.clock.now()).await? {
             refuse("the standup is not paused")?;
         }
-        Ok(CommandReply::public(format!("{} resumed the standup.", call.caller.subject())))
+        let text = format!("{} resumed the standup.", call.caller.subject());
+        self.with_meeting(CommandReply::public(text), &meeting, json!({})).await
     }
 
     pub(super) async fn wrap(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -94,7 +97,8 @@ impl StandupCommands {
         if !self.store.ask_wrap(&meeting.id, self.clock.now()).await? {
             refuse("the standup is being wrapped up already")?;
         }
-        Ok(CommandReply::public(format!("{} wrapped up the standup. The Day Report is next.", call.caller.subject())))
+        let text = format!("{} wrapped up the standup. The Day Report is next.", call.caller.subject());
+        self.with_meeting(CommandReply::public(text), &meeting, json!({})).await
     }
 
     pub(super) async fn cancel(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -109,7 +113,13 @@ impl StandupCommands {
         if !self.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &said, self.clock.now()).await? {
             refuse("the standup is over already")?;
         }
-        Ok(CommandReply::private("The standup is cancelled."))
+        self.with_meeting(CommandReply::private("The standup is cancelled."), &meeting, json!({})).await
+    }
+
+    /// Adds the meeting as it is after a change, for programs.
+    async fn with_meeting(&self, reply: CommandReply, meeting: &Meeting, mut data: Value) -> anyhow::Result<CommandReply> {
+        data["meeting"] = json!(self.store.find_meeting(&meeting.id).await?);
+        Ok(reply.with_data(data))
     }
 
     /// The standup running in the caller's channel. At the command line: the one called last.

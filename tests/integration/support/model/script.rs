@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{Stream, StreamExt, pending, unfold};
 use kernel::llm::settings::ProviderKind;
 use serde_json::Value;
+use tokio::sync::watch;
 
 use super::{Asked, anthropic, error, openai};
 
@@ -22,6 +23,8 @@ pub(crate) enum Script {
     },
     /// Answers after a delay.
     SayAfter(Duration, String),
+    /// Answers once this is true.
+    SayWhen(watch::Receiver<bool>, String),
     /// Answers with a single JSON response, even if a stream was requested.
     SayWhole(String),
     /// Calls a tool.
@@ -117,6 +120,10 @@ impl Script {
                 tokio::time::sleep(pause).await;
                 stream(chunks(frames(asked, &answer)))
             }
+            Self::SayWhen(mut may, _) => {
+                may.wait_for(|may| *may).await.expect("the test goes on");
+                stream(chunks(frames(asked, &answer)))
+            }
             Self::Garbage => ([(header::CONTENT_TYPE, "text/html")], "<html><body>Bad gateway</body></html>").into_response(),
             Self::GarbageEvents => stream(chunks(vec!["data: {\"hello\": \n\ndata: <html>\n\n".to_owned()])),
             Self::SayWhole(_) => whole(asked, &answer),
@@ -143,6 +150,7 @@ impl Script {
             | Self::SayAndHang(text)
             | Self::SaySlowly { text, .. }
             | Self::SayAfter(_, text)
+            | Self::SayWhen(_, text)
             | Self::SayCounted(text, _) => {
                 answer.pieces = words(text);
             }

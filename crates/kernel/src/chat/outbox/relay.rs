@@ -3,6 +3,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use futures_util::FutureExt;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -22,8 +23,12 @@ use crate::time::SharedClock;
 /// New rows of processes without a relay.
 pub(super) const OUTBOX: Topic = Topic::new("outbox");
 
-/// The polling interval for rows that are due later. The commit of a new row wakes the relay.
-const SWEEP: Duration = Duration::from_secs(2);
+/// The commit of a new row wakes the relay, in this process and in others. A notification of another process is lost if it dies right after its commit,
+/// or while the connection that listens is opened again.
+const BACKSTOP: Duration = Duration::from_secs(30);
+
+/// How soon to look again after an error that is no answer of the platform.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// Waits between attempts double from the first to the last of these.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
@@ -49,6 +54,8 @@ pub(super) struct Inner {
     busy: Mutex<HashMap<ChannelId, bool>>,
     /// Notified when a channel has nothing left to send at once.
     settled: Notify,
+    /// Notified when a row has to wait, so that the sweep learns for how long.
+    delayed: Notify,
 }
 
 impl Relay {
@@ -62,7 +69,9 @@ impl Relay {
         stop: CancellationToken,
     ) -> Self {
         let busy = Mutex::new(HashMap::new());
-        let relay = Self { inner: Arc::new(Inner { store, platform, redactor, clock, tasks, stop, busy, settled: Notify::new() }) };
+        let relay = Self {
+            inner: Arc::new(Inner { store, platform, redactor, clock, tasks, stop, busy, settled: Notify::new(), delayed: Notify::new() }),
+        };
         relay.inner.store.db().new_rows().set_relay(Arc::downgrade(&relay.inner));
         relay.inner.tasks.spawn(relay.clone().sweep());
         relay
@@ -111,26 +120,56 @@ impl Relay {
         let Inner { store, clock, .. } = &*self.inner;
         let mut elsewhere = store.subscribe(OUTBOX, clock);
         loop {
-            match store.list_due_channels(clock.now()).await {
-                Ok(channels) => channels.iter().for_each(|channel| self.wake(channel)),
-                Err(error) => tracing::warn!(%error, "cannot read the outbox"),
-            }
+            let wait = match store.list_pending_channels().await {
+                Ok(channels) => self.wake_due(&channels),
+                Err(error) => {
+                    tracing::warn!(%error, "cannot read the outbox");
+                    AGAIN
+                }
+            };
             tokio::select! {
                 () = self.inner.stop.cancelled() => return,
-                () = clock.sleep(SWEEP) => {}
+                () = clock.sleep(wait) => {}
                 () = elsewhere.next() => {}
+                () = self.inner.delayed.notified() => {}
             }
         }
+    }
+
+    /// Sends what is due, and returns when to look again.
+    fn wake_due(&self, channels: &[(ChannelId, DateTime<Utc>)]) -> Duration {
+        let now = self.inner.clock.now();
+        let (due, later): (Vec<_>, Vec<_>) = channels.iter().partition(|(_, at)| *at <= now);
+        for (channel, _) in due {
+            self.wake(channel);
+        }
+        later.iter().filter_map(|(_, at)| (*at - now).to_std().ok()).fold(BACKSTOP, Duration::min)
+    }
+
+    /// Has the sweep look again after an error.
+    fn sweep_again(&self) {
+        let relay = self.clone();
+        self.inner.tasks.spawn(async move {
+            tokio::select! {
+                () = relay.inner.stop.cancelled() => {}
+                () = relay.inner.clock.sleep(AGAIN) => relay.inner.delayed.notify_one(),
+            }
+        });
     }
 
     async fn drain_while_woken(&self, channel: &ChannelId) {
         loop {
             let drained = AssertUnwindSafe(self.drain(channel)).catch_unwind().await;
-            if drained.is_err() {
-                tracing::error!(%channel, "the relay broke off; the sweep takes the channel up again");
-            }
-            if let Ok(Err(error)) = drained {
-                tracing::warn!(%channel, %error, "cannot work off the outbox");
+            match drained {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(%channel, %error, "cannot work off the outbox");
+                    self.sweep_again();
+                }
+                Err(_) => {
+                    tracing::error!(%channel, "the relay broke off; the sweep takes the channel up again");
+                    self.sweep_again();
+                }
             }
             let mut busy = self.busy();
             match busy.get_mut(channel) {
@@ -205,6 +244,7 @@ impl Relay {
                 let wait = wait_after(&error, row.attempts);
                 tracing::info!(outbox = %message.id, persona = %message.persona, %error, ?wait, "not sent yet");
                 store.record_retry(row, delivery.now, clock.now() + wait, &error.to_string()).await?;
+                self.inner.delayed.notify_one();
                 Ok(false)
             }
         }

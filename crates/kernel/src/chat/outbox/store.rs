@@ -85,17 +85,15 @@ impl Database {
         Ok(is_new)
     }
 
-    /// Channels whose next message is due, longest wait first.
-    pub async fn list_due_channels(&self, now: DateTime<Utc>) -> Result<Vec<ChannelId>> {
-        let rows: Vec<(String,)> = sql!(
+    /// The channels with messages, longest wait first, and when the next message of each may be sent.
+    pub async fn list_pending_channels(&self) -> Result<Vec<(ChannelId, DateTime<Utc>)>> {
+        let rows: Vec<(String, DateTime<Utc>)> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT head.channel FROM (SELECT MIN(position) AS position FROM outbox WHERE state = 'pending' GROUP BY channel) due
-             JOIN outbox head ON head.position = due.position
-             WHERE head.next_attempt_at <= $1 ORDER BY head.position",
-            now
+            "SELECT head.channel, head.next_attempt_at FROM (SELECT MIN(position) AS position FROM outbox WHERE state = 'pending' GROUP BY channel) due
+             JOIN outbox head ON head.position = due.position ORDER BY head.position"
         )?;
-        Ok(rows.into_iter().map(|(channel,)| ChannelId::new(channel)).collect())
+        Ok(rows.into_iter().map(|(channel, at)| (ChannelId::new(channel), at)).collect())
     }
 
     /// The next message of a channel. None if there is none or it must wait. Messages never overtake each other.

@@ -31,7 +31,7 @@ impl Question {
         let names = words.iter().filter(|word| !index.find_people(word).is_empty());
         let times = time.as_ref().map_or(0..0, |(_, taken)| taken.clone());
         // The persona that is spoken to is hardly what it is asked about.
-        let addressed = asked.persona.map(|persona| persona.to_string());
+        let addressed = asked.persona.map(ToString::to_string);
         let weak: Vec<String> = names.chain(&words[times]).cloned().chain(addressed).collect();
         if let Some(asker) = asked.asker
             && words.iter().any(|word| ONESELF.contains(&word.as_str()))

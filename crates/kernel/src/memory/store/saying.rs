@@ -105,7 +105,8 @@ mod tests {
         for text in [
             "",
             "hi!",
-            "thanks", "good morning all",
+            "thanks",
+            "good morning all",
             "when do we deploy?",
             "kelly, when do we deploy? And why?",
             "什么时候部署？",

@@ -91,7 +91,6 @@ async fn a_killed_team_of_an_old_version_goes_on(backing: Backing) {
     let mut team = wanted
         .configure(|config| {
             config.chat.max_age = Duration::from_hours(24 * 365);
-            crate::standup::change(config, |standup| standup.pause = Duration::ZERO);
         })
         .sandbox(|options| options.people = vec!["You".into(), "Ann".into()])
         .start()
