@@ -84,7 +84,8 @@ async fn ask(store: &Store, questions: usize) -> Vec<Duration> {
     for _ in 0..questions {
         let subject = text(&mut random, ASKED);
         let began = Instant::now();
-        let asked = Recall { subject: &subject, persona: Some(&"vince".into()), scope: &Scope::TEAM, limit: 5 };
+        let vince = "vince".into();
+        let asked = Recall::new(&subject, &Scope::TEAM, 5).of(&vince);
         store.recall_for_prompt(&asked).await.expect("the store answers");
         times.push(began.elapsed());
     }

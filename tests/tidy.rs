@@ -19,10 +19,12 @@ const FEATURES: [&str; 7] = ["chat", "memory", "backlog", "schedule", "meeting",
 const FOUNDATIONS: [&str; 4] = ["chat", "backlog", "schedule", "meeting"];
 
 /// Who mentions a feature all the same. Everything here has to be changed when it is removed.
-const MENTIONS: [(&str, &str); 2] = [
+const MENTIONS: [(&str, &str); 3] = [
     // What an item has taught is offered to be remembered.
     ("memory", "src/features/backlog/judging.rs"),
     ("memory", "src/features/backlog/running.rs"),
+    // The same of a standup.
+    ("memory", "src/features/standup/closing.rs"),
 ];
 
 /// Crates that are used only in some folders, so that they can be replaced.

@@ -22,7 +22,8 @@ use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::commands::{Registry, Services};
 use kernel::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use kernel::ids::PersonaSlug;
-use kernel::llm::{LedgerMeter, Models};
+use kernel::llm::{Embeddings, LedgerMeter, Models};
+use kernel::memory::embedder::Meaning;
 use kernel::people::People;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
@@ -115,6 +116,7 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .context("cannot make an HTTP client")?;
+    use_sentence_model(config, store, &http, &meter, clock)?;
     let models = Models::new(&config.models, &http, meter, clock.clone())?;
     let readings = Readings::new(feeds, clock.clone());
     let workspaces = workspaces(config);
@@ -128,6 +130,25 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
 /// The folders in which items are worked on.
 pub fn workspaces(config: &Config) -> Workspaces {
     Workspaces::new(config.data.join("workspaces"))
+}
+
+/// Has the memory searched by meaning, if a model for it is configured.
+fn use_sentence_model(
+    config: &Config,
+    store: &Store,
+    http: &reqwest::Client,
+    meter: &Arc<LedgerMeter>,
+    clock: &SharedClock,
+) -> anyhow::Result<()> {
+    #[cfg(feature = "sentence-model")]
+    if let Some(folder) = &config.models.embedding_folder {
+        let model = kernel::memory::local_model::LocalModel::read(folder).context("models.embedding_folder cannot be used")?;
+        store.use_sentence_model(Arc::new(Meaning::new(Arc::new(model))));
+    }
+    if let Some(model) = Embeddings::new(&config.models, http, meter.clone(), clock.clone())? {
+        store.use_sentence_model(Arc::new(Meaning::new(Arc::new(model))));
+    }
+    Ok(())
 }
 
 /// The redactor of every secret that this process was given.

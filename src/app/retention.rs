@@ -4,7 +4,7 @@ use crate::config::RetentionSettings;
 use crate::features::FEATURES;
 use kernel::jobs::RetentionRule;
 use kernel::tools::workspace::Workspaces;
-use kernel::{chat::outbox, events, feeds, llm};
+use kernel::{chat::outbox, events, feeds, llm, memory};
 
 /// All rules. A growing table without a rule must give a reason in the statement tests.
 pub fn retention_rules(settings: &RetentionSettings, workspaces: &Workspaces) -> Vec<RetentionRule> {
@@ -13,6 +13,8 @@ pub fn retention_rules(settings: &RetentionSettings, workspaces: &Workspaces) ->
         llm::store::retention(settings.model_calls()),
         feeds::retention(settings.samples()),
         events::retention(settings.events()),
+        memory::store::span_retention(settings.messages()),
+        memory::store::archiving(settings.memories()),
     ];
     rules.extend(FEATURES.iter().flat_map(|feature| feature.list_retention(settings, workspaces)));
     rules

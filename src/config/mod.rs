@@ -95,6 +95,9 @@ impl Config {
         for path in [&mut config.personas, &mut config.data, &mut config.work] {
             *path = dir.join(&*path);
         }
+        if let Some(folder) = &mut config.models.embedding_folder {
+            *folder = dir.join(&*folder);
+        }
         for repository in &mut config.repositories {
             repository.path = dir.join(&repository.path);
         }

@@ -15,6 +15,8 @@ settings! {
         firings_days: u32 = 90, in 2..=3650, "How many days it is kept what the schedule started.";
         events_days: u32 = 90, in 2..=3650,
             "How many days it is kept what happened and who did it. What happened to an item is kept for `work_days`.";
+        memories_days: u32 = 400, in 30..=3650,
+            "How many days lessons and messages can be found again that nobody asked about. What people taught is kept until they have it forgotten.";
         work_days: u32 = 180, in 2..=3650,
             "How many days the steps and runs of an item are kept after it has ended. The item itself and its result are kept for good.";
     }
@@ -39,6 +41,10 @@ impl RetentionSettings {
 
     pub fn events(&self) -> Duration {
         days(self.events_days)
+    }
+
+    pub fn memories(&self) -> Duration {
+        days(self.memories_days)
     }
 
     pub fn work(&self) -> Duration {

@@ -87,6 +87,8 @@ pub enum Purpose {
     Step,
     Board,
     Overwatch,
+    /// Vectors of what is remembered and asked, and summaries of long channels.
+    Memory,
     Other,
 }
 
@@ -99,6 +101,7 @@ impl Purpose {
             Self::Step => "step",
             Self::Board => "board",
             Self::Overwatch => "overwatch",
+            Self::Memory => "memory",
             Self::Other => "other",
         }
     }

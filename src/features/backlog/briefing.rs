@@ -30,7 +30,7 @@ impl Work {
         let rejected = self.find_rejection(item).await?;
         let subject = format!("{} {}", item.what, item.how);
         let scope = Scope::private(item.private_to.clone());
-        let asked = Recall { subject: &subject, persona: Some(&assignment.persona.slug), scope: &scope, limit: LESSONS };
+        let asked = Recall::new(&subject, &scope, LESSONS).of(&assignment.persona.slug);
         let lessons = deps.store.recall_for_prompt(&asked).await?;
         let spot = self.find_spot(item).await?;
         let background =

@@ -17,6 +17,11 @@ pub trait Listener: Send + Sync + 'static {
     /// Takes the message if it is for this feature. `decision` applies otherwise. Reads the database and writes nothing, because the message may
     /// already be decided on.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError>;
+
+    /// What the feature writes in the transaction of the decision if no feature takes the message. Personas answer it as decided. Pure.
+    fn accompany(&self, _message: &InboundMessage, _decision: &Decision) -> Option<Box<dyn Effect>> {
+        None
+    }
 }
 
 /// A message taken by a feature. No persona answers it.

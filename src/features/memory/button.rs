@@ -2,10 +2,13 @@
 
 use kernel::chat::outbound::{Button, ButtonStyle};
 use kernel::ids::MemoryId;
+use kernel::memory::short_id;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Press {
     Forget,
+    /// A new fact takes the place of an older one.
+    Replace,
     /// What comes from text from outside may be told from now on.
     Confirm,
 }
@@ -14,6 +17,8 @@ pub(super) enum Press {
 pub(super) struct MemoryButton {
     pub(super) press: Press,
     pub(super) memory: MemoryId,
+    /// The one that is replaced.
+    pub(super) older: Option<MemoryId>,
 }
 
 impl MemoryButton {
@@ -21,15 +26,21 @@ impl MemoryButton {
     pub(super) const PREFIX: &str = "memory";
 
     pub(super) fn new(press: Press, memory: &MemoryId) -> Self {
-        Self { press, memory: memory.clone() }
+        Self { press, memory: memory.clone(), older: None }
+    }
+
+    pub(super) fn replacing(memory: &MemoryId, older: &MemoryId) -> Self {
+        Self { press: Press::Replace, memory: memory.clone(), older: Some(older.clone()) }
     }
 
     pub(super) fn id(&self) -> String {
         let verb = match self.press {
             Press::Forget => "forget",
+            Press::Replace => "replace",
             Press::Confirm => "confirm",
         };
-        format!("{}:{verb}:{}", Self::PREFIX, self.memory)
+        let older = self.older.as_ref().map_or(String::new(), |older| format!(":{older}"));
+        format!("{}:{verb}:{}{older}", Self::PREFIX, self.memory)
     }
 
     /// None for buttons of others.
@@ -38,17 +49,22 @@ impl MemoryButton {
         let press = match verb {
             "forget" => Press::Forget,
             "confirm" => Press::Confirm,
+            "replace" => {
+                let (newer, older) = memory.split_once(':')?;
+                return Some(Self::replacing(&newer.into(), &older.into()));
+            }
             _ => return None,
         };
-        Some(Self { press, memory: memory.into() })
+        Some(Self { press, memory: memory.into(), older: None })
     }
 
     pub(super) fn render(&self) -> Button {
         let (label, style) = match self.press {
-            Press::Forget => ("Forget", ButtonStyle::Secondary),
-            Press::Confirm => ("Remember the lesson", ButtonStyle::Primary),
+            Press::Forget => ("Forget".to_owned(), ButtonStyle::Secondary),
+            Press::Replace => (format!("Replace #{}", self.older.as_ref().map_or(String::new(), short_id)), ButtonStyle::Secondary),
+            Press::Confirm => ("Remember the lesson".to_owned(), ButtonStyle::Primary),
         };
-        Button { id: self.id(), label: label.to_owned(), style }
+        Button { id: self.id(), label, style }
     }
 }
 
@@ -62,7 +78,9 @@ mod tests {
             let button = MemoryButton::new(press, &"learnt-1-0-done".into());
             assert_eq!(MemoryButton::parse(&button.id()), Some(button));
         }
-        for id in ["", "memory", "memory:forget", "memory:burn:1", "remind:forget:1"] {
+        let button = MemoryButton::replacing(&"newer-1".into(), &"learnt-1-0-done".into());
+        assert_eq!(MemoryButton::parse(&button.id()), Some(button));
+        for id in ["memory:replace:1", "", "memory", "memory:forget", "memory:burn:1", "remind:forget:1"] {
             assert_eq!(MemoryButton::parse(id), None, "{id}");
         }
     }

@@ -1,10 +1,12 @@
 //! `/memory`, `teamroom memory` and the buttons about memories.
 
+use std::fmt::Write as _;
+
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
 use super::button::MemoryButton;
-use super::render::{render_found, render_history, render_taught};
+use super::render::{render_found, render_history, render_span, render_taught};
 use super::request::clean_id;
 use super::service::{Asker, Lesson, Memories, MemoryError};
 use kernel::chat::message::Place;
@@ -44,7 +46,11 @@ async fn teach(memories: &Memories, call: &CommandCall) -> anyhow::Result<Comman
     let taught = memories.teach(Lesson { text, replaces, source: MemorySource::Command }, &Asker::of(call)).await.map_err(explain)?;
     let in_conversation = call.channel.as_ref().is_some_and(|channel| channel.place == Place::Direct);
     let data = json!({ "id": short_id(taught.kept()), "known": taught.known.is_some() });
-    Ok(CommandReply::public(render_taught(&taught, in_conversation)).with_data(data))
+    let mut told = render_taught(&taught, in_conversation);
+    if let Some(rival) = &taught.rival {
+        let _ = write!(told, " To replace it, give the command again with `replaces: {}`.", rival.short_id());
+    }
+    Ok(CommandReply::public(told).with_data(data))
 }
 
 async fn search(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -53,7 +59,11 @@ async fn search(memories: &Memories, call: &CommandCall) -> anyhow::Result<Comma
 }
 
 async fn show(memories: &Memories, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let history = memories.show(call.arguments.get_text("id")?, &Asker::of(call).scope).await.map_err(explain)?;
+    let asker = Asker::of(call);
+    if let Some(opened) = memories.open_span(call.arguments.get_text("id")?, &asker.scope).await.map_err(explain)? {
+        return Ok(CommandReply::private(render_span(&opened, memories.zone())));
+    }
+    let history = memories.show(call.arguments.get_text("id")?, &asker.scope).await.map_err(explain)?;
     let older: Vec<Value> = history.older.iter().map(describe).collect();
     let data = json!({ "memory": describe(&history.memory), "older": older });
     Ok(CommandReply::private(render_history(&history, memories.zone())).with_data(data))

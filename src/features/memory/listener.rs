@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::button::{MemoryButton, Press};
 use super::render::render_taught;
-use super::request::{Request, parse_request};
-use super::service::{Asker, Lesson, Memories, MemoryError};
+use super::request::{Forgettable, Request, parse_forget, parse_request};
+use super::service::{Asker, Lesson, Meant, Memories, MemoryError};
 use super::store::Teach;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
@@ -25,7 +25,8 @@ pub(super) struct RememberListener {
 impl Listener for RememberListener {
     fn recognises(&self, message: &InboundMessage) -> bool {
         let Ok(memories) = self.memories.get() else { return false };
-        message.author.kind == AuthorKind::Person && find_request(&memories, message).is_some()
+        let is_request = || find_request(&memories, message).is_some() || find_forget(&memories, message).is_some();
+        message.author.kind == AuthorKind::Person && is_request()
     }
 
     /// Counts where a persona would answer, and where a message is addressed to nobody. The persona that was spoken to, or the coordinator, says that
@@ -36,19 +37,39 @@ impl Listener for RememberListener {
         if message.author.kind != AuthorKind::Person || unheard {
             return Ok(None);
         }
-        let Some(Request { text, replaces }) = find_request(&memories, message) else { return Ok(None) };
         let persona = decision.responders.first().unwrap_or(&memories.roster().coordinator().slug);
         let say = |text: String| OutboundMessage {
             reply_to: Some(message.id.clone()),
             ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, text)
         };
+        if let Some(forgettable) = find_forget(&memories, message) {
+            let meant = match (&forgettable, &message.reply_to) {
+                (Forgettable::Id(id), _) => Meant::Id(id),
+                (Forgettable::That, Some(reply)) => Meant::Message(&reply.message),
+                (Forgettable::That, None) => Meant::Last { channel: &message.channel.id },
+            };
+            let why = "something is to be forgotten".to_owned();
+            return match memories.draft_forget_that(&meant, &Asker::author(message)).await {
+                Ok(Some((told, forget))) => Ok(Some(Taken { why, reply: Some(say(told)), effect: Some(Box::new(forget)) })),
+                Ok(None) => Ok(None),
+                Err(MemoryError::Refused(told)) => Ok(Some(Taken { why, reply: Some(say(told)), effect: None })),
+                Err(MemoryError::Store(error)) => Err(error),
+            };
+        }
+        let Some(Request { text, replaces }) = find_request(&memories, message) else { return Ok(None) };
         let why = "it is to be remembered".to_owned();
         let lesson = Lesson { text: &text, replaces: replaces.as_deref(), source: MemorySource::Message(message.id.clone()) };
         Ok(Some(match memories.draft(lesson, &Asker::author(message)).await {
             Ok(taught) => {
-                let buttons = vec![MemoryButton::new(Press::Forget, taught.kept()).render()];
+                let forget = MemoryButton::new(Press::Forget, taught.kept()).render();
+                let replace = taught.rival.as_ref().map(|rival| MemoryButton::replacing(taught.kept(), &rival.id).render());
+                let buttons = replace.into_iter().chain([forget]).collect();
                 let reply = OutboundMessage { buttons, ..say(render_taught(&taught, message.channel.place == Place::Direct)) };
-                Taken { why, reply: Some(reply), effect: Some(Box::new(Teach(taught.memory))) }
+                Taken {
+                    why,
+                    reply: Some(reply),
+                    effect: Some(Box::new(Teach { known: taught.known.map(|known| known.id), memory: taught.memory })),
+                }
             }
             Err(MemoryError::Refused(told)) => Taken { why, reply: Some(say(told)), effect: None },
             Err(MemoryError::Store(error)) => return Err(error),
@@ -57,8 +78,14 @@ impl Listener for RememberListener {
 }
 
 fn find_request(memories: &Memories, message: &InboundMessage) -> Option<Request> {
+    parse_request(&without_invisible(&message.text), &list_names(memories))
+}
+
+fn find_forget(memories: &Memories, message: &InboundMessage) -> Option<Forgettable> {
+    parse_forget(&without_invisible(&message.text), &list_names(memories))
+}
+
+fn list_names(memories: &Memories) -> Vec<&str> {
     let personas = memories.roster().personas().iter();
-    let names: Vec<&str> =
-        personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect();
-    parse_request(&without_invisible(&message.text), &names)
+    personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect()
 }

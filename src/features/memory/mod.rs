@@ -17,11 +17,14 @@
 mod button;
 mod commands;
 mod feature;
+mod knowledge;
 mod listener;
+mod quoting;
 pub mod render;
 pub mod request;
 mod service;
 mod store;
+mod summaries;
 
 pub use feature::MemoryFeature;
 pub use render::offer_lesson;

@@ -9,12 +9,16 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::memory::{Memory, Teacher, short_id};
 
 use super::button::{MemoryButton, Press};
-use super::service::{History, Taught};
+use super::knowledge::Outcome;
+use super::service::{History, OpenedSpan, Taught};
 
 /// The most characters of a name, of a memory on its own, and of one in a list.
 const NAME: usize = 40;
 const TEXT: usize = 600;
 const LISTED: usize = 160;
+
+/// The most characters of the name of a document.
+const TITLE: usize = 100;
 
 /// That it is remembered. The text is not repeated, so that forgetting it leaves no copy.
 pub(super) fn render_taught(taught: &Taught, in_conversation: bool) -> String {
@@ -28,8 +32,39 @@ pub(super) fn render_taught(taught: &Taught, in_conversation: bool) -> String {
     match &taught.replaced {
         Some(older) => format!("I'll remember that {whom}, in place of `{}` (`{id}`).", older.short_id()),
         None if known => format!("I know that already (`{id}`)."),
-        None => format!("I'll remember that {whom} (`{id}`)."),
+        None => {
+            let rival = taught.rival.as_ref().map_or(String::new(), |rival| {
+                let by = rival.taught_by.as_ref().map_or(String::new(), |by| format!(", taught by {}", name(&by.name)));
+                format!(" It may contradict `{}`{by}.", rival.short_id())
+            });
+            format!("I'll remember that {whom} (`{id}`).{rival}")
+        }
     }
+}
+
+pub(super) fn render_replaced(newer: &Memory, older: &Memory, by: &Teacher) -> String {
+    format!("{} replaced `{}` with `{}`. The older one stays in `/memory show`.", name(&by.name), older.short_id(), newer.short_id())
+}
+
+/// Which documents were read, and why others were not: a line each.
+pub(super) fn render_knowledge(outcomes: &[Outcome]) -> String {
+    let read: Vec<String> =
+        outcomes.iter().filter(|outcome| outcome.refusal.is_none()).map(|outcome| Medium::Chat.line_within(&outcome.name, TITLE)).collect();
+    let them = if read.len() == 1 { "it" } else { "them" };
+    let read = listed(&read).map(|read| format!("I've read {read}. Ask us about {them} any time."));
+    let refused = outcomes.iter().filter_map(|outcome| outcome.refusal.as_deref()).map(|why| Medium::Chat.line_within(why, 300));
+    read.into_iter().chain(refused).collect::<Vec<_>>().join("\n")
+}
+
+fn listed(names: &[String]) -> Option<String> {
+    let (last, others) = names.split_last()?;
+    Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
+}
+
+/// An address without what makes it a link, and without its query.
+pub(super) fn shown_address(address: &str) -> String {
+    let shown = address.split_once("://").map_or(address, |(_, rest)| rest);
+    shown.split(['?', '#']).next().unwrap_or(shown).trim_end_matches('/').to_owned()
 }
 
 pub(super) fn render_found(found: &[Memory], zone: Tz) -> String {
@@ -79,13 +114,33 @@ pub(super) fn render_history(history: &History, zone: Tz) -> String {
     text
 }
 
+/// A summary, and the messages that it is of.
+pub(super) fn render_span(opened: &OpenedSpan, zone: Tz) -> String {
+    let OpenedSpan { span, lines } = opened;
+    let time = |at: DateTime<Utc>| at.with_timezone(&zone).format("%a %-d %b, %H:%M").to_string();
+    let place = if span.channel_name.is_empty() { "this conversation".to_owned() } else { format!("#{}", name(&span.channel_name)) };
+    let summary = if span.text.is_empty() { "The summary is being made again." } else { &span.text };
+    let mut text = format!(
+        "`{}` {place}, {} to {}, {} messages\n{}",
+        span.short_id(),
+        time(span.from_at),
+        time(span.to_at),
+        span.messages,
+        Medium::Chat.line_within(summary, 2 * TEXT)
+    );
+    for (who, line) in lines {
+        let _ = write!(text, "\n- {}, {}: {}", name(who), time(line.at), Medium::Chat.line_within(&line.text, LISTED));
+    }
+    text
+}
+
 pub(super) fn render_forgotten(id: &str, older: usize) -> String {
     let with = match older {
         0 => String::new(),
         1 => ", with the older version".to_owned(),
         many => format!(", with {many} older versions"),
     };
-    format!("Forgotten for good (`{id}`){with}. Messages in the chat stay until you delete them.")
+    format!("Forgotten for good (`{id}`){with}. Messages in the chat stay visible until you delete them, but we don't read them any more.")
 }
 
 pub(super) fn render_confirmed(memory: &Memory, by: &Teacher) -> String {
@@ -106,6 +161,9 @@ fn origin(memory: &Memory, zone: Tz) -> String {
     let on = day(memory.created_at, zone);
     match &memory.taught_by {
         Some(by) => format!("{} taught it on {on}", name(&by.name)),
+        None if memory.origin.is_some() => {
+            memory.cite(&on, |text, chars| Medium::Chat.line_within(text, chars)).replacen("From ", "from ", 1)
+        }
         None => format!("learnt on {on}"),
     }
 }

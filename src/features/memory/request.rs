@@ -7,6 +7,7 @@ use kernel::chat::text::split_mention;
 use kernel::text::fold_name;
 
 const VERB: &str = "remember";
+const FORGET: &str = "forget";
 
 /// Before the id of the memory that a new one replaces.
 const INSTEAD: &str = "instead of";
@@ -32,12 +33,42 @@ pub fn parse_request(text: &str, names: &[&str]) -> Option<Request> {
     Some(parse_instead(said).unwrap_or_else(|| Request { text: said.to_owned(), replaces: None }))
 }
 
+/// What somebody wants forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forgettable {
+    /// What was said, or what is replied to.
+    That,
+    /// As written.
+    Id(String),
+}
+
+/// "forget that", "forget #k3m9xz". None: it is no such request.
+pub fn parse_forget(text: &str, names: &[&str]) -> Option<Forgettable> {
+    let said = find_after(text, names, strip_forget)?;
+    let id = clean_id(said);
+    match id.as_str() {
+        "that" | "it" | "this" => Some(Forgettable::That),
+        _ if looks_like_id(&id) && id.contains(|c: char| c.is_ascii_digit()) | said.starts_with('#') => Some(Forgettable::Id(id)),
+        _ => None,
+    }
+}
+
+fn strip_forget(text: &str) -> Option<&str> {
+    let verb = text.get(..FORGET.len()).filter(|verb| verb.eq_ignore_ascii_case(FORGET))?;
+    let said = text[verb.len()..].strip_prefix(char::is_whitespace)?.trim();
+    (!said.is_empty() && !said.contains(char::is_whitespace)).then_some(said)
+}
+
 /// What stands after the verb, where nothing but an address stands before it.
 fn find_said<'t>(text: &'t str, names: &[&str]) -> Option<&'t str> {
+    find_after(text, names, strip_verb)
+}
+
+fn find_after<'t>(text: &'t str, names: &[&str], strip: fn(&'t str) -> Option<&'t str>) -> Option<&'t str> {
     let is_name = |word: &str| names.iter().any(|name| fold_name(name).split_whitespace().any(|part| part == word));
     let mut rest = text.trim_start();
     while !rest.is_empty() {
-        if let Some(said) = strip_verb(rest) {
+        if let Some(said) = strip(rest) {
             return Some(said);
         }
         if let Some((_, after)) = split_mention(rest) {
@@ -66,8 +97,11 @@ fn parse_instead(said: &str) -> Option<Request> {
     let rest = said.get(..INSTEAD.len()).filter(|begin| begin.eq_ignore_ascii_case(INSTEAD)).map(|_| said[INSTEAD.len()..].trim_start())?;
     let (id, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let id = clean_id(id);
-    let looks_like_one = id.len() == 6 && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    looks_like_one.then(|| Request { text: text.trim_start_matches([',', ':', '-', ' ']).to_owned(), replaces: Some(id) })
+    looks_like_id(&id).then(|| Request { text: text.trim_start_matches([',', ':', '-', ' ']).to_owned(), replaces: Some(id) })
+}
+
+fn looks_like_id(id: &str) -> bool {
+    id.len() == 6 && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
 /// An id as people write it: `#K3M9XZ`, `` `k3m9xz`, ``.
@@ -112,6 +146,21 @@ mod tests {
             ":",
         ] {
             assert_eq!(text(message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_forgotten_is_the_last_thing_or_has_an_id() {
+        for message in ["forget that", "Forget it!", "kelly, please forget that.", "<user:discord:7> forget this"] {
+            assert_eq!(parse_forget(message, &["Kelly"]), Some(Forgettable::That), "{message}");
+        }
+        for message in ["forget #k3m9xz", "kelly, forget `K3M9XZ`", "forget #abcdef"] {
+            assert!(matches!(parse_forget(message, &["Kelly"]), Some(Forgettable::Id(_))), "{message}");
+        }
+        for message in
+            ["forget about it", "forget me not", "don't forget that", "I forget that", "forget", "forget everyone", "forgetting it"]
+        {
+            assert_eq!(parse_forget(message, &["Kelly"]), None, "{message}");
         }
     }
 

@@ -1,39 +1,77 @@
 //! What people change in the memory, each with its event.
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::features::chat::store::{Said, withhold_message, withhold_posts};
+use crate::features::memory::quoting::repeats;
 use crate::store::Store;
-use kernel::db::{Applied, Effect, Result, Transaction};
+use kernel::chat::message::Speaker;
+use kernel::db::{Applied, Effect, Result, Transaction, sql};
 use kernel::events::{Audience, Event, Topic, record};
-use kernel::ids::MemoryId;
-use kernel::memory::store::{confirm_memory, forget_memory, save_memory};
+use kernel::ids::{MemoryId, MessageId, UserId};
+use kernel::memory::store::{confirm_memory, delete_said, forget_memory, replace_memory, save_memory_as};
 use kernel::memory::{Memory, Teacher};
 
 /// What people change in the memory. What it says is not repeated.
 const MEMORIES: Topic = Topic::new("memory");
 
+/// Who teaches something has often said it shortly before.
+const AROUND: TimeDelta = TimeDelta::days(7);
+
 impl Store {
-    /// Stores what a person taught. Returns the id under which it is kept.
-    pub(super) async fn teach(&self, memory: &Memory) -> Result<MemoryId> {
+    /// Stores what a person taught. `known`: it becomes one with this. Returns the id under which it is kept.
+    pub(super) async fn teach(&self, memory: &Memory, known: Option<&MemoryId>) -> Result<MemoryId> {
         let mut transaction = self.db().begin().await?;
-        let kept = teach(&mut transaction, memory).await?;
+        let kept = teach(&mut transaction, memory, known).await?;
         transaction.commit().await?;
         Ok(kept)
     }
 
     /// Forgets memories for good, all or none. The number of those that were not forgotten before.
-    pub(super) async fn forget(&self, memories: &[Memory], by: &Teacher, at: DateTime<Utc>) -> Result<usize> {
+    pub(super) async fn forget(&self, forgetting: &Forget) -> Result<usize> {
         let mut transaction = self.db().begin().await?;
-        let mut forgotten = 0;
-        for memory in memories {
-            if forget_memory(&mut transaction, &memory.id, &by.name, at).await? {
-                record(&mut transaction, &event(memory, "forgotten", by, at)).await?;
-                forgotten += 1;
-            }
-        }
+        let forgotten = forget(&mut transaction, forgetting).await?;
         transaction.commit().await?;
         Ok(forgotten)
+    }
+
+    /// What the team has posted that repeats one of these memories, where it could be told.
+    pub(super) async fn list_repeating(&self, memories: &[Memory]) -> Result<Vec<Said>> {
+        let Some(since) = memories.iter().map(|memory| memory.created_at).min() else { return Ok(Vec::new()) };
+        let texts: Vec<&str> = memories.iter().map(|memory| memory.text.as_str()).collect();
+        let mut found = Vec::new();
+        for seen in self.list_channels().await? {
+            found.extend(self.list_posts(&seen.channel.id, since, |said| texts.iter().any(|text| repeats(said, text))).await?);
+        }
+        Ok(found)
+    }
+
+    /// Messages in which the one who has these forgotten, or who taught them, says the same.
+    pub(super) async fn list_retold(&self, memories: &[Memory], by: &Teacher) -> Result<Vec<MessageId>> {
+        let Some(first) = memories.iter().map(|memory| memory.created_at).min() else { return Ok(Vec::new()) };
+        let people: Vec<&UserId> = memories.iter().filter_map(Memory::person).chain([by]).filter_map(|person| person.id.as_ref()).collect();
+        let mut found = Vec::new();
+        for seen in self.list_channels().await? {
+            for spoken in self.list_heard(&seen.channel.id, first - AROUND).await? {
+                let is_theirs = matches!(&spoken.speaker, Speaker::Person { id, .. } if people.contains(&id));
+                if is_theirs && memories.iter().any(|memory| repeats(&spoken.text, &memory.text)) {
+                    found.extend(spoken.message);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The message that a post of the team is about.
+    pub(super) async fn find_cause(&self, posted: &MessageId) -> Result<Option<MessageId>> {
+        let row: Option<(Option<String>,)> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT cause FROM outbox WHERE platform_id = $1 ORDER BY position DESC LIMIT 1",
+            posted.as_str()
+        )?;
+        Ok(row.and_then(|(cause,)| cause).map(MessageId::new))
     }
 
     /// Has a memory from text from outside told. False if it does not wait for that.
@@ -46,27 +84,85 @@ impl Store {
         transaction.commit().await?;
         Ok(confirmed)
     }
+
+    /// Has one memory take the place of an older one. False if one of them is not in use any more.
+    pub(super) async fn replace(&self, newer: &Memory, older: &Memory, by: &Teacher, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let replaced = replace_memory(&mut transaction, &newer.id, &older.id, at).await?;
+        if replaced {
+            record(&mut transaction, &event(newer, "replaced", by, at).with("replaces", older.id.as_str())).await?;
+        }
+        transaction.commit().await?;
+        Ok(replaced)
+    }
 }
 
 /// A new fact, written with the decision on the message that teaches it.
 #[derive(Debug)]
-pub(super) struct Teach(pub Memory);
+pub(super) struct Teach {
+    pub(super) memory: Memory,
+    /// The one that it becomes one with.
+    pub(super) known: Option<MemoryId>,
+}
 
 #[async_trait]
 impl Effect for Teach {
     async fn apply(&self, transaction: &mut Transaction, _: DateTime<Utc>) -> Result<Applied> {
-        teach(transaction, &self.0).await?;
+        teach(transaction, &self.memory, self.known.as_ref()).await?;
         Ok(Applied::Done)
     }
 }
 
-async fn teach(transaction: &mut Transaction, memory: &Memory) -> Result<MemoryId> {
-    let kept = save_memory(transaction, memory).await?;
+/// Memories that are forgotten, with all that repeats them.
+#[derive(Debug)]
+pub(super) struct Forget {
+    pub(super) memories: Vec<Memory>,
+    /// Posts of the team that repeat them.
+    pub(super) posts: Vec<Said>,
+    /// Messages of people that repeat them.
+    pub(super) heard: Vec<MessageId>,
+    pub(super) by: Teacher,
+    pub(super) at: DateTime<Utc>,
+}
+
+#[async_trait]
+impl Effect for Forget {
+    async fn apply(&self, transaction: &mut Transaction, _: DateTime<Utc>) -> Result<Applied> {
+        forget(transaction, self).await?;
+        Ok(Applied::Done)
+    }
+}
+
+async fn teach(transaction: &mut Transaction, memory: &Memory, known: Option<&MemoryId>) -> Result<MemoryId> {
+    let kept = save_memory_as(transaction, memory, known).await?;
+    if let Some(message) = memory.message() {
+        // The fact is enough.
+        delete_said(transaction, message).await?;
+    }
     if let Some(by) = &memory.taught_by {
         let taught = event(memory, "taught", by, memory.created_at).with("replaces", memory.replaces.as_ref().map(MemoryId::as_str));
         record(transaction, &taught).await?;
     }
     Ok(kept)
+}
+
+async fn forget(transaction: &mut Transaction, forgetting: &Forget) -> Result<usize> {
+    let Forget { memories, posts, heard, by, at } = forgetting;
+    let mut forgotten = 0;
+    for memory in memories {
+        if forget_memory(transaction, &memory.id, &by.name, *at).await? {
+            record(transaction, &event(memory, "forgotten", by, *at)).await?;
+            forgotten += 1;
+        }
+        if let Some(message) = memory.message() {
+            withhold_message(transaction, message, *at).await?;
+        }
+    }
+    for message in heard {
+        withhold_message(transaction, message, *at).await?;
+    }
+    withhold_posts(transaction, posts, *at).await?;
+    Ok(forgotten)
 }
 
 fn event(memory: &Memory, kind: &'static str, by: &Teacher, at: DateTime<Utc>) -> Event {

@@ -12,6 +12,7 @@ use crate::features::backlog::model::{MeetingOrigin, Origin, ProposedAction, Wor
 use crate::features::backlog::store::ItemFilter;
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{CalledBy, Meeting, Participant};
+use crate::features::memory::offer_lesson;
 use crate::features::standup::checkins::ask_button;
 use crate::features::standup::model::page::SharedPage;
 use crate::features::standup::model::prediction::{Call, Prediction, Settled};
@@ -86,6 +87,8 @@ impl Standup {
         if let Some(earlier) = &found.earlier {
             outbox.push(self.announce_revision(meeting, &report, earlier).await?);
         }
+        let memories = self.make_memories(meeting, &found, now).await?;
+        outbox.extend(memories.iter().filter_map(|memory| offer(meeting, memory)));
         let closing = StandupClosing {
             run: session.run,
             meeting,
@@ -93,7 +96,7 @@ impl Standup {
             post: &post_id,
             items: &items,
             prediction: prediction.as_ref(),
-            memories: &self.make_memories(meeting, &found, now),
+            memories: &memories,
             outbox: &outbox,
             at: now,
         };
@@ -253,13 +256,15 @@ impl Standup {
         !(self.deps.agents.is_offline() && reported)
     }
 
-    /// Lessons, and disagreements between personas (STAND-15).
-    fn make_memories(&self, meeting: &Meeting, found: &Findings<'_>, now: DateTime<Utc>) -> Vec<Memory> {
+    /// Lessons, and disagreements between personas (STAND-15). What may repeat text from outside waits for a person.
+    async fn make_memories(&self, meeting: &Meeting, found: &Findings<'_>, now: DateTime<Utc>) -> Result<Vec<Memory>, StoreError> {
+        let held = found.page.has_text_from_outside();
         let memory = |kind: MemoryKind, persona: Option<PersonaSlug>, text: String, tags| Memory {
             id: memory_id(kind, persona.as_ref(), &text),
             persona,
             tags,
             significance: SIGNIFICANCE,
+            held,
             place: Scope::of(&meeting.channel).place().cloned(),
             ..Memory::new(kind, text, MemorySource::Meeting(meeting.id.clone()), now)
         };
@@ -271,7 +276,14 @@ impl Standup {
             personas.dedup();
             memory(MemoryKind::Disagreement, None, render::render_tension(tension, &self.deps.roster), personas)
         });
-        lessons.chain(disagreements).collect()
+        let mut memories: Vec<Memory> = lessons.chain(disagreements).collect();
+        for memory in &mut memories {
+            // A lesson that is known already is not stored again.
+            if let Some(known) = self.deps.store.find_duplicate(memory).await? {
+                (memory.id, memory.held) = (known.id, known.held);
+            }
+        }
+        Ok(memories)
     }
 
     /// The status changes of work items since the previous report, one line each.
@@ -286,6 +298,16 @@ impl Standup {
         }
         Ok(lines)
     }
+}
+
+/// Asks whether a lesson that waits for a person may be used. None for others.
+fn offer(meeting: &Meeting, memory: &Memory) -> Option<OutboundMessage> {
+    if memory.kind != MemoryKind::Lesson {
+        return None;
+    }
+    let mut message = say(meeting, OutboundKind::Notice, "From this standup:".to_owned());
+    offer_lesson(&mut message, Some(memory));
+    (!message.buttons.is_empty()).then_some(message)
 }
 
 /// The backlog rows of accepted actions.

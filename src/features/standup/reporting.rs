@@ -70,7 +70,7 @@ impl Standup {
         let store = &self.deps.store;
         let subjects: Vec<&str> = items.iter().map(|item| item.what.as_str()).collect();
         let subject = subjects.join("\n");
-        let asked = Recall { subject: &subject, persona: Some(persona), scope, limit: LESSONS as usize };
+        let asked = Recall::new(&subject, scope, LESSONS as usize).of(persona);
         let mut lessons = store.recall_for_prompt(&asked).await?;
         for lesson in store.list_lessons_in(persona, scope, LESSONS).await? {
             if lessons.len() < LESSONS as usize && !lessons.contains(&lesson) {

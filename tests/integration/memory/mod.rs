@@ -1,8 +1,13 @@
 //! What people teach: said, searched, shown, replaced and forgotten, told where it may be told, whatever happens to processes.
 
 mod crashes;
+mod forgetting;
+mod knowledge;
 mod leaks;
+mod meaning;
 mod recall;
+mod saying;
+mod spans;
 mod stage;
 mod teaching;
 mod upgrade;

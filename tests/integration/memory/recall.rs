@@ -26,7 +26,7 @@ fn fact(text: &str, by: &str) -> Memory {
 }
 
 async fn texts(store: &Store, subject: &str, scope: &Scope) -> Vec<String> {
-    let found = store.recall(&Recall { subject, persona: Some(&"vince".into()), scope, limit: 5 }).await.unwrap();
+    let found = store.recall(&Recall::new(subject, scope, 5).of(&"vince".into())).await.unwrap();
     found.into_iter().map(|memory| memory.text).collect()
 }
 
@@ -84,7 +84,7 @@ async fn taught_facts_come_first_whether_they_fit_or_not(home: &Home) {
     let store = home.open().await;
     let memories = [memory("Herons eat fish."), fact("we deploy on Thursdays", "ann"), memory("The ledger is closed.")];
     store.record_memories(&memories).await.unwrap();
-    let asked = Recall { subject: "what do herons eat?", persona: None, scope: &Scope::TEAM, limit: 3 };
+    let asked = Recall::new("what do herons eat?", &Scope::TEAM, 3);
     let told: Vec<String> = store.recall_for_prompt(&asked).await.unwrap().into_iter().map(|memory| memory.text).collect();
     assert_eq!(told, ["we deploy on Thursdays", "Herons eat fish."]);
 }

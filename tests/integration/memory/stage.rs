@@ -23,6 +23,7 @@ pub(super) struct Stage {
     pub(super) team: TestTeam,
     /// Ann's conversation with Kelly.
     pub(super) direct: String,
+    pub(super) clock: ManualClock,
     _time: AbortOnDropHandle<()>,
 }
 
@@ -39,18 +40,19 @@ pub(super) fn wanted(backing: Backing) -> Wanted {
 
 impl Stage {
     pub(super) async fn start(backing: Backing, model: Option<ProviderKind>) -> Self {
+        let wanted = wanted(backing);
+        Self::start_as(if let Some(kind) = model { wanted.model(kind) } else { wanted }).await
+    }
+
+    pub(super) async fn start_as(wanted: Wanted) -> Self {
         let clock = ManualClock::new("2026-03-02T09:00:00Z".parse().unwrap());
         let time = go_on(&clock);
-        let mut wanted = wanted(backing).clock(clock).without_app();
-        if let Some(kind) = model {
-            wanted = wanted.model(kind);
-        }
-        let mut team = wanted.start().await;
+        let mut team = wanted.clock(clock.clone()).without_app().start().await;
         open_board(&team).await;
         team.start_app().await;
         let recipient = json!({ "recipient_id": team.account("kelly") });
         let direct = team.call(Method::POST, "/users/@me/channels", Some(recipient)).await["id"].as_str().unwrap().to_owned();
-        Self { team, direct, _time: time }
+        Self { team, direct, clock, _time: time }
     }
 
     /// Ann says something in her conversation with Kelly.
@@ -79,6 +81,12 @@ impl Stage {
         self.team.say(channel, text).await;
         eventually("it is answered", || async { self.team.answers(channel).await.len() > before }).await;
         self.team.answers(channel).await.remove(before)
+    }
+
+    /// Ann replies to a message.
+    pub(super) async fn reply_to(&self, channel: &str, message: &str, text: &str) {
+        let body = json!({ "content": text, "message_reference": { "message_id": message } });
+        self.team.call(Method::POST, &format!("/channels/{}/messages", self.team.channel(channel)), Some(body)).await;
     }
 
     pub(super) async fn answer_to(&self, text: &str) -> String {

@@ -41,7 +41,7 @@ async fn memories_of_a_direct_conversation_become_private_to_it(home: &Home) {
     tamper(home, &rows.concat()).await;
     let store = home.open().await;
     let find = async |scope: &Scope| {
-        let asked = Recall { subject: "ring", persona: None, scope, limit: 9 };
+        let asked = Recall::new("ring", scope, 9);
         let mut ids: Vec<String> = store.recall(&asked).await.unwrap().into_iter().map(|memory| memory.id.to_string()).collect();
         ids.sort();
         ids

@@ -39,7 +39,10 @@ async fn a_lesson_is_saved_once_and_found_by_its_words(home: &Home) {
 
     bench.text("memory_save", json!({"text": "Traffic peaks on Mondays."})).await;
     let found = bench.call("memory_search", json!({"query": "why does the latency follow traffic?"})).await.unwrap();
-    assert_eq!(found.text, "- Latency follows traffic, not releases. (2026-11-22)\n- Traffic peaks on Mondays. (2026-11-22)");
+    assert_eq!(
+        found.text,
+        "- Learnt on 2026-11-22: Latency follows traffic, not releases.\n- Learnt on 2026-11-22: Traffic peaks on Mondays."
+    );
     assert!(!found.outside);
     assert_eq!(bench.text("memory_search", json!({"query": "dragons"})).await, "Nothing is remembered about that.");
     assert_eq!(bench.refusal("memory_search", json!({"query": "?! a"})).await, "the query has no word in it");
@@ -65,7 +68,7 @@ async fn a_persons_own_words_are_taught_whatever_the_run_has_read(home: &Home) {
     let [fact] = taught.as_slice() else { panic!("{taught:?}") };
     assert_eq!((fact.taught_by.as_ref().unwrap().name.as_str(), fact.persona.as_ref(), fact.may_quote_outside()), ("Ada", None, false));
     let found = bench("?").call("memory_search", json!({"query": "deployen"})).await.unwrap();
-    assert_eq!((found.text.as_str(), found.outside), ("- Wir deployen donnerstags (2026-11-22, taught by Ada)", false));
+    assert_eq!((found.text.as_str(), found.outside), ("- Ada taught me on 2026-11-22: Wir deployen donnerstags", false));
 }
 
 async fn what_is_noted_in_private_is_found_there_alone(home: &Home) {

@@ -108,5 +108,5 @@ async fn among_ten_thousand_lessons_those_on_the_subject_are_found_at_once() {
 
 /// The lessons that a persona is told on a subject.
 async fn find(stage: &Stage, subject: &str, persona: &str) -> Vec<Memory> {
-    stage.store.recall(&Recall { subject, persona: Some(&persona.into()), scope: &Scope::TEAM, limit: 5 }).await.unwrap()
+    stage.store.recall(&Recall::new(subject, &Scope::TEAM, 5).of(&persona.into())).await.unwrap()
 }

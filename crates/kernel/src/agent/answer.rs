@@ -1,5 +1,6 @@
 //! Answers questions as a persona: with a model if one is configured, otherwise with the offline composer.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use crate::chat::store::FileText;
 use crate::db::Database;
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::llm::Structured;
-use crate::memory::{Memory, MemorySource, Recall, Scope, Teacher};
+use crate::memory::{Memory, MemoryKind, MemorySource, Recall, Scope, Teacher};
 use crate::money::Purpose;
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
@@ -28,7 +29,14 @@ use crate::tools::AskedBy;
 
 /// The most lessons on the question's subject in a prompt, and the most memories for the composer.
 const LESSONS: usize = 5;
-const MEMORIES: usize = 3;
+const MEMORIES: usize = 8;
+
+/// The most summaries of what was said before the transcript.
+const SPANS: u32 = 5;
+
+/// The most older messages and parts of documents in a prompt.
+const HEARD: usize = 6;
+const HEARD_KINDS: &[MemoryKind] = &[MemoryKind::Conversation, MemoryKind::Document];
 
 /// How often a channel is told that the team has no model.
 const OFFLINE_NOTICE_EVERY: Duration = Duration::from_hours(24);
@@ -207,7 +215,10 @@ impl Agents {
             return Ok(reply);
         }
         let Surroundings { now, question: text, transcript, files, .. } = self.look_around(question).await?;
-        let memories: Vec<Memory> = self.store.recall(&recall(persona, question, MEMORIES)).await?;
+        let asked = recall(persona, question, MEMORIES + question.answered.len(), now).everything();
+        let mut memories: Vec<Memory> = self.store.recall(&asked).await?;
+        memories.retain(|memory| memory.message().is_none_or(|message| !question.answered.contains(message)));
+        self.store.record_used(&memories, now).await?;
         let composed = offline::compose(&OfflineQuestion {
             persona,
             roster: &self.roster,
@@ -241,7 +252,18 @@ impl Agents {
     async fn build_prompt(&self, persona: &Persona, question: &Question<'_>, remarks: &OnceLock<Vec<String>>) -> Result<Prompt, RunError> {
         let Surroundings { now, question: text, transcript, refers, files } = self.look_around(question).await?;
         let read = self.readings.read(&persona.slug).await;
-        let lessons = self.store.recall_for_prompt(&recall(persona, question, LESSONS)).await?;
+        let asked = recall(persona, question, LESSONS, now);
+        let lessons = self.store.recall_for_prompt(&asked).await?;
+        let shown: HashSet<&MessageId> =
+            transcript.iter().chain(&refers.replied_to).chain(&refers.starter).filter_map(|line| line.message.as_ref()).collect();
+        let mut heard = self.store.recall(&Recall { limit: HEARD + shown.len(), kinds: HEARD_KINDS, ..asked.loosely() }).await?;
+        heard.retain(|memory| memory.message().is_none_or(|message| !shown.contains(message) && !question.answered.contains(message)));
+        heard.truncate(HEARD);
+        self.store.record_used(lessons.iter().chain(&heard), now).await?;
+        let spans = match question.channel {
+            Some(channel) => self.store.list_spans(channel, SPANS).await?,
+            None => Vec::new(),
+        };
         let built = context::build(&ContextInput {
             team: &self.team,
             roster: &self.roster,
@@ -256,6 +278,8 @@ impl Agents {
             documents: &read.documents,
             feeds: &read.reports,
             lessons: &lessons,
+            heard: &heard,
+            spans: &spans,
             budget: ContextBudget::default(),
             marker: &context::new_marker(),
         });
@@ -265,8 +289,12 @@ impl Agents {
     }
 }
 
-fn recall<'a>(persona: &'a Persona, question: &'a Question<'_>, limit: usize) -> Recall<'a> {
-    Recall { subject: question.text, persona: Some(&persona.slug), scope: &question.scope, limit }
+fn recall<'a>(persona: &'a Persona, question: &'a Question<'_>, limit: usize, now: DateTime<Utc>) -> Recall<'a> {
+    let asker = match question.asker {
+        Speaker::Person { id, .. } => Some(id),
+        Speaker::Persona(_) | Speaker::ForeignBot { .. } => None,
+    };
+    Recall { asker, now: Some(now), ..Recall::new(question.text, &question.scope, limit).of(&persona.slug) }
 }
 
 fn asked_by(question: &Question<'_>) -> Option<AskedBy> {

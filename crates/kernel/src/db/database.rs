@@ -6,6 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::open::{self, Opened, Use};
 use super::{Db, Leadership, Result};
+use crate::memory::search::Searching;
 
 /// An open database. Clones share the connections.
 #[derive(Clone)]
@@ -17,6 +18,7 @@ struct Inner {
     db: Db,
     leadership: Option<Leadership>,
     place: String,
+    searching: Searching,
 }
 
 impl Database {
@@ -38,7 +40,9 @@ impl Database {
     }
 
     fn new(opened: Opened) -> Self {
-        Self { inner: Arc::new(Inner { db: opened.db, leadership: opened.leadership, place: opened.place }) }
+        Self {
+            inner: Arc::new(Inner { db: opened.db, leadership: opened.leadership, place: opened.place, searching: Searching::default() }),
+        }
     }
 
     /// The database's location for people: a path, or name and host.
@@ -67,5 +71,10 @@ impl Database {
 
     pub fn db(&self) -> &Db {
         &self.inner.db
+    }
+
+    /// The search in the team's memory.
+    pub(crate) fn searching(&self) -> &Searching {
+        &self.inner.searching
     }
 }

@@ -6,6 +6,7 @@
 
 mod breaker;
 pub mod budget;
+mod embeddings;
 mod limiter;
 mod meter;
 mod models;
@@ -25,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use crate::money::{Refused, Reservation, Settlement, TokenUsage};
 
 pub use breaker::BreakerState;
+pub use embeddings::Embeddings;
 pub use limiter::ProviderStatus;
 pub use meter::LedgerMeter;
 pub use models::{Call, Models, UnknownProvider};

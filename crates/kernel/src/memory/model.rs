@@ -29,6 +29,8 @@ pub struct Memory {
     pub replaces: Option<MemoryId>,
     /// Who had it forgotten. Its text is gone.
     pub forgotten_by: Option<String>,
+    /// For what was said or posted in a channel.
+    pub origin: Option<Box<Origin>>,
 }
 
 impl Memory {
@@ -55,20 +57,41 @@ impl Memory {
             held: false,
             replaces: None,
             forgotten_by: None,
+            origin: None,
         }
     }
 
     /// Whether it may repeat text from outside (TRUST-1): it has the tag, or comes from a meeting, whose page contains feeds. What a person
     /// teaches is the person's own word.
     pub fn may_quote_outside(&self) -> bool {
-        let is_outside = matches!(self.source, MemorySource::Meeting(_)) || self.tags.iter().any(|tag| tag == Self::OUTSIDE);
+        let is_outside =
+            matches!(self.source, MemorySource::Meeting(_)) || self.kind == MemoryKind::Document || self.has_tag(Self::OUTSIDE);
         is_outside && self.taught_by.is_none()
+    }
+
+    fn has_tag(&self, tag: &str) -> bool {
+        self.tags.iter().any(|own| own == tag)
     }
 
     /// The text that is searched.
     pub fn searched(&self) -> String {
         let tags = self.tags.iter().map(String::as_str).filter(|tag| *tag != Self::OUTSIDE);
-        std::iter::once(self.text.as_str()).chain(tags).collect::<Vec<_>>().join(" ")
+        let part = self.origin.as_ref().and_then(|origin| origin.part.as_ref());
+        let titles = part.into_iter().flat_map(|part| [Some(part.document.as_str()), part.heading.as_deref()]).flatten();
+        std::iter::once(self.text.as_str()).chain(tags).chain(titles).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The message that it comes from.
+    pub fn message(&self) -> Option<&MessageId> {
+        match &self.source {
+            MemorySource::Message(message) => Some(message),
+            MemorySource::Meeting(_) | MemorySource::WorkItem(_) | MemorySource::Command => None,
+        }
+    }
+
+    /// The person whose words it repeats.
+    pub fn person(&self) -> Option<&Teacher> {
+        self.taught_by.as_ref().or(self.origin.as_ref().map(|origin| &origin.by))
     }
 
     /// The id that people read and type.
@@ -101,6 +124,10 @@ pub enum MemoryKind {
     Fact,
     /// Personas contradicted each other.
     Disagreement,
+    /// A person's message.
+    Conversation,
+    /// A part of a file or a page.
+    Document,
 }
 
 impl MemoryKind {
@@ -109,11 +136,35 @@ impl MemoryKind {
             Self::Lesson => "lesson",
             Self::Fact => "fact",
             Self::Disagreement => "disagreement",
+            Self::Conversation => "conversation",
+            Self::Document => "document",
         }
     }
 }
 
-/// The origin of a memory.
+/// A message, or a part of what was posted with one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    pub by: Teacher,
+    pub channel: ChannelId,
+    /// Without `#`. Empty in a direct conversation.
+    pub channel_name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<DocumentPart>,
+}
+
+/// A part of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentPart {
+    /// The name of the file, or the address of the page.
+    pub document: String,
+    /// The nearest heading.
+    pub heading: Option<String>,
+    /// The first and the last line.
+    pub lines: (usize, usize),
+}
+
+/// The source of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemorySource {

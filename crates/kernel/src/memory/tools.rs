@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::db::{Database, StoreError};
 use crate::ids::{MemoryId, PersonaSlug};
 use crate::memory::search::Wanted;
-use crate::memory::store::save_memory;
+use crate::memory::store::save_memory_as;
 use crate::memory::{Memory, MemoryKind, MemorySource, Recall};
 use crate::text::{flatten, fold_name};
 use crate::tools::approval::Risk;
@@ -108,7 +108,7 @@ impl Tool for Search {
     }
 
     fn description(&self) -> String {
-        "Searches what you and the team have learnt so far, by words.".into()
+        "Searches what people taught, said and posted where you are asked, and what you and the team have learnt.".into()
     }
 
     fn parameters(&self) -> Value {
@@ -129,7 +129,8 @@ impl Tool for Search {
         if Wanted::parse(&query).is_none() {
             return Err(ToolError::Refused("the query has no word in it".into()));
         }
-        let asked = Recall { subject: &query, persona: Some(context.persona), scope: context.scope, limit: TOLD };
+        let asked =
+            Recall { now: Some(context.now), ..Recall::new(&query, context.scope, TOLD).of(context.persona).everything().loosely() };
         let found = self.0.recall(&asked).await.map_err(|error| unavailable(&error))?;
         let lines: Vec<_> = found.iter().map(line).collect();
         let outside = found.iter().any(Memory::may_quote_outside);
@@ -139,13 +140,14 @@ impl Tool for Search {
 }
 
 fn line(memory: &Memory) -> String {
-    let by = memory.taught_by.as_ref().map_or(String::new(), |by| format!(", taught by {}", flatten(&by.name, TAG)));
-    format!("- {} ({}{by})", memory.text, memory.created_at.format("%Y-%m-%d"))
+    let on = memory.created_at.format("%Y-%m-%d").to_string();
+    format!("- {}: {}", memory.cite(&on, flatten), memory.text)
 }
 
 async fn save(store: &Database, memory: &Memory) -> Result<MemoryId, StoreError> {
+    let known = store.find_duplicate(memory).await?;
     let mut transaction = store.db().begin().await?;
-    let kept = save_memory(&mut transaction, memory).await?;
+    let kept = save_memory_as(&mut transaction, memory, known.as_ref().map(|known| &known.id)).await?;
     transaction.commit().await?;
     Ok(kept)
 }

@@ -45,6 +45,8 @@ impl Conversation {
         };
         let now = deps.clock.now();
         let taken = self.persist("asking who takes a message", || self.find_taker(&message, &decision)).await?;
+        let beside =
+            if taken.is_none() { deps.listeners.iter().find_map(|listener| listener.accompany(&message, &decision)) } else { None };
         let addressed = !decision.responders.is_empty();
         let decision = taken.as_ref().map_or(decision, |taken| Decision::taken(taken.why.clone()));
         if addressed && self.inner.halts.is_halted_in(&message.channel.id) {
@@ -71,7 +73,7 @@ impl Conversation {
             turns: &rows.turns,
             asks: &rows.asks,
             outbox: &rows.outbox,
-            effect: taken.as_ref().and_then(|taken| taken.effect.as_deref()),
+            effect: taken.as_ref().and_then(|taken| taken.effect.as_deref()).or(beside.as_deref()),
             at: now,
         };
         queue.open_turns(rows.turns.iter().map(|turn| &turn.id));

@@ -38,6 +38,24 @@ impl Decision {
         Self { taken: Some(why), ..Self::nobody(Reason::Taken) }
     }
 
+    /// Whether what the message says may be found again later: it was said by somebody and in a place that the team answers, and it is no command.
+    pub fn is_remembered(&self) -> bool {
+        let is_unheard = matches!(
+            self.reason,
+            Reason::Stop
+                | Reason::ChannelNotAllowed
+                | Reason::AuthorNotAllowed
+                | Reason::DirectMessagesOff
+                | Reason::ChannelIgnored
+                | Reason::NotAPerson
+                | Reason::Empty
+                | Reason::NoAnswerWanted
+                | Reason::Deleted
+                | Reason::Taken
+        );
+        !is_unheard && self.taken.is_none()
+    }
+
     /// One line for logs and `trace`.
     pub fn explain(&self) -> &str {
         self.taken.as_deref().unwrap_or_else(|| self.reason.explain())

@@ -11,8 +11,9 @@ use kernel::agent::ask::Ask;
 use kernel::agent::turn::Turn;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::{Effect, Result, document, sql};
+use kernel::db::{Document, Effect, Result, document, sql};
 use kernel::ids::{ChannelId, MessageId};
+use kernel::memory::store::remember_said;
 
 /// A decision and what follows from it.
 #[derive(Debug, Clone, Copy)]
@@ -38,16 +39,19 @@ impl Store {
         let decision = document(decided.decision);
         let mut decided_in = None;
         for message in decided.messages {
-            let changed: Option<(String,)> = sql!(
+            let changed: Option<(String, String)> = sql!(
                 transaction.on(),
                 fetch_optional,
-                "UPDATE inbox SET decision = $2, decided_at = $3, burst = $4 WHERE id = $1 AND decided_at IS NULL RETURNING channel",
+                "UPDATE inbox SET decision = $2, decided_at = $3, burst = $4 WHERE id = $1 AND decided_at IS NULL RETURNING channel, message",
                 message.as_str(),
                 decision.as_str(),
                 decided.at,
                 first.as_str()
             )?;
-            let Some((channel,)) = changed else { return Ok(false) };
+            let Some((channel, heard)) = changed else { return Ok(false) };
+            if decided.decision.is_remembered() {
+                remember_said(&mut transaction, &Document::read(heard)?).await?;
+            }
             decided_in.get_or_insert(ChannelId::new(channel));
         }
         if let Some(channel) = &decided_in {

@@ -8,6 +8,7 @@ use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
 use kernel::chat::text::list_mentions;
 use kernel::db::{Document, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
+use kernel::memory::store::{delete_said, reword_said};
 use kernel::people::{Seen, record_seen};
 
 /// The result of claiming a message.
@@ -143,6 +144,9 @@ impl Store {
             speaker(&row.message.0).as_ref().map(document),
             at
         )?;
+        if undecided.is_some() {
+            reword_said(&mut transaction, message, text).await?;
+        }
         transaction.commit().await?;
         Ok(undecided == Some((true,)))
     }
@@ -165,17 +169,9 @@ impl Store {
     pub async fn record_deletion(&self, messages: &[MessageId], at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for message in messages {
-            if let Some(mut row) = find_in(&mut transaction, message).await? {
-                row.message.0.text.clear();
-                row.message.0.attachments.clear();
-                sql!(
-                    transaction.on(),
-                    execute,
-                    "UPDATE inbox SET message = $2, speaker = NULL, deleted_at = COALESCE(deleted_at, $3) WHERE id = $1",
-                    message.as_str(),
-                    document(&row.message.0),
-                    at
-                )?;
+            delete_said(&mut transaction, message).await?;
+            if let Some(row) = find_in(&mut transaction, message).await? {
+                blank(&mut transaction, row, at).await?;
                 sql!(transaction.on(), execute, "DELETE FROM files WHERE message = $1", message.as_str())?;
             } else {
                 sql!(
@@ -191,7 +187,22 @@ impl Store {
     }
 }
 
-async fn find_in(transaction: &mut Transaction, message: &MessageId) -> Result<Option<InboxColumns>> {
+/// Removes the text of a message, and itself from the transcript.
+pub(super) async fn blank(transaction: &mut Transaction, mut row: InboxColumns, at: DateTime<Utc>) -> Result<()> {
+    row.message.0.text.clear();
+    row.message.0.attachments.clear();
+    sql!(
+        transaction.on(),
+        execute,
+        "UPDATE inbox SET message = $2, speaker = NULL, deleted_at = COALESCE(deleted_at, $3) WHERE id = $1",
+        row.message.0.id.as_str(),
+        document(&row.message.0),
+        at
+    )
+    .map(drop)
+}
+
+pub(super) async fn find_in(transaction: &mut Transaction, message: &MessageId) -> Result<Option<InboxColumns>> {
     sql!(transaction.on(), fetch_optional, "SELECT * FROM inbox WHERE id = $1", message.as_str())
 }
 

@@ -12,6 +12,7 @@ mod talk;
 mod trace;
 mod turn_ends;
 mod turns;
+mod withholding;
 
 pub use activity::{ActivityKind, ActivityLine};
 pub use asks::AskUpdate;
@@ -26,6 +27,7 @@ pub use summary::Summary;
 pub use trace::{BlockRow, CallRow, DeliveryRow, Trace};
 pub use turn_ends::{CancelScope, Finished, FollowUp, fail_turn, finish_turn};
 pub use turns::TurnRow;
+pub use withholding::{Said, hold_message, is_unchanged, withhold_message, withhold_posts};
 
 use asks::AskColumns;
 use inbox::InboxColumns;

@@ -51,7 +51,9 @@ impl Store {
              UNION ALL SELECT 'checkins', COUNT(*) FROM checkins
              UNION ALL SELECT 'checkin_replies', COUNT(*) FROM checkin_replies
              UNION ALL SELECT 'memories', COUNT(*) FROM memories
-             UNION ALL SELECT 'work_subjects', COUNT(*) FROM work_subjects"
+             UNION ALL SELECT 'work_subjects', COUNT(*) FROM work_subjects
+             UNION ALL SELECT 'channel_spans', COUNT(*) FROM channel_spans
+             UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

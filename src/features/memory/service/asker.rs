@@ -33,9 +33,9 @@ impl Asker {
         Self { person, operates: false, scope: Scope::of(&message.channel) }
     }
 
-    /// True for operators, and for the person who taught it.
+    /// True for operators, and for the person who taught or said it.
     pub(super) fn may_forget(&self, memory: &Memory) -> bool {
-        self.operates || memory.taught_by.as_ref().is_some_and(|by| by.id.is_some() && by.id == self.person.id)
+        self.operates || memory.person().is_some_and(|by| by.id.is_some() && by.id == self.person.id)
     }
 
     /// # Errors
@@ -44,7 +44,7 @@ impl Asker {
         if self.may_forget(memory) {
             return Ok(());
         }
-        Err(refused(match &memory.taught_by {
+        Err(refused(match memory.person() {
             Some(by) => format!("Only {} or an operator can have this forgotten.", Medium::Chat.line_within(&by.name, NAME)),
             None => "Only an operator can have a lesson of the team forgotten.".to_owned(),
         }))

@@ -9,14 +9,20 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use crate::features::chat::settings::ChannelRules;
 use crate::features::memory::request::clean_id;
 use crate::store::Store;
+use kernel::agent::Agents;
+use kernel::chat::message::{Speaker, Spoken};
 use kernel::db::StoreError;
+use kernel::memory::spans::Span;
 use kernel::memory::{Memory, MemoryKind, Recall, Scope};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
+use kernel::tools::web::PageReader;
 
 pub(in crate::features::memory) use asker::Asker;
+pub(in crate::features::memory) use changing::Meant;
 pub(in crate::features::memory) use teaching::{Lesson, Taught};
 
 /// The most memories that a search shows.
@@ -26,6 +32,11 @@ const FOUND: usize = 10;
 pub struct Deps {
     pub store: Store,
     pub roster: Arc<Roster>,
+    /// What channels are for.
+    pub channels: ChannelRules,
+    /// None in a process that only carries out commands.
+    pub agents: Option<Arc<Agents>>,
+    pub pages: Arc<PageReader>,
     /// The team's zone, in which people's dates are.
     pub zone: Tz,
     pub clock: SharedClock,
@@ -54,6 +65,12 @@ pub(in crate::features::memory) struct History {
     pub(in crate::features::memory) newer: Option<Memory>,
 }
 
+/// A summary of a channel, opened down to its messages, each with the name of who said it.
+pub(in crate::features::memory) struct OpenedSpan {
+    pub(in crate::features::memory) span: Span,
+    pub(in crate::features::memory) lines: Vec<(String, Spoken)>,
+}
+
 /// The most older versions that are shown.
 const OLDER: usize = 10;
 
@@ -74,13 +91,25 @@ impl Memories {
         &self.deps.roster
     }
 
-    fn store(&self) -> &Store {
+    pub(in crate::features::memory) fn channels(&self) -> &ChannelRules {
+        &self.deps.channels
+    }
+
+    pub(in crate::features::memory) fn pages(&self) -> &PageReader {
+        &self.deps.pages
+    }
+
+    pub(in crate::features::memory) fn agents(&self) -> Option<Arc<Agents>> {
+        self.deps.agents.clone()
+    }
+
+    pub(in crate::features::memory) fn store(&self) -> &Store {
         &self.deps.store
     }
 
     /// What the memory has on a subject. What people taught comes first.
     pub(in crate::features::memory) async fn search(&self, words: &str, scope: &Scope) -> Result<Vec<Memory>> {
-        let mut found = self.store().recall(&Recall { subject: words, persona: None, scope, limit: FOUND }).await?;
+        let mut found = self.store().recall(&Recall { now: Some(self.now()), ..Recall::new(words, scope, FOUND).everything() }).await?;
         found.sort_by_key(|memory| memory.kind != MemoryKind::Fact);
         Ok(found)
     }
@@ -101,6 +130,22 @@ impl Memories {
         let older = self.list_older(&memory, scope).await?;
         let newer = self.store().find_successor(&memory.id).await?.filter(|newer| scope.hears(newer.place.as_ref()));
         Ok(History { memory, older, newer })
+    }
+
+    /// A summary of a channel with its messages, if the id is one of a summary that may be told here.
+    pub(in crate::features::memory) async fn open_span(&self, written: &str, scope: &Scope) -> Result<Option<OpenedSpan>> {
+        let Some(span) = self.store().find_span(&clean_id(written), scope).await? else { return Ok(None) };
+        let mut lines = Vec::new();
+        for message in self.store().list_span_messages(&span.id).await? {
+            if let Some(line) = self.store().find_spoken(&span.channel, &message).await? {
+                let name = match &line.speaker {
+                    Speaker::Person { name, .. } | Speaker::ForeignBot { name, .. } => name.clone(),
+                    Speaker::Persona(slug) => self.roster().name_of(slug).to_owned(),
+                };
+                lines.push((name, line));
+            }
+        }
+        Ok(Some(OpenedSpan { span, lines }))
     }
 
     async fn list_older(&self, memory: &Memory, scope: &Scope) -> Result<Vec<Memory>> {

@@ -17,8 +17,10 @@ pub(in crate::features::memory) struct Lesson<'a> {
 /// A fact to be stored, or one that is known already.
 pub(in crate::features::memory) struct Taught {
     pub(in crate::features::memory) memory: Memory,
-    /// The one with the same words, with which it becomes one.
+    /// The one that says the same, with which it becomes one.
     pub(in crate::features::memory) known: Option<Memory>,
+    /// One about the same thing, which it may outdate.
+    pub(in crate::features::memory) rival: Option<Memory>,
     pub(in crate::features::memory) replaced: Option<Memory>,
 }
 
@@ -53,8 +55,9 @@ impl Memories {
             replaces: replaced.as_ref().map(|older| older.id.clone()),
             ..Memory::new(MemoryKind::Fact, text, lesson.source, self.now())
         };
-        let known = self.store().find_same_memory(&memory).await?;
-        Ok(Taught { memory, known, replaced })
+        let known = self.store().find_duplicate(&memory).await?;
+        let rival = if known.is_none() && replaced.is_none() { self.store().find_rival(&memory).await? } else { None };
+        Ok(Taught { memory, known, rival, replaced })
     }
 
     /// Stores what a person teaches by a command.
@@ -63,7 +66,7 @@ impl Memories {
     /// See [`Self::draft`].
     pub(in crate::features::memory) async fn teach(&self, lesson: Lesson<'_>, asker: &Asker) -> Result<Taught> {
         let taught = self.draft(lesson, asker).await?;
-        self.store().teach(&taught.memory).await?;
+        self.store().teach(&taught.memory, taught.known.as_ref().map(|known| &known.id)).await?;
         Ok(taught)
     }
 

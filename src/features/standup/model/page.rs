@@ -8,6 +8,9 @@ use crate::features::standup::model::report::ValueChange;
 use kernel::feeds::condition::Expectation;
 use kernel::ids::PersonaSlug;
 
+/// The kinds of feeds whose text is written by others than the team.
+const FROM_OUTSIDE: [&str; 4] = ["github", "http_json", "rss", "search"];
+
 /// The data of all participants' feeds at one time. Stored with the meeting, so that a restart uses the same data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SharedPage {
@@ -23,6 +26,14 @@ pub struct SharedPage {
     /// What people wrote before the standup. Absent in pages of earlier versions.
     #[serde(default)]
     pub people: Vec<PersonSaid>,
+}
+
+impl SharedPage {
+    /// Whether it has text that somebody outside of the team may have written.
+    pub fn has_text_from_outside(&self) -> bool {
+        let has_text = |reading: &PageReading| !reading.items.is_empty() || !reading.story.is_empty() || reading.note.is_some();
+        self.feeds.iter().any(|feed| FROM_OUTSIDE.contains(&feed.kind.as_str()) && feed.outcome.as_ref().is_ok_and(has_text))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 //! requests that the real APIs would reject.
 
 mod anthropic;
+mod embeddings;
 mod openai;
 mod script;
 
@@ -96,6 +97,7 @@ struct Shared {
     requests: Mutex<Vec<Asked>>,
     count: watch::Sender<usize>,
     connections: AtomicUsize,
+    embedding: embeddings::Embedding,
 }
 
 impl ScriptedModel {
@@ -109,10 +111,12 @@ impl ScriptedModel {
             requests: Mutex::default(),
             count: watch::Sender::new(0),
             connections: AtomicUsize::new(0),
+            embedding: embeddings::Embedding::default(),
         });
         let app = Router::new()
             .route("/v1/chat/completions", post(|state, request| answer(ProviderKind::OpenAi, state, request)))
             .route("/v1/messages", post(|state, request| answer(ProviderKind::Anthropic, state, request)))
+            .route("/v1/embeddings", post(embeddings::answer))
             .with_state(Arc::clone(&shared));
         let connections = Arc::clone(&shared);
         let listener = listener.tap_io(move |stream| {

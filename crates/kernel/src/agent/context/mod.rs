@@ -15,8 +15,9 @@ use crate::chat::message::{Speaker, Spoken};
 use crate::chat::text::is_subtext;
 use crate::feeds::{Document, FeedItem, FeedReport};
 use crate::ids::PersonaSlug;
-use crate::memory::Memory;
 use crate::memory::retrieval::cut;
+use crate::memory::spans::Span;
+use crate::memory::{Memory, MemoryKind};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::text::without_invisible;
@@ -43,6 +44,10 @@ pub struct ContextInput<'a> {
     pub feeds: &'a [FeedReport],
     /// What people taught, then lessons on the question's subject, best match first.
     pub lessons: &'a [Memory],
+    /// Summaries of what was said before the transcript, oldest first.
+    pub spans: &'a [Span],
+    /// Older messages and parts of documents on the question's subject, best match first.
+    pub heard: &'a [Memory],
     pub budget: ContextBudget,
     /// Letters and digits, random for each turn: see [`new_marker`].
     pub marker: &'a str,
@@ -65,12 +70,14 @@ pub struct ContextBudget {
     pub files: usize,
     pub feeds: usize,
     pub lessons: usize,
+    pub heard: usize,
+    pub spans: usize,
     pub question: usize,
 }
 
 impl Default for ContextBudget {
     fn default() -> Self {
-        Self { transcript: 1000, referred: 400, files: 2000, feeds: 700, lessons: 500, question: 4000 }
+        Self { transcript: 1000, referred: 400, files: 2000, feeds: 700, lessons: 500, heard: 1000, spans: 600, question: 4000 }
     }
 }
 
@@ -91,12 +98,14 @@ pub fn new_marker() -> String {
 
 pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let cleaner = Cleaner { marker: input.marker };
+    let spans = span_block(input, cleaner);
     let transcript = transcript_block(input, cleaner);
     let starter = input.starter.map(|spoken| referred_block("first message of this thread, from", spoken, input, cleaner));
     let replied_to = input.replied_to.map(|spoken| referred_block("the message replied to, from", spoken, input, cleaner));
     let FileBlocks { blocks: files, has_text, remarks } = file_blocks(input, cleaner);
     let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
     let lessons = lesson_blocks(input, cleaner);
+    let heard = heard_blocks(input, cleaner);
     let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
     // An agent's message may quote anybody, so it goes into a data block. A person's message is the question itself.
     let agent = input.question.from.is_agent();
@@ -104,19 +113,22 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         || has_text
         || !feeds.is_empty()
         || input.transcript.iter().chain(input.replied_to).chain(input.starter).any(|line| line.speaker.is_agent())
-        || input.lessons.iter().any(Memory::may_quote_outside);
+        || input.spans.iter().any(|span| span.outside)
+        || input.lessons.iter().chain(input.heard).any(Memory::may_quote_outside);
     let asked =
         agent.then(|| Block { label: format!("message of {}", speaker(input.question.from, input.roster)), text: question.clone() });
 
     let mut sections = vec![
+        ("spans", chars_of(spans.as_slice())),
         ("transcript", chars_of(transcript.as_slice())),
         ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice())),
         ("files", chars_of(&files)),
         ("feeds", chars_of(&feeds)),
         ("lessons", chars_of(&lessons)),
+        ("heard", chars_of(&heard)),
         ("question", question.chars().count()),
     ];
-    let before = starter.into_iter().chain(transcript).chain(files).chain(feeds).chain(lessons);
+    let before = starter.into_iter().chain(spans).chain(transcript).chain(files).chain(feeds).chain(lessons).chain(heard);
     let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
     let system = prompt::render_system(input.team, input.roster, input.persona);
     let message = prompt::render_turn(&Turn {
@@ -138,6 +150,10 @@ const BYTES_PER_TOKEN: usize = 4;
 const LINE_CHARS: usize = 700;
 /// Longer lessons are cut.
 const LESSON_CHARS: usize = 400;
+/// Longer messages and parts of documents are cut.
+const HEARD_CHARS: usize = 700;
+/// Longer summaries are cut.
+const SPAN_CHARS: usize = 800;
 
 /// Neutralises text from outside.
 #[derive(Clone, Copy)]
@@ -228,6 +244,22 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
     (!lines.is_empty()).then(|| Block { label: "transcript, oldest first".into(), text: lines.join("\n") })
 }
 
+/// The newest summaries that fit, each with its time and an id by which it can be opened.
+fn span_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
+    let mut left = input.budget.spans * BYTES_PER_TOKEN;
+    let mut lines: Vec<String> = Vec::new();
+    for span in input.spans.iter().rev() {
+        let show = |at| input.roster.today(input.now).show(at);
+        let text = cleaner.line(&span.text, SPAN_CHARS);
+        let line = format!("- {} to {}, {} messages, #{}: {text}", show(span.from_at), show(span.to_at), span.messages, span.short_id());
+        let Some(rest) = left.checked_sub(line.len()) else { break };
+        left = rest;
+        lines.push(line);
+    }
+    lines.reverse();
+    (!lines.is_empty()).then(|| Block { label: "summaries of what was said here before".into(), text: lines.join("\n") })
+}
+
 /// A file name or path that is safe inside a tag.
 fn file_name(name: &str) -> String {
     let shown = without_invisible(name).replace(['<', '>', '|'], " ");
@@ -282,6 +314,28 @@ fn lesson_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     let blocks = [("what people taught the team", taught), ("lessons learnt before", learnt)];
     let told = blocks.into_iter().filter(|(_, lines)| !lines.is_empty());
     told.map(|(label, lines)| Block { label: label.into(), text: lines.join("\n") }).collect()
+}
+
+/// What was said in channels before, and what stands in documents, each with who and where.
+fn heard_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let mut left = input.budget.heard * BYTES_PER_TOKEN;
+    let (mut said, mut read) = (Vec::new(), Vec::new());
+    for memory in input.heard {
+        let on = input.roster.today(input.now).show(memory.created_at);
+        let text = cleaner.line(&memory.text, HEARD_CHARS);
+        let line = format!("- {}: {text}", memory.cite(&on, |text, chars| cleaner.line(&flat_title(text), chars)));
+        let Some(rest) = left.checked_sub(line.len()) else { break };
+        left = rest;
+        if memory.kind == MemoryKind::Document { read.push(line) } else { said.push(line) }
+    }
+    let blocks = [("what was said before", said), ("from documents of the team: name the document when you use it", read)];
+    let told = blocks.into_iter().filter(|(_, lines)| !lines.is_empty());
+    told.map(|(label, lines)| Block { label: label.into(), text: lines.join("\n") }).collect()
+}
+
+/// A title without what could look like a tag.
+fn flat_title(title: &str) -> String {
+    title.replace(['<', '>', '[', ']', '|'], " ")
 }
 
 fn item_line(item: &FeedItem, cleaner: Cleaner<'_>, roster: &Roster) -> String {

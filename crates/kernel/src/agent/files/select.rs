@@ -9,9 +9,9 @@ use std::collections::HashSet;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::agent::files::KnownFile;
-use crate::agent::offline::time_phrase;
 use crate::ids::MessageId;
 use crate::memory::retrieval::words_of;
+use crate::time_phrase;
 
 /// How long a file belongs to the talk of its channel.
 const CHANNEL: TimeDelta = TimeDelta::hours(6);

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 
 use crate::agent::AnswerVerdict;
-use crate::agent::offline::time_phrase::TimeRange;
 use crate::agent::offline::wording::{count, failure, foreign};
 use crate::agent::offline::{Draft, OfflineQuestion, team};
 use crate::feeds;
 use crate::feeds::{FeedItem, FeedQuery, FeedReport, Reading};
+use crate::time_phrase::TimeRange;
 
 /// The most items listed. The rest is only counted.
 const SHOWN: usize = 10;

@@ -3,11 +3,11 @@
 use chrono::{NaiveTime, TimeDelta};
 
 use crate::agent::AnswerVerdict;
-use crate::agent::offline::time_phrase::TimeRange;
 use crate::agent::offline::wording::{failure, foreign};
 use crate::agent::offline::{Draft, OfflineQuestion, team};
 use crate::feeds::{FeedItem, FeedQuery, Reading};
 use crate::money::Money;
+use crate::time_phrase::TimeRange;
 
 /// Reports the costs of the range, by default of today and of the last seven days.
 pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Draft {

@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::agent::offline::time_phrase;
-use crate::agent::offline::time_phrase::TimeRange;
 use crate::memory::retrieval::{Query, cut, words_of};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::text::without_invisible;
+use crate::time_phrase;
+use crate::time_phrase::TimeRange;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Intent {

@@ -1,46 +1,61 @@
-//! Answers with what people taught, or else with lessons.
+//! Answers with what people taught, said and posted, or else with lessons.
 
 use std::collections::HashSet;
 
 use crate::agent::AnswerVerdict;
 use crate::agent::offline::wording::foreign;
 use crate::agent::offline::{Draft, OfflineQuestion};
-use crate::memory::retrieval::{Query, terms_of};
+use crate::memory::retrieval::{Query, terms_of, words_of};
 use crate::memory::{Memory, MemoryKind};
 
 /// The most memories of an answer, and characters of each.
 const TOLD: usize = 3;
 const CHARS: usize = 400;
 
+/// Words that ask for what was said, rather than for what is so. They only choose what is told first.
+const SAYING: [&str; 14] =
+    ["say", "said", "tell", "told", "mention", "mentioned", "wrote", "promised", "gesagt", "sagte", "dit", "dijo", "disse", "сказал"];
+
 /// What people taught about the question. None if nobody did, or if it is about a file that came with it.
 pub(super) fn tell(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
     if asked.is_about_files() || query.is_empty() {
         return None;
     }
-    let taught: Vec<&Memory> = asked.memories.iter().filter(|memory| memory.kind == MemoryKind::Fact).collect();
-    if taught.is_empty() {
-        return None;
-    }
-    let told: HashSet<String> = taught.iter().take(TOLD).flat_map(|memory| terms_of(&memory.text)).collect();
-    // What is near to the question need not answer it.
-    let covers = query.terms.iter().all(|(term, _)| told.contains(term));
-    Some(Draft { verdict: if covers { AnswerVerdict::Answers } else { AnswerVerdict::InPart }, ..draft(asked, &taught) })
+    tell_kind(asked, query, MemoryKind::Fact)
 }
 
-/// The lessons on the question, where no file and no feed has anything. They do not answer it.
-pub(super) fn tell_lessons(asked: &OfflineQuestion<'_>) -> Draft {
+/// What people said about it, if the question asks for that.
+pub(super) fn tell_said(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
+    let asks = words_of(asked.text).iter().any(|word| SAYING.contains(&word.as_str()));
+    if asks && !asked.is_about_files() { tell_kind(asked, query, MemoryKind::Conversation) } else { None }
+}
+
+/// What stands about it in the documents of knowledge channels.
+pub(super) fn tell_documents(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
+    if asked.is_about_files() { None } else { tell_kind(asked, query, MemoryKind::Document) }
+}
+
+/// What was said or learnt about the question, where nothing else has anything. It does not answer it.
+pub(super) fn tell_rest(asked: &OfflineQuestion<'_>) -> Draft {
     draft(asked, &asked.memories.iter().collect::<Vec<_>>())
+}
+
+fn tell_kind(asked: &OfflineQuestion<'_>, query: &Query, kind: MemoryKind) -> Option<Draft> {
+    let of_kind: Vec<&Memory> = asked.memories.iter().filter(|memory| memory.kind == kind).collect();
+    if of_kind.is_empty() {
+        return None;
+    }
+    let told: HashSet<String> = of_kind.iter().take(TOLD).flat_map(|memory| terms_of(&memory.searched())).collect();
+    // What is near to the question need not answer it.
+    let covers = query.terms.iter().all(|(term, _)| told.contains(term));
+    Some(Draft { verdict: if covers { AnswerVerdict::Answers } else { AnswerVerdict::InPart }, ..draft(asked, &of_kind) })
 }
 
 fn draft(asked: &OfflineQuestion<'_>, memories: &[&Memory]) -> Draft {
     let mut draft = Draft::empty();
     for memory in memories.iter().take(TOLD) {
-        let on = memory.created_at.with_timezone(&asked.roster.zone()).format("%-d %B %Y");
-        let text = foreign(&memory.text, CHARS);
-        draft.line(match &memory.taught_by {
-            Some(by) => format!("{} taught me on {on}: {text}", foreign(&by.name, 40)),
-            None => format!("Learnt on {on}: {text}"),
-        });
+        let on = memory.created_at.with_timezone(&asked.roster.zone()).format("%-d %B %Y").to_string();
+        draft.line(format!("{}: {}", memory.cite(&on, foreign), foreign(&memory.text, CHARS)));
         draft.sources.push(format!("memory {}", memory.short_id()));
     }
     draft

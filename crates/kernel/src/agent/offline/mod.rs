@@ -10,7 +10,6 @@ mod intent;
 mod memories;
 mod sources;
 mod team;
-pub(super) mod time_phrase;
 pub mod wording;
 
 use chrono::{DateTime, Utc};
@@ -142,17 +141,18 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
 async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: Intent) -> Draft {
     let query = if understood.topic.is_empty() { asked_before(asked, understood) } else { understood.topic.clone() };
     // What happened in a time stands in feeds and files.
-    if understood.range.is_none()
-        && let Some(draft) = memories::tell(asked, &query)
-    {
+    let taught = if understood.range.is_none() { memories::tell(asked, &query) } else { None };
+    if let Some(draft) = taught.or_else(|| memories::tell_said(asked, &query)) {
         return draft;
     }
     let material = sources::gather(asked, understood.range.as_ref()).await;
-    match material.quote(asked, &query) {
-        Some(draft) => draft,
-        None if !asked.memories.is_empty() => memories::tell_lessons(asked),
-        None if intent == Intent::Judgement || query.is_empty() => team::cannot_judge(asked),
-        None => material.nothing_found(asked, &query),
+    let answers = |draft: &Draft| draft.verdict == AnswerVerdict::Answers;
+    match (material.quote(asked, &query), memories::tell_documents(asked, &query)) {
+        (Some(quoted), Some(document)) if !answers(&quoted) && answers(&document) => document,
+        (Some(draft), _) | (None, Some(draft)) => draft,
+        _ if !asked.memories.is_empty() => memories::tell_rest(asked),
+        _ if intent == Intent::Judgement || query.is_empty() => team::cannot_judge(asked),
+        _ => material.nothing_found(asked, &query),
     }
 }
 

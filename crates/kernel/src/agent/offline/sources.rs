@@ -4,12 +4,12 @@ use chrono::TimeDelta;
 
 use crate::agent::AnswerVerdict;
 use crate::agent::files::{File, PartRead, Search};
-use crate::agent::offline::time_phrase::TimeRange;
 use crate::agent::offline::wording::{block_quote, count, failure, foreign};
 use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading, Value};
 use crate::figure::amount;
 use crate::memory::retrieval::{Hit, Query, cut, headings_of, terms_of};
+use crate::time_phrase::TimeRange;
 
 /// The most characters of a quotation, the most quotations, and the most characters in total: one message.
 const QUOTE: usize = 800;

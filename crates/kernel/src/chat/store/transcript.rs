@@ -66,6 +66,18 @@ impl Database {
         self.list_lines(channel, limit, false).await
     }
 
+    /// What people and foreign bots said in a channel since a time, oldest first, as far as it is not deleted.
+    pub async fn list_heard(&self, channel: &ChannelId, since: DateTime<Utc>) -> Result<Vec<Spoken>> {
+        let heard: Vec<HeardColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, message, speaker, sent_at FROM inbox WHERE channel = $1 AND speaker IS NOT NULL AND sent_at >= $2 ORDER BY sent_at, id",
+            channel.as_str(),
+            since
+        )?;
+        Ok(heard.into_iter().map(HeardColumns::spoken).collect())
+    }
+
     /// A message of a channel, by a person or the team, if it is known and not deleted. A card counts as text here.
     pub async fn find_spoken(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<Spoken>> {
         let heard: Option<HeardColumns> = sql!(

@@ -5,10 +5,13 @@
 
 mod anthropic;
 mod draft;
+mod embeddings;
 mod events;
 mod failure;
 mod http;
 mod openai;
+
+pub(super) use embeddings::HttpEmbeddings;
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -38,9 +38,11 @@ pub(super) fn find_provider(name: &str) -> Option<&'static KnownProvider> {
 }
 
 /// Prices of these models from the providers' price lists of June 2026. The file overrides them.
-pub(super) const PRICES: [(&str, ModelPrice); 5] = [
+pub(super) const PRICES: [(&str, ModelPrice); 7] = [
     ("gpt-4.1-mini", ModelPrice { input: 0.4, cached: 0.1, output: 1.6 }),
     ("gpt-4.1", ModelPrice { input: 2.0, cached: 0.5, output: 8.0 }),
+    ("text-embedding-3-small", ModelPrice { input: 0.02, cached: 0.02, output: 0.0 }),
+    ("text-embedding-3-large", ModelPrice { input: 0.13, cached: 0.13, output: 0.0 }),
     ("claude-haiku-4-5", ModelPrice { input: 1.0, cached: 0.1, output: 5.0 }),
     ("claude-sonnet-4-6", ModelPrice { input: 3.0, cached: 0.3, output: 15.0 }),
     ("claude-opus-4-6", ModelPrice { input: 5.0, cached: 0.5, output: 25.0 }),

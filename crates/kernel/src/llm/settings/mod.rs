@@ -6,11 +6,12 @@ mod known;
 mod read;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::config::{choice, hours, millis, mins, secs, settings};
+use crate::config::{Section, choice, hours, millis, mins, secs, settings};
 use crate::persona::Tier;
 
 pub use read::is_web_address;
@@ -24,6 +25,11 @@ settings! {
         total_timeout: Duration = mins(2), in secs(1)..=hours(1), "Time limit of a whole model call.";
         attempts: u32 = 3, in 1..=10, "Most attempts of a model call, including the first.";
         max_output_tokens: u32 = 1500, in 16..=200_000, "Most tokens in an answer.";
+        embeddings: Option<ModelRef> = None, by read_embeddings;
+        embedding_dimensions: Option<u32> = None, only "a whole number from 16 to 4096, or \"none\"",
+            |number: &Option<u32>| number.is_none_or(|number| (16..=4096).contains(&number)), "Length of the vectors to ask for, if the embeddings model offers several.";
+        embedding_folder: Option<PathBuf> = None,
+            "A folder with a sentence model (config.json, tokenizer.json, model.safetensors) that runs in this process instead. Needs a program that was built with `--features sentence-model`.";
         providers: Vec<ProviderSettings> = Vec::new();
         /// The models of each tier in order. A missing tier uses the next lower one. `t1` always exists if there is a provider.
         tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();
@@ -63,4 +69,15 @@ pub struct ModelPrice {
     pub input: f64,
     pub cached: f64,
     pub output: f64,
+}
+
+fn read_embeddings(section: &mut Section<'_>) -> Option<ModelRef> {
+    let name: Option<String> = section.read_where(
+        "embeddings",
+        None,
+        "\"provider/model\" such as \"openai/text-embedding-3-small\", or \"none\"",
+        "A model that finds memories by their meaning, by the embeddings API of an OpenAI-compatible provider. Without it, words and letters serve.",
+        |name: &Option<String>| name.as_deref().is_none_or(|name| read::parse_model(name).is_some()),
+    );
+    read::parse_model(name.as_deref()?)
 }

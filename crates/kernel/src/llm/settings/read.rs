@@ -19,7 +19,7 @@ impl ModelSettings {
         let mut models = Self::read(section);
         let short_path = read_short_path(section);
         models.tiers = read_tiers(&mut section.section("tiers"));
-        models.providers = read_providers(section, &models.tiers);
+        models.providers = read_providers(section, &models);
         models.prices = read_prices(section);
         match short_path {
             Some((provider, model)) => {
@@ -44,16 +44,41 @@ impl ModelSettings {
                 section.section("tiers").refuse(tier.as_str(), problem);
             }
         }
+        self.check_embeddings(section);
         let without_key =
             |provider: &ProviderSettings| provider.key.is_none() && find_provider(&provider.name).is_some_and(|p| p.needs_key);
         for provider in self.providers.iter().filter(|provider| without_key(provider)) {
             section.refuse_variable(&key_variable(&provider.name), format!("is missing; {} needs a key", provider.name));
         }
-        if !self.providers.is_empty() && !self.tiers.contains_key(&Tier::T1) {
+        let for_talk = |provider: &&ProviderSettings| self.embeddings.as_ref().is_none_or(|model| model.provider != provider.name);
+        let is_used = !self.tiers.is_empty() || self.providers.iter().any(|provider| for_talk(&provider));
+        if is_used && !self.tiers.contains_key(&Tier::T1) {
             let example = self.providers.first().map_or("", |provider| &provider.name);
             section
                 .section("tiers")
                 .refuse("t1", format!("is missing, and the other tiers fall back to it. Give a list such as [\"{example}/a-model\"]"));
+        }
+    }
+}
+
+impl ModelSettings {
+    fn check_embeddings(&self, section: &mut Section<'_>) {
+        if self.embedding_folder.is_some() && !cfg!(feature = "sentence-model") {
+            section.refuse("embedding_folder", "needs a program that was built with `--features sentence-model`");
+        }
+        let Some(named) = &self.embeddings else { return };
+        match self.providers.iter().find(|provider| provider.name == named.provider) {
+            None => {
+                let name = &named.provider;
+                section.refuse("embeddings", format!("uses the provider {name}, which is not configured. Add [models.providers.{name}]"));
+            }
+            Some(provider) if provider.kind == ProviderKind::Anthropic => {
+                section.refuse("embeddings", format!("uses the provider {}, whose API has no embeddings", named.provider));
+            }
+            Some(_) => {}
+        }
+        if self.embedding_folder.is_some() {
+            section.refuse("embedding_folder", "cannot stand beside `embeddings`. Keep one of both");
         }
     }
 }
@@ -77,30 +102,27 @@ fn read_tiers(tiers: &mut Section<'_>) -> BTreeMap<Tier, Vec<ModelRef>> {
 }
 
 /// Model names may contain slashes.
-fn parse_model(text: &str) -> Option<ModelRef> {
+pub(super) fn parse_model(text: &str) -> Option<ModelRef> {
     let (provider, model) = text.split_once('/')?;
     (!provider.is_empty() && !model.is_empty()).then(|| ModelRef { provider: provider.into(), model: model.into() })
 }
 
 /// Providers added by a key or a tier, and those of the file.
-fn read_providers(section: &mut Section<'_>, tiers: &BTreeMap<Tier, Vec<ModelRef>>) -> Vec<ProviderSettings> {
+fn read_providers(section: &mut Section<'_>, models: &ModelSettings) -> Vec<ProviderSettings> {
     let configured = section.list_entries("providers", "local");
     let known = known::PROVIDERS.iter().filter(|known| !configured.iter().any(|name| name == known.name));
-    let mut providers: Vec<_> = known.filter_map(|known| read_known_provider(section, known, tiers)).collect();
+    let mut providers: Vec<_> = known.filter_map(|known| read_known_provider(section, known, models)).collect();
     providers.extend(configured.iter().filter_map(|name| read_provider(section, name)));
     providers
 }
 
 /// A key adds its provider only if no tiers are set, because it may be in the environment for another program.
-fn read_known_provider(
-    section: &mut Section<'_>,
-    known: &KnownProvider,
-    tiers: &BTreeMap<Tier, Vec<ModelRef>>,
-) -> Option<ProviderSettings> {
+fn read_known_provider(section: &mut Section<'_>, known: &KnownProvider, models: &ModelSettings) -> Option<ProviderSettings> {
     let about = "API keys of model providers. One of the first two is enough. The others also need a tier that uses them.";
     let key = if known.needs_key { section.secret(&key_variable(known.name), about) } else { None };
-    let named = tiers.values().flatten().any(|model| model.provider == known.name);
-    let enough = key.is_some() && tiers.is_empty() && !known.models.is_empty();
+    let mut named = models.tiers.values().flatten().chain(&models.embeddings);
+    let named = named.any(|model| model.provider == known.name);
+    let enough = key.is_some() && models.tiers.is_empty() && !known.models.is_empty();
     (named || enough).then(|| ProviderSettings {
         name: known.name.into(),
         kind: known.kind,

@@ -9,7 +9,8 @@ mod quote;
 mod terms;
 
 pub use library::{Hit, Library};
+pub(super) use passage::split;
 pub use passage::{Heading, Passage, headings_of};
 pub use quote::{Quote, cut};
-pub(super) use terms::is_stop_word;
 pub use terms::{Query, QuestionKind, terms_of, words_of};
+pub(super) use terms::{is_stop_word, stem};

@@ -213,7 +213,7 @@ fn parts_of(token: &str) -> Vec<&str> {
 }
 
 /// Removes the commonest English endings. Less aggressive than Porter's stemmer, because a wrong match is worse than a missed one.
-pub(super) fn stem(word: &str) -> String {
+pub(in crate::memory) fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.is_ascii() || word.contains(|c: char| c.is_ascii_digit()) {
         return word.to_owned();
     }

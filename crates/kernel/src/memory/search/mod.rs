@@ -1,39 +1,48 @@
-//! Finds the memories that a question is about: by words and by vectors, fused by reciprocal rank, then by significance and age (MEM-2).
+//! Finds the memories that a question is about: by words, by vectors of letters and, with a sentence model, by vectors of meaning, joined by
+//! reciprocal rank (MEM-2).
 //!
-//! The database gives the candidates: what shares a word, and the most significant ones. Both halves rank only these, so that the time does not
-//! grow with what is remembered.
+//! The full text search of the database finds the rows that share a word, and the [`Index`] of this process compares all vectors. Both give a few
+//! candidates, which are then read from the database.
 
+#[cfg(test)]
+mod figures;
+mod index;
+mod question;
+mod ranking;
 mod vector;
 mod words;
 
 use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Instant;
+
+use chrono::{DateTime, Utc};
 
 use crate::db::{Database, Result};
-use crate::ids::PersonaSlug;
+use crate::ids::{PersonaSlug, UserId};
+use crate::memory::embedder::Meaning;
 use crate::memory::{Memory, MemoryKind, Scope};
 
+use index::{Index, term};
+use question::Question;
+use ranking::Search;
+
+pub(in crate::memory) use index::Entry;
 pub use vector::Vector;
 pub use words::{Wanted, to_store};
+pub(in crate::memory) use words::{for_postgres, for_sqlite};
 
-/// The most candidates that share a word, and the most that are compared because they are significant.
-const BY_WORDS: i64 = 200;
-const SIGNIFICANT: i64 = 300;
-
-/// From this similarity on, a memory is about the question although it shares no word with it.
-const SIMILAR: f64 = 0.3;
-
-/// Of reciprocal rank fusion: how little the first place counts more than the next ones.
-const FLATTENED: f64 = 10.0;
-
-/// What significance and newness add at most. Less than one place in both rankings, so that they decide among equals.
-const SIGNIFICANCE: f64 = 0.1;
-const NEWNESS: f64 = 0.03;
-
-/// After so many days a memory has half of its newness.
-const HALF: f64 = 90.0;
+/// Rows that share a word with a question, as far as they are looked at. Words that many memories have are left out if others give fewer.
+const SHARING: usize = 3000;
 
 /// The most taught facts in a prompt.
 const TAUGHT: usize = 8;
+
+/// What people taught and what the team has learnt.
+pub const LEARNT: &[MemoryKind] = &[MemoryKind::Fact, MemoryKind::Lesson];
+
+/// All that may answer a question.
+pub const EVERYTHING: &[MemoryKind] = &[MemoryKind::Fact, MemoryKind::Lesson, MemoryKind::Conversation, MemoryKind::Document];
 
 /// A question to the memory.
 #[derive(Debug, Clone, Copy)]
@@ -43,34 +52,126 @@ pub struct Recall<'a> {
     pub persona: Option<&'a PersonaSlug>,
     /// Where they are told.
     pub scope: &'a Scope,
+    pub kinds: &'static [MemoryKind],
     pub limit: usize,
+    /// Whom the question means by "I".
+    pub asker: Option<&'a UserId>,
+    /// For "last week". None: it names no time.
+    pub now: Option<DateTime<Utc>>,
+    /// Also what is only near to the question, for a reader who judges that: a language model.
+    pub is_loose: bool,
 }
 
-/// A memory with what is derived from its text.
-#[derive(Debug, Clone)]
-pub struct Candidate {
-    pub memory: Memory,
-    pub words: String,
-    pub vector: Vec<u8>,
+impl<'a> Recall<'a> {
+    /// Asks for what was taught and learnt, by nobody in particular.
+    pub fn new(subject: &'a str, scope: &'a Scope, limit: usize) -> Self {
+        Self { subject, persona: None, scope, kinds: LEARNT, limit, asker: None, now: None, is_loose: false }
+    }
+
+    #[must_use]
+    pub fn of(self, persona: &'a PersonaSlug) -> Self {
+        Self { persona: Some(persona), ..self }
+    }
+
+    /// Asks for what is only near to the subject, too.
+    #[must_use]
+    pub fn loosely(self) -> Self {
+        Self { is_loose: true, ..self }
+    }
+
+    /// Asks for what was said and posted, too.
+    #[must_use]
+    pub fn everything(self) -> Self {
+        Self { kinds: EVERYTHING, ..self }
+    }
+}
+
+/// The search of a database in this process. Clones of the database share it.
+#[derive(Default)]
+pub(crate) struct Searching {
+    pub(in crate::memory) index: RwLock<Index>,
+    /// One reads what has changed, the others wait for it.
+    refreshing: tokio::sync::Mutex<()>,
+    meaning: OnceLock<Arc<Meaning>>,
 }
 
 impl Database {
+    /// Has questions and memories compared by their meaning from now on. Only the first model is taken.
+    pub fn use_sentence_model(&self, meaning: Arc<Meaning>) {
+        let _ = self.searching().meaning.set(meaning);
+    }
+
+    pub fn sentence_model(&self) -> Option<&Arc<Meaning>> {
+        self.searching().meaning.get()
+    }
+
     /// The memories that a question is about, best first. Empty if none is, or if it names no subject.
     pub async fn recall(&self, asked: &Recall<'_>) -> Result<Vec<Memory>> {
-        let Some(wanted) = Wanted::parse(asked.subject) else { return Ok(Vec::new()) };
+        let began = Instant::now();
+        self.refresh_index().await?;
+        let (question, admission, groups) = {
+            let index = self.read_index();
+            let question = Question::parse(asked, &index);
+            let groups = question.wanted.as_ref().map(|wanted| index.choose_words(wanted)).unwrap_or_default();
+            (question, index.admission(asked.kinds, asked.persona, asked.scope), groups)
+        };
+        if question.wanted.is_none() && question.people.is_empty() {
+            return Ok(Vec::new());
+        }
+        let meaning = match self.sentence_model() {
+            Some(model) if question.wanted.is_some() => model.ask(asked.subject, asked.is_loose).await,
+            _ => None,
+        };
+        let by_words = if groups.is_empty() { Vec::new() } else { self.find_numbers_by_words(&groups, SHARING).await? };
+        let letters = question.wanted.is_some().then(|| Vector::of(asked.subject).to_bytes());
+        let search = Search { question: &question, admission: &admission, letters, meaning, is_loose: asked.is_loose };
+        let ranked = self.read_index().rank(&search, &by_words);
+        let found = self.read_ranked(&ranked, asked).await?;
+        metrics::histogram!("teamroom_recall_seconds").record(began.elapsed());
+        Ok(found)
+    }
+
+    /// Reads the best rows that are still there and still may be told, and drops the others from the index.
+    async fn read_ranked(&self, ranked: &[i64], asked: &Recall<'_>) -> Result<Vec<Memory>> {
+        let numbers: Vec<i64> = ranked.iter().take(asked.limit).copied().collect();
+        if numbers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found: HashMap<i64, Memory> = self.list_by_numbers(&numbers, asked).await?.into_iter().collect();
+        let ordered: Vec<Memory> = numbers.iter().filter_map(|number| found.remove(number)).collect();
+        if ordered.len() < numbers.len() {
+            let there: Vec<i64> = self.list_existing(&numbers).await?;
+            let mut index = self.searching().index.write().unwrap_or_else(PoisonError::into_inner);
+            numbers.iter().filter(|number| !there.contains(number)).for_each(|number| index.remove(*number));
+        }
+        Ok(ordered)
+    }
+
+    /// Reads what has changed since the last question.
+    pub(in crate::memory) async fn refresh_index(&self) -> Result<()> {
+        let _guard = self.searching().refreshing.lock().await;
         self.derive_missing().await?;
-        let mut candidates = self.find_by_words(&wanted, asked, BY_WORDS).await?;
-        for other in self.list_significant(asked, SIGNIFICANT).await? {
-            if !candidates.iter().any(|known| known.memory.id == other.memory.id) {
-                candidates.push(other);
+        let model = self.sentence_model().map(|model| model.name().to_owned());
+        let (mut cursor, mut horizon) = (self.read_index().cursor, None);
+        loop {
+            let page = self.list_changed_entries(cursor).await?;
+            (cursor, horizon) = (page.next, horizon.or(page.horizon));
+            let mut index = self.searching().index.write().unwrap_or_else(PoisonError::into_inner);
+            page.entries.iter().for_each(|entry| index.set(entry, model.as_deref()));
+            if !page.has_more {
+                index.cursor = horizon.unwrap_or(cursor);
+                return Ok(());
             }
         }
-        Ok(rank(&wanted, &Vector::of(asked.subject), candidates, asked.limit))
+    }
+
+    fn read_index(&self) -> std::sync::RwLockReadGuard<'_, Index> {
+        self.searching().index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a prompt is to tell of the memory: what people taught, whether it fits or not, then up to `limit` lessons on the subject.
     pub async fn recall_for_prompt(&self, asked: &Recall<'_>) -> Result<Vec<Memory>> {
-        let found = self.recall(&Recall { limit: asked.limit + TAUGHT, ..*asked }).await?;
+        let found = self.recall(&Recall { limit: asked.limit + TAUGHT, kinds: LEARNT, ..asked.loosely() }).await?;
         let (mut told, mut lessons): (Vec<Memory>, Vec<Memory>) = found.into_iter().partition(|memory| memory.kind == MemoryKind::Fact);
         told.truncate(TAUGHT);
         for fact in self.list_taught(asked.scope, TAUGHT).await? {
@@ -84,60 +185,25 @@ impl Database {
     }
 }
 
-/// How well a candidate fits, by words and by its vector. None: by that half not at all.
-struct Fit {
-    words: Option<f64>,
-    vector: Option<f64>,
-}
-
-#[expect(clippy::cast_precision_loss, reason = "there are a few hundred candidates")]
-fn rank(wanted: &Wanted, question: &Vector, candidates: Vec<Candidate>, limit: usize) -> Vec<Memory> {
-    let mut frequency: HashMap<&str, usize> = HashMap::new();
-    for candidate in &candidates {
-        for (term, _) in wanted.terms.iter().filter(|(term, _)| has(candidate, term)) {
-            *frequency.entry(term).or_default() += 1;
+impl Index {
+    /// Which words the database is asked for: the rarest ones, as long as they do not give too many rows. If even the rarest one does, the two rarest
+    /// together.
+    fn choose_words(&self, wanted: &Wanted) -> Vec<Vec<String>> {
+        let mut words: Vec<(usize, &str)> = wanted.terms.iter().map(|(word, _)| (self.frequency_of(term(word)), word.as_str())).collect();
+        words.retain(|(frequency, _)| *frequency > 0);
+        words.sort_unstable();
+        if let [(rarest, first), (_, second), ..] = words.as_slice()
+            && *rarest > SHARING
+        {
+            return vec![vec![(*first).to_owned(), (*second).to_owned()]];
         }
+        let mut all = 0;
+        let fits = |(frequency, _): &&(usize, &str)| {
+            all += frequency;
+            all <= SHARING || all == *frequency
+        };
+        words.iter().take_while(fits).map(|(_, word)| vec![(*word).to_owned()]).collect()
     }
-    // A word that occurs in many memories has little weight.
-    let rarity = |term: &str| (1.0 + (candidates.len() + 1) as f64 / (frequency.get(term).copied().unwrap_or(0) + 1) as f64).ln();
-    let fit = |candidate: &Candidate| {
-        let shared: Vec<&(String, f64)> = wanted.terms.iter().filter(|(term, _)| has(candidate, term)).collect();
-        let is_on_it = shared.iter().filter(|(_, weight)| *weight >= 1.0).count() >= wanted.enough;
-        let similarity = question.similarity(&candidate.vector);
-        Fit {
-            words: is_on_it.then(|| shared.iter().map(|(term, weight)| weight * rarity(term)).sum()),
-            vector: (is_on_it || similarity >= SIMILAR).then_some(similarity),
-        }
-    };
-    let fits: Vec<Fit> = candidates.iter().map(fit).collect();
-    let by_words = places(&fits, |fit| fit.words);
-    let by_vector = places(&fits, |fit| fit.vector);
-    let newest = candidates.iter().map(|candidate| candidate.memory.created_at).max();
-    let mut found: Vec<(f64, Memory)> = Vec::new();
-    for (index, Candidate { memory, .. }) in candidates.into_iter().enumerate() {
-        let reciprocal = |place: Option<usize>| place.map_or(0.0, |place| 1.0 / (FLATTENED + place as f64));
-        let fused = reciprocal(by_words[index]) + reciprocal(by_vector[index]);
-        if fused > 0.0 {
-            let days = newest.map_or(0.0, |newest| (newest - memory.created_at).num_seconds() as f64 / 86_400.0);
-            let newness = HALF / (HALF + days);
-            found.push((fused * (1.0 + SIGNIFICANCE * memory.significance + NEWNESS * newness), memory));
-        }
-    }
-    found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.created_at.cmp(&one.created_at)).then(other.id.cmp(&one.id)));
-    found.into_iter().take(limit).map(|(_, memory)| memory).collect()
-}
-
-fn has(candidate: &Candidate, term: &str) -> bool {
-    candidate.words.split(' ').any(|word| word == term)
-}
-
-/// The place of each in the order of a half. Equal ones share a place.
-fn places(fits: &[Fit], half: impl Fn(&Fit) -> Option<f64>) -> Vec<Option<usize>> {
-    let mut scores: Vec<f64> = fits.iter().filter_map(&half).collect();
-    scores.sort_by(|a, b| b.total_cmp(a));
-    scores.dedup_by(|a, b| (*a - *b).abs() < 1e-9);
-    let place = |score: f64| scores.iter().position(|known| *known - score < 1e-9).unwrap_or(scores.len());
-    fits.iter().map(|fit| half(fit).map(place)).collect()
 }
 
 #[cfg(test)]
@@ -145,7 +211,7 @@ mod tests {
     use chrono::TimeDelta;
 
     use super::*;
-    use crate::memory::MemorySource;
+    use crate::memory::{MemorySource, Origin, Teacher};
     use crate::testing::feeds::now;
 
     fn memory(text: &str, significance: f64, days_ago: i64) -> Memory {
@@ -153,14 +219,36 @@ mod tests {
         Memory { significance, ..Memory::new(MemoryKind::Lesson, text, source, now() - TimeDelta::days(days_ago)) }
     }
 
-    fn found(subject: &str, memories: &[Memory]) -> Vec<String> {
-        let Some(wanted) = Wanted::parse(subject) else { return Vec::new() };
-        let candidate = |memory: &Memory| {
+    fn found_by(asked: &Recall<'_>, memories: &[Memory]) -> Vec<String> {
+        let mut index = Index::default();
+        for (memory, number) in memories.iter().zip(0..) {
             let text = memory.searched();
-            Candidate { memory: memory.clone(), words: to_store(&text), vector: Vector::of(&text).to_bytes() }
-        };
-        let candidates = memories.iter().map(candidate).collect();
-        rank(&wanted, &Vector::of(subject), candidates, 3).into_iter().map(|memory| memory.text).collect()
+            let entry = Entry {
+                number,
+                kind: memory.kind,
+                persona: memory.persona.as_ref().map(ToString::to_string),
+                place: memory.place.as_ref().map(ToString::to_string),
+                person: memory.person().cloned(),
+                at: memory.created_at,
+                significance: memory.significance,
+                is_live: true,
+                words: to_store(&text),
+                hashed: Vector::of(&text).to_bytes(),
+                meaning: None,
+            };
+            index.set(&entry, None);
+        }
+        let question = Question::parse(asked, &index);
+        let admission = index.admission(asked.kinds, asked.persona, asked.scope);
+        let letters = Some(Vector::of(asked.subject).to_bytes());
+        let search = Search { question: &question, admission: &admission, letters, meaning: None, is_loose: false };
+        let all: Vec<i64> = memories.iter().zip(0..).map(|(_, number)| number).collect();
+        let ranked = index.rank(&search, &all);
+        ranked.iter().take(3).map(|number| memories[usize::try_from(*number).unwrap()].text.clone()).collect()
+    }
+
+    fn found(subject: &str, memories: &[Memory]) -> Vec<String> {
+        found_by(&Recall::new(subject, &Scope::TEAM, 3), memories)
     }
 
     #[test]
@@ -205,5 +293,28 @@ mod tests {
     fn tags_are_searched_like_words() {
         let tagged = Memory { tags: vec!["scanner".into(), "price".into()], ..memory("Ask for the quote in writing.", 0.4, 1) };
         assert_eq!(found("Compare prices of scanners", &[tagged]).len(), 1);
+    }
+    #[test]
+    fn who_and_when_come_first_and_others_are_not_left_out() {
+        let by = |id: &str, text: &str, days_ago: i64| {
+            let person = Teacher { id: Some(id.into()), name: id[..1].to_uppercase() + &id[1..] };
+            let origin = Origin { by: person, channel: "c".into(), channel_name: "general".into(), part: None };
+            Memory { kind: MemoryKind::Conversation, origin: Some(Box::new(origin)), ..memory(text, 0.2, days_ago) }
+        };
+        let memories = [
+            by("ben", "The launch waits for the legal check.", 0),
+            by("ann", "The launch should move to May.", 6),
+            by("ann", "The launch party was nice.", 200),
+            by("ann", "Lunch is on me today.", 5),
+        ];
+        let asked = |subject| Recall { now: Some(now()), ..Recall::new(subject, &Scope::TEAM, 3).everything() };
+        // Now is a Saturday.
+        let told = found_by(&asked("what did Ann say the last two weeks about the launch?"), &memories);
+        assert_eq!((told[0].as_str(), told.len()), ("The launch should move to May.", 3), "{told:?}");
+        let me = "ben".into();
+        let told = found_by(&Recall { asker: Some(&me), ..asked("what did I say about the launch?") }, &memories);
+        assert_eq!(told[0], "The launch waits for the legal check.");
+        let told = found_by(&asked("what did Ann say in the last 7 days?"), &memories);
+        assert_eq!(told, ["Lunch is on me today.", "The launch should move to May."]);
     }
 }

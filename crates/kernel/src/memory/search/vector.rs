@@ -5,7 +5,7 @@ use crate::memory::retrieval::is_stop_word;
 use crate::memory::retrieval::words_of;
 use crate::memory::search::words::split;
 
-const DIMENSIONS: usize = 256;
+pub(super) const DIMENSIONS: usize = 256;
 
 /// Letters of a sequence.
 const GRAM: usize = 3;

@@ -5,8 +5,8 @@ use crate::memory::retrieval::{Query, terms_of, words_of};
 /// Longer words are addresses and keys.
 const LONGEST: usize = 64;
 
-/// A word of at least so many letters is also found by its beginning, which is the same in most of its forms and in many compounds.
-const BENT: usize = 5;
+/// The weight of a word that is hardly the subject.
+const WEAK: f64 = 0.3;
 
 /// Of a long subject, this many matching words are enough.
 const WORDS: usize = 2;
@@ -32,48 +32,47 @@ pub struct Wanted {
     pub terms: Vec<(String, f64)>,
     /// How many of them a memory has to share to be about the question.
     pub enough: usize,
-    /// Beginnings of words.
-    prefixes: Vec<String>,
 }
 
 impl Wanted {
     /// None if the question names no subject, as most messages of a chat.
     pub fn parse(question: &str) -> Option<Self> {
+        Self::parse_with(question, &[])
+    }
+
+    /// The same, if these words of it are hardly its subject.
+    pub fn parse_with(question: &str, weak: &[String]) -> Option<Self> {
         let query = Query::parse(question, &[]);
-        if query.is_empty() {
-            return None;
-        }
+        let weak: Vec<String> = weak.iter().flat_map(|word| terms_of(word)).collect();
         let mut terms: Vec<(String, f64)> = Vec::new();
         for (term, weight) in query.terms {
+            let weight = if weak.contains(&term) { WEAK.min(weight) } else { weight };
             for part in split(&term) {
                 if terms.len() < MOST && !terms.iter().any(|(known, _)| *known == part) {
                     terms.push((part, weight));
                 }
             }
         }
-        let strong = terms.iter().filter(|(_, weight)| *weight >= 1.0);
+        let strong = terms.iter().filter(|(_, weight)| *weight >= 1.0).count();
+        if strong == 0 {
+            return None;
+        }
         // A run of letters without spaces holds far more pairs than words.
-        let enough = if terms.iter().any(|(term, _)| is_unspaced(term)) { 1 } else { strong.count().div_ceil(2).min(WORDS) };
-        let prefixes = terms.iter().filter_map(|(term, _)| prefix(term)).collect();
-        Some(Self { terms, enough, prefixes })
-    }
-
-    /// For FTS5. Words are letters and digits only, so nothing in them is an operator.
-    pub fn for_sqlite(&self) -> String {
-        let words = self.terms.iter().map(|(term, _)| format!("\"{term}\""));
-        words.chain(self.prefixes.iter().map(|prefix| format!("\"{prefix}\"*"))).collect::<Vec<_>>().join(" OR ")
-    }
-
-    /// For `to_tsquery`.
-    pub fn for_postgres(&self) -> String {
-        let words = self.terms.iter().map(|(term, _)| format!("'{term}'"));
-        words.chain(self.prefixes.iter().map(|prefix| format!("'{prefix}':*"))).collect::<Vec<_>>().join(" | ")
+        let enough = if terms.iter().any(|(term, _)| is_unspaced(term)) { 1 } else { strong.div_ceil(2).min(WORDS) };
+        Some(Self { terms, enough })
     }
 }
 
-fn prefix(term: &str) -> Option<String> {
-    let letters = term.chars().count();
-    (letters >= BENT && !is_unspaced(term)).then(|| term.chars().take(BENT.min(letters - 1)).collect())
+/// For FTS5. Words are letters and digits only, so nothing in them is an operator.
+pub(in crate::memory) fn for_sqlite(groups: &[Vec<String>]) -> String {
+    let group = |words: &Vec<String>| format!("({})", words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" AND "));
+    groups.iter().map(group).collect::<Vec<_>>().join(" OR ")
+}
+
+/// For `to_tsquery`.
+pub(in crate::memory) fn for_postgres(groups: &[Vec<String>]) -> String {
+    let group = |words: &Vec<String>| format!("({})", words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" & "));
+    groups.iter().map(group).collect::<Vec<_>>().join(" | ")
 }
 
 /// Letters and digits of a word. One of a script without spaces becomes its pairs of letters.
@@ -109,11 +108,21 @@ mod tests {
     }
 
     #[test]
-    fn a_question_looks_for_its_subject_in_all_its_forms() {
+    fn a_question_looks_for_its_subject() {
         let wanted = Wanted::parse("When are the deployments?").expect("a subject");
-        assert_eq!(wanted.for_sqlite(), r#""deployment" OR "deplo"*"#);
-        assert_eq!(wanted.for_postgres(), "'deployment' | 'deplo':*");
+        assert_eq!(wanted.terms, [("deployment".to_owned(), 1.0)]);
         assert_eq!(Wanted::parse("what is it?"), None);
         assert_eq!(Wanted::parse("what about \" OR ' | :* & !"), None);
+        let weak = ["ann".to_owned(), "last".to_owned(), "week".to_owned()];
+        let wanted = Wanted::parse_with("What did Ann say last week about the launch?", &weak).expect("a subject");
+        assert_eq!((wanted.enough, wanted.terms.last()), (1, Some(&("launch".to_owned(), 1.0))));
+        assert_eq!(Wanted::parse_with("What did Ann say last week?", &weak), None);
+    }
+
+    #[test]
+    fn words_are_asked_for_in_the_language_of_each_database() {
+        let groups = [vec!["launch".to_owned()], vec!["may".to_owned(), "june".to_owned()]];
+        assert_eq!(for_sqlite(&groups), r#"("launch") OR ("may" AND "june")"#);
+        assert_eq!(for_postgres(&groups), "('launch') | ('may' & 'june')");
     }
 }

@@ -1,7 +1,7 @@
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{MemoryColumns, insert_memories};
-use crate::db::{Result, Transaction, document, plain, sql};
+use crate::db::{Backend, Database, Result, Transaction, bounded, document, plain, sql};
 use crate::ids::{ChannelId, MemoryId, PersonaSlug};
 use crate::memory::search::{Vector, to_store};
 use crate::memory::{Memory, MemoryKind};
@@ -10,7 +10,20 @@ use crate::text::essence;
 /// Stores a memory. One with the same words in the same place becomes one with it (MEM-7), and the one that it replaces ends. Returns the id under
 /// which it is kept.
 pub async fn save_memory(transaction: &mut Transaction, memory: &Memory) -> Result<MemoryId> {
-    let kept = if let Some(known) = find_same(transaction, memory).await? {
+    save_memory_as(transaction, memory, None).await
+}
+
+/// The same. It becomes one with `known`, if that is still in use.
+pub async fn save_memory_as(transaction: &mut Transaction, memory: &Memory, known: Option<&MemoryId>) -> Result<MemoryId> {
+    let known = match known {
+        Some(known) => find_in_use(transaction, known).await?,
+        None => None,
+    };
+    let same = match known {
+        Some(known) => Some(known),
+        None => find_same(transaction, memory).await?,
+    };
+    let kept = if let Some(known) = same {
         merge(transaction, &known, memory).await?;
         known.id
     } else {
@@ -27,6 +40,25 @@ pub async fn save_memory(transaction: &mut Transaction, memory: &Memory) -> Resu
         )?;
     }
     Ok(kept)
+}
+
+async fn find_in_use(transaction: &mut Transaction, id: &MemoryId) -> Result<Option<Memory>> {
+    let row: Option<MemoryColumns> =
+        sql!(transaction.on(), fetch_optional, "SELECT * FROM memories WHERE id = $1 AND ended_at IS NULL", id.as_str())?;
+    row.map(Memory::try_from).transpose()
+}
+
+/// Has one memory take the place of another one, which ends. False if one of both is not in use any more, or the newer one replaces another one.
+pub async fn replace_memory(transaction: &mut Transaction, newer: &MemoryId, older: &MemoryId, at: DateTime<Utc>) -> Result<bool> {
+    let (Some(_), Some(replacing)) = (find_in_use(transaction, older).await?, find_in_use(transaction, newer).await?) else {
+        return Ok(false);
+    };
+    if newer == older || replacing.replaces.is_some() {
+        return Ok(false);
+    }
+    sql!(transaction.on(), execute, "UPDATE memories SET replaces = $2 WHERE id = $1", newer.as_str(), older.as_str())?;
+    sql!(transaction.on(), execute, "UPDATE memories SET ended_at = $2 WHERE id = $1", older.as_str(), at)?;
+    Ok(true)
 }
 
 pub(super) async fn find_same(transaction: &mut Transaction, memory: &Memory) -> Result<Option<Memory>> {
@@ -64,7 +96,7 @@ async fn merge(transaction: &mut Transaction, known: &Memory, new: &Memory) -> R
     sql!(
         transaction.on(),
         execute,
-        "UPDATE memories SET kind = $2, text = $3, significance = $4, taught_by = $5, held = $6, replaces = $7, essence = $8, words = $9, vector = $10
+        "UPDATE memories SET kind = $2, text = $3, significance = $4, taught_by = $5, held = $6, replaces = $7, essence = $8, words = $9, vector = $10, meaning = NULL, meaning_model = NULL
          WHERE id = $1",
         merged.id.as_str(),
         merged.kind.as_str(),
@@ -86,13 +118,37 @@ pub async fn forget_memory(transaction: &mut Transaction, id: &MemoryId, by: &st
     let forgotten = sql!(
         transaction.on(),
         execute,
-        "UPDATE memories SET text = '', tags = '[]', essence = '', words = '', vector = NULL, forgotten_by = $2, ended_at = $3
+        "UPDATE memories SET text = '', tags = '[]', essence = '', words = '', vector = NULL, meaning = NULL, meaning_model = NULL, origin = NULL, forgotten_by = $2, ended_at = $3
          WHERE id = $1 AND forgotten_by IS NULL",
         id.as_str(),
         by,
         at
     )?;
     Ok(forgotten > 0)
+}
+
+impl Database {
+    /// Notes that memories were found for an answer or a prompt. Once a day for each, because it only tells used ones from unused ones.
+    pub async fn record_used(&self, memories: impl IntoIterator<Item = &Memory>, at: DateTime<Utc>) -> Result<()> {
+        let ids: Vec<&str> = memories.into_iter().map(|memory| memory.id.as_str()).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let before = at - TimeDelta::days(1);
+        match self.db().write()? {
+            Backend::Sqlite(pool) => {
+                let query = sqlx::query(
+                    "UPDATE memories SET used_at = $2 WHERE id IN (SELECT value FROM json_each($1)) AND (used_at IS NULL OR used_at < $3)",
+                );
+                query.bind(document(&ids)).bind(at).bind(before).execute(pool).await?;
+            }
+            Backend::Postgres(pool) => {
+                let query = sqlx::query("UPDATE memories SET used_at = $2 WHERE id = ANY($1) AND (used_at IS NULL OR used_at < $3)");
+                bounded(query.bind(ids).bind(at).bind(before).execute(pool)).await?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Has a memory from text from outside told from now on. False if it does not wait for that.

@@ -1,7 +1,9 @@
+use chrono::{DateTime, Utc};
+
 use super::{MemoryColumns, read};
-use crate::db::{Backend, Database, Document, Result, bounded, sql};
-use crate::ids::{MemoryId, PersonaSlug};
-use crate::memory::search::{Candidate, Recall, Vector, Wanted, to_store};
+use crate::db::{Database, Document, Result, sql};
+use crate::ids::{ChannelId, MemoryId, MessageId};
+use crate::memory::search::{Vector, to_store};
 use crate::memory::{Memory, Scope, short_id};
 use crate::text::essence;
 
@@ -9,53 +11,6 @@ use crate::text::essence;
 const AT_ONCE: usize = 500;
 
 impl Database {
-    /// Candidates that share a word with a question. The full text search of each database has its own language.
-    pub(in crate::memory) async fn find_by_words(&self, wanted: &Wanted, asked: &Recall<'_>, limit: i64) -> Result<Vec<Candidate>> {
-        let (persona, [place, parent]) = (asked.persona.map_or("", PersonaSlug::as_str), asked.scope.heard());
-        let rows: Vec<MemoryColumns> = match self.db().read() {
-            Backend::Sqlite(pool) => {
-                // The words come first: for each memory once more, they would take seconds.
-                let query = sqlx::query_as(
-                    "SELECT memories.* FROM memory_words CROSS JOIN memories ON memories.number = memory_words.rowid
-                     WHERE memory_words MATCH $1 AND kind IN ('lesson', 'fact') AND ended_at IS NULL AND NOT held
-                         AND ($2 = '' OR persona IS NULL OR persona = $2) AND (place IS NULL OR place = $3 OR place = $4)
-                     ORDER BY rank LIMIT $5",
-                );
-                query.bind(wanted.for_sqlite()).bind(persona).bind(place).bind(parent).bind(limit).fetch_all(pool).await?
-            }
-            Backend::Postgres(pool) => {
-                let query = sqlx::query_as(
-                    "SELECT id, kind, persona, text, tags, significance, source, created_at, ended_at, place, taught_by, held, replaces,
-                         forgotten_by, words, vector
-                     FROM memories, to_tsquery('simple', $1) AS wanted
-                     WHERE search @@ wanted AND kind IN ('lesson', 'fact') AND ended_at IS NULL AND NOT held
-                         AND ($2 = '' OR persona IS NULL OR persona = $2) AND (place IS NULL OR place = $3 OR place = $4)
-                     ORDER BY ts_rank(search, wanted) DESC, created_at DESC LIMIT $5",
-                );
-                let query = query.bind(wanted.for_postgres()).bind(persona).bind(place).bind(parent).bind(limit);
-                bounded(query.fetch_all(pool)).await?
-            }
-        };
-        rows.into_iter().map(MemoryColumns::into_candidate).collect()
-    }
-
-    /// The most significant memories that may be told, then the newest. By the index in this order, and not by the one of kinds.
-    pub(in crate::memory) async fn list_significant(&self, asked: &Recall<'_>, limit: i64) -> Result<Vec<Candidate>> {
-        let [place, parent] = asked.scope.heard();
-        let rows: Vec<MemoryColumns> = sql!(
-            self.db().read(),
-            fetch_all,
-            "SELECT * FROM memories WHERE (kind || '') IN ('lesson', 'fact') AND ended_at IS NULL AND NOT held
-                 AND ($1 = '' OR persona IS NULL OR persona = $1) AND (place IS NULL OR place = $2 OR place = $3)
-             ORDER BY significance DESC, created_at DESC, id DESC LIMIT $4",
-            asked.persona.map_or("", PersonaSlug::as_str),
-            place,
-            parent,
-            limit
-        )?;
-        rows.into_iter().map(MemoryColumns::into_candidate).collect()
-    }
-
     /// What people taught and may be told in `scope`, the newest first.
     pub async fn list_taught(&self, scope: &Scope, limit: usize) -> Result<Vec<Memory>> {
         let [place, parent] = scope.heard();
@@ -81,6 +36,25 @@ impl Database {
             short,
             place,
             parent
+        )?)
+    }
+
+    /// The memories that come from a message, whatever became of them.
+    pub async fn list_memories_of(&self, message: &MessageId) -> Result<Vec<Memory>> {
+        read(sql!(self.db().read(), fetch_all, "SELECT * FROM memories WHERE message = $1 ORDER BY created_at, id", message.as_str())?)
+    }
+
+    /// The memories in use that come from messages in a channel since a time, the last message first.
+    pub async fn list_last_of(&self, channel: &ChannelId, since: DateTime<Utc>) -> Result<Vec<Memory>> {
+        read(sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT memories.* FROM inbox JOIN memories ON memories.message = inbox.id
+             WHERE inbox.channel = $1 AND inbox.speaker IS NOT NULL AND inbox.sent_at >= $2
+                 AND memories.kind <> 'document' AND memories.ended_at IS NULL
+             ORDER BY inbox.sent_at DESC, memories.significance DESC LIMIT 20",
+            channel.as_str(),
+            since
         )?)
     }
 

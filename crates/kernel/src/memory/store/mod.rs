@@ -1,17 +1,26 @@
 //! Memories in the database.
 
+mod archiving;
 mod changing;
 mod finding;
+mod meaning;
+mod saying;
+mod searching;
+mod spans;
 
 use chrono::{DateTime, Utc};
 
 use crate::db::{Database, Document, Result, StoreError, Transaction, Word, document, plain, sql};
-use crate::ids::{ChannelId, MemoryId, PersonaSlug};
-use crate::memory::search::{Candidate, Vector, to_store};
-use crate::memory::{Memory, MemoryKind, MemorySource, Scope, Teacher};
+use crate::ids::{ChannelId, MemoryId, MessageId, PersonaSlug};
+use crate::memory::search::{Vector, to_store};
+use crate::memory::{Memory, MemoryKind, MemorySource, Origin, Scope, Teacher};
 use crate::text::essence;
 
-pub use changing::{confirm_memory, forget_memory, save_memory};
+pub use archiving::archiving;
+pub use changing::{confirm_memory, forget_memory, replace_memory, save_memory, save_memory_as};
+pub(in crate::memory) use meaning::record_meaning;
+pub use saying::{delete_said, remember_said, reword_said};
+pub use spans::{delete_span, save_span, span_retention};
 
 #[derive(sqlx::FromRow)]
 struct MemoryColumns {
@@ -32,8 +41,7 @@ struct MemoryColumns {
     held: bool,
     replaces: Option<String>,
     forgotten_by: Option<String>,
-    words: Option<String>,
-    vector: Option<Vec<u8>>,
+    origin: Option<String>,
 }
 
 impl TryFrom<MemoryColumns> for Memory {
@@ -55,14 +63,8 @@ impl TryFrom<MemoryColumns> for Memory {
             held: row.held,
             replaces: row.replaces.map(MemoryId::new),
             forgotten_by: row.forgotten_by,
+            origin: row.origin.map(Document::<Box<Origin>>::read).transpose()?,
         })
-    }
-}
-
-impl MemoryColumns {
-    fn into_candidate(mut self) -> Result<Candidate> {
-        let (words, vector) = (self.words.take().unwrap_or_default(), self.vector.take().unwrap_or_default());
-        Ok(Candidate { memory: self.try_into()?, words, vector })
     }
 }
 
@@ -137,8 +139,8 @@ pub async fn insert_memories(transaction: &mut Transaction, memories: &[Memory])
             transaction.on(),
             execute,
             "INSERT INTO memories (id, kind, persona, text, tags, significance, source, created_at, ended_at, place, taught_by, held, replaces,
-                 forgotten_by, short, essence, words, vector)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT (id) DO NOTHING",
+                 forgotten_by, origin, message, short, essence, words, vector)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) ON CONFLICT (id) DO NOTHING",
             memory.id.as_str(),
             memory.kind.as_str(),
             memory.persona.as_ref().map(PersonaSlug::as_str),
@@ -153,6 +155,8 @@ pub async fn insert_memories(transaction: &mut Transaction, memories: &[Memory])
             memory.held,
             memory.replaces.as_ref().map(MemoryId::as_str),
             memory.forgotten_by.as_deref(),
+            memory.origin.as_ref().map(document),
+            memory.message().map(MessageId::as_str),
             memory.short_id(),
             essence(&text),
             to_store(&searched),

@@ -59,12 +59,15 @@ impl Tool for FetchPage {
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let url = parse_url(arguments)?;
-        let accept = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, application/xml;q=0.8";
-        let fetched = fetch(&self.ssrf_guard, &url, Reach::Public, accept).await?;
-        let (fetched, page) = read_aside(fetched).await?;
+        let (fetched, page) = fetch_page(&self.ssrf_guard, &url).await?;
         let trace = trace(&url, &fetched, page.links, context.now);
         Ok(ToolOutput { text: page.text, outside: true, trace: Some(trace) })
     }
+}
+
+pub(super) async fn fetch_page(ssrf_guard: &SsrfGuard, url: &Url) -> Result<(Fetched, PageText), ToolError> {
+    let accept = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, application/xml;q=0.8";
+    read_aside(fetch(ssrf_guard, url, Reach::Public, accept).await?).await
 }
 
 /// Converting a long page would block other tasks on this thread.

@@ -12,6 +12,7 @@ mod search;
 mod ssrf_guard;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use reqwest::Url;
@@ -43,6 +44,32 @@ pub fn web_tools(settings: &ToolSettings, lookup: Arc<dyn Lookup>) -> anyhow::Re
         tools.push(Arc::new(WebSearch::new(search)?));
     }
     Ok(tools)
+}
+
+/// Reads public web pages for a feature, under the same rules as the tool of a persona.
+pub struct PageReader {
+    ssrf_guard: SsrfGuard,
+}
+
+/// How long reading a page may take.
+const PAGE_TIME: Duration = Duration::from_secs(20);
+
+impl PageReader {
+    pub fn new(settings: &ToolSettings, lookup: Arc<dyn Lookup>) -> Self {
+        Self { ssrf_guard: SsrfGuard { hosts: settings.hosts.clone(), lookup } }
+    }
+
+    /// The text of a page as Markdown.
+    ///
+    /// # Errors
+    /// Why it cannot be read: not allowed, not there, or no text.
+    pub async fn read(&self, url: &str) -> Result<String, ToolError> {
+        let url = Url::parse(url).map_err(|_| ToolError::Refused("that is no whole address".into()))?;
+        match tokio::time::timeout(PAGE_TIME, fetch_page::fetch_page(&self.ssrf_guard, &url)).await {
+            Ok(read) => read.map(|(_, page)| page.text),
+            Err(_) => Err(ToolError::Failed("it took too long".into())),
+        }
+    }
 }
 
 fn parse_url(arguments: &Value) -> Result<Url, ToolError> {

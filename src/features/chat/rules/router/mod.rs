@@ -63,7 +63,7 @@ type Rule = fn(&Arrival<'_>, &Reading<'_>) -> Option<Decision>;
 
 /// The order of CHAT-7. The first rule that applies decides. The specification leaves two positions open. Stop comes first, so that no list and no
 /// halt can suppress it. A direct message comes before names, because only the persona written to can speak in that conversation.
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     stopped,
     unheard,
     wants_no_answer,
@@ -72,6 +72,7 @@ const RULES: [Rule; 12] = [
     addressed,
     replied,
     among_people,
+    brings_knowledge,
     in_own_thread,
     followed_up,
     bound,
@@ -226,9 +227,9 @@ fn unheard(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     Some(Decision::nobody(reason))
 }
 
-/// A mention without a word calls somebody.
-fn wants_no_answer(_: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    reading.wants_no_answer.then(|| Decision::nobody(Reason::NoAnswerWanted))
+/// A mention without a word calls somebody. A link has no word either, and may be what a channel is for.
+fn wants_no_answer(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
+    (reading.wants_no_answer && !is_knowledge(arrival)).then(|| Decision::nobody(Reason::NoAnswerWanted))
 }
 
 /// The coordinator, for what addresses a persona, asks or requests something.
@@ -288,6 +289,30 @@ fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision>
     one(arrival, recent.with.as_ref()?, Reason::FollowUp)
 }
 
+/// Files and links in a knowledge channel are taken into the memory, also where a persona is bound to it. Where nobody answers unasked, in silence.
+fn brings_knowledge(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
+    if !is_knowledge(arrival) || arrival.fallback == FallbackAnswer::Never {
+        return None;
+    }
+    match arrival.binding {
+        Some(LISTEN_ONLY) => None,
+        binding => {
+            let bound = binding.and_then(|persona| arrival.roster.find_named(persona));
+            Some(
+                bound.map_or_else(
+                    || coordinator(arrival, Reason::Knowledge),
+                    |persona| Decision::one(persona.slug.clone(), Reason::Knowledge),
+                ),
+            )
+        }
+    }
+}
+
+fn is_knowledge(arrival: &Arrival<'_>) -> bool {
+    let message = arrival.message;
+    arrival.kind == ChannelKind::Knowledge && (!message.attachments.is_empty() || has_link(&message.text))
+}
+
 /// A binding to a persona that is no longer on the roster has no effect.
 fn bound(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
     match arrival.binding? {
@@ -299,13 +324,10 @@ fn bound(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
 /// The coordinator, if the channel's setting allows it and the text is a question, a request or a greeting, and people do not talk among themselves.
 fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let (message, text) = (arrival.message, reading.text.as_slice());
-    let brings_knowledge = arrival.kind == ChannelKind::Knowledge && (!message.attachments.is_empty() || has_link(&message.text));
     // A readable file without text counts as a directive, because people post directives as files.
     let only_a_file = text.is_empty() && message.attachments.iter().any(|file| attachments::accept(file).is_ok());
     let reason = if arrival.fallback == FallbackAnswer::Never {
         return None;
-    } else if brings_knowledge {
-        Reason::Knowledge
     } else if intent::is_greeting(text) {
         arrival.talk.recent.is_none_or(|recent| !recent.is_busy).then_some(Reason::Greeting)?
     } else if reading.addressed.team {

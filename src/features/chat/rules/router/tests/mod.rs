@@ -108,7 +108,24 @@ fn what_is_for_nobody_in_particular_is_the_coordinators() {
 #[test]
 fn files_and_links_in_a_knowledge_channel_are_taken_in_by_the_coordinator() {
     let knowledge = |case: &mut Case| case.kind = ChannelKind::Knowledge;
-    each(&[("see https://example.org/a", "kelly / Knowledge"), ("nice weather", "nobody / Silence")], knowledge);
+    each(
+        &[
+            ("see https://example.org/a", "kelly / Knowledge"),
+            ("https://example.org/a", "kelly / Knowledge"),
+            ("nice weather", "nobody / Silence"),
+            ("thanks", "nobody / NoAnswerWanted"),
+        ],
+        knowledge,
+    );
+    // A persona that is bound to the channel takes it in, and nobody where nobody answers unasked.
+    each(&[("see https://example.org/a", "vince / Knowledge"), ("what is that?", "vince / Bound")], |case| {
+        knowledge(case);
+        case.binding = Some("vince");
+    });
+    each(&[("see https://example.org/a", "nobody / Silence")], |case| {
+        knowledge(case);
+        case.fallback = FallbackAnswer::Never;
+    });
     each(&[("my notes", "kelly / Knowledge"), ("eliza, read this", "eliza / Named")], |case| {
         knowledge(case);
         case.message.attachments = vec![file("notes.md")];

@@ -5,7 +5,7 @@ use chrono::{DateTime, Datelike as _, Days, Months, NaiveDate, TimeDelta, Utc, W
 
 /// A time range and the words for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::agent) struct TimeRange {
+pub(crate) struct TimeRange {
     pub since: DateTime<Utc>,
     pub until: DateTime<Utc>,
     /// The words used: `this week`.
@@ -16,7 +16,7 @@ pub(in crate::agent) struct TimeRange {
 const MAX_DAYS: i64 = 3660;
 
 /// The first time phrase among `words` (lower case), with the index and number of its words.
-pub(in crate::agent) fn find(words: &[String], now: DateTime<Utc>) -> Option<(TimeRange, std::ops::Range<usize>)> {
+pub(crate) fn find(words: &[String], now: DateTime<Utc>) -> Option<(TimeRange, std::ops::Range<usize>)> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     (0..words.len()).find_map(|at| {
         let (since, until, taken) = parse(&words[at..], now)?;

@@ -1,0 +1,123 @@
+//! Long channels are summarised, and opened again down to their messages.
+
+use std::time::Duration;
+
+use kernel::llm::settings::ProviderKind;
+use kernel::time::SystemClock;
+use reqwest::Method;
+
+use super::stage::{BOARD, HERE, Stage, wanted};
+use crate::support::database::{allow, count, forbid};
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
+
+on_both_stores!(
+    a_summary_is_in_the_prompt_and_can_be_opened,
+    what_is_deleted_or_forgotten_vanishes_from_summaries,
+    without_a_model_the_lines_that_say_most_are_kept,
+    killed_while_a_summary_is_made,
+);
+
+const LINES: usize = 62;
+
+fn line(number: usize) -> String {
+    format!("Pallet {number} goes to row {}.", number * 7)
+}
+
+async fn talk(team: &TestTeam) -> Vec<String> {
+    let mut ids = Vec::new();
+    for number in 0..LINES {
+        ids.push(team.say(HERE, &line(number)).await);
+    }
+    eventually("all is heard", || async {
+        usize::try_from(count(team, "SELECT COUNT(*) FROM inbox WHERE decided_at IS NOT NULL").await).unwrap() == LINES
+    })
+    .await;
+    ids
+}
+
+async fn made(team: &TestTeam) -> i64 {
+    count(team, "SELECT COUNT(*) FROM channel_spans WHERE text <> ''").await
+}
+
+async fn wait_for_summary(stage: &Stage) {
+    eventually("a summary is made", || async {
+        stage.clock.advance(Duration::from_secs(601));
+        made(&stage.team).await == 1
+    })
+    .await;
+}
+
+async fn a_summary_is_in_the_prompt_and_can_be_opened(backing: Backing) {
+    let stage = Stage::start(backing, Some(ProviderKind::OpenAi)).await;
+    stage
+        .team
+        .model
+        .on(|asked| Script::say(if asked.system.contains("You summarise a stretch") { "Ann sent thirty pallets off." } else { "I see." }));
+    talk(&stage.team).await;
+    wait_for_summary(&stage).await;
+    let asked = stage.team.model.requests().into_iter().find(|asked| asked.system.contains("You summarise a stretch")).unwrap();
+    assert!(
+        asked.prompt().contains(&line(0)) && asked.prompt().contains(&line(29)) && !asked.prompt().contains(&line(30)),
+        "{}",
+        asked.prompt()
+    );
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM ledger WHERE purpose = 'memory'").await, 1);
+    stage.answer_to("kelly, how are we doing?").await;
+    let prompt = stage.team.model.requests().last().unwrap().prompt();
+    let (_, summary) = prompt.split_once("summaries of what was said here before>>\n").unwrap_or_else(|| panic!("{prompt}"));
+    assert!(summary.lines().next().unwrap().ends_with(": Ann sent thirty pallets off."), "{prompt}");
+    assert!(prompt.contains(&line(61)), "the transcript follows");
+    let id = summary.split_once('#').unwrap().1.split(':').next().unwrap().to_owned();
+    let opened = stage.command("show", &[("id", &id)]).await;
+    assert!(opened.contains("#general") && opened.contains("30 messages\nAnn sent thirty pallets off."), "{opened}");
+    assert!(opened.contains(&line(0)) && opened.contains(&line(29)), "{opened}");
+    stage.answer_in(BOARD, "kelly, how are we doing?").await;
+    assert!(!stage.team.model.requests().last().unwrap().prompt().contains("thirty pallets"), "it belongs to its channel");
+}
+
+async fn what_is_deleted_or_forgotten_vanishes_from_summaries(backing: Backing) {
+    let stage = Stage::start(backing, Some(ProviderKind::OpenAi)).await;
+    stage.team.model.on(|asked| {
+        let prompt = asked.prompt();
+        Script::say(if prompt.contains("Pallet 7 ") { "Pallet 7 left." } else { "Pallets left." })
+    });
+    let ids = talk(&stage.team).await;
+    wait_for_summary(&stage).await;
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM channel_spans WHERE text = 'Pallet 7 left.'").await, 1);
+    stage.team.call(Method::DELETE, &format!("/channels/{}/messages/{}", stage.team.channel(HERE), ids[7]), None).await;
+    eventually("its text is gone at once", || async {
+        count(&stage.team, "SELECT COUNT(*) FROM channel_spans WHERE text LIKE '%7%'").await == 0
+    })
+    .await;
+    wait_for_summary(&stage).await;
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM channel_spans WHERE text = 'Pallets left.' AND messages = 29").await, 1);
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM channel_span_messages").await, 29);
+}
+
+async fn without_a_model_the_lines_that_say_most_are_kept(backing: Backing) {
+    let stage = Stage::start(backing, None).await;
+    talk(&stage.team).await;
+    wait_for_summary(&stage).await;
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM channel_spans WHERE model IS NULL AND text LIKE 'Ann: Pallet %'").await, 1);
+}
+
+async fn killed_while_a_summary_is_made(backing: Backing) {
+    let team = wanted(backing).clock(SystemClock).without_app().start().await;
+    let process = TeamProcess::start(&team, &[]).await;
+    talk(&team).await;
+    process.kill();
+    forbid(&team, "wall", "INSERT ON channel_span_messages", "NEW.position = 29").await;
+    // The round begins at once in a database where the job was never run, or else after its sleep.
+    crate::support::database::execute(&team, "DELETE FROM jobs WHERE kind = 'channel_summaries'").await;
+    let process = TeamProcess::start(&team, &[]).await;
+    team.model.wait_for(1).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    process.kill();
+    allow(&team, "wall").await;
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM channel_spans").await, 0, "whole or not at all");
+    let _process = TeamProcess::start(&team, &[]).await;
+    eventually("it is made", || async { made(&team).await == 1 }).await;
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM channel_span_messages").await, 30);
+}
