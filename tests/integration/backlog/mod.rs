@@ -13,6 +13,7 @@ mod host;
 mod liar;
 mod limits;
 mod part;
+mod private;
 mod repository;
 mod stage;
 mod unknown;
