@@ -1,6 +1,7 @@
 //! Commands in their own process, beside a running team or without one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::app::deps::{agents, people, provide, scheduled_actions};
 use crate::config::{Config, PLATFORM};
@@ -11,12 +12,24 @@ use crate::store::Store;
 use kernel::commands::{Registry, Services};
 use kernel::persona::roster::Roster;
 use kernel::time::{SharedClock, SystemClock};
+use tokio::net::TcpStream;
 
 /// The commands of the team on its database.
 pub struct Beside {
     pub registry: Registry,
     pub services: Services,
     pub store: Store,
+}
+
+/// How long another process is given to answer.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The address of the kanban page, while a process of the team serves it.
+async fn find_kanban(config: &Config) -> Option<String> {
+    // With the port 0 only that process knows the address.
+    let listen = config.server.listen.filter(|listen| listen.port() != 0)?;
+    let connected = tokio::time::timeout(PATIENCE, TcpStream::connect(listen)).await;
+    matches!(connected, Ok(Ok(_))).then(|| config.server.kanban_url(listen)).flatten()
 }
 
 /// Opens the database even if another process serves from it. A running team hears of new rows from the database.
@@ -29,8 +42,15 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
     let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone()));
     let people = people(config, &store);
-    let deps =
-        FeatureDeps { config, roster: roster.clone(), people, store: store.clone(), running: None, kanban: None, clock: clock.clone() };
+    let deps = FeatureDeps {
+        config,
+        roster: roster.clone(),
+        people,
+        store: store.clone(),
+        running: None,
+        kanban: find_kanban(config).await,
+        clock: clock.clone(),
+    };
     provide(&deps, &services);
     services.provide(Arc::new(Schedule::new(schedule::Deps {
         settings: config.schedules.clone(),

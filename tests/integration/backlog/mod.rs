@@ -12,6 +12,7 @@ pub(crate) mod host;
 mod liar;
 mod limits;
 pub(crate) mod part;
+mod private;
 mod repository;
 pub(crate) mod stage;
 mod unknown;

@@ -20,6 +20,7 @@ on_both_stores!(
     what_changes_is_watched_until_nothing_is_left_to_do,
     beside_a_team_it_is_said_who_works,
     files_are_listed_and_saved,
+    the_kanban_page_is_named_while_it_is_served,
 );
 
 fn command(team: &TestTeam, args: &[&str]) -> Command {
@@ -236,4 +237,21 @@ async fn files_are_listed_and_saved(backing: Backing) {
     assert_eq!((&added["repository"], &added["execution"]), (&json!("shop"), &json!("build")));
     let told = complain(&team, &["add", "Write code", "--repo", "shop", "--kind", "write", "--anyway"]).await;
     assert!(told.contains("not of the kind build"), "{told}");
+}
+
+async fn the_kanban_page_is_named_while_it_is_served(backing: Backing) {
+    let team = Wanted::on(backing).without_app().start().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let list = async || {
+        let output = command(&team, &["list"]).env("TEAMROOM_SERVER_LISTEN", &address).output().await.expect("the binary runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let named = format!("Kanban page: http://{address}/backlog");
+    let listed = list().await;
+    assert!(listed.contains(&named), "{listed}");
+    drop(listener);
+    let listed = list().await;
+    assert!(!listed.contains("Kanban page"), "{listed}");
 }
