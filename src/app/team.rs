@@ -11,6 +11,7 @@ use crate::app::shutdown::Shutdown;
 use crate::config::Config;
 use crate::features;
 use crate::features::backlog::Work;
+use crate::features::chat::approvals::ApprovedHandler;
 use crate::features::chat::commands::ChatCommands;
 use crate::features::chat::jobs::TurnHandler;
 use crate::features::chat::{self, Conversation};
@@ -140,7 +141,8 @@ impl Team {
 
     fn job_handlers(&self) -> anyhow::Result<Vec<Arc<dyn JobHandler>>> {
         let turns: Arc<dyn JobHandler> = Arc::new(TurnHandler { conversation: self.conversation.clone() });
-        let mut handlers = vec![turns, self.schedule.job_handler(), self.meetings.job_handler()];
+        let approved: Arc<dyn JobHandler> = Arc::new(ApprovedHandler { conversation: self.conversation.clone() });
+        let mut handlers = vec![turns, approved, self.schedule.job_handler(), self.meetings.job_handler()];
         handlers.extend(self.work.job_handlers());
         handlers.extend(features::job_handlers(&self.services)?);
         Ok(handlers)

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use chat::listener::Listener;
 use kernel::commands::{Authorize, Refused, Registry, Services};
 use kernel::jobs::JobHandler;
+use kernel::tools::Act;
 use schedule::model::Actions;
 
 /// What the jobs of the schedule can do.
@@ -35,7 +36,12 @@ pub fn registry(platform: &'static str, services: &Services, authorize: Authoriz
 
 /// Who hears what people say before a persona answers, besides the meetings; asked in this order.
 pub fn listeners(services: &Services) -> Vec<Arc<dyn Listener>> {
-    vec![backlog::listener(services), reminders::listener(services), memory::listener(services), standup::listener(services)]
+    vec![backlog::listener(services), backlog::request_listener(services), reminders::listener(services), memory::listener(services), standup::listener(services)]
+}
+
+/// What an answer of a persona must not claim to have done without doing it.
+pub fn acts() -> Vec<Act> {
+    vec![backlog::tools::ADDING, memory::REMEMBERING, reminders::REMINDING, schedule::SCHEDULING]
 }
 
 /// What runs the jobs of all features. The services are provided by then.

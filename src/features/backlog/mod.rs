@@ -58,6 +58,8 @@ mod reminding;
 pub mod render;
 mod replies;
 mod repositories;
+mod request;
+mod requests;
 pub mod review;
 mod running;
 pub mod service;
@@ -136,6 +138,11 @@ struct Inner {
 /// Hears what people answer to what items asked them.
 pub fn listener(services: &Services) -> Arc<dyn Listener> {
     Arc::new(replies::ReplyListener { backlog: services.late() })
+}
+
+/// Hears what people want added.
+pub fn request_listener(services: &Services) -> Arc<dyn Listener> {
+    Arc::new(requests::RequestListener { backlog: services.late() })
 }
 
 impl Work {

@@ -15,9 +15,13 @@
 //! | a turn has begun | the job `running`, its holder silent | takes it back and runs it again; if it killed its process three times alone, the person is told |
 //! | the answer was stored | turn `answered`, job `done`, outbox `pending`; turns of agents that follow, `queued` with their jobs | sends it; no model is called again |
 //! | a stop was heard | the halt; turns and jobs `cancelled` | keeps silent |
+//! | a call of a tool was made for a turn | the steps of its job | goes on behind it; no call is made twice |
+//! | a person is asked to allow a call | approval `asked`, its buttons in the outbox | waits for the person |
+//! | a person allowed it | approval `allowed` with a job | makes the call and says so |
 //! | it was sent | outbox `pending` | sends with the same nonce, or reads back first |
 //! | an ask was put | ask `asked` or `expired` | asks again and delivers |
 
+pub mod approvals;
 mod channel;
 pub mod commands;
 mod intake;

@@ -26,9 +26,18 @@ use std::sync::Arc;
 
 use crate::features::chat::listener::Listener;
 use kernel::commands::{Registry, Services};
+use kernel::tools::Act;
 
 pub use render::offer_lesson;
 pub use service::{Deps, Memories};
+
+/// What an answer must not claim without the tool that does it.
+pub const REMEMBERING: Act = Act {
+    name: "memory",
+    claim: "something was or will be remembered, noted, saved or written down",
+    tool: Some("memory_save"),
+    correction: "Correction: nothing was remembered.",
+};
 
 /// Adds `/memory` and the buttons.
 pub fn register(registry: &mut Registry, services: &Services) {

@@ -40,8 +40,17 @@ use std::sync::Arc;
 use crate::features::chat::listener::Listener;
 use kernel::commands::{Refused, Registry, Services};
 use kernel::jobs::JobHandler;
+use kernel::tools::Act;
 
 pub use service::{Deps, Reminders};
+
+/// What an answer of a persona must not claim: only the listener and the command set reminders.
+pub const REMINDING: Act = Act {
+    name: "reminder",
+    claim: "a reminder was set, or somebody will be reminded or told later",
+    tool: None,
+    correction: "Correction: no reminder was set. Use `/remind`, or write \"remind me tomorrow at 9 to …\".",
+};
 
 /// Adds `/remind` and the buttons.
 pub fn register(registry: &mut Registry, services: &Services) {

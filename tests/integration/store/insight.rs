@@ -25,6 +25,7 @@ async fn a_trace_tells_everything_about_a_message(home: &Home) {
         persona: Some("vince".into()),
         purpose: Purpose::Chat,
         subject: turns[0].id.to_string(),
+        allowance: None,
         provider: "openai".into(),
         model: "small".into(),
         tier: Tier::T1,
@@ -91,7 +92,7 @@ async fn a_summary_looks_the_database_over(home: &Home) {
     store.claim(&message("m1", "hello", 0), at(0)).await.unwrap();
     let summary = store.summary().await.unwrap();
     assert!(summary.engine.starts_with("SQLite 3.") || summary.engine.starts_with("PostgreSQL "), "{}", summary.engine);
-    assert_eq!(summary.schema, 22);
+    assert_eq!(summary.schema, 25);
     assert!(summary.size > 0);
     assert_eq!(summary.place, store.place());
     assert!(summary.tables.contains(&("inbox".into(), 1)) && summary.tables.contains(&("outbox".into(), 0)));

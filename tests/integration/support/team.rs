@@ -317,7 +317,12 @@ impl TestTeam {
 
     /// A REST request by the person.
     pub(crate) async fn call(&self, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
-        let person = &self.sandbox().people()[0];
+        self.call_as(0, method, path, body).await
+    }
+
+    /// A REST request by another person than the first.
+    pub(crate) async fn call_as(&self, person: usize, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
+        let person = &self.sandbox().people()[person];
         let mut request =
             self.http.request(method, format!("{}/api/v10{path}", self.sandbox().api_url())).header("authorization", &person.token);
         if let Some(body) = body {

@@ -1,7 +1,10 @@
 //! The whole team.
 
+mod act_crashes;
+mod acts;
 mod bad_input;
 mod changes;
+mod claims;
 mod command_line;
 mod commands;
 mod company;

@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::money::{Refused, Reservation, Settlement, TokenUsage};
+use crate::money::{Allowance, Refused, Reservation, Settlement, TokenUsage};
 
 pub use breaker::BreakerState;
 pub use limiter::ProviderStatus;
@@ -140,6 +140,8 @@ pub enum ModelError {
     Truncated { provider: String },
     #[error("the budget is used up: {0}")]
     OutOfBudget(Refused),
+    #[error("the {0} model calls for one message are used up")]
+    OutOfCalls(u32),
     #[error("cancelled")]
     Cancelled,
     #[error("no model is configured")]
@@ -160,6 +162,7 @@ impl ModelError {
             Self::Empty { .. } => "empty",
             Self::Truncated { .. } => "truncated",
             Self::OutOfBudget(_) => "out_of_budget",
+            Self::OutOfCalls(_) => "out_of_calls",
             Self::Cancelled => "cancelled",
             Self::NoModel => "no_model",
             Self::Ledger(_) => "ledger",
@@ -191,9 +194,12 @@ pub trait Meter: Send + Sync {
     /// Reserves the worst-case cost.
     ///
     /// # Errors
-    /// [`ModelError::OutOfBudget`] or [`ModelError::Ledger`].
+    /// [`ModelError::OutOfBudget`], [`ModelError::OutOfCalls`] or [`ModelError::Ledger`].
     async fn reserve(&self, reservation: &Reservation) -> Result<(), ModelError>;
 
     /// Replaces the reservation with the real cost.
     async fn settle(&self, settlement: &Settlement) -> Result<(), ModelError>;
+
+    /// How many calls an allowance still has.
+    async fn calls_left(&self, allowance: &Allowance) -> Result<u32, ModelError>;
 }

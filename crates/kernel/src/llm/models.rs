@@ -12,7 +12,7 @@ use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
 use crate::llm::settings::{ModelRef, ModelSettings};
 use crate::llm::{FailedAttempt, LanguageModel, Meter, ModelError, ModelReply, ModelRequest, Written};
-use crate::money::{CallOutcome, Purpose, Reservation, Settlement};
+use crate::money::{Allowance, CallOutcome, Purpose, Reservation, Settlement};
 use crate::persona::Tier;
 use crate::time::SharedClock;
 
@@ -25,6 +25,8 @@ pub struct Call {
     /// The id of the turn, ask, meeting or item.
     pub subject: String,
     pub tier: Tier,
+    /// None: only money is a limit.
+    pub allowance: Option<Allowance>,
 }
 
 /// All configured models.
@@ -127,11 +129,19 @@ impl Models {
             .collect()
     }
 
+    /// How many calls an allowance still has.
+    ///
+    /// # Errors
+    /// [`ModelError::Ledger`].
+    pub async fn calls_left(&self, allowance: &Allowance) -> Result<u32, ModelError> {
+        self.meter.calls_left(allowance).await
+    }
+
     /// Asks the models of the call's tier and below until one answers.
     ///
     /// # Errors
-    /// The last model's error; [`ModelError::NoModel`] if there is none. [`ModelError::Cancelled`], [`ModelError::OutOfBudget`] and
-    /// [`ModelError::Ledger`] are returned at once.
+    /// The last model's error; [`ModelError::NoModel`] if there is none. [`ModelError::Cancelled`], [`ModelError::OutOfBudget`],
+    /// [`ModelError::OutOfCalls`] and [`ModelError::Ledger`] are returned at once.
     pub async fn complete(&self, call: &Call, request: &ModelRequest, cancel: &CancellationToken) -> Result<ModelReply, ModelError> {
         self.run(&mut self.state(call, request, cancel)).await
     }
@@ -173,7 +183,9 @@ impl Models {
             tried.push(&candidate.name);
             failure = match self.ask(candidate, state).await {
                 Ok(reply) => return Ok(reply),
-                Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::Ledger(_))) => return Err(error),
+                Err(
+                    error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::OutOfCalls(_) | ModelError::Ledger(_)),
+                ) => return Err(error),
                 Err(error) => error,
             };
         }
@@ -234,6 +246,7 @@ impl Models {
             persona: call.persona.clone(),
             purpose: call.purpose,
             subject: call.subject.clone(),
+            allowance: call.allowance.clone(),
             provider: candidate.name.provider.clone(),
             model: candidate.name.model.clone(),
             tier: candidate.tier,

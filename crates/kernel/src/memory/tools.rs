@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::chat::medium::Medium;
 use crate::db::{Database, StoreError};
 use crate::ids::{MemoryId, PersonaSlug};
 use crate::memory::search::Wanted;
 use crate::memory::store::save_memory;
-use crate::memory::{Memory, MemoryKind, MemorySource, Recall};
+use crate::memory::{Memory, MemoryKind, MemorySource, Recall, short_id};
 use crate::text::{flatten, fold_name};
 use crate::tools::approval::Risk;
 use crate::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
@@ -76,6 +77,15 @@ impl Tool for Save {
             Some(_) => Risk::Read,
             None => Risk::Write,
         }
+    }
+
+    fn describe_done(&self, trace: &Trace) -> Option<String> {
+        let Trace::Stored { id, .. } = trace else { return None };
+        Some(format!("Remembered `{}`", short_id(&id.as_str().into())))
+    }
+
+    fn describe_wish(&self, arguments: &Value) -> String {
+        format!("May I remember this? {}", Medium::Chat.line(arguments["text"].as_str().unwrap_or_default()))
     }
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
@@ -150,16 +160,9 @@ async fn save(store: &Database, memory: &Memory) -> Result<MemoryId, StoreError>
     Ok(kept)
 }
 
-/// The person whose own words a text is. A question teaches nothing.
+/// The person whose own words a text is.
 fn find_teacher<'a>(text: &str, context: &ToolContext<'a>) -> Option<&'a AskedBy> {
-    let asked = context.asked_by?;
-    let words = |text: &str| -> Vec<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        words.map(str::to_lowercase).collect()
-    };
-    let (said, text) = (words(&asked.text), words(text));
-    let is_question = asked.text.contains(['?', '？', '؟']);
-    (!is_question && !text.is_empty() && said.windows(text.len()).any(|part| part == text)).then_some(asked)
+    context.asked_by.filter(|asked| asked.says(text))
 }
 
 /// Removes the reserved tag of outside text from the model's tags, and sets it if the run is tainted.

@@ -11,6 +11,7 @@ mod handover;
 mod progress;
 mod queue;
 mod running;
+mod turn_journal;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::Decision;
+use crate::features::chat::store::approvals::forget_approvals;
 use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
 use kernel::chat::text::list_mentions;
@@ -177,6 +178,7 @@ impl Store {
                     at
                 )?;
                 sql!(transaction.on(), execute, "DELETE FROM files WHERE message = $1", message.as_str())?;
+                forget_approvals(&mut transaction, message).await?;
             } else {
                 sql!(
                     transaction.on(),

@@ -50,7 +50,8 @@ impl Store {
              UNION ALL SELECT 'checkin_people', COUNT(*) FROM checkin_people
              UNION ALL SELECT 'checkins', COUNT(*) FROM checkins
              UNION ALL SELECT 'checkin_replies', COUNT(*) FROM checkin_replies
-             UNION ALL SELECT 'memories', COUNT(*) FROM memories"
+             UNION ALL SELECT 'memories', COUNT(*) FROM memories
+             UNION ALL SELECT 'chat_approvals', COUNT(*) FROM chat_approvals"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

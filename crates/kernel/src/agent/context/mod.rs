@@ -80,8 +80,6 @@ pub struct TurnContext {
     pub prompt: Prompt,
     /// Characters of each section, in order. They add up to the whole prompt.
     pub sections: Vec<(&'static str, usize)>,
-    /// What the answer has to say about files, as lines of small print.
-    pub remarks: Vec<String>,
 }
 
 /// A new marker with 48 random bits: impossible to guess within a turn, and short.
@@ -130,7 +128,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let frame = message.chars().count() - sections.iter().map(|(_, chars)| chars).sum::<usize>();
     sections.insert(0, ("system", system.chars().count()));
     sections.push(("frame", frame));
-    TurnContext { sections, remarks, prompt: Prompt { system, message, holds_outside: outside } }
+    TurnContext { sections, prompt: Prompt { system, message, holds_outside: outside, remarks } }
 }
 
 const BYTES_PER_TOKEN: usize = 4;

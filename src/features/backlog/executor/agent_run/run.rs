@@ -52,7 +52,7 @@ impl AgentExecutor {
             scope: Scope::private(item.private_to.clone()),
             asked_by: None,
             addresses: addresses_of(item),
-            approvals: approvals.as_ref().map(|approvals| approvals as &dyn Approvals),
+            approvals: approvals.as_ref().map(|approvals| approvals as &dyn Approvals), in_chat: None,
             limits: limits_of(background),
         };
         let least = if deliverable == Deliverable::Research { Tier::T2 } else { Tier::T1 };
@@ -65,6 +65,7 @@ impl AgentExecutor {
             prompt: Box::pin(self.write_prompt(assignment, background, deliverable)),
             max_output_tokens: self.agents.max_output_tokens.max(OUTPUT_TOKENS),
             keep_partial: false,
+            allowance: None,
             tools: Some(tools),
             journal: Some(&journal),
             cancel,
