@@ -36,7 +36,13 @@ pub fn registry(platform: &'static str, services: &Services, authorize: Authoriz
 
 /// Who hears what people say before a persona answers, besides the meetings; asked in this order.
 pub fn listeners(services: &Services) -> Vec<Arc<dyn Listener>> {
-    vec![backlog::listener(services), backlog::request_listener(services), reminders::listener(services), memory::listener(services), standup::listener(services)]
+    vec![
+        backlog::listener(services),
+        backlog::request_listener(services),
+        reminders::listener(services),
+        memory::listener(services),
+        standup::listener(services),
+    ]
 }
 
 /// What an answer of a persona must not claim to have done without doing it.

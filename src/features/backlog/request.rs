@@ -17,7 +17,10 @@ pub(super) struct Request {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// One thing, with how it is to be done if that is said too.
-    One { what: String, how: String },
+    One {
+        what: String,
+        how: String,
+    },
     Several(Vec<String>),
     /// "this": what the message replies to.
     Pointed,
@@ -32,48 +35,38 @@ const LONGEST_ADDRESS: usize = 8;
 const LONGEST_NAME: usize = 3;
 
 /// What may stand before the verb besides names and mentions.
-const BEFORE: &[&str] = &[
-    "hey", "hi", "hello", "ok", "okay", "and", "please", "pls", "also", "so", "hallo", "bitte", "und", "mal", "hola", "por", "favor", "y",
-    "salut", "bonjour", "s'il", "te", "vous", "plaît", "et", "olá", "oi", "e", "ciao", "per", "favore", "привет", "пожалуйста",
-];
+const BEFORE: &str = "hey hi hello ok okay and please pls also so hallo bitte und mal hola por favor y salut bonjour s'il te vous plaît et olá oi e \
+     ciao per favore привет пожалуйста";
 
 /// These make a question a request.
-const POLITE: &[&str] = &[
-    "can", "could", "would", "will", "you", "kannst", "könntest", "könnt", "du", "ihr", "puedes", "podrías", "peux-tu", "pourrais-tu",
-    "pouvez-vous", "tu", "peux", "pode", "podes", "poderia", "você", "puoi", "potresti", "можешь", "можете", "ты",
-];
+const POLITE: &str = "can could would will you kannst könntest könnt du ihr puedes podrías peux-tu pourrais-tu pouvez-vous tu peux pode podes poderia \
+     você puoi potresti можешь можете ты";
 
-const VERBS: &[&str] = &[
-    "add", "put", "append", "füge", "füg", "setze", "setz", "nimm", "schreib", "schreibe", "pack", "packe", "trag", "trage", "añade",
-    "agrega", "pon", "anota", "ajoute", "ajoutez", "mets", "mettez", "adiciona", "adicione", "acrescenta", "acrescente", "coloca", "coloque",
-    "aggiungi", "metti", "voeg", "zet", "добавь", "добавьте", "запиши", "dodaj", "dopisz",
-];
+const VERBS: &str = "add put append füge füg setze setz nimm schreib schreibe pack packe trag trage añade agrega pon anota ajoute ajoutez mets mettez \
+     adiciona adicione acrescenta acrescente coloca coloque aggiungi metti voeg zet добавь добавьте запиши dodaj dopisz";
 
-const BACKLOG: &[&str] = &["backlog", "бэклог", "беклог", "бэклога", "backlogu"];
+const BACKLOG: &str = "backlog бэклог беклог бэклога backlogu";
 
-const ARTICLES: &[&str] = &[
-    "the", "our", "your", "my", "team", "team's", "teams", "das", "den", "dem", "unser", "unseren", "unserem", "euer", "el", "la", "nuestro",
-    "le", "notre", "o", "nosso", "il", "lo", "nostro", "de", "het", "ons", "onze", "наш",
-];
+const ARTICLES: &str = "the our your my team team's teams das den dem unser unseren unserem euer el la nuestro le notre o nosso il lo nostro de het ons \
+     onze наш";
 
-const PLACES: &[&str] = &[
-    "to", "into", "onto", "on", "in", "zum", "ins", "im", "auf", "a", "al", "en", "au", "dans", "sur", "ao", "no", "na", "nel", "sul", "aan",
-    "op", "в", "во", "к", "do",
-];
+const PLACES: &str = "to into onto on in zum ins im auf a al en au dans sur ao no na nel sul aan op в во к do";
 
 /// What may follow the backlog's name.
-const AFTER: &[&str] = &[
-    "please", "pls", "thanks", "thank", "you", "too", "also", "now", "hinzu", "auf", "ein", "bitte", "danke", "toe", "por", "favor", "gracias",
-    "merci", "s'il", "te", "vous", "plaît", "obrigado", "obrigada", "per", "favore", "grazie", "пожалуйста", "спасибо",
-];
+const AFTER: &str = "please pls thanks thank you too also now hinzu auf ein bitte danke toe por favor gracias merci s'il te vous plaît obrigado \
+     obrigada per favore grazie пожалуйста спасибо";
 
 /// Before a colon these only announce what follows it. Alone they point at something.
-const POINTING: &[&str] = &["this", "that", "it", "das", "dies", "es", "esto", "eso", "ça", "ceci", "isso", "isto", "questo", "dit", "это", "to"];
-const ANNOUNCING: &[&str] = &[
-    "the", "a", "an", "new", "one", "two", "three", "four", "five", "some", "few", "following", "item", "items", "task", "tasks", "thing",
-    "things", "todo", "todos", "these", "ein", "eine", "neue", "neuen", "neues", "aufgabe", "aufgaben", "folgendes", "una", "un", "une", "tarea",
-    "tâche", "tarefa", "uma", "um",
-];
+const POINTING: &str = "this that it das dies es esto eso ça ceci isso isto questo dit это";
+const ANNOUNCING: &str = "the a an new one two three four five some few following item items task tasks thing things todo todos these ein eine neue neuen \
+     neues aufgabe aufgaben folgendes una un une tarea tâche tarefa uma um";
+
+/// Belongs to the verb, where the verb is split.
+const PARTICLES: &str = "toe hinzu";
+
+fn is_in(list: &str, word: &str) -> bool {
+    !word.is_empty() && list.split(' ').any(|listed| listed == word)
+}
 
 struct Word<'t> {
     /// In lower case, without what surrounds it.
@@ -88,23 +81,28 @@ pub(super) fn parse_request(text: &str, names: &[&str]) -> Option<Request> {
     let text = text.trim();
     let words = words_of(text);
     let is_name = |word: &str| names.iter().any(|name| fold_name(name).split_whitespace().any(|part| part == word));
-    let verb = words.iter().take(LONGEST_ADDRESS + 1).position(|word| VERBS.contains(&word.bare.as_str()))?;
+    let verb = words.iter().take(LONGEST_ADDRESS + 1).position(|word| is_in(VERBS, &word.bare))?;
     let is_before = |word: &Word<'_>| {
         let bare = word.bare.as_str();
-        split_mention(word.raw).is_some() || bare.is_empty() || BEFORE.contains(&bare) || POLITE.contains(&bare) || is_name(bare)
+        split_mention(word.raw).is_some() || bare.is_empty() || is_in(BEFORE, bare) || is_in(POLITE, bare) || is_name(bare)
     };
     if !words[..verb].iter().all(is_before) {
         return None;
     }
-    let is_polite = words[..verb].iter().any(|word| POLITE.contains(&word.bare.as_str()));
+    let is_polite = words[..verb].iter().any(|word| is_in(POLITE, &word.bare));
     if text.ends_with(['?', '？']) && !is_polite {
         return None;
     }
-    let backlog = verb + 1 + words[verb + 1..].iter().position(|word| BACKLOG.contains(&word.bare.as_str()))?;
-    let articles = words[verb + 1..backlog].iter().rev().take_while(|word| ARTICLES.contains(&word.bare.as_str())).count();
-    let place = (backlog - articles).checked_sub(1).filter(|place| *place > verb && PLACES.contains(&words[*place].bare.as_str()))?;
+    let backlog = verb + 1 + words[verb + 1..].iter().position(|word| is_in(BACKLOG, &word.bare))?;
+    let articles = words[verb + 1..backlog].iter().rev().take_while(|word| is_in(ARTICLES, &word.bare)).count();
+    let place = (backlog - articles).checked_sub(1).filter(|place| *place > verb && is_in(PLACES, &words[*place].bare))?;
     let middle = unquote(&text[words[verb].end..words[place].start]);
-    let middle_words = words_of(middle);
+    let mut middle_words = words_of(middle);
+    let middle = match middle_words.last() {
+        Some(last) if is_in(PARTICLES, &last.bare) => unquote(&middle[..last.start]),
+        _ => middle,
+    };
+    middle_words.retain(|word| word.start < middle.len());
     if middle_words.first().is_some_and(|word| word.bare == "up") {
         return None;
     }
@@ -115,8 +113,8 @@ pub(super) fn parse_request(text: &str, names: &[&str]) -> Option<Request> {
         None => (tail, false),
     };
     let rest = without_after(said, follows);
-    let announces = middle_words.iter().all(|word| POINTING.contains(&word.bare.as_str()) || ANNOUNCING.contains(&word.bare.as_str()));
-    let points = !middle_words.is_empty() && middle_words.iter().all(|word| POINTING.contains(&word.bare.as_str()));
+    let announces = middle_words.iter().all(|word| is_in(POINTING, &word.bare) || is_in(ANNOUNCING, &word.bare));
+    let points = !middle_words.is_empty() && middle_words.iter().all(|word| is_in(POINTING, &word.bare));
     let wanted = match (announces, rest.is_empty()) {
         (true, true) if points => Wanted::Pointed,
         (true, true) => Wanted::Nothing,
@@ -142,7 +140,7 @@ fn words_of(text: &str) -> Vec<Word<'_>> {
 fn strip_colon(tail: &str) -> Option<&str> {
     let tail = tail.trim_start_matches(['"', '“', '”', '*', '_']);
     let rest = tail.trim_start_matches([' ', '\t']);
-    rest.strip_prefix([':', '：', '–', '—', '-', ',', '\n']).map(str::trim)
+    rest.strip_prefix([':', '：', '–', '—', '-', '\n']).map(str::trim)
 }
 
 /// Without the words of courtesy behind the backlog's name, and without the marks at the end.
@@ -152,26 +150,28 @@ fn without_after(said: &str, follows: bool) -> &str {
         return said;
     }
     let words = words_of(said);
-    let after = words.iter().take_while(|word| word.bare.is_empty() || AFTER.contains(&word.bare.as_str())).count();
+    let after = words.iter().take_while(|word| word.bare.is_empty() || is_in(AFTER, &word.bare)).count();
     words.get(after).map_or("", |word| &said[word.start..])
 }
 
 /// "for Ann" right behind the backlog's name.
 fn split_owner(tail: &str) -> (&str, Option<String>) {
     let words = words_of(tail);
-    let is_for = words.first().is_some_and(|word| ["for", "für", "para", "pour", "per", "voor", "для"].contains(&word.bare.as_str()));
+    let is_for = words.first().is_some_and(|word| is_in("for für para pour per voor для", &word.bare));
     if !is_for || words[0].start > 1 {
         return (tail, None);
     }
-    let ends = |word: &Word<'_>| word.raw.ends_with([':', ',', '.', '!', '?']) || AFTER.contains(&word.bare.as_str());
-    let length = words[1..].iter().take(LONGEST_NAME).position(|word| ends(word)).map_or(words.len() - 1, |at| {
-        if AFTER.contains(&words[at + 1].bare.as_str()) { at } else { at + 1 }
-    });
+    let ends = |word: &Word<'_>| word.raw.ends_with([':', ',', '.', '!', '?']) || is_in(AFTER, &word.bare);
+    let length = words[1..]
+        .iter()
+        .take(LONGEST_NAME)
+        .position(|word| ends(word))
+        .map_or(words.len() - 1, |at| if is_in(AFTER, &words[at + 1].bare) { at } else { at + 1 });
     if length == 0 || length > LONGEST_NAME {
         return (tail, None);
     }
     let last = &words[length];
-    let end = if split_mention(last.raw).is_some() { last.start + last.raw.len() } else { last.end };
+    let end = split_mention(&tail[last.start..]).map_or(last.end, |(_, rest)| tail.len() - rest.len());
     (&tail[end..], Some(tail[words[1].start..end].to_owned()))
 }
 
@@ -252,7 +252,7 @@ mod tests {
         for (text, what) in [
             ("Kelly, füge \"Zertifikat erneuern\" zum Backlog hinzu", "Zertifikat erneuern"),
             ("kannst du bitte das Zertifikat ins Backlog aufnehmen?", ""),
-            ("Nimm ins Backlog auf: Zertifikat erneuern", ""),
+            ("Nimm ins Backlog auf: Zertifikat erneuern", "Zertifikat erneuern"),
             ("setz Zertifikat erneuern auf das Backlog", "Zertifikat erneuern"),
             ("añade al backlog: renovar el certificado", "renovar el certificado"),
             ("Kelly, agrega renovar el certificado al backlog por favor", "renovar el certificado"),
@@ -260,7 +260,7 @@ mod tests {
             ("peux-tu ajoute renouveler le certificat au backlog ?", "renouveler le certificat"),
             ("adicione renovar o certificado ao backlog", "renovar o certificado"),
             ("aggiungi al backlog: rinnovare il certificato", "rinnovare il certificato"),
-            ("voeg certificaat vernieuwen toe aan het backlog", "certificaat vernieuwen toe"),
+            ("voeg certificaat vernieuwen toe aan het backlog", "certificaat vernieuwen"),
             ("добавь в бэклог: обновить сертификат", "обновить сертификат"),
             ("dodaj do backlogu: odnowić certyfikat", "odnowić certyfikat"),
         ] {

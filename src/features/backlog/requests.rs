@@ -73,7 +73,11 @@ impl Listener for RequestListener {
 
 impl Backlog {
     /// What a message wants added; empty if it does not say. None: it points at something that is not there, which is for a persona.
-    async fn read_drafts(&self, Request { wanted, owner }: Request, message: &InboundMessage) -> Result<Option<Vec<ItemDraft>>, StoreError> {
+    async fn read_drafts(
+        &self,
+        Request { wanted, owner }: Request,
+        message: &InboundMessage,
+    ) -> Result<Option<Vec<ItemDraft>>, StoreError> {
         let draft = |what: String, how: String| {
             // A long text is how it is to be done, under a title.
             let is_long = what.chars().count() > WHAT;

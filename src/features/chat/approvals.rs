@@ -32,6 +32,10 @@ const PREFIX: &str = "allow";
 /// The most characters of a question. What is longer goes along as a file.
 const WISH: usize = 1500;
 
+/// A call that fails is tried again so often, after so long.
+const TRIES: u32 = 3;
+const AGAIN: Duration = Duration::from_secs(5);
+
 fn button_id(approval: &ApprovalId, allow: bool) -> String {
     format!("{PREFIX}:{}:{approval}", if allow { "yes" } else { "no" })
 }
@@ -124,6 +128,7 @@ impl Conversation {
         let text = match tools.perform(&approval.tool, &approval.arguments, &context).await {
             Ok(output) => Medium::Chat.line(&output.text),
             Err(ToolError::Failed(_)) if cancel.is_cancelled() => return Err(JobError::Stopping),
+            Err(ToolError::Failed(why)) if job.job().attempts < TRIES => return Err(JobError::retry(AGAIN, why)),
             Err(error) => format!("That did not work: {}.", Medium::Chat.line(error.to_string().trim_end_matches('.'))),
         };
         let mut last = job.begin_final().await?;

@@ -70,7 +70,8 @@ impl Bench {
             scope: Scope::TEAM,
             asked_by: None,
             addresses: Vec::new(),
-            approvals: None, in_chat: None,
+            approvals: None,
+            in_chat: None,
             limits: Limits::CHAT,
         };
         let cancel = CancellationToken::new();

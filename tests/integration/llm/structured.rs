@@ -19,7 +19,7 @@ struct Verdict {
 const FAIR: Verdict = Verdict { fair: true, confidence: 0.5 };
 
 async fn judge(desk: &Desk) -> Result<Verdict, RunError> {
-    let prompt = Prompt { system: "You judge.".into(), message: "Is it fair?".into(), holds_outside: false , remarks: Vec::new()};
+    let prompt = Prompt { system: "You judge.".into(), message: "Is it fair?".into(), holds_outside: false, remarks: Vec::new() };
     let run = Run {
         persona: None,
         purpose: Purpose::Other,

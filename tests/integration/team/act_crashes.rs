@@ -61,7 +61,11 @@ async fn killed_after_a_call_was_made(backing: Backing) {
     let answer = expect(&team, "It is on the list.").await;
     assert!(answer.text.lines().last().is_some_and(|line| line.starts_with("-# Added `#")), "{}", answer.text);
     assert_eq!((items(&team).await, talk()), (1, 3), "the turn goes on behind its call");
-    assert_eq!(count(&team, "SELECT COUNT(*) FROM job_steps WHERE result LIKE '%certificate%'").await, 0, "its prompt is gone with its end");
+    assert_eq!(
+        count(&team, "SELECT COUNT(*) FROM job_steps WHERE result LIKE '%certificate%'").await,
+        0,
+        "its prompt is gone with its end"
+    );
 }
 
 /// Ann is asked to allow a call.

@@ -41,7 +41,10 @@ pub(super) fn no_claims(asked: &Asked) -> Script {
 }
 
 pub(super) fn certificate(what: &str) -> Script {
-    Script::call("backlog_add", json!({"what": what, "how": "By the form of the CA.", "why": "It ends.", "owner": "Kelly", "urgency": "this_week"}))
+    Script::call(
+        "backlog_add",
+        json!({"what": what, "how": "By the form of the CA.", "why": "It ends.", "owner": "Kelly", "urgency": "this_week"}),
+    )
 }
 
 async fn items(team: &TestTeam, holds: &str) -> i64 {
@@ -50,8 +53,10 @@ async fn items(team: &TestTeam, holds: &str) -> i64 {
 
 async fn first_answer(team: &TestTeam, text: &str) -> Shown {
     team.say("general", text).await;
-    eventually("it is answered", || async { !team.answers("general").await.is_empty() }).await;
-    team.answers("general").await.remove(0)
+    // The planner may ask something of its own about a new item.
+    let answers = async || team.answers("general").await.into_iter().filter(|answer| !answer.text.starts_with('❔')).collect::<Vec<_>>();
+    eventually("it is answered", || async { !answers().await.is_empty() }).await;
+    answers().await.remove(0)
 }
 
 async fn without_a_model_a_plain_sentence_adds_to_the_backlog(backing: Backing) {
@@ -69,8 +74,10 @@ async fn without_a_model_a_plain_sentence_adds_to_the_backlog(backing: Backing) 
     eventually("it is answered", || async { team.answers("general").await.len() >= before + 2 }).await;
     team.say("general", "Bob, add it to the backlog").await;
     team.say("general", "kelly, add to the backlog:").await;
-    eventually("it asks back", || async { team.answers("general").await.iter().any(|answer| answer.text.starts_with("What should I add?")) })
-        .await;
+    eventually("it asks back", || async {
+        team.answers("general").await.iter().any(|answer| answer.text.starts_with("What should I add?"))
+    })
+    .await;
     assert_eq!(items(&team, "1 = 1").await, 2);
 }
 
@@ -122,8 +129,11 @@ async fn what_the_model_words_itself_waits_for_the_person(backing: Backing) {
     press(&team, "general", &question, yes).await;
     let told = || async { team.answers("general").await.into_iter().find(|answer| answer.text.starts_with("Added to the backlog as #")) };
     eventually("it is added", || async { told().await.is_some() }).await;
-    press(&team, "general", &question, yes).await;
     team.settle().await;
+    let buttons =
+        team.answers("general").await.into_iter().find(|answer| answer.raw["id"] == question.raw["id"]).expect("it").raw["components"]
+            .clone();
+    assert!(buttons.as_array().is_none_or(Vec::is_empty), "the question is decided: {buttons}");
     assert_eq!(items(&team, "what = 'Renew the TLS certificate of example.org'").await, 1);
     assert_eq!(told().await.expect("an answer").author, "Kelly");
     assert_eq!(team.answers("general").await.iter().filter(|answer| answer.text.starts_with("Added")).count(), 1);
@@ -217,13 +227,11 @@ async fn work_items_are_looked_up_where_they_may_be_told(backing: Backing) {
     });
     team.say("general", "add to the backlog: renew the certificate").await;
     eventually("it is added", || async { items(&team, "1 = 1").await == 1 }).await;
-    let answer = async || {
-        let before = team.answers("general").await.len();
+    let expect = async |text: &str| {
         team.say("general", "kelly, who looks after the certificate?").await;
-        eventually("it is answered", || async { team.answers("general").await.len() > before }).await;
-        team.answers("general").await.pop().expect("an answer").text
+        eventually("it is answered", || async { team.answers("general").await.iter().any(|answer| answer.text == text) }).await;
     };
-    assert_eq!(answer().await, "found");
+    expect("found").await;
     crate::support::database::execute(&team, "UPDATE work_items SET private_to = 'discord:1'").await;
-    assert_eq!(answer().await, "nothing");
+    expect("nothing").await;
 }

@@ -183,9 +183,9 @@ impl Models {
             tried.push(&candidate.name);
             failure = match self.ask(candidate, state).await {
                 Ok(reply) => return Ok(reply),
-                Err(
-                    error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::OutOfCalls(_) | ModelError::Ledger(_)),
-                ) => return Err(error),
+                Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::OutOfCalls(_) | ModelError::Ledger(_))) => {
+                    return Err(error);
+                }
                 Err(error) => error,
             };
         }

@@ -45,7 +45,7 @@ impl Work {
             prompt: Box::pin(std::future::ready(Ok(prompt(item, known, &new_marker())))),
             max_output_tokens: TOKENS,
             keep_partial: false,
-        allowance: None,
+            allowance: None,
             tools: None,
             journal: None,
             cancel,

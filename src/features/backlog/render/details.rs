@@ -274,7 +274,7 @@ mod tests {
         };
         let wrote = Trace::Wrote { path: "slow-build.md".to_owned(), sha256: "9f86d081884c7d65".to_owned(), bytes: 1204 };
         let entries = vec![
-            (JournalEntry::Asked { system: String::new(), message: String::new(), tainted: true , remarks: Vec::new() }, at),
+            (JournalEntry::Asked { system: String::new(), message: String::new(), tainted: true, remarks: Vec::new() }, at),
             (
                 JournalEntry::Replied {
                     text: "I look.".to_owned(),

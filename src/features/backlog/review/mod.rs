@@ -161,7 +161,8 @@ async fn ask(
         scope: Scope::private(item.private_to.clone()),
         asked_by: None,
         addresses: Vec::new(),
-        approvals: None, in_chat: None,
+        approvals: None,
+        in_chat: None,
         limits: Limits::CHAT,
     };
     let run = Run {

@@ -15,8 +15,8 @@ use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
 use kernel::memory::MemorySource;
 use kernel::people::{Directory, People};
 use kernel::persona::roster::Roster;
-use kernel::tools::approval::Risk;
 use kernel::text::fold_name;
+use kernel::tools::approval::Risk;
 use kernel::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
 /// The most open items compared for repetitions.

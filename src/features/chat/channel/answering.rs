@@ -72,8 +72,11 @@ impl Conversation {
         let refers = self.read_references(&message).await?;
         let answered: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
         let origin = self.origin_of(turn);
-        let request =
-            Question { answered: &answered, refers: Some(&refers), ..self.question_of(performing, &origin, &first.channel, &asker, &message.text) };
+        let request = Question {
+            answered: &answered,
+            refers: Some(&refers),
+            ..self.question_of(performing, &origin, &first.channel, &asker, &message.text)
+        };
         self.deps().agents.answer(&request, performing.cancel).await
     }
 

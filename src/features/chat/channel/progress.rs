@@ -54,8 +54,7 @@ impl Conversation {
         clock.sleep(TYPING_AFTER).await;
         loop {
             deps.platform.show_typing(&turn.persona, &turn.channel).await;
-            let until_told =
-                if told.is_some() { TYPING_EVERY } else { still_after.saturating_sub(waited).max(Duration::from_millis(1)) };
+            let until_told = if told.is_some() { TYPING_EVERY } else { still_after.saturating_sub(waited).max(Duration::from_millis(1)) };
             let wait = TYPING_EVERY.min(until_told);
             clock.sleep(wait).await;
             waited += wait;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::features::chat::{Conversation, approvals};
 use crate::features::chat::channel::{Outcome, attribute};
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
 use crate::features::chat::settings::ChatSettings;
+use crate::features::chat::{Conversation, approvals};
 use crate::store::Store;
 use kernel::agent::Agents;
 use kernel::agent::ask::{Ask, AskState};

@@ -123,16 +123,17 @@ impl Session<'_> {
         let Some(approvals) = tools.and_then(|tools| tools.approvals) else {
             let proposes = tools.and_then(|tools| tools.in_chat).is_some_and(|in_chat| in_chat.proposes);
             let is_known = self.progress.proposed.iter().any(|known| (&known.name, &known.arguments) == (&call.name, &call.arguments));
-            let mut objection = format!("Not done: {why}. A person would have to allow it, and nobody can be asked here. Go on without it.");
+            let mut objection =
+                format!("Not done: {why}. A person would have to allow it, and nobody can be asked here. Go on without it.");
             if proposes && risk == Risk::ReachOut {
                 objection.push_str(" It is allowed where the person gives the address in the message.");
             }
             return Ok(match () {
                 () if !proposes || risk != Risk::Write => Objection::Refused(objection),
                 () if is_known => Objection::Refused("The person is asked about this very call already.".into()),
-                () if self.progress.proposed.len() >= MOST_PROPOSED => {
-                    Objection::Refused(format!("Not done: a person is asked about {MOST_PROPOSED} calls at most. Name the rest in your answer."))
-                }
+                () if self.progress.proposed.len() >= MOST_PROPOSED => Objection::Refused(format!(
+                    "Not done: a person is asked about {MOST_PROPOSED} calls at most. Name the rest in your answer."
+                )),
                 () => Objection::Proposed,
             });
         };

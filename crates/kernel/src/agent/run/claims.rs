@@ -100,8 +100,12 @@ impl Session<'_> {
         let marker = new_marker();
         let cleaner = Cleaner { marker: &marker };
         let acts = open.iter().map(|act| Shown { name: act.name, claim: act.claim }).collect();
-        let message =
-            PROMPT.render(Checked { marker: &marker, acts, question: cleaner.text(question, QUESTION), answer: cleaner.text(answer, ANSWER) });
+        let message = PROMPT.render(Checked {
+            marker: &marker,
+            acts,
+            question: cleaner.text(question, QUESTION),
+            answer: cleaner.text(answer, ANSWER),
+        });
         let prompt = Prompt { system: String::new(), message, holds_outside: true, remarks: Vec::new() };
         if let Some(watch) = tools.in_chat.and_then(|in_chat| in_chat.watch) {
             watch("Checking my answer".to_owned());

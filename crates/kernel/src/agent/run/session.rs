@@ -5,8 +5,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::RunError;
 use crate::agent::journal::{Journal, JournalEntry};
-use crate::agent::run::progress::{Progress, Step};
 use crate::agent::run::claims::Claims;
+use crate::agent::run::progress::{Progress, Step};
 use crate::agent::run::{LazyPrompt, Prompt, Reply, Run, Runner, Tools};
 use crate::chat::text::Subtext;
 use crate::llm::structured::AnswerFormat;

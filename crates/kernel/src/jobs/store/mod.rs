@@ -17,10 +17,10 @@ use super::{Job, JobId, JobState};
 use crate::db::{Database, Document, Result, StoreError, Word, sql};
 
 pub(super) use enqueue::CHANNEL;
-pub use steps::forget_steps;
 pub use enqueue::{cancel, enqueue, run_again, set_priority, wake_at};
 pub(super) use finish::Return;
 pub(super) use retention::FinishedJob;
+pub use steps::forget_steps;
 pub(super) use workers::{SeenWorker, WorkerId};
 
 /// The due time of a job that starts at once, so that it depends on no clock.

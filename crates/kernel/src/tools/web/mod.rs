@@ -75,7 +75,11 @@ fn read_from(trace: &Trace) -> Option<String> {
     let shown = label(&url);
     // What could end the link is shown as it is.
     let is_plain = !url.as_str().contains(['<', '>', ' ']);
-    Some(if is_plain { format!("Read [{}](<{url}>)", shown.replace(['[', ']', '`', '*', '_', '@'], " ")) } else { "Read a page".to_owned() })
+    Some(if is_plain {
+        format!("Read [{}](<{url}>)", shown.replace(['[', ']', '`', '*', '_', '@'], " "))
+    } else {
+        "Read a page".to_owned()
+    })
 }
 
 fn trace(asked: &Url, fetched: &Fetched, links: Vec<String>, at: DateTime<Utc>) -> Trace {

@@ -52,7 +52,8 @@ impl AgentExecutor {
             scope: Scope::private(item.private_to.clone()),
             asked_by: None,
             addresses: addresses_of(item),
-            approvals: approvals.as_ref().map(|approvals| approvals as &dyn Approvals), in_chat: None,
+            approvals: approvals.as_ref().map(|approvals| approvals as &dyn Approvals),
+            in_chat: None,
             limits: limits_of(background),
         };
         let least = if deliverable == Deliverable::Research { Tier::T2 } else { Tier::T1 };

@@ -16,8 +16,8 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use crate::text::without_invisible;
 use crate::chat::medium::Medium;
+use crate::text::without_invisible;
 use crate::tools::approval::Risk;
 use crate::tools::settings::{SearchEngine, SearchSettings};
 use crate::tools::web::address::normalize;
