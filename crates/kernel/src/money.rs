@@ -85,6 +85,8 @@ pub enum Purpose {
     Ask,
     Standup,
     Step,
+    /// Whom a message is for.
+    Routing,
     Board,
     Overwatch,
     Other,
@@ -97,6 +99,7 @@ impl Purpose {
             Self::Ask => "ask",
             Self::Standup => "standup",
             Self::Step => "step",
+            Self::Routing => "routing",
             Self::Board => "board",
             Self::Overwatch => "overwatch",
             Self::Other => "other",

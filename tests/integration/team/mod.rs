@@ -20,3 +20,4 @@ mod talk;
 mod time;
 mod trace;
 mod turn_crashes;
+mod unsure;

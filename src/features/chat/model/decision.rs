@@ -1,5 +1,6 @@
 //! Who answers a message, and why.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -17,12 +18,18 @@ pub struct Decision {
     /// Why a feature took the message, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
+    /// The persona that would answer, where the rules cannot tell whether somebody should. Nobody answers before a model was asked.
+    #[serde(skip)]
+    pub unsure: Option<PersonaSlug>,
+    /// Why a model says that the message wants an answer or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
 }
 
 impl Decision {
     /// The responders, and why they answer.
     pub fn by(responders: Vec<PersonaSlug>, reason: Reason) -> Self {
-        Self { responders, reason, ask: None, taken: None }
+        Self { responders, reason, ask: None, taken: None, unsure: None, because: None }
     }
 
     pub fn nobody(reason: Reason) -> Self {
@@ -38,9 +45,18 @@ impl Decision {
         Self { taken: Some(why), ..Self::nobody(Reason::Taken) }
     }
 
-    /// One line for logs and `trace`.
-    pub fn explain(&self) -> &str {
+    /// As [`Self::explain`], without what a model says of the message.
+    pub fn explain_without_words(&self) -> &str {
         self.taken.as_deref().unwrap_or_else(|| self.reason.explain())
+    }
+
+    /// One line for logs and `trace`.
+    pub fn explain(&self) -> Cow<'_, str> {
+        match (&self.taken, &self.because) {
+            (Some(taken), _) => taken.into(),
+            (None, Some(because)) => format!("{}; a model says: {because}", self.reason.explain()).into(),
+            (None, None) => self.reason.explain().into(),
+        }
     }
 }
 
@@ -94,6 +110,8 @@ pub enum Reason {
     Directive,
     /// Files or links in a knowledge channel.
     Knowledge,
+    /// The rules were unsure, and a model says that it wants an answer.
+    Weighed,
     /// No addressee, no question and no directive.
     Silence,
     /// One agent's answer addresses another.
@@ -103,7 +121,7 @@ pub enum Reason {
 impl Reason {
     /// Whether what was said before may change the decision.
     pub fn depends_on_talk(self) -> bool {
-        matches!(self, Self::Bound | Self::ListenOnly | Self::Greeting | Self::Question | Self::Directive | Self::Silence)
+        matches!(self, Self::Standup | Self::Bound | Self::ListenOnly | Self::Greeting | Self::Question | Self::Directive | Self::Silence)
     }
 
     /// One line for logs, `trace` and `/status`.
@@ -136,6 +154,7 @@ impl Reason {
             Self::Question => "a question to nobody in particular, so the coordinator",
             Self::Directive => "a directive to nobody in particular, so the coordinator",
             Self::Knowledge => "files or links in a knowledge channel, so the coordinator",
+            Self::Weighed => "the rules are unsure",
             Self::Silence => "addressed to nobody",
             Self::AgentMention => "another persona addressed this one",
         }

@@ -200,6 +200,17 @@ impl<'a> Names<'a> {
         called
     }
 
+    /// Whether a text calls somebody, and nobody of the team.
+    pub(super) fn speaks_only_to_others(&self, text: &[Sentence<'_>]) -> bool {
+        let called: Vec<Called<'_>> = text.iter().flat_map(|sentence| self.list_called(sentence)).collect();
+        !called.is_empty() && called.iter().all(|called| called.whom == Whom::Other)
+    }
+
+    /// Whether a text names a persona, as an address or not.
+    pub(super) fn names_a_persona(&self, text: &[Sentence<'_>]) -> bool {
+        text.iter().flat_map(|sentence| self.list_called(sentence)).any(|called| called.persona().is_some())
+    }
+
     /// Whom a text addresses.
     pub(super) fn find_addressed(&self, text: &[Sentence<'_>]) -> Addressed {
         let mut addressed = Addressed::default();

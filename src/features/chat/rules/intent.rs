@@ -72,6 +72,15 @@ fn ends_with_request(sentence: &Sentence<'_>) -> bool {
     })
 }
 
+/// Whether a text that neither asks nor requests by its form may do so all the same: it speaks to somebody, holds a word of a question or a plea, or
+/// has no word that the rules know.
+pub(super) fn may_want(text: &[Sentence<'_>]) -> bool {
+    const HINTS: [Sense; 6] = [Sense::You, Sense::CanYou, Sense::Question, Sense::Please, Sense::Team, Sense::Presence];
+    let words = text.iter().flat_map(Sentence::words).count();
+    let is_foreign = || words > 1 && text.iter().all(|sentence| sentence.is_unknown());
+    text.iter().any(|sentence| HINTS.iter().any(|sense| sentence.holds(*sense))) || is_foreign()
+}
+
 /// Where the first words are over that only begin a sentence: "ok, so …".
 fn first_significant(sentence: &Sentence<'_>) -> usize {
     let mut at = 0;

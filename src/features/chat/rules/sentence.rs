@@ -88,6 +88,11 @@ impl Sentence<'_> {
         }
     }
 
+    /// Whether no word in it says anything that the rules know.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.said.iter().flatten().all(|length| *length == 0)
+    }
+
     /// Whether a word or phrase in it says this.
     pub(super) fn holds(&self, sense: Sense) -> bool {
         (0..self.pieces.len()).any(|at| self.phrase(at, sense) > 0) || self.words().any(|word| words::holds(&word.folded, sense))
