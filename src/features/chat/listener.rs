@@ -17,6 +17,11 @@ pub trait Listener: Send + Sync + 'static {
     /// Takes the message if it is for this feature. `decision` applies otherwise. Reads the database and writes nothing, because the message may
     /// already be decided on.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError>;
+
+    /// What follows from another text of a message that was taken. It is written in the transaction of the edit. Reads the database and writes nothing.
+    async fn reconsider(&self, _edited: &InboundMessage) -> Result<Option<Taken>, StoreError> {
+        Ok(None)
+    }
 }
 
 /// A message taken by a feature. No persona answers it.

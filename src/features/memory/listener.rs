@@ -5,15 +5,16 @@ use async_trait::async_trait;
 use super::button::{MemoryButton, Press};
 use super::render::render_taught;
 use super::request::{Request, parse_request};
-use super::service::{Asker, Lesson, Memories, MemoryError};
-use super::store::Teach;
+use super::service::{Asker, Lesson, Memories, MemoryError, Taught};
+use super::store::{ChangeTaught, Teach};
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
 use kernel::chat::message::{AuthorKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::commands::Late;
 use kernel::db::StoreError;
-use kernel::memory::MemorySource;
+use kernel::ids::MemoryId;
+use kernel::memory::{Memory, MemorySource};
 use kernel::text::without_invisible;
 
 /// Recognises what people want remembered.
@@ -46,14 +47,50 @@ impl Listener for RememberListener {
         let lesson = Lesson { text: &text, replaces: replaces.as_deref(), source: MemorySource::Message(message.id.clone()) };
         Ok(Some(match memories.draft(lesson, &Asker::author(message)).await {
             Ok(taught) => {
-                let buttons = vec![MemoryButton::new(Press::Forget, taught.kept()).render()];
-                let reply = OutboundMessage { buttons, ..say(render_taught(&taught, message.channel.place == Place::Direct)) };
+                let reply = confirm(&taught, message, say);
                 Taken { why, reply: Some(reply), effect: Some(Box::new(Teach(taught.memory))) }
             }
             Err(MemoryError::Refused(told)) => Taken { why, reply: Some(say(told)), effect: None },
             Err(MemoryError::Store(error)) => return Err(error),
         }))
     }
+
+    /// The fact is what the message says now. The text before it is forgotten, because its author took it back.
+    async fn reconsider(&self, edited: &InboundMessage) -> Result<Option<Taken>, StoreError> {
+        let Ok(memories) = self.memories.get() else { return Ok(None) };
+        let older = memories.list_taught_in(&edited.id).await?;
+        if older.is_empty() {
+            return Ok(None);
+        }
+        let say = |text: String| OutboundMessage {
+            reply_to: Some(edited.id.clone()),
+            ..OutboundMessage::new(&memories.roster().coordinator().slug, &edited.channel.id, OutboundKind::Notice, text)
+        };
+        let why = "what it teaches has changed".to_owned();
+        let asker = Asker::author(edited);
+        let ids: Vec<MemoryId> = older.into_iter().map(|memory| memory.id).collect();
+        let forget = |reply: OutboundMessage, new: Option<Memory>| {
+            let effect = ChangeTaught { older: ids.clone(), new, by: asker.person.clone() };
+            Ok(Some(Taken { why: why.clone(), reply: Some(reply), effect: Some(Box::new(effect)) }))
+        };
+        let Some(Request { text, replaces }) = find_request(&memories, edited) else {
+            return forget(say("I've forgotten that, as your message doesn't ask me to remember it any more.".to_owned()), None);
+        };
+        let lesson = Lesson { text: &text, replaces: replaces.as_deref(), source: MemorySource::Message(edited.id.clone()) };
+        match memories.draft(lesson, &asker).await {
+            // Only marks or capitals changed.
+            Ok(taught) if taught.known.as_ref().is_some_and(|known| ids.contains(&known.id)) => Ok(None),
+            Ok(taught) => forget(confirm(&taught, edited, say), Some(taught.memory)),
+            Err(MemoryError::Refused(told)) => forget(say(told), None),
+            Err(MemoryError::Store(error)) => Err(error),
+        }
+    }
+}
+
+/// Says that something is to be remembered, with the button that takes it back.
+fn confirm(taught: &Taught, message: &InboundMessage, say: impl FnOnce(String) -> OutboundMessage) -> OutboundMessage {
+    let buttons = vec![MemoryButton::new(Press::Forget, taught.kept()).render()];
+    OutboundMessage { buttons, ..say(render_taught(taught, message.channel.place == Place::Direct)) }
 }
 
 fn find_request(memories: &Memories, message: &InboundMessage) -> Option<Request> {

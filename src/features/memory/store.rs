@@ -60,6 +60,27 @@ impl Effect for Teach {
     }
 }
 
+/// A message that taught something says something else now.
+#[derive(Debug)]
+pub(super) struct ChangeTaught {
+    pub older: Vec<MemoryId>,
+    pub new: Option<Memory>,
+    pub by: Teacher,
+}
+
+#[async_trait]
+impl Effect for ChangeTaught {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
+        for id in &self.older {
+            forget_memory(transaction, id, &self.by.name, at).await?;
+        }
+        if let Some(memory) = &self.new {
+            teach(transaction, memory).await?;
+        }
+        Ok(Applied::Done)
+    }
+}
+
 async fn teach(transaction: &mut Transaction, memory: &Memory) -> Result<MemoryId> {
     let kept = save_memory(transaction, memory).await?;
     if let Some(by) = &memory.taught_by {

@@ -1,12 +1,18 @@
 use kernel::agent::ask::{Ask, AskState};
 use kernel::ids::AskId;
-use teamroom::features::chat::store::AskUpdate;
+use teamroom::features::chat::model::decision::{AskRequest, Decision, Reason};
+use teamroom::features::chat::store::{AskUpdate, Decided};
 use teamroom::store::Store;
 
-use super::sample::{ask, at, general, line};
+use super::sample::{ask, at, general, line, message};
 use super::{Home, on_both};
 
-on_both!(an_ask_is_known_before_it_is_put, an_answer_after_the_deadline_is_late, an_ask_is_settled_once);
+on_both!(
+    an_ask_is_known_before_it_is_put,
+    an_answer_after_the_deadline_is_late,
+    an_ask_is_settled_once,
+    a_deleted_message_leaves_no_question_and_no_answer,
+);
 
 async fn settle(store: &Store, ask: &Ask, state: AskState, answer: Option<&str>) -> bool {
     store.settle_ask(&AskUpdate { ask: &ask.id, state, answer }, &[line(state.as_str())], at(9)).await.unwrap()
@@ -58,4 +64,31 @@ async fn an_ask_is_settled_once(home: &Home) {
     assert_eq!(store.outbox_depth(at(9)).await.unwrap().0, 1, "what was refused posts nothing");
     assert_eq!(store.next_pending(&general().id, at(9)).await.unwrap().unwrap().message.text, "answered");
     assert!(!settle(&store, &ask("m2"), AskState::Failed, None).await, "it was never stored");
+}
+
+async fn a_deleted_message_leaves_no_question_and_no_answer(home: &Home) {
+    let store = home.open().await;
+    store.claim(&message("m1", "ask vince about 4711", 0), at(0)).await.unwrap();
+    let mut decision = Decision::one("kelly".into(), Reason::Question);
+    decision.ask = Some(AskRequest { askee: "vince".into(), question: "what about 4711?".into() });
+    decision.because = Some("it asks about 4711".into());
+    let messages = ["m1".into()];
+    let asked = Ask { question: "what about 4711?".into(), ..ask("m1") };
+    let decided = Decided {
+        messages: &messages,
+        decision: &decision,
+        turns: &[],
+        asks: std::slice::from_ref(&asked),
+        outbox: &[],
+        effect: None,
+        at: at(1),
+    };
+    assert!(store.decide(&decided).await.unwrap());
+    assert!(settle(&store, &asked, AskState::Answered, Some("4711 it is")).await);
+    store.record_deletion(&["m1".into()], at(10)).await.unwrap();
+    let kept = store.find_ask(&asked.id).await.unwrap().unwrap();
+    assert_eq!((kept.question.as_str(), kept.answer, kept.state), ("", None, AskState::Answered));
+    let row = store.find_message(&"m1".into()).await.unwrap().unwrap();
+    assert!(!serde_json::to_string(&row.decision).unwrap().contains("4711"), "{row:?}");
+    assert_eq!(row.decision.unwrap().responders, ["kelly".into()]);
 }

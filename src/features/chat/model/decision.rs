@@ -45,6 +45,13 @@ impl Decision {
         Self { taken: Some(why), ..Self::nobody(Reason::Taken) }
     }
 
+    /// Without what was said in the message, which is deleted.
+    #[must_use]
+    pub fn without_words(self) -> Self {
+        let ask = self.ask.map(|ask| AskRequest { question: String::new(), ..ask });
+        Self { ask, because: None, ..self }
+    }
+
     /// As [`Self::explain`], without what a model says of the message.
     pub fn explain_without_words(&self) -> &str {
         self.taken.as_deref().unwrap_or_else(|| self.reason.explain())

@@ -1,8 +1,8 @@
 use super::{MemoryColumns, read};
-use crate::db::{Backend, Database, Document, Result, bounded, sql};
-use crate::ids::{MemoryId, PersonaSlug};
+use crate::db::{Backend, Database, Document, Result, bounded, document, sql};
+use crate::ids::{MemoryId, MessageId, PersonaSlug};
 use crate::memory::search::{Candidate, Recall, Vector, Wanted, to_store};
-use crate::memory::{Memory, Scope, short_id};
+use crate::memory::{Memory, MemorySource, Scope, short_id};
 use crate::text::essence;
 
 /// How many memories of before get their words in one transaction.
@@ -87,6 +87,16 @@ impl Database {
     pub async fn find_memory(&self, id: &MemoryId) -> Result<Option<Memory>> {
         let row: Option<MemoryColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM memories WHERE id = $1", id.as_str())?;
         row.map(Memory::try_from).transpose()
+    }
+
+    /// What was learnt from a message and is not forgotten, oldest first.
+    pub async fn list_memories_of(&self, message: &MessageId) -> Result<Vec<Memory>> {
+        read(sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM memories WHERE source = $1 AND forgotten_by IS NULL ORDER BY created_at, id",
+            document(&MemorySource::Message(message.clone()))
+        )?)
     }
 
     /// The memory that took the place of another one.

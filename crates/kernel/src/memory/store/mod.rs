@@ -11,7 +11,7 @@ use crate::memory::search::{Candidate, Vector, to_store};
 use crate::memory::{Memory, MemoryKind, MemorySource, Scope, Teacher};
 use crate::text::essence;
 
-pub use changing::{confirm_memory, forget_memory, save_memory};
+pub use changing::{confirm_memory, forget_memories_of, forget_memory, save_memory};
 
 #[derive(sqlx::FromRow)]
 struct MemoryColumns {
