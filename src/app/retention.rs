@@ -13,6 +13,8 @@ pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
     let (messages, calls) = (days(settings.messages_days), days(settings.model_calls_days));
     let mut rules = chat::store::retention(messages);
     rules.push(outbox::store::retention(messages));
+    rules.push(kernel::chat::store::retention(messages));
+    rules.push(kernel::chat::store::picture_retention());
     rules.push(llm::store::retention(calls));
     rules.push(feeds::retention(days(settings.samples_days)));
     rules.push(standup::store::retention(messages));

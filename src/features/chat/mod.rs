@@ -135,6 +135,13 @@ impl Conversation {
             PlatformEvent::Message(message) => self.receive(*message).await,
             PlatformEvent::Edited { message, text, edited_at, .. } => self.take_edit(&message, text, edited_at).await,
             PlatformEvent::Deleted { messages, channel } => self.take_deletion(&messages, &channel).await,
+            PlatformEvent::Reacted(reaction) => Ok(self.deps().store.record_reaction(&reaction, self.deps().clock.now()).await?),
+            PlatformEvent::Unreacted { message, person, emoji } => {
+                Ok(self.deps().store.remove_reactions(&message, person.as_ref(), emoji.as_deref()).await?)
+            }
+            PlatformEvent::Unfurled { message, channel, url, title } => {
+                Ok(self.deps().store.record_link(&message, &channel, &url, &title, self.deps().clock.now()).await?)
+            }
             PlatformEvent::Seen { author, channel } => {
                 let at = self.deps().clock.now();
                 Ok(self.deps().store.record_seen(&Seen { author: &author, channel: &channel, at }).await?)

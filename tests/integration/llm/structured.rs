@@ -25,6 +25,7 @@ async fn judge(desk: &Desk) -> Result<Verdict, RunError> {
         purpose: Purpose::Other,
         subject: "verdict",
         tier: Tier::T1,
+        pictures: Vec::new(),
         prompt: Box::pin(std::future::ready(Ok(prompt))),
         max_output_tokens: 100,
         keep_partial: false,

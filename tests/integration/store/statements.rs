@@ -37,7 +37,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with messages or meetings. Only the summary may scan them.
-const GROWING: [&str; 27] = [
+const GROWING: [&str; 29] = [
     "inbox",
     "outbox",
     "turns",
@@ -65,6 +65,8 @@ const GROWING: [&str; 27] = [
     "item_requests",
     "checkins",
     "checkin_replies",
+    "chat_approvals",
+    "annotations",
 ];
 
 /// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas

@@ -16,6 +16,7 @@ mod loops;
 mod models;
 mod places;
 mod processes;
+mod seen;
 mod talk;
 mod time;
 mod trace;

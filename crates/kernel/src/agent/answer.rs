@@ -119,6 +119,11 @@ impl Agents {
         self.runner.run_structured(run).await
     }
 
+    /// Whether any model sees pictures, so that their bytes are worth keeping.
+    pub fn has_eyes(&self) -> bool {
+        self.runner.models.has_eyes()
+    }
+
     /// Whether no model is configured.
     pub fn is_offline(&self) -> bool {
         self.runner.models.is_offline()
@@ -145,7 +150,8 @@ impl Agents {
         if let Some(colleagues) = question.colleagues.filter(|_| persona.tools.iter().any(|tool| tool == ask_tool::NAME)) {
             own.push(Box::new(AskAgent { roster: &self.roster, colleagues }));
         }
-        let around = self.look_around(question).await?;
+        let mut around = self.look_around(question, self.runner.models.sees(persona.tier)).await?;
+        let pictures = std::mem::take(&mut around.pictures);
         let tools = Tools {
             listed: persona.tools.clone(),
             own,
@@ -165,6 +171,7 @@ impl Agents {
                 subject: question.subject,
                 tier: persona.tier,
                 allowance: question.allowance.clone(),
+                pictures,
                 prompt: Box::pin(self.build_prompt(persona, question, around)),
                 max_output_tokens: self.max_output_tokens,
                 keep_partial: false,
@@ -209,7 +216,7 @@ impl Agents {
         {
             return Ok(reply);
         }
-        let Surroundings { now, question: text, transcript, files, .. } = self.look_around(question).await?;
+        let Surroundings { now, question: text, transcript, files, .. } = self.look_around(question, false).await?;
         let memories: Vec<Memory> = self.store.recall(&recall(persona, question, MEMORIES)).await?;
         let composed = offline::compose(&OfflineQuestion {
             persona,
@@ -241,7 +248,7 @@ impl Agents {
     }
 
     async fn build_prompt(&self, persona: &Persona, question: &Question<'_>, around: Surroundings) -> Result<Prompt, RunError> {
-        let Surroundings { now, question: text, transcript, refers, files } = around;
+        let Surroundings { now, question: text, transcript, refers, files, annotations, .. } = around;
         let read = self.readings.read(&persona.slug).await;
         let lessons = self.store.recall_for_prompt(&recall(persona, question, LESSONS)).await?;
         let built = context::build(&ContextInput {
@@ -255,6 +262,7 @@ impl Agents {
             replied_to: refers.replied_to.as_ref(),
             starter: refers.starter.as_ref(),
             files: &files,
+            annotations: &annotations,
             documents: &read.documents,
             feeds: &read.reports,
             lessons: &lessons,

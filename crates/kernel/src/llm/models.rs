@@ -11,7 +11,7 @@ use crate::llm::price::Prices;
 use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
 use crate::llm::settings::{ModelRef, ModelSettings};
-use crate::llm::{FailedAttempt, LanguageModel, Meter, ModelError, ModelReply, ModelRequest, Written};
+use crate::llm::{FailedAttempt, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written};
 use crate::money::{Allowance, CallOutcome, Purpose, Reservation, Settlement};
 use crate::persona::Tier;
 use crate::time::SharedClock;
@@ -48,6 +48,7 @@ struct Candidate {
     tier: Tier,
     name: ModelRef,
     limiter: Arc<ProviderLimiter>,
+    sees: bool,
     adapter: Box<dyn LanguageModel>,
 }
 
@@ -103,7 +104,8 @@ impl Models {
                 let provider = provider.ok_or_else(|| UnknownProvider { tier: tier.as_str(), provider: name.provider.clone() })?;
                 let adapter = HttpModel::new(http.clone(), provider.clone(), name.model.clone(), settings.idle_timeout);
                 let limiter = Arc::clone(&limiters[&name.provider]);
-                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, adapter: Box::new(adapter) });
+                let sees = settings.sees(&name.model);
+                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, sees, adapter: Box::new(adapter) });
             }
         }
         let (total_timeout, attempts) = (settings.total_timeout, settings.attempts.max(1));
@@ -113,6 +115,16 @@ impl Models {
     /// Whether no model is configured, so that answers are composed offline.
     pub fn is_offline(&self) -> bool {
         self.candidates.is_empty()
+    }
+
+    /// Whether the model that is asked first for a tier sees pictures.
+    pub fn sees(&self, tier: Tier) -> bool {
+        self.candidates.iter().find(|candidate| candidate.tier <= tier).is_some_and(|candidate| candidate.sees)
+    }
+
+    /// Whether any model sees pictures.
+    pub fn has_eyes(&self) -> bool {
+        self.candidates.iter().any(|candidate| candidate.sees)
     }
 
     /// The state of each provider, by name.
@@ -229,7 +241,14 @@ impl Models {
         }
         state.effort.asked(candidate.limiter.name());
         let since = Instant::now();
-        let result = candidate.adapter.complete(state.request, state.effort.left(), state.cancel).await;
+        let blind;
+        let request = if candidate.sees || state.request.pictures.is_empty() {
+            state.request
+        } else {
+            blind = without_pictures(state.request);
+            &blind
+        };
+        let result = candidate.adapter.complete(request, state.effort.left(), state.cancel).await;
         let took = since.elapsed();
         state.effort.spend(took);
         candidate.limiter.learn(result.as_ref().map(|_| ()).map_err(|failed| &failed.error), self.clock.now());
@@ -278,4 +297,14 @@ impl Models {
             tracing::error!(ledger = %id, %error, "a model call could not be settled and stays at its worst case");
         }
     }
+}
+
+/// The same for a model that does not see, which is told so.
+fn without_pictures(request: &ModelRequest) -> ModelRequest {
+    let mut blind = ModelRequest { pictures: Vec::new(), ..request.clone() };
+    if let Some(ModelMessage::User(text)) = blind.messages.first_mut() {
+        text.push_str("\n\n");
+        text.push_str(UNSEEN);
+    }
+    blind
 }

@@ -42,6 +42,7 @@ impl Work {
             purpose: Purpose::Step,
             subject: item.id.as_str(),
             tier: Tier::T1,
+            pictures: Vec::new(),
             prompt: Box::pin(std::future::ready(Ok(prompt(item, known, &new_marker())))),
             max_output_tokens: TOKENS,
             keep_partial: false,

@@ -42,6 +42,7 @@ pub(crate) async fn check(
         purpose: Purpose::Step,
         subject: item.id.as_str(),
         tier: Tier::T1,
+        pictures: Vec::new(),
         prompt: Box::pin(std::future::ready(Ok(prompt(answered, &new_marker())))),
         max_output_tokens: TOKENS,
         keep_partial: false,

@@ -95,6 +95,7 @@ impl Conversation {
             subject: message.id.as_str(),
             tier: Tier::T1,
             allowance: Some(self.allowance(&ChainId::new(message.id.as_str()), 0)),
+            pictures: Vec::new(),
             prompt: Box::pin(std::future::ready(Ok(prompt))),
             max_output_tokens: OUTPUT_TOKENS,
             keep_partial: false,

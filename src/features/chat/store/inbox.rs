@@ -8,6 +8,7 @@ use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
+use kernel::chat::store::forget_annotations;
 use kernel::chat::text::list_mentions;
 use kernel::db::{Document, Effect, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
@@ -191,6 +192,7 @@ impl Store {
     pub async fn record_deletion(&self, messages: &[MessageId], at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for message in messages {
+            forget_annotations(&mut transaction, message).await?;
             if let Some(mut row) = find_in(&mut transaction, message).await? {
                 row.message.0.text.clear();
                 row.message.0.attachments.clear();

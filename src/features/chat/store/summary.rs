@@ -51,7 +51,8 @@ impl Store {
              UNION ALL SELECT 'checkins', COUNT(*) FROM checkins
              UNION ALL SELECT 'checkin_replies', COUNT(*) FROM checkin_replies
              UNION ALL SELECT 'memories', COUNT(*) FROM memories
-             UNION ALL SELECT 'chat_approvals', COUNT(*) FROM chat_approvals"
+             UNION ALL SELECT 'chat_approvals', COUNT(*) FROM chat_approvals
+             UNION ALL SELECT 'annotations', COUNT(*) FROM annotations"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

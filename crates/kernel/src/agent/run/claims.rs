@@ -116,6 +116,7 @@ impl Session<'_> {
             subject: &self.call.subject,
             tier: Tier::T1,
             allowance: self.call.allowance.clone(),
+            pictures: Vec::new(),
             prompt: Box::pin(std::future::ready(Ok(prompt))),
             max_output_tokens: OUTPUT_TOKENS,
             keep_partial: false,

@@ -22,7 +22,7 @@ use crate::agent::{AnswerVerdict, RunError};
 use crate::chat::redact::Redactor;
 use crate::ids::{ApprovalId, WorkItemId};
 use crate::llm::structured::{AnswerFormat, Structured, parse_answer};
-use crate::llm::{ModelError, Models, ToolCall, ToolSpec};
+use crate::llm::{ModelError, Models, Picture, ToolCall, ToolSpec};
 use crate::memory::{MemorySource, Scope};
 use crate::money::{Allowance, Purpose, TokenUsage};
 use crate::persona::{Persona, Tier};
@@ -57,6 +57,8 @@ pub struct Run<'a> {
     pub tier: Tier,
     /// What the message that started it may still cost. None: only money is a limit.
     pub allowance: Option<Allowance>,
+    /// Shown with the prompt.
+    pub pictures: Vec<Picture>,
     pub prompt: LazyPrompt<'a>,
     pub max_output_tokens: u32,
     /// Accepts a partial answer when `cancel` fires: it is a deadline.
@@ -81,6 +83,7 @@ impl<'a> Run<'a> {
             subject,
             tier: persona.tier,
             allowance: None,
+            pictures: Vec::new(),
             prompt: Box::pin(std::future::ready(Ok(prompt))),
             max_output_tokens,
             keep_partial: false,

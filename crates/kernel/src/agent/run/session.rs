@@ -10,7 +10,7 @@ use crate::agent::run::progress::{Progress, Step};
 use crate::agent::run::{LazyPrompt, Prompt, Reply, Run, Runner, Tools};
 use crate::chat::text::Subtext;
 use crate::llm::structured::AnswerFormat;
-use crate::llm::{Call, ModelError, ModelMessage, ModelReply, ModelRequest, ToolCall, ToolSpec, Written};
+use crate::llm::{Call, ModelError, ModelMessage, ModelReply, ModelRequest, Picture, ToolCall, ToolSpec, Written};
 use crate::money::TokenUsage;
 use crate::persona::Persona;
 
@@ -22,6 +22,7 @@ pub(super) struct Session<'a> {
     pub(super) runner: &'a Runner,
     pub(super) persona: Option<&'a Persona>,
     pub(super) call: Call,
+    pub(super) pictures: Vec<Picture>,
     pub(super) max_output_tokens: u32,
     pub(super) keep_partial: bool,
     pub(super) tools: Option<Tools<'a>>,
@@ -41,7 +42,8 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     pub(super) fn new(runner: &'a Runner, run: Run<'a>, format: Option<AnswerFormat>) -> (Self, LazyPrompt<'a>) {
-        let Run { persona, purpose, subject, tier, prompt, max_output_tokens, keep_partial, tools, journal, cancel, allowance } = run;
+        let Run { persona, purpose, subject, tier, prompt, max_output_tokens, keep_partial, tools, journal, cancel, allowance, pictures } =
+            run;
         let mut offered = Vec::new();
         let mut progress = Progress::default();
         if let Some(tools) = &tools {
@@ -53,6 +55,7 @@ impl<'a> Session<'a> {
             runner,
             persona,
             call: Call { persona: persona.map(|persona| persona.slug.clone()), purpose, subject: subject.to_owned(), tier, allowance },
+            pictures,
             max_output_tokens,
             keep_partial,
             tools,
@@ -167,6 +170,7 @@ impl<'a> Session<'a> {
         ModelRequest {
             system: self.progress.system.clone(),
             messages: self.progress.messages.clone(),
+            pictures: self.pictures.clone(),
             tools: self.offered.clone(),
             schema: self.format.as_ref().map(|format| format.schema.clone()),
             max_output_tokens: self.max_output_tokens,

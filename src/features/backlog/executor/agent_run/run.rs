@@ -63,6 +63,7 @@ impl AgentExecutor {
             purpose: Purpose::Step,
             subject: item.id.as_str(),
             tier: persona.tier.max(least),
+            pictures: Vec::new(),
             prompt: Box::pin(self.write_prompt(assignment, background, deliverable)),
             max_output_tokens: self.agents.max_output_tokens.max(OUTPUT_TOKENS),
             keep_partial: false,
