@@ -47,7 +47,7 @@ pub fn listeners(services: &Services) -> Vec<Arc<dyn Listener>> {
 
 /// What an answer of a persona must not claim to have done without doing it.
 pub fn acts() -> Vec<Act> {
-    vec![backlog::tools::ADDING, memory::REMEMBERING, reminders::REMINDING, schedule::SCHEDULING]
+    vec![backlog::tools::ADDING, memory::REMEMBERING, memory::FORGETTING, reminders::REMINDING, schedule::SCHEDULING]
 }
 
 /// What runs the jobs of all features. The services are provided by then.

@@ -22,9 +22,9 @@ use kernel::db::StoreError;
 use kernel::ids::ApprovalId;
 use kernel::jobs::{JobContext, JobError, JobHandler, KindSettings};
 use kernel::llm::ToolCall;
-use kernel::memory::{MemorySource, Scope};
+use kernel::memory::{MemorySource, Scope, Teacher};
 use kernel::tools::approval::ApprovalState;
-use kernel::tools::{ToolContext, ToolError};
+use kernel::tools::{AskedBy, ToolContext, ToolError};
 
 /// How the ids of the buttons begin, before the first colon.
 const PREFIX: &str = "allow";
@@ -111,13 +111,16 @@ impl Conversation {
         let Some((approval, said)) = approval.zip(said) else { return job.begin_final().await?.finish().await };
         let source = MemorySource::Message(approval.message.clone());
         let scope = Scope::of(&said.message.channel);
+        let author = &said.message.author;
+        // The words of the message play no part any more.
+        let asked = AskedBy { person: Teacher { id: Some(author.id.clone()), name: author.name.clone() }, text: String::new() };
         let cancel: CancellationToken = job.cancelled().child_token();
         let context = ToolContext {
             persona: &approval.persona,
             workspace: None,
             source: Some(&source),
             scope: &scope,
-            asked_by: None,
+            asked_by: Some(&asked),
             seen: &[],
             // The person has seen all of it.
             tainted: false,

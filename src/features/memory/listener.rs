@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 
 use super::button::{MemoryButton, Press};
-use super::render::render_taught;
-use super::request::{Request, parse_request};
+use super::render::{render_forgotten, render_taught};
+use super::request::{Request, is_forget_that, parse_request};
 use super::service::{Asker, Lesson, Memories, MemoryError, Taught};
 use super::store::{ChangeTaught, Teach};
 use crate::features::chat::listener::{Listener, Taken};
@@ -13,7 +13,6 @@ use kernel::chat::message::{AuthorKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::commands::Late;
 use kernel::db::StoreError;
-use kernel::ids::MemoryId;
 use kernel::memory::{Memory, MemorySource};
 use kernel::text::without_invisible;
 
@@ -37,15 +36,25 @@ impl Listener for RememberListener {
         if message.author.kind != AuthorKind::Person || unheard {
             return Ok(None);
         }
-        let Some(Request { text, replaces }) = find_request(&memories, message) else { return Ok(None) };
         let persona = decision.responders.first().unwrap_or(&memories.roster().coordinator().slug);
         let say = |text: String| OutboundMessage {
             reply_to: Some(message.id.clone()),
             ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, text)
         };
+        let asker = Asker::author(message);
+        let Some(Request { text, replaces }) = find_request(&memories, message) else {
+            if !is_forget_that(&without_invisible(&message.text), &names(&memories)) {
+                return Ok(None);
+            }
+            // What else may be meant is for a persona.
+            let Some(meant) = memories.find_meant(message, &asker).await? else { return Ok(None) };
+            let reply = say(render_forgotten(&meant.short_id(), 0));
+            let effect = ChangeTaught { older: vec![meant], new: None, by: asker.person };
+            return Ok(Some(Taken { why: "it is to be forgotten".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }));
+        };
         let why = "it is to be remembered".to_owned();
         let lesson = Lesson { text: &text, replaces: replaces.as_deref(), source: MemorySource::Message(message.id.clone()) };
-        Ok(Some(match memories.draft(lesson, &Asker::author(message)).await {
+        Ok(Some(match memories.draft(lesson, &asker).await {
             Ok(taught) => {
                 let reply = confirm(&taught, message, say);
                 Taken { why, reply: Some(reply), effect: Some(Box::new(Teach(taught.memory))) }
@@ -68,9 +77,8 @@ impl Listener for RememberListener {
         };
         let why = "what it teaches has changed".to_owned();
         let asker = Asker::author(edited);
-        let ids: Vec<MemoryId> = older.into_iter().map(|memory| memory.id).collect();
         let forget = |reply: OutboundMessage, new: Option<Memory>| {
-            let effect = ChangeTaught { older: ids.clone(), new, by: asker.person.clone() };
+            let effect = ChangeTaught { older: older.clone(), new, by: asker.person.clone() };
             Ok(Some(Taken { why: why.clone(), reply: Some(reply), effect: Some(Box::new(effect)) }))
         };
         let Some(Request { text, replaces }) = find_request(&memories, edited) else {
@@ -79,7 +87,7 @@ impl Listener for RememberListener {
         let lesson = Lesson { text: &text, replaces: replaces.as_deref(), source: MemorySource::Message(edited.id.clone()) };
         match memories.draft(lesson, &asker).await {
             // Only marks or capitals changed.
-            Ok(taught) if taught.known.as_ref().is_some_and(|known| ids.contains(&known.id)) => Ok(None),
+            Ok(taught) if taught.known.as_ref().is_some_and(|known| older.iter().any(|memory| memory.id == known.id)) => Ok(None),
             Ok(taught) => forget(confirm(&taught, edited, say), Some(taught.memory)),
             Err(MemoryError::Refused(told)) => forget(say(told), None),
             Err(MemoryError::Store(error)) => Err(error),
@@ -94,8 +102,10 @@ fn confirm(taught: &Taught, message: &InboundMessage, say: impl FnOnce(String) -
 }
 
 fn find_request(memories: &Memories, message: &InboundMessage) -> Option<Request> {
+    parse_request(&without_invisible(&message.text), &names(memories))
+}
+
+fn names(memories: &Memories) -> Vec<&str> {
     let personas = memories.roster().personas().iter();
-    let names: Vec<&str> =
-        personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect();
-    parse_request(&without_invisible(&message.text), &names)
+    personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect()
 }

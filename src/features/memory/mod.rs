@@ -21,6 +21,7 @@ pub mod render;
 pub mod request;
 mod service;
 mod store;
+pub mod tool;
 
 use std::sync::Arc;
 
@@ -37,6 +38,14 @@ pub const REMEMBERING: Act = Act {
     claim: "something was or will be remembered, noted, saved or written down",
     tool: Some("memory_save"),
     correction: "Correction: nothing was remembered.",
+};
+
+/// The same for what is taken back.
+pub const FORGETTING: Act = Act {
+    name: "forgetting",
+    claim: "something was or will be forgotten or deleted from the memory",
+    tool: Some("memory_forget"),
+    correction: "Correction: nothing was forgotten.",
 };
 
 /// Adds `/memory` and the buttons.

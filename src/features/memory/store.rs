@@ -25,13 +25,7 @@ impl Store {
     /// Forgets memories for good, all or none. The number of those that were not forgotten before.
     pub(super) async fn forget(&self, memories: &[Memory], by: &Teacher, at: DateTime<Utc>) -> Result<usize> {
         let mut transaction = self.db().begin().await?;
-        let mut forgotten = 0;
-        for memory in memories {
-            if forget_memory(&mut transaction, &memory.id, &by.name, at).await? {
-                record(&mut transaction, &event(memory, "forgotten", by, at)).await?;
-                forgotten += 1;
-            }
-        }
+        let forgotten = forget(&mut transaction, memories, by, at).await?;
         transaction.commit().await?;
         Ok(forgotten)
     }
@@ -60,10 +54,10 @@ impl Effect for Teach {
     }
 }
 
-/// A message that taught something says something else now.
+/// What a person taught is taken back, perhaps for something else.
 #[derive(Debug)]
 pub(super) struct ChangeTaught {
-    pub older: Vec<MemoryId>,
+    pub older: Vec<Memory>,
     pub new: Option<Memory>,
     pub by: Teacher,
 }
@@ -71,14 +65,23 @@ pub(super) struct ChangeTaught {
 #[async_trait]
 impl Effect for ChangeTaught {
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
-        for id in &self.older {
-            forget_memory(transaction, id, &self.by.name, at).await?;
-        }
+        forget(transaction, &self.older, &self.by, at).await?;
         if let Some(memory) = &self.new {
             teach(transaction, memory).await?;
         }
         Ok(Applied::Done)
     }
+}
+
+async fn forget(transaction: &mut Transaction, memories: &[Memory], by: &Teacher, at: DateTime<Utc>) -> Result<usize> {
+    let mut forgotten = 0;
+    for memory in memories {
+        if forget_memory(transaction, &memory.id, &by.name, at).await? {
+            record(transaction, &event(memory, "forgotten", by, at)).await?;
+            forgotten += 1;
+        }
+    }
+    Ok(forgotten)
 }
 
 async fn teach(transaction: &mut Transaction, memory: &Memory) -> Result<MemoryId> {

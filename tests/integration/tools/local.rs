@@ -133,6 +133,7 @@ async fn every_tool_has_a_strict_schema_and_the_risk_of_what_it_does() {
         ("git_diff", Risk::Read),
         ("git_log", Risk::Read),
         ("git_show", Risk::Read),
+        ("memory_forget", Risk::Write),
         ("memory_save", Risk::Write),
         ("memory_search", Risk::Read),
         ("read_feed", Risk::Read),

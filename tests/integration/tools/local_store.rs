@@ -65,7 +65,8 @@ async fn a_persons_own_words_are_taught_whatever_the_run_has_read(home: &Home) {
     let [fact] = taught.as_slice() else { panic!("{taught:?}") };
     assert_eq!((fact.taught_by.as_ref().unwrap().name.as_str(), fact.persona.as_ref(), fact.may_quote_outside()), ("Ada", None, false));
     let found = bench("?").call("memory_search", json!({"query": "deployen"})).await.unwrap();
-    assert_eq!((found.text.as_str(), found.outside), ("- Wir deployen donnerstags (2026-11-22, taught by Ada)", false));
+    let told = format!("- Wir deployen donnerstags (2026-11-22, taught by Ada, id {})", fact.short_id());
+    assert_eq!((found.text, found.outside), (told, false));
 }
 
 async fn what_is_noted_in_private_is_found_there_alone(home: &Home) {

@@ -148,8 +148,10 @@ impl Tool for Search {
     }
 }
 
+/// With the id of what a person taught, by which it can be forgotten.
 fn line(memory: &Memory) -> String {
-    let by = memory.taught_by.as_ref().map_or(String::new(), |by| format!(", taught by {}", flatten(&by.name, TAG)));
+    let by =
+        memory.taught_by.as_ref().map_or(String::new(), |by| format!(", taught by {}, id {}", flatten(&by.name, TAG), memory.short_id()));
     format!("- {} ({}{by})", memory.text, memory.created_at.format("%Y-%m-%d"))
 }
 

@@ -36,11 +36,12 @@ pub enum PersonaFileError {
 }
 
 /// The tools of a persona whose file names none: those without effects outside the team. `tools: []` means no tools.
-pub const DEFAULT_TOOLS: [&str; 10] = [
+pub const DEFAULT_TOOLS: [&str; 11] = [
     "ask_agent",
     "read_feed",
     "memory_search",
     "memory_save",
+    "memory_forget",
     "backlog_search",
     "backlog_add",
     "fetch_page",

@@ -1,8 +1,16 @@
+use chrono::TimeDelta;
+
 use crate::features::memory::button::{MemoryButton, Press};
 use crate::features::memory::render::{render_confirmed, render_forgotten};
 use crate::features::memory::service::{Asker, Memories, Result, refused};
+use kernel::chat::message::InboundMessage;
 use kernel::commands::CommandReply;
+use kernel::db::StoreError;
 use kernel::memory::Memory;
+
+/// How long after it was taught "forget that" means it, and how many facts are looked at.
+const LATELY: TimeDelta = TimeDelta::minutes(10);
+const LOOKED_AT: usize = 50;
 
 impl Memories {
     /// Forgets a memory and the ones that it replaced, as far as the asker may.
@@ -12,6 +20,28 @@ impl Memories {
     pub(in crate::features::memory) async fn forget(&self, written: &str, asker: &Asker) -> Result<String> {
         let memory = self.get(written, &asker.scope).await?;
         self.forget_with_older(memory, asker).await
+    }
+
+    /// What a person means with "forget that": what the message that they reply to taught or confirms, else what they taught here a moment ago.
+    pub(in crate::features::memory) async fn find_meant(
+        &self,
+        message: &InboundMessage,
+        asker: &Asker,
+    ) -> Result<Option<Memory>, StoreError> {
+        let store = self.store();
+        let found = match &message.reply_to {
+            Some(reply) => {
+                // The team confirms by a reply to the message that taught.
+                let confirmed = store.find_by_platform_id(&reply.message).await?.and_then(|post| post.reply_to);
+                self.list_taught_in(confirmed.as_ref().unwrap_or(&reply.message)).await?
+            }
+            None => {
+                let lately = self.now() - LATELY;
+                store.list_taught(&asker.scope, LOOKED_AT).await?.into_iter().filter(|memory| memory.created_at >= lately).collect()
+            }
+        };
+        let own = found.into_iter().filter(|memory| memory.place.as_ref() == asker.scope.place() && asker.may_forget(memory));
+        Ok(own.max_by_key(|memory| memory.created_at))
     }
 
     async fn forget_with_older(&self, memory: Memory, asker: &Asker) -> Result<String> {

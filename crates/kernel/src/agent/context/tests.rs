@@ -48,6 +48,7 @@ fn built<'a>(change: impl FnOnce(&mut ContextInput<'a>)) -> TurnContext {
         replied_to: None,
         starter: None,
         files: &NONE,
+        annotations: &[],
         documents: &[],
         feeds: &[],
         lessons: &[],

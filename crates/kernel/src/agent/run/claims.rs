@@ -153,10 +153,10 @@ fn holds_act(text: &str) -> bool {
 /// How words begin that are used for adding, noting, remembering, reminding, scheduling, and for "done". They only say when a model is asked.
 const STEMS: [&str; 5] = [
     "added|adding|backlog|noted|noting|jotted|remember|memor|remind|schedul|recorded|recording|saved|saving|stored|logged|created|\
-     booked|tracked|filed|calendar|done|captured|appended",
-    "hinzugef|notier|gemerkt|merke|erinner|eingetrag|gespeichert|vermerk|angelegt|eingeplant|geplant|aufgenommen|aufgeschrieben|erledigt|\
+     booked|tracked|filed|calendar|done|captured|appended|forgot|erased|deleted",
+    "hinzugef|notier|gemerkt|merke|erinner|eingetrag|gespeichert|vermerk|angelegt|eingeplant|geplant|aufgenommen|aufgeschrieben|erledigt|vergessen|gelöscht|\
      gemacht|toegevoegd|genoteerd|onthoud|onthouden|herinner|ingepland|opgeslagen|gedaan",
-    "añad|anot|agreg|apunt|recuerd|recordar|programad|guard|agend|hecho|registr|ajout|noté|rappel|enregistr|planifi|retien|souvien|fait|\
+    "añad|anot|agreg|apunt|recuerd|recordar|programad|guard|agend|hecho|registr|olvid|oubli|esquec|ajout|noté|rappel|enregistr|planifi|retien|souvien|fait|\
      adicion|lembr|salv|feito|aggiun|annot|ricord|segnat|pianific|fatto|tambah|catat|ingat|jadwal|simpan",
     "добав|запис|запомн|напомн|заплан|сохран|сделан|готово|занес|внес|doda|zapis|zapamięt|przypomn|zaplan|zrobione|ekle|kaydet|hatırl|\
      planla|tamam",

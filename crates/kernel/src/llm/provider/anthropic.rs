@@ -261,6 +261,7 @@ mod tests {
                 result("c2"),
                 ModelMessage::User("And now?".into()),
             ],
+            pictures: Vec::new(),
             tools: vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({"type": "object"}) }],
             schema: None,
             max_output_tokens: 9,
@@ -285,6 +286,17 @@ mod tests {
             "tools": [{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}],
         });
         assert_eq!(Anthropic.write_request("", "m", &request), expected);
+    }
+
+    #[test]
+    fn pictures_stand_before_the_first_text() {
+        let pictures = vec![Picture { media_type: "image/png", bytes: std::sync::Arc::new(vec![1, 2, 3]) }];
+        let request = ModelRequest { messages: vec![ModelMessage::User("Look!".into())], pictures, ..ModelRequest::default() };
+        let expected = json!([{"role": "user", "content": [
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AQID"}},
+            {"type": "text", "text": "Look!"},
+        ]}]);
+        assert_eq!(Anthropic.write_request("", "m", &request)["messages"], expected);
     }
 
     #[test]

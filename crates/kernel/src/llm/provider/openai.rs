@@ -239,6 +239,15 @@ mod tests {
     }
 
     #[test]
+    fn pictures_are_parts_of_the_first_message() {
+        let pictures = vec![Picture { media_type: "image/png", bytes: std::sync::Arc::new(vec![1, 2, 3]) }];
+        let request = ModelRequest { pictures, ..request() };
+        let expected =
+            json!([{"type": "text", "text": "Hello"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQID"}}]);
+        assert_eq!(OpenAi.write_request("", "m", &request)["messages"][1]["content"], expected);
+    }
+
+    #[test]
     fn a_server_that_sends_nulls_and_no_reason_is_understood() {
         let reply = read(&[
             r#"{"choices":[{"delta":{"content":"Hi","refusal":null,"tool_calls":null},"finish_reason":null}],"usage":null,"error":null}"#,

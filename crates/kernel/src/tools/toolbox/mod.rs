@@ -13,7 +13,7 @@ use crate::time::SharedClock;
 use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, policy, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 15] = [
+const BUILT_IN: [&str; 16] = [
     "ask_agent",
     "backlog_add",
     "backlog_search",
@@ -22,6 +22,7 @@ const BUILT_IN: [&str; 15] = [
     "git_log",
     "git_show",
     "http_get",
+    "memory_forget",
     "memory_save",
     "memory_search",
     "read_feed",
