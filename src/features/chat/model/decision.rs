@@ -89,7 +89,7 @@ pub enum Reason {
     /// A platform notice, or a foreign bot that is not listed or mentioned nobody.
     NotAPerson,
     Empty,
-    /// Only an emoji, or only thanks.
+    /// Only an emoji, only thanks, or only agreement with an answer.
     NoAnswerWanted,
     /// It arrived while the process was down and is older than the limit.
     TooOld,
@@ -128,7 +128,17 @@ pub enum Reason {
 impl Reason {
     /// Whether what was said before may change the decision.
     pub fn depends_on_talk(self) -> bool {
-        matches!(self, Self::Standup | Self::Bound | Self::ListenOnly | Self::Greeting | Self::Question | Self::Directive | Self::Silence)
+        matches!(
+            self,
+            Self::Standup
+                | Self::Thread
+                | Self::Bound
+                | Self::ListenOnly
+                | Self::Greeting
+                | Self::Question
+                | Self::Directive
+                | Self::Silence
+        )
     }
 
     /// One line for logs, `trace` and `/status`.
@@ -142,7 +152,7 @@ impl Reason {
             Self::ChannelIgnored => "the channel's kind is ignore",
             Self::NotAPerson => "the author is no person",
             Self::Empty => "there is nothing to read in it",
-            Self::NoAnswerWanted => "only an emoji or thanks",
+            Self::NoAnswerWanted => "only an emoji, thanks or agreement",
             Self::TooOld => "it is older than what is answered after a pause",
             Self::Deleted => "it was deleted",
             Self::Standup => "in a standup channel the coordinator answers what is asked or requested",

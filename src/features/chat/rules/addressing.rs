@@ -287,6 +287,16 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Whether a text begins with a name that is not known here and goes on to that person: "Bob, how are you?".
+pub(super) fn calls_a_stranger(text: &[Sentence<'_>]) -> bool {
+    let Some(first) = text.first() else { return false };
+    let greets = |at: usize| [Sense::Greeting, Sense::Attention].into_iter().map(|sense| first.phrase(at, sense)).max().unwrap_or_default();
+    let at = greets(0);
+    let is_name = matches!(first.pieces.get(at), Some(Piece::Word(word)) if word.capital && !word.quoted) && first.is_unknown_at(at);
+    let speaks = || [Sense::You, Sense::CanYou].into_iter().any(|sense| text.iter().any(|sentence| sentence.holds(sense)));
+    is_name && matches!(first.pieces.get(at + 1), Some(Piece::Comma)) && speaks()
+}
+
 /// Whether what follows a name at the beginning of a sentence shows that it is an address.
 fn is_address(sentence: &Sentence<'_>, called: &Called<'_>, greeted: bool, is_first: bool) -> bool {
     if called.mentioned {

@@ -132,6 +132,12 @@ pub(super) fn is_thanks(text: &[Sentence<'_>], names: &Names<'_>) -> bool {
     (only || short()) && !text.iter().any(|sentence| sentence.asks)
 }
 
+/// Whether a text only takes note or agrees: "ok", "good to know 👍".
+pub(super) fn is_agreement(text: &[Sentence<'_>]) -> bool {
+    let around = [Sense::Thanks, Sense::Praise, Sense::Team, Sense::Title];
+    says_only(text, &[Sense::Agreeing], &around, |_| false) && !text.iter().any(|sentence| sentence.asks)
+}
+
 /// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince".
 pub(super) fn is_stop(text: &[Sentence<'_>], phrases: &[String], names: &Names<'_>) -> bool {
     let words: Vec<_> = text.iter().flat_map(Sentence::words).collect();

@@ -12,7 +12,7 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{without_invisible, without_quotes_and_code};
 
-use crate::features::chat::rules::addressing::{Addressed, Names, spoken};
+use crate::features::chat::rules::addressing::{Addressed, Names, calls_a_stranger, spoken};
 use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
 use crate::features::chat::rules::intent;
@@ -63,7 +63,7 @@ type Rule = fn(&Arrival<'_>, &Reading<'_>) -> Option<Decision>;
 
 /// The order of CHAT-7. The first rule that applies decides. The specification leaves two positions open. Stop comes first, so that no list and no
 /// halt can suppress it. A direct message comes before names, because only the persona written to can speak in that conversation.
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     stopped,
     unheard,
     wants_no_answer,
@@ -72,6 +72,7 @@ const RULES: [Rule; 12] = [
     addressed,
     replied,
     among_people,
+    agreed,
     in_own_thread,
     followed_up,
     bound,
@@ -306,8 +307,15 @@ fn is_for_others(arrival: &Arrival<'_>, reading: &Reading<'_>) -> bool {
     !to_team && (reading.addressed.others || replies || reading.announces())
 }
 
-fn in_own_thread(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
+/// "Ok" after an answer that asked nothing.
+fn agreed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
+    let is_told = arrival.talk.recent.is_some_and(|recent| recent.is_told) && arrival.message.attachments.is_empty();
+    (is_told && intent::is_agreement(&reading.text)).then(|| Decision::nobody(Reason::NoAnswerWanted))
+}
+
+fn in_own_thread(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     match arrival.thread? {
+        _ if calls_a_stranger(&reading.text) => None,
         ThreadOf::Persona(slug) => one(arrival, slug, Reason::Thread),
         ThreadOf::Person => None,
     }
@@ -317,7 +325,7 @@ fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision>
     let recent = arrival.talk.recent?;
     let goes_on = !recent.is_interrupted || wants_something(reading);
     // The coordinator asks others, whomever one talked to before.
-    (goes_on && !reading.addressed.team && reading.ask.is_none()).then_some(())?;
+    (goes_on && !reading.addressed.team && reading.ask.is_none() && !calls_a_stranger(&reading.text)).then_some(())?;
     one(arrival, recent.with.as_ref()?, Reason::FollowUp)
 }
 
@@ -343,6 +351,8 @@ fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision>
         arrival.talk.recent.is_none_or(|recent| !recent.is_busy).then_some(Reason::Greeting)?
     } else if reading.addressed.team {
         Reason::Team
+    } else if calls_a_stranger(text) {
+        return None;
     } else if arrival.fallback != FallbackAnswer::Always && are_among_themselves(arrival) {
         return None;
     } else if intent::is_question(text) {

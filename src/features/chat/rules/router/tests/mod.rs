@@ -44,6 +44,43 @@ fn replies_and_threads_belong_to_their_persona() {
         reply(case);
     });
     each(&[("go on", "nobody / Silence")], |case| case.replied_to = Some("gone".into()));
+    each(&[("Bob, was that you?", "nobody / ForOthers"), ("no, Bob", "nobody / ForOthers")], thread);
+}
+
+#[test]
+fn agreement_with_an_answer_that_asked_nothing_wants_no_answer() {
+    let told = |is_told: bool| {
+        move |case: &mut Case| case.recent = RecentTalk { with: Some("vince".into()), is_told, ..RecentTalk::default() }
+    };
+    let agreeing = ["ok 👍", "got it, thanks", "alles klar", "Понятно!", "好的", "good to know", "d'accord, merci"];
+    for text in agreeing {
+        each(&[(text, "nobody / NoAnswerWanted")], told(true));
+    }
+    each(&[("ok", "vince / FollowUp"), ("yes", "vince / FollowUp")], told(false));
+    each(&[("ok?", "vince / FollowUp"), ("ok and then", "vince / FollowUp"), ("no", "vince / FollowUp")], told(true));
+    let in_thread = |is_told| {
+        move |case: &mut Case| {
+            case.thread = Some(ThreadOf::Persona("eliza".into()));
+            case.recent.is_told = is_told;
+        }
+    };
+    each(&[("ok 👍", "nobody / NoAnswerWanted")], in_thread(true));
+    each(&[("ok 👍", "eliza / Thread")], in_thread(false));
+}
+
+#[test]
+fn somebody_whom_the_team_has_not_met_is_somebody_all_the_same() {
+    let strangers = [
+        ("Zoe, wie geht es dir?", "nobody / Silence"),
+        ("Hi Zoe, can you send me the file?", "nobody / Silence"),
+        ("Ok, can you send me the file?", "kelly / Question"),
+        ("Team, can you send me the file?", "kelly / Team"),
+        ("Zoe, is the build green?", "kelly / Question"),
+    ];
+    plainly(&strangers);
+    assert_eq!(Case::says("Zoe, wie geht es dir?").route().unsure, Some("kelly".into()));
+    each(&strangers[..2], |case| case.recent.with = Some("vince".into()));
+    each(&strangers[..2], |case| case.thread = Some(ThreadOf::Persona("eliza".into())));
 }
 
 #[test]
