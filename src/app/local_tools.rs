@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::features::backlog::tools::BacklogAdd;
+use crate::features::backlog::tools::{BacklogAdd, BacklogSearch};
+use crate::features::memory::tool::MemoryForget;
 use crate::store::Store;
 use kernel::memory::tools::memory_tools;
 use kernel::people::People;
@@ -30,7 +31,9 @@ pub fn local_tools(deps: LocalDeps) -> Vec<Arc<dyn Tool>> {
     let mut tools = workspace_tools(&workspaces);
     tools.extend(git_tools(git));
     tools.extend(memory_tools(&store));
+    tools.push(Arc::new(MemoryForget(store.clone())));
     tools.push(Arc::new(ReadFeed(feeds)));
+    tools.push(Arc::new(BacklogSearch { store: store.clone(), roster: roster.clone() }));
     tools.push(Arc::new(BacklogAdd { store, roster, people }));
     tools
 }

@@ -10,6 +10,8 @@ use kernel::{chat::outbox, events, feeds, llm, memory};
 pub fn retention_rules(settings: &RetentionSettings, workspaces: &Workspaces) -> Vec<RetentionRule> {
     let mut rules = vec![
         outbox::store::retention(settings.messages()),
+        kernel::chat::store::retention(settings.messages()),
+        kernel::chat::store::picture_retention(),
         llm::store::retention(settings.model_calls()),
         feeds::retention(settings.samples()),
         events::retention(settings.events()),

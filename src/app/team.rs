@@ -98,7 +98,7 @@ impl Team {
                 platform,
                 serves,
                 listeners: iter::once(meetings.listener())
-                    .chain(FEATURES.iter().filter_map(|feature| feature.listener(&services)))
+                    .chain(FEATURES.iter().flat_map(|feature| feature.listeners(&services)))
                     .collect(),
                 agents: agents.clone(),
                 clock: clock.clone(),

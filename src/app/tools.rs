@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::app::{LocalDeps, TeamFeeds, local_tools};
 use crate::config::Config;
+use crate::features;
 use crate::store::Store;
 use kernel::agent::Readings;
 use kernel::persona::FeedSpec;
@@ -53,7 +54,7 @@ pub(super) fn toolbox(
         people: super::people(config, store),
     });
     tools.extend(web_tools(&config.tools, Arc::new(SystemLookup))?);
-    let toolbox = Toolbox::new(tools, clock.clone());
+    let toolbox = Toolbox::new(tools, clock.clone()).with_acts(features::acts());
     for persona in roster.personas() {
         toolbox.check_listed(&persona.tools).map_err(|unknown| anyhow::anyhow!("{} lists a tool wrongly: {unknown}", persona.name))?;
     }

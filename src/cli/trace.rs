@@ -142,7 +142,7 @@ fn lines_before_the_log(trace: &Trace) -> Vec<Line> {
     for row in &trace.inbox {
         if let (Some(decision), Some(at)) = (&row.decision, row.decided_at) {
             let who = decision.responders.iter().map(ToString::to_string).collect::<Vec<_>>();
-            lines.push(line(at, describe_decision(&who.join(", "), decision.explain())));
+            lines.push(line(at, describe_decision(&who.join(", "), &decision.explain())));
         }
     }
     lines.extend(trace.turns.iter().flat_map(|row| lines_of_turn(row.finished_at.unwrap_or(row.turn.queued_at), row)));

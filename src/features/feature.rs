@@ -24,6 +24,7 @@ use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
+use kernel::tools::Act;
 use kernel::tools::workspace::Workspaces;
 
 /// What a feature adds to the team. Each implements what it has.
@@ -45,9 +46,14 @@ pub trait Feature: Send + Sync {
         Ok(())
     }
 
-    /// Reacts to what people say, before a persona answers.
-    fn listener(&self, _services: &Services) -> Option<Arc<dyn Listener>> {
-        None
+    /// React to what people say, before a persona answers.
+    fn listeners(&self, _services: &Services) -> Vec<Arc<dyn Listener>> {
+        Vec::new()
+    }
+
+    /// What an answer of a persona must not claim to have done without doing it.
+    fn acts(&self) -> &'static [Act] {
+        &[]
     }
 
     /// Runs its jobs.

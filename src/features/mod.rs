@@ -12,6 +12,7 @@ pub mod standup;
 
 use kernel::commands::{Authorize, Registry, Services};
 use kernel::config::Section;
+use kernel::tools::Act;
 use schedule::model::Actions;
 
 pub use feature::{Feature, FeatureDeps, FeatureSection, FeatureSettings, Running, Shown, TerminalCommand};
@@ -39,6 +40,11 @@ pub fn registry(platform: &'static str, services: &Services, authorize: Authoriz
 /// The sections of `teamroom.toml` that belong to one feature alone.
 pub fn read_settings(root: &mut Section<'_>) -> FeatureSettings {
     FEATURES.iter().filter_map(|feature| feature.read_settings(root)).collect()
+}
+
+/// What an answer of a persona must not claim to have done without doing it.
+pub fn acts() -> Vec<Act> {
+    FEATURES.iter().flat_map(|feature| feature.acts()).cloned().collect()
 }
 
 /// What scheduled jobs can do.

@@ -5,7 +5,7 @@ use std::ops::{Add, Sub};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{LedgerId, PersonaSlug, WorkItemId};
+use crate::ids::{ChainId, LedgerId, PersonaSlug, WorkItemId};
 use crate::persona::Tier;
 
 /// Millionths of a US dollar. The price of a million tokens in dollars equals the price of one token in this unit.
@@ -85,6 +85,8 @@ pub enum Purpose {
     Ask,
     Standup,
     Step,
+    /// Whom a message is for.
+    Routing,
     Board,
     Overwatch,
     /// Vectors of what is remembered and asked, and summaries of long channels.
@@ -99,6 +101,7 @@ impl Purpose {
             Self::Ask => "ask",
             Self::Standup => "standup",
             Self::Step => "step",
+            Self::Routing => "routing",
             Self::Board => "board",
             Self::Overwatch => "overwatch",
             Self::Memory => "memory",
@@ -128,6 +131,14 @@ impl CallOutcome {
     }
 }
 
+/// How many model calls one message of a person pays for, with all that follows from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowance {
+    pub chain: ChainId,
+    /// Those of the whole chain, however they are made.
+    pub calls: u32,
+}
+
 /// A planned model call with its worst-case cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reservation {
@@ -138,6 +149,8 @@ pub struct Reservation {
     pub purpose: Purpose,
     /// The id of the turn, ask, meeting or item.
     pub subject: String,
+    /// None: only money is a limit.
+    pub allowance: Option<Allowance>,
     pub provider: String,
     pub model: String,
     pub tier: Tier,

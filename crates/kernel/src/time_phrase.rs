@@ -8,7 +8,7 @@ use chrono::{DateTime, Datelike as _, Days, Months, NaiveDate, TimeDelta, Utc, W
 pub(crate) struct TimeRange {
     pub since: DateTime<Utc>,
     pub until: DateTime<Utc>,
-    /// The words used: `this week`.
+    /// The words used: `this week`, `in May`.
     pub label: String,
 }
 
@@ -20,9 +20,16 @@ pub(crate) fn find(words: &[String], now: DateTime<Utc>) -> Option<(TimeRange, s
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     (0..words.len()).find_map(|at| {
         let (since, until, taken) = parse(&words[at..], now)?;
-        let label = words[at..at + taken].join(" ");
+        let label = words[at..at + taken].iter().map(|word| spelled(word)).collect::<Vec<_>>().join(" ");
         Some((TimeRange { since, until: until.min(now), label }, at..at + taken))
     })
+}
+
+/// Days and months have a capital letter.
+fn spelled(word: &str) -> String {
+    let is_name = word.parse::<Weekday>().is_ok() || word.parse::<chrono::Month>().is_ok();
+    let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+    if is_name { first.to_uppercase() + rest } else { word.to_owned() }
 }
 
 /// The range at the beginning of `words`: from, to, and the number of words used.
@@ -118,11 +125,11 @@ mod tests {
             ("past two weeks", "11-07 22:50 to 11-21 22:50: past two weeks"),
             ("in the last hour", "11-21 21:50 to 11-21 22:50: last hour"),
             ("last 36 hours", "11-20 10:50 to 11-21 22:50: last 36 hours"),
-            ("since monday", "11-16 00:00 to 11-21 22:50: since monday"),
+            ("since monday", "11-16 00:00 to 11-21 22:50: since Monday"),
             ("since yesterday", "11-20 00:00 to 11-21 22:50: since yesterday"),
-            ("on saturday", "11-21 00:00 to 11-21 22:50: on saturday"),
-            ("last tuesday", "11-17 00:00 to 11-18 00:00: last tuesday"),
-            ("in october", "10-01 00:00 to 11-01 00:00: in october"),
+            ("on saturday", "11-21 00:00 to 11-21 22:50: on Saturday"),
+            ("last tuesday", "11-17 00:00 to 11-18 00:00: last Tuesday"),
+            ("in october", "10-01 00:00 to 11-01 00:00: in October"),
             ("last month", "10-01 00:00 to 11-01 00:00: last month"),
             ("this month", "11-01 00:00 to 11-21 22:50: this month"),
             ("since 2026-11-01", "11-01 00:00 to 11-21 22:50: since 2026-11-01"),

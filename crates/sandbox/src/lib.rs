@@ -184,6 +184,17 @@ impl Sandbox {
         Some(pinged.iter().map(ToString::to_string).collect())
     }
 
+    /// Shows what a link of a message leads to, as Discord does a moment after the message: by an update that is no edit. False without the message.
+    pub fn unfurl(&self, channel: &str, message: &str, url: &str, title: &str) -> bool {
+        let mut core = self.server.core();
+        let (Ok(channel), Ok(message)) = (channel.parse(), message.parse()) else { return false };
+        let Some(mut found) = core.world.messages.get(channel, message).cloned() else { return false };
+        found.embeds.push(serde_json::json!({ "type": "link", "url": url, "title": title }));
+        core.world.put_changed(found);
+        core.flush();
+        true
+    }
+
     /// Responses with 401, 403 and 429 in the past ten minutes.
     pub fn invalid_requests(&self) -> usize {
         self.server.limits().invalid_requests()

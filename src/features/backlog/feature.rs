@@ -5,13 +5,16 @@ use clap::ArgMatches;
 
 use crate::config::RetentionSettings;
 use crate::features::backlog::replies::ReplyListener;
+use crate::features::backlog::requests::RequestListener;
 use crate::features::backlog::service::{self, Backlog};
+use crate::features::backlog::tools::ADDING;
 use crate::features::backlog::{Deps, Work, commands, store, terminal, workspaces};
 use crate::features::chat::listener::Listener;
 use crate::features::{Feature, FeatureDeps, TerminalCommand};
 use kernel::commands::{Refused, Registry, Services};
 use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::repository::Repositories;
+use kernel::tools::Act;
 use kernel::tools::workspace::Workspaces;
 
 pub struct BacklogFeature;
@@ -60,8 +63,12 @@ impl Feature for BacklogFeature {
         Ok(services.late::<Work>().get()?.recover().await?)
     }
 
-    fn listener(&self, services: &Services) -> Option<Arc<dyn Listener>> {
-        Some(Arc::new(ReplyListener { backlog: services.late() }))
+    fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
+        vec![Arc::new(ReplyListener { backlog: services.late() }), Arc::new(RequestListener { backlog: services.late() })]
+    }
+
+    fn acts(&self) -> &'static [Act] {
+        &[ADDING]
     }
 
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {

@@ -60,6 +60,8 @@ mod reminding;
 pub mod render;
 mod replies;
 mod repositories;
+mod request;
+mod requests;
 pub mod review;
 mod running;
 pub mod service;

@@ -22,6 +22,11 @@ pub trait Listener: Send + Sync + 'static {
     fn accompany(&self, _message: &InboundMessage, _decision: &Decision) -> Option<Box<dyn Effect>> {
         None
     }
+
+    /// What follows from another text of a message that was taken. It is written in the transaction of the edit. Reads the database and writes nothing.
+    async fn reconsider(&self, _edited: &InboundMessage) -> Result<Option<Taken>, StoreError> {
+        Ok(None)
+    }
 }
 
 /// A message taken by a feature. No persona answers it.

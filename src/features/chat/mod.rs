@@ -15,11 +15,15 @@
 //! | a turn has begun | the job `running`, its holder silent | takes it back and runs it again; if it killed its process three times alone, the person is told |
 //! | the answer was stored | turn `answered`, job `done`, outbox `pending`; turns of agents that follow, `queued` with their jobs | sends it; no model is called again |
 //! | a stop was heard | the halt; turns and jobs `cancelled` | keeps silent |
+//! | a call of a tool was made for a turn | the steps of its job | goes on behind it; no call is made twice |
+//! | a person is asked to allow a call | approval `asked`, its buttons in the outbox | waits for the person |
+//! | a person allowed it | approval `allowed` with a job | makes the call and says so |
 //! | it was sent | outbox `pending` | sends with the same nonce, or reads back first |
 //! | an ask was put | ask `asked`; its turn open, unless a command asked | the turn asks again; the ask of a command expires |
 //! | an ask has expired | ask `expired`, the job `ask.late` | any process asks again and delivers |
 //! | the late answer was stored | the same, with the answer as a step of the job | posts it; no model is called again |
 
+pub mod approvals;
 mod channel;
 pub mod commands;
 mod feature;
@@ -138,6 +142,13 @@ impl Conversation {
             PlatformEvent::Message(message) => self.receive(*message).await,
             PlatformEvent::Edited { message, text, edited_at, .. } => self.take_edit(&message, text, edited_at).await,
             PlatformEvent::Deleted { messages, channel } => self.take_deletion(&messages, &channel).await,
+            PlatformEvent::Reacted(reaction) => Ok(self.deps().store.record_reaction(&reaction, self.deps().clock.now()).await?),
+            PlatformEvent::Unreacted { message, person, emoji } => {
+                Ok(self.deps().store.remove_reactions(&message, person.as_ref(), emoji.as_deref()).await?)
+            }
+            PlatformEvent::Unfurled { message, channel, url, title } => {
+                Ok(self.deps().store.record_link(&message, &channel, &url, &title, self.deps().clock.now()).await?)
+            }
             PlatformEvent::Seen { author, channel } => {
                 let at = self.deps().clock.now();
                 Ok(self.deps().store.record_seen(&Seen { author: &author, channel: &channel, at }).await?)

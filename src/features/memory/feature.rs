@@ -2,18 +2,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::features::chat::listener::{Listener, Taken};
-use crate::features::chat::model::decision::Decision;
+use crate::features::chat::listener::Listener;
 use crate::features::memory::knowledge::{KnowledgeListener, ReadKnowledge};
 use crate::features::memory::listener::RememberListener;
 use crate::features::memory::summaries::SummariseChannels;
-use crate::features::memory::{Deps, Memories, commands};
+use crate::features::memory::{Deps, FORGETTING, Memories, REMEMBERING, commands};
 use crate::features::{Feature, FeatureDeps};
-use kernel::chat::message::InboundMessage;
 use kernel::commands::{Refused, Registry, Services};
-use kernel::db::{Effect, StoreError};
 use kernel::jobs::JobHandler;
 use kernel::memory::job::VectorsHandler;
+use kernel::tools::Act;
 use kernel::tools::web::{PageReader, SystemLookup};
 
 pub struct MemoryFeature;
@@ -46,9 +44,12 @@ impl Feature for MemoryFeature {
         Ok(())
     }
 
-    fn listener(&self, services: &Services) -> Option<Arc<dyn Listener>> {
-        let (remember, knowledge) = (RememberListener { memories: services.late() }, KnowledgeListener { memories: services.late() });
-        Some(Arc::new(MemoryListener { remember, knowledge }))
+    fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
+        vec![Arc::new(RememberListener { memories: services.late() }), Arc::new(KnowledgeListener { memories: services.late() })]
+    }
+
+    fn acts(&self) -> &'static [Act] {
+        &[REMEMBERING, FORGETTING]
     }
 
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
@@ -62,29 +63,5 @@ impl Feature for MemoryFeature {
             handlers.push(Arc::new(vectors));
         }
         Ok(handlers)
-    }
-}
-
-/// Hears what people want remembered or forgotten, and what they post in knowledge channels.
-struct MemoryListener {
-    remember: RememberListener,
-    knowledge: KnowledgeListener,
-}
-
-#[async_trait]
-impl Listener for MemoryListener {
-    fn recognises(&self, message: &InboundMessage) -> bool {
-        self.remember.recognises(message)
-    }
-
-    async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
-        match self.remember.take(message, decision).await? {
-            Some(taken) => Ok(Some(taken)),
-            None => self.knowledge.take(message, decision).await,
-        }
-    }
-
-    fn accompany(&self, message: &InboundMessage, decision: &Decision) -> Option<Box<dyn Effect>> {
-        self.knowledge.accompany(message, decision)
     }
 }

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use super::button::{MemoryButton, Press};
 use super::render::render_taught;
 use super::request::{Forgettable, Request, parse_forget, parse_request};
-use super::service::{Asker, Lesson, Meant, Memories, MemoryError};
-use super::store::Teach;
+use super::service::{Asker, Lesson, Meant, Memories, MemoryError, Taught};
+use super::store::{ChangeTaught, Teach};
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
 use kernel::chat::message::{AuthorKind, InboundMessage, Place};
@@ -42,6 +42,7 @@ impl Listener for RememberListener {
             reply_to: Some(message.id.clone()),
             ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, text)
         };
+        let asker = Asker::author(message);
         if let Some(forgettable) = find_forget(&memories, message) {
             let meant = match (&forgettable, &message.reply_to) {
                 (Forgettable::Id(id), _) => Meant::Id(id),
@@ -49,7 +50,7 @@ impl Listener for RememberListener {
                 (Forgettable::That, None) => Meant::Last { channel: &message.channel.id },
             };
             let why = "something is to be forgotten".to_owned();
-            return match memories.draft_forget_that(&meant, &Asker::author(message)).await {
+            return match memories.draft_forget_that(&meant, &asker).await {
                 Ok(Some((told, forget))) => Ok(Some(Taken { why, reply: Some(say(told)), effect: Some(Box::new(forget)) })),
                 Ok(None) => Ok(None),
                 Err(MemoryError::Refused(told)) => Ok(Some(Taken { why, reply: Some(say(told)), effect: None })),
@@ -59,22 +60,57 @@ impl Listener for RememberListener {
         let Some(Request { text, replaces }) = find_request(&memories, message) else { return Ok(None) };
         let why = "it is to be remembered".to_owned();
         let lesson = Lesson { text: &text, replaces: replaces.as_deref(), source: MemorySource::Message(message.id.clone()) };
-        Ok(Some(match memories.draft(lesson, &Asker::author(message)).await {
+        Ok(Some(match memories.draft(lesson, &asker).await {
             Ok(taught) => {
-                let forget = MemoryButton::new(Press::Forget, taught.kept()).render();
-                let replace = taught.rival.as_ref().map(|rival| MemoryButton::replacing(taught.kept(), &rival.id).render());
-                let buttons = replace.into_iter().chain([forget]).collect();
-                let reply = OutboundMessage { buttons, ..say(render_taught(&taught, message.channel.place == Place::Direct)) };
-                Taken {
-                    why,
-                    reply: Some(reply),
-                    effect: Some(Box::new(Teach { known: taught.known.map(|known| known.id), memory: taught.memory })),
-                }
+                let reply = confirm(&taught, message, say);
+                Taken { why, reply: Some(reply), effect: Some(Box::new(teach(taught))) }
             }
             Err(MemoryError::Refused(told)) => Taken { why, reply: Some(say(told)), effect: None },
             Err(MemoryError::Store(error)) => return Err(error),
         }))
     }
+
+    /// The fact is what the message says now. The text before it is forgotten, because its author took it back.
+    async fn reconsider(&self, edited: &InboundMessage) -> Result<Option<Taken>, StoreError> {
+        let Ok(memories) = self.memories.get() else { return Ok(None) };
+        let older = memories.list_taught_in(&edited.id).await?;
+        if older.is_empty() {
+            return Ok(None);
+        }
+        let say = |text: String| OutboundMessage {
+            reply_to: Some(edited.id.clone()),
+            ..OutboundMessage::new(&memories.roster().coordinator().slug, &edited.channel.id, OutboundKind::Notice, text)
+        };
+        let why = "what it teaches has changed".to_owned();
+        let asker = Asker::author(edited);
+        let forget = |reply: OutboundMessage, new: Option<Teach>| {
+            let effect = ChangeTaught { older: older.clone(), new, by: asker.person.clone() };
+            Ok(Some(Taken { why: why.clone(), reply: Some(reply), effect: Some(Box::new(effect)) }))
+        };
+        let Some(Request { text, replaces }) = find_request(&memories, edited) else {
+            return forget(say("I've forgotten that, as your message doesn't ask me to remember it any more.".to_owned()), None);
+        };
+        let lesson = Lesson { text: &text, replaces: replaces.as_deref(), source: MemorySource::Message(edited.id.clone()) };
+        match memories.draft(lesson, &asker).await {
+            // Only marks or capitals changed.
+            Ok(taught) if taught.known.as_ref().is_some_and(|known| older.iter().any(|memory| memory.id == known.id)) => Ok(None),
+            Ok(taught) => forget(confirm(&taught, edited, say), Some(teach(taught))),
+            Err(MemoryError::Refused(told)) => forget(say(told), None),
+            Err(MemoryError::Store(error)) => Err(error),
+        }
+    }
+}
+
+/// Says that something is to be remembered, with the button that takes it back.
+fn confirm(taught: &Taught, message: &InboundMessage, say: impl FnOnce(String) -> OutboundMessage) -> OutboundMessage {
+    let forget = MemoryButton::new(Press::Forget, taught.kept()).render();
+    let replace = taught.rival.as_ref().map(|rival| MemoryButton::replacing(taught.kept(), &rival.id).render());
+    let buttons = replace.into_iter().chain([forget]).collect();
+    OutboundMessage { buttons, ..say(render_taught(taught, message.channel.place == Place::Direct)) }
+}
+
+fn teach(taught: Taught) -> Teach {
+    Teach { known: taught.known.map(|known| known.id), memory: taught.memory }
 }
 
 fn find_request(memories: &Memories, message: &InboundMessage) -> Option<Request> {

@@ -25,7 +25,26 @@ pub mod request;
 mod service;
 mod store;
 mod summaries;
+pub mod tool;
+
+use kernel::tools::Act;
 
 pub use feature::MemoryFeature;
 pub use render::offer_lesson;
 pub use service::{Deps, Memories};
+
+/// What an answer must not claim without the tool that does it.
+pub const REMEMBERING: Act = Act {
+    name: "memory",
+    claim: "something was or will be remembered, noted, saved or written down",
+    tool: Some("memory_save"),
+    correction: "Correction: nothing was remembered.",
+};
+
+/// The same for what is taken back.
+pub const FORGETTING: Act = Act {
+    name: "forgetting",
+    claim: "something was or will be forgotten or deleted from the memory",
+    tool: Some("memory_forget"),
+    correction: "Correction: nothing was forgotten.",
+};

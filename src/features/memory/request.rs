@@ -33,6 +33,22 @@ pub fn parse_request(text: &str, names: &[&str]) -> Option<Request> {
     Some(parse_instead(said).unwrap_or_else(|| Request { text: said.to_owned(), replaces: None }))
 }
 
+/// How people take back what they have just taught, in some languages. Each is the whole message besides an address and a "please".
+const FORGET_THAT: [&str; 12] = [
+    "forget that",
+    "forget it",
+    "forget this",
+    "forget that again",
+    "forget what i said",
+    "forget what i just said",
+    "vergiss das",
+    "vergiss das wieder",
+    "olvida eso",
+    "oublie ça",
+    "esquece isso",
+    "забудь это",
+];
+
 /// What somebody wants forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forgettable {
@@ -44,6 +60,9 @@ pub enum Forgettable {
 
 /// "forget that", "forget #k3m9xz". None: it is no such request.
 pub fn parse_forget(text: &str, names: &[&str]) -> Option<Forgettable> {
+    if is_forget_that(text, names) {
+        return Some(Forgettable::That);
+    }
     let said = find_after(text, names, strip_forget)?;
     let id = clean_id(said);
     match id.as_str() {
@@ -57,6 +76,20 @@ fn strip_forget(text: &str) -> Option<&str> {
     let verb = text.get(..FORGET.len()).filter(|verb| verb.eq_ignore_ascii_case(FORGET))?;
     let said = text[verb.len()..].strip_prefix(char::is_whitespace)?.trim();
     (!said.is_empty() && !said.contains(char::is_whitespace)).then_some(said)
+}
+
+/// Whether a message only says that something is to be forgotten, but not what.
+fn is_forget_that(text: &str, names: &[&str]) -> bool {
+    let is_name = |word: &str| names.iter().any(|name| fold_name(name).split_whitespace().any(|part| part == word));
+    let mut rest = text.trim();
+    while let Some((_, after)) = split_mention(rest) {
+        rest = after.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+    }
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let words: Vec<String> = rest.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
+    let first = words.iter().position(|word| !BEFORE.contains(&word.as_str()) && !is_name(word)).unwrap_or(words.len());
+    let said: Vec<&str> = words[first..].iter().map(String::as_str).filter(|word| *word != "please" && *word != "bitte").collect();
+    FORGET_THAT.contains(&said.join(" ").as_str())
 }
 
 /// What stands after the verb, where nothing but an address stands before it.
@@ -161,6 +194,22 @@ mod tests {
             ["forget about it", "forget me not", "don't forget that", "I forget that", "forget", "forget everyone", "forgetting it"]
         {
             assert_eq!(parse_forget(message, &["Kelly"]), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_was_taught_is_taken_back_in_a_few_words() {
+        for text in [
+            "forget that",
+            "Kelly, forget that please!",
+            "<user:discord:7> forget it",
+            "hey Big Ear, please forget what I just said",
+            "Vergiss das bitte wieder.",
+        ] {
+            assert!(is_forget_that(text, &["Kelly", "Big Ear"]), "{text}");
+        }
+        for text in ["forget that we met", "I forget that", "don't forget that", "forget", "did you forget that?", "Bob, forget that", ""] {
+            assert!(!is_forget_that(text, &["Kelly"]), "{text}");
         }
     }
 

@@ -36,8 +36,15 @@ impl Store {
         Ok(forgotten)
     }
 
+    /// Finds all that repeats memories which are to be forgotten. Writes nothing.
+    pub(super) async fn draft_forget(&self, memories: Vec<Memory>, by: &Teacher, at: DateTime<Utc>) -> Result<Forget> {
+        let posts = self.list_repeating(&memories).await?;
+        let heard = self.list_retold(&memories, by).await?;
+        Ok(Forget { memories, posts, heard, by: by.clone(), at })
+    }
+
     /// What the team has posted that repeats one of these memories, where it could be told.
-    pub(super) async fn list_repeating(&self, memories: &[Memory]) -> Result<Vec<Said>> {
+    async fn list_repeating(&self, memories: &[Memory]) -> Result<Vec<Said>> {
         let Some(since) = memories.iter().map(|memory| memory.created_at).min() else { return Ok(Vec::new()) };
         let texts: Vec<&str> = memories.iter().map(|memory| memory.text.as_str()).collect();
         let mut found = Vec::new();
@@ -48,7 +55,7 @@ impl Store {
     }
 
     /// Messages in which the one who has these forgotten, or who taught them, says the same.
-    pub(super) async fn list_retold(&self, memories: &[Memory], by: &Teacher) -> Result<Vec<MessageId>> {
+    async fn list_retold(&self, memories: &[Memory], by: &Teacher) -> Result<Vec<MessageId>> {
         let Some(first) = memories.iter().map(|memory| memory.created_at).min() else { return Ok(Vec::new()) };
         let people: Vec<&UserId> = memories.iter().filter_map(Memory::person).chain([by]).filter_map(|person| person.id.as_ref()).collect();
         let mut found = Vec::new();
@@ -133,6 +140,25 @@ impl Effect for Forget {
     }
 }
 
+/// What a person taught is taken back, perhaps for something else. The message stays, with what it says now.
+#[derive(Debug)]
+pub(super) struct ChangeTaught {
+    pub(super) older: Vec<Memory>,
+    pub(super) new: Option<Teach>,
+    pub(super) by: Teacher,
+}
+
+#[async_trait]
+impl Effect for ChangeTaught {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
+        forget_each(transaction, &self.older, &self.by, at).await?;
+        if let Some(new) = &self.new {
+            teach(transaction, &new.memory, new.known.as_ref()).await?;
+        }
+        Ok(Applied::Done)
+    }
+}
+
 async fn teach(transaction: &mut Transaction, memory: &Memory, known: Option<&MemoryId>) -> Result<MemoryId> {
     let kept = save_memory_as(transaction, memory, known).await?;
     if let Some(message) = memory.message() {
@@ -148,20 +174,22 @@ async fn teach(transaction: &mut Transaction, memory: &Memory, known: Option<&Me
 
 async fn forget(transaction: &mut Transaction, forgetting: &Forget) -> Result<usize> {
     let Forget { memories, posts, heard, by, at } = forgetting;
-    let mut forgotten = 0;
-    for memory in memories {
-        if forget_memory(transaction, &memory.id, &by.name, *at).await? {
-            record(transaction, &event(memory, "forgotten", by, *at)).await?;
-            forgotten += 1;
-        }
-        if let Some(message) = memory.message() {
-            withhold_message(transaction, message, *at).await?;
-        }
-    }
-    for message in heard {
+    let forgotten = forget_each(transaction, memories, by, *at).await?;
+    for message in memories.iter().filter_map(Memory::message).chain(heard) {
         withhold_message(transaction, message, *at).await?;
     }
     withhold_posts(transaction, posts, *at).await?;
+    Ok(forgotten)
+}
+
+async fn forget_each(transaction: &mut Transaction, memories: &[Memory], by: &Teacher, at: DateTime<Utc>) -> Result<usize> {
+    let mut forgotten = 0;
+    for memory in memories {
+        if forget_memory(transaction, &memory.id, &by.name, at).await? {
+            record(transaction, &event(memory, "forgotten", by, at)).await?;
+            forgotten += 1;
+        }
+    }
     Ok(forgotten)
 }
 

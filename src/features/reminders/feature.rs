@@ -3,10 +3,11 @@ use std::sync::Arc;
 use crate::features::chat::listener::Listener;
 use crate::features::reminders::jobs::TellReminder;
 use crate::features::reminders::listener::RemindListener;
-use crate::features::reminders::{Deps, Reminders, commands};
+use crate::features::reminders::{Deps, REMINDING, Reminders, commands};
 use crate::features::{Feature, FeatureDeps};
 use kernel::commands::{Refused, Registry, Services};
 use kernel::jobs::JobHandler;
+use kernel::tools::Act;
 
 pub struct RemindersFeature;
 
@@ -25,8 +26,12 @@ impl Feature for RemindersFeature {
         })));
     }
 
-    fn listener(&self, services: &Services) -> Option<Arc<dyn Listener>> {
-        Some(Arc::new(RemindListener { reminders: services.late() }))
+    fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
+        vec![Arc::new(RemindListener { reminders: services.late() })]
+    }
+
+    fn acts(&self) -> &'static [Act] {
+        &[REMINDING]
     }
 
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {

@@ -36,5 +36,15 @@ mod store;
 pub mod when;
 mod whom;
 
+use kernel::tools::Act;
+
 pub use feature::RemindersFeature;
 pub use service::{Deps, Reminders};
+
+/// What an answer of a persona must not claim: only the listener and the command set reminders.
+pub const REMINDING: Act = Act {
+    name: "reminder",
+    claim: "a reminder was set, or somebody will be reminded or told later",
+    tool: None,
+    correction: "Correction: no reminder was set. Use `/remind`, or write \"remind me tomorrow at 9 to …\".",
+};

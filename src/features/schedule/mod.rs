@@ -48,6 +48,7 @@ use kernel::chat::ChatPlatform;
 use kernel::ids::PersonaSlug;
 use kernel::jobs::JobHandler;
 use kernel::time::SharedClock;
+use kernel::tools::Act;
 
 use action::Action;
 use carry_out::CarryOut;
@@ -55,6 +56,14 @@ pub use feature::ScheduleFeature;
 pub use firing::find_channel;
 pub use jobs::{JobStatus, ScheduleError};
 pub use render::{describe_firing, render_jobs};
+
+/// What an answer of a persona must not claim: only the command and the configuration change the schedule.
+pub const SCHEDULING: Act = Act {
+    name: "schedule",
+    claim: "something was or will be scheduled, planned for a time or put into a calendar",
+    tool: None,
+    correction: "Correction: nothing was scheduled. `/schedule add` does that.",
+};
 
 /// Dependencies of the schedule.
 pub struct Deps {

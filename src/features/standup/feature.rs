@@ -69,8 +69,8 @@ impl Feature for StandupFeature {
     }
 
     /// Hears what people answer before standups.
-    fn listener(&self, services: &Services) -> Option<Arc<dyn Listener>> {
-        Some(Arc::new(CheckInListener { standups: services.late() }))
+    fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
+        vec![Arc::new(CheckInListener { standups: services.late() })]
     }
 
     fn list_retention(&self, settings: &RetentionSettings, _: &Workspaces) -> Vec<RetentionRule> {

@@ -10,11 +10,25 @@ const FILLERS: &[&str] = &[
     "a", "an", "the", "our", "we", "us", "you", "please", "now", "ok", "okay", "hey", "hi", "hello", "so", "then", "and", "just", "can", "could", "would",
     "will", "shall", "should", "lets", "let", "s", "go", "new", "another", "daily", "todays", "today", "morning", "team", "everyone", "everybody", "all",
     "for", "to", "with", "its", "time", "it", "this", "up", "ahead", "right", "here", "quick", "again",
+    "das", "den", "ein", "neues", "bitte", "jetzt", "mal", "wir", "uns", "ihr", "können", "könnt", "lass", "lasst", "heute", "und", "für", "fürs", "zeit",
+    "el", "la", "un", "una", "nuevo", "por", "favor", "ahora", "hoy", "podemos", "vamos", "hora", "de", "del",
+    "le", "notre", "nouveau", "sil", "te", "vous", "plaît", "svp", "maintenant", "on", "peut", "o", "novo", "agora", "hoje", "il", "lo", "nuovo", "ora", "adesso",
+    "per", "favore",
 ];
 
 /// Verbs that begin one.
 #[rustfmt::skip]
-const BEGIN: &[&str] = &["start", "begin", "run", "do", "hold", "have", "open", "kick", "kickoff", "launch"];
+const BEGIN: &[&str] = &[
+    "start", "begin", "run", "do", "hold", "have", "open", "kick", "kickoff", "launch",
+    "starte", "starten", "beginne", "beginnen", "mach", "machen", "halten", "eröffne",
+    "empecemos", "empieza", "empezar", "inicia", "iniciemos", "iniciar", "comencemos", "comienza", "hagamos", "hacer",
+    "commence", "commençons", "commencer", "lance", "lançons", "démarre", "démarrons", "faisons", "faire",
+    "comece", "começar", "comecemos", "começa", "inicie", "façamos", "fazer", "iniziamo", "inizia", "iniziare", "facciamo", "fare",
+];
+
+/// Verbs that begin one only where the sentence is a wish: "do we have a standup?" is none.
+#[rustfmt::skip]
+const DO: &[&str] = &["do", "have", "machen", "halten", "hacer", "faire", "fazer", "fare"];
 
 /// What ends one.
 const WRAPS: &[&[&str]] = &[
@@ -26,10 +40,22 @@ const WRAPS: &[&[&str]] = &[
     &["finish", "standup"],
     &["close", "standup"],
     &["stop", "standup"],
+    &["beende", "standup"],
+    &["standup", "beenden"],
+    &["tagesbericht"],
+    &["termina", "standup"],
+    &["termine", "standup"],
+    &["terminons", "standup"],
+    &["encerra", "standup"],
+    &["encerre", "standup"],
+    &["chiudi", "standup"],
 ];
 
 /// Words that make "do" and "have" a wish: "let's do …", "can we have …", not "do we have …".
-const WISHES: &[&str] = &["lets", "let", "can", "could", "shall", "please", "should", "now"];
+const WISHES: &[&str] = &[
+    "lets", "let", "can", "could", "shall", "please", "should", "now", "lass", "lasst", "können", "könnt", "bitte", "vamos", "podemos",
+    "peut",
+];
 
 /// Finds the wish for a standup in a text that says nothing else. `names` are those of the coordinator, who may be called by it; mentions
 /// stand for it too, since in a standup channel nobody else would answer.
@@ -52,8 +78,8 @@ pub(super) fn find_standup_phrase(text: &str, names: &[&str]) -> Option<Phrase> 
         return None;
     }
     let wishes = words.iter().any(|word| WISHES.contains(word)) && words.first() != Some(&"do");
-    let begins = told.iter().any(|word| BEGIN.contains(word) && !["do", "have"].contains(word));
-    let announces = words.contains(&"new") || words.contains(&"time");
+    let begins = told.iter().any(|word| BEGIN.contains(word) && !DO.contains(word));
+    let announces = ["new", "time", "neues", "zeit", "nuevo", "hora", "nouveau", "novo", "nuovo"].iter().any(|word| words.contains(word));
     // The bare word, or with a name: "standup kelly!".
     let bare = told == ["standup"] && words.len() <= 3;
     (begins || wishes || announces || bare).then_some(Phrase::Start)
@@ -86,6 +112,15 @@ mod tests {
             "<user:discord:1573896481927069702> start the standup",
             "hey <user:discord:42>, let's have a standup",
             "could you start the standup?",
+            "Kelly, starte bitte das Standup",
+            "lasst uns das Stand-up machen",
+            "Zeit fürs Standup!",
+            "empecemos el standup",
+            "vamos a hacer el standup",
+            "on peut commencer le standup ?",
+            "faisons le standup",
+            "vamos começar o standup",
+            "iniziamo lo standup",
         ] {
             assert_eq!(find(text), Some(Start), "{text}");
         }
@@ -101,6 +136,9 @@ mod tests {
             "the day report please",
             "Kelly, today's day report",
             "end the standup",
+            "beende das Standup",
+            "Tagesbericht bitte",
+            "terminons le standup",
         ] {
             assert_eq!(find(text), Some(Wrap), "{text}");
         }
@@ -126,6 +164,12 @@ mod tests {
             "I wrapped up the release notes",
             "what does the day report say?",
             "start the deployment",
+            "wann startet das Standup?",
+            "machen wir heute ein Standup?",
+            "das Standup war gut",
+            "el standup de hoy",
+            "il y a un standup ?",
+            "não comece o standup",
             "good morning everyone",
             "can you explain the new standup format",
             "",

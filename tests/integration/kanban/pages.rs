@@ -179,7 +179,7 @@ async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: 
     let arguments = json!({"url": "http://169.254.169.254/<b>"});
     let call = ToolCall { id: "c1".into(), name: "fetch_page".into(), arguments: arguments.clone() };
     let entries = [
-        JournalEntry::Asked { system: "You are Vince.".into(), message: "Find it.".into(), tainted: true },
+        JournalEntry::Asked { system: "You are Vince.".into(), message: "Find it.".into(), tainted: true, remarks: Vec::new() },
         JournalEntry::Replied { text: "I look <i>there</i>.".into(), calls: vec![call], model: "scripted/scripted-1".into() },
         JournalEntry::Returned { call: "c1".into(), text: "not public".into(), outside: false, status: CallStatus::Refused, trace: None },
         JournalEntry::Replied { text: "long ".repeat(2000), calls: Vec::new(), model: "scripted/scripted-1".into() },

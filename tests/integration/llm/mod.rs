@@ -16,7 +16,7 @@ use kernel::agent::Runner;
 use kernel::chat::redact::Redactor;
 use kernel::llm::settings::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
 use kernel::llm::{Call, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, Models};
-use kernel::money::{Purpose, Reservation, Settlement};
+use kernel::money::{Allowance, Purpose, Reservation, Settlement};
 use kernel::persona::Tier;
 use kernel::time::{Clock, SharedClock};
 use kernel::tools::Toolbox;
@@ -73,6 +73,11 @@ impl Meter for RecordingMeter {
         }
         lock(&self.settled).push(settlement.clone());
         Ok(())
+    }
+
+    async fn calls_left(&self, allowance: &Allowance) -> Result<u32, ModelError> {
+        let used = lock(&self.reserved).iter().filter(|reserved| reserved.allowance.as_ref() == Some(allowance)).count();
+        Ok(allowance.calls.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX)))
     }
 }
 
@@ -135,7 +140,7 @@ impl Desk {
 }
 
 fn call(tier: Tier) -> Call {
-    Call { persona: Some("vince".into()), purpose: Purpose::Chat, subject: "turn-1".into(), tier }
+    Call { persona: Some("vince".into()), purpose: Purpose::Chat, subject: "turn-1".into(), tier, allowance: None }
 }
 
 fn request(text: &str) -> ModelRequest {

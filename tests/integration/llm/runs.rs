@@ -61,7 +61,7 @@ impl Bench {
 
     async fn run(&self, holds_outside: bool) -> Result<Reply, RunError> {
         let vince = persona("Vince", "data", &[]);
-        let prompt = Prompt { system: "You are Vince.".into(), message: "What now?".into(), holds_outside };
+        let prompt = Prompt { system: "You are Vince.".into(), message: "What now?".into(), holds_outside, remarks: Vec::new() };
         let tools = Tools {
             listed: ["look", "save", "file"].map(str::to_owned).into(),
             own: Vec::new(),
@@ -71,6 +71,7 @@ impl Bench {
             asked_by: None,
             addresses: Vec::new(),
             approvals: None,
+            in_chat: None,
             limits: Limits::CHAT,
         };
         let cancel = CancellationToken::new();

@@ -19,15 +19,17 @@ struct Verdict {
 const FAIR: Verdict = Verdict { fair: true, confidence: 0.5 };
 
 async fn judge(desk: &Desk) -> Result<Verdict, RunError> {
-    let prompt = Prompt { system: "You judge.".into(), message: "Is it fair?".into(), holds_outside: false };
+    let prompt = Prompt { system: "You judge.".into(), message: "Is it fair?".into(), holds_outside: false, remarks: Vec::new() };
     let run = Run {
         persona: None,
         purpose: Purpose::Other,
         subject: "verdict",
         tier: Tier::T1,
+        pictures: Vec::new(),
         prompt: Box::pin(std::future::ready(Ok(prompt))),
         max_output_tokens: 100,
         keep_partial: false,
+        allowance: None,
         tools: None,
         journal: None,
         cancel: &CancellationToken::new(),

@@ -86,6 +86,7 @@ impl Panel {
             persona: None,
             purpose: Purpose::Board,
             subject: meeting.id.to_string(),
+            allowance: None,
             provider: "test".into(),
             model: "test".into(),
             tier: Tier::T1,

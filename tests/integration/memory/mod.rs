@@ -1,5 +1,6 @@
 //! What people teach: said, searched, shown, replaced and forgotten, told where it may be told, whatever happens to processes.
 
+mod changes;
 mod crashes;
 mod forgetting;
 mod knowledge;

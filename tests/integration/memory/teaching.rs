@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use kernel::llm::settings::ProviderKind;
 use kernel::memory::Scope;
 use secrecy::ExposeSecret;
 use serde_json::Value;
@@ -10,6 +11,7 @@ use teamroom::store::Store;
 use super::stage::{BOARD, HERE, Stage, id_in};
 use crate::support::command::press;
 use crate::support::database::count;
+use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(
@@ -18,6 +20,8 @@ on_both_stores!(
     the_same_words_are_one_memory,
     forgetting_leaves_no_copy_and_is_for_the_teacher,
     what_cannot_be_remembered_is_refused_in_words,
+    what_was_just_taught_is_forgotten_in_words,
+    a_persona_forgets_what_its_asker_taught_once_the_person_allows_it,
 );
 
 async fn what_is_taught_is_found_shown_and_answered_with_its_teacher(backing: Backing) {
@@ -144,4 +148,44 @@ async fn the_terminal_teaches_searches_shows_and_forgets_what_is_public() {
     assert!(terminal(&["show", id]).contains("was forgotten on"));
     let store = Store::open_shared(&stage.team.config.database_url, stage.team.clock.now()).await.unwrap();
     assert!(store.list_taught(&Scope::TEAM, 9).await.unwrap().is_empty());
+}
+
+async fn what_was_just_taught_is_forgotten_in_words(backing: Backing) {
+    let stage = Stage::start(backing, None).await;
+    let first = id_in(&stage.answer_to("remember: we deploy on Thursdays").await);
+    let second = id_in(&stage.answer_to("remember: the vault code is 4711").await);
+    // Bob taught nothing, so it is not for the memory.
+    stage.say_as_bob("kelly, forget that").await;
+    stage.team.settle().await;
+    assert_eq!(
+        stage.answer_to("kelly, forget that").await,
+        format!("Forgotten for good (`{second}`). Messages in the chat stay until you delete them.")
+    );
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%4711%' OR words LIKE '%4711%'").await, 0);
+    assert!(stage.command("show", &[("id", &first)]).await.contains("Thursdays"));
+    // A reply says what is meant, however long ago.
+    let confirmed = stage.team.answers(HERE).await.into_iter().find(|answer| answer.text.contains(&first)).expect("the confirmation");
+    let path = format!("/channels/{}/messages", stage.team.channel(HERE));
+    let reply = serde_json::json!({"content": "forget that", "message_reference": {"message_id": confirmed.raw["id"]}});
+    stage.team.call(reqwest::Method::POST, &path, Some(reply)).await;
+    let gone = async || count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%Thursdays%'").await == 0;
+    eventually("it is forgotten", || async { gone().await }).await;
+}
+
+async fn a_persona_forgets_what_its_asker_taught_once_the_person_allows_it(backing: Backing) {
+    let stage = Stage::start(backing, Some(ProviderKind::OpenAi)).await;
+    let id = id_in(&stage.answer_to("remember: we deploy on Thursdays").await);
+    stage.team.model.on(move |asked| match asked.tool_results() {
+        _ if asked.schema.is_some() => Script::Json(serde_json::json!({"acts": []})),
+        0 => Script::call("memory_forget", serde_json::json!({"id": id, "text": "we deploy on Thursdays"})),
+        _ => Script::say("One moment."),
+    });
+    stage.team.say(HERE, "kelly, you need not keep the day of our releases any more").await;
+    let question = || async { stage.team.answers(HERE).await.into_iter().find(|answer| answer.text.starts_with("May I forget")) };
+    eventually("Ann is asked", || async { question().await.is_some() }).await;
+    let question = question().await.expect("a question");
+    assert!(question.text.starts_with("May I forget this for good? we deploy on Thursdays\n"), "{}", question.text);
+    press(&stage.team, HERE, &question, |button| button["label"] == "Yes, do it").await;
+    let gone = async || count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%Thursdays%'").await == 0;
+    eventually("it is forgotten", || async { gone().await }).await;
 }

@@ -1,10 +1,11 @@
 use kernel::agent::ask::{Ask, AskState};
 use kernel::db::sql;
 use kernel::ids::AskId;
-use teamroom::features::chat::store::AskUpdate;
+use teamroom::features::chat::model::decision::{AskRequest, Decision, Reason};
+use teamroom::features::chat::store::{AskUpdate, Decided};
 use teamroom::store::Store;
 
-use super::sample::{ask, at, general, line};
+use super::sample::{ask, at, general, line, message};
 use super::{Home, on_both};
 
 on_both!(
@@ -12,6 +13,7 @@ on_both!(
     an_answer_after_the_deadline_is_late,
     an_ask_is_settled_once,
     an_ask_expires_once_and_has_one_job,
+    a_deleted_message_leaves_no_question_and_no_answer,
 );
 
 async fn settle(store: &Store, ask: &Ask, state: AskState, answer: Option<&str>) -> bool {
@@ -88,4 +90,31 @@ async fn an_ask_expires_once_and_has_one_job(home: &Home) {
     assert!(!store.expire_ask(&quick.id, at(9)).await.unwrap());
     assert!(!store.expire_ask(&AskId::new("unknown"), at(9)).await.unwrap());
     assert_eq!((state(&store, &quick).await, count_jobs(&store, "ask.late").await), (AskState::Answered, 1));
+}
+
+async fn a_deleted_message_leaves_no_question_and_no_answer(home: &Home) {
+    let store = home.open().await;
+    store.claim(&message("m1", "ask vince about 4711", 0), at(0)).await.unwrap();
+    let mut decision = Decision::one("kelly".into(), Reason::Question);
+    decision.ask = Some(AskRequest { askee: "vince".into(), question: "what about 4711?".into() });
+    decision.because = Some("it asks about 4711".into());
+    let messages = ["m1".into()];
+    let asked = Ask { question: "what about 4711?".into(), ..ask("m1") };
+    let decided = Decided {
+        messages: &messages,
+        decision: &decision,
+        turns: &[],
+        asks: std::slice::from_ref(&asked),
+        outbox: &[],
+        effect: None,
+        at: at(1),
+    };
+    assert!(store.decide(&decided).await.unwrap());
+    assert!(settle(&store, &asked, AskState::Answered, Some("4711 it is")).await);
+    store.record_deletion(&["m1".into()], at(10)).await.unwrap();
+    let kept = store.find_ask(&asked.id).await.unwrap().unwrap();
+    assert_eq!((kept.question.as_str(), kept.answer, kept.state), ("", None, AskState::Answered));
+    let row = store.find_message(&"m1".into()).await.unwrap().unwrap();
+    assert!(!serde_json::to_string(&row.decision).unwrap().contains("4711"), "{row:?}");
+    assert_eq!(row.decision.unwrap().responders, ["kelly".into()]);
 }

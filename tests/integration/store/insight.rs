@@ -25,6 +25,7 @@ async fn a_trace_tells_everything_about_a_message(home: &Home) {
         persona: Some("vince".into()),
         purpose: Purpose::Chat,
         subject: turns[0].id.to_string(),
+        allowance: None,
         provider: "openai".into(),
         model: "small".into(),
         tier: Tier::T1,

@@ -99,6 +99,7 @@ fn call(persona: Option<&str>, dollars: f64, tokens: u64, when: DateTime<Utc>) -
         persona: persona.map(Into::into),
         purpose: Purpose::Chat,
         subject: "t1".into(),
+        allowance: None,
         provider: "openai".into(),
         model: "small".into(),
         tier: Tier::T1,

@@ -148,6 +148,7 @@ fn call(purpose: Purpose, subject: &str, when: DateTime<Utc>) -> Reservation {
         persona: Some("vince".into()),
         purpose,
         subject: subject.into(),
+        allowance: None,
         provider: "openai".into(),
         model: "small".into(),
         tier: Tier::T1,

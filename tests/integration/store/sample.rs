@@ -122,6 +122,7 @@ pub(crate) fn finished(turn: &Turn) -> Finished<'_> {
         usage: TokenUsage { input: 100, cached: 40, output: 7 },
         prompt_chars: 400,
         outbox: &[],
+        approvals: &[],
         next: None,
         at: at(5),
     }

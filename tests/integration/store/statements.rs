@@ -38,7 +38,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with messages or meetings. Only the summary may scan them.
-const GROWING: [&str; 30] = [
+const GROWING: [&str; 32] = [
     "inbox",
     "outbox",
     "turns",
@@ -69,6 +69,8 @@ const GROWING: [&str; 30] = [
     "item_requests",
     "checkins",
     "checkin_replies",
+    "chat_approvals",
+    "annotations",
 ];
 
 /// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas

@@ -37,6 +37,11 @@ pub(crate) async fn give(team: &TestTeam, channel: &str, name: &str, options: Va
 
 /// Clicks the button of a message that `is_it` selects.
 pub(crate) async fn press(team: &TestTeam, channel: &str, message: &Shown, is_it: impl Fn(&Value) -> bool) {
+    press_as(team, 0, channel, message, is_it).await;
+}
+
+/// Another person than the first clicks.
+pub(crate) async fn press_as(team: &TestTeam, person: usize, channel: &str, message: &Shown, is_it: impl Fn(&Value) -> bool) {
     let rows = message.raw["components"].as_array().expect("a message with buttons").iter();
     let mut buttons = rows.flat_map(|row| row["components"].as_array().expect("a row of buttons"));
     let button = buttons.find(|button| is_it(button)).expect("the button");
@@ -45,7 +50,7 @@ pub(crate) async fn press(team: &TestTeam, channel: &str, message: &Shown, is_it
         "channel_id": team.channel(channel), "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
         "data": {"component_type": 2, "custom_id": button["custom_id"]},
     });
-    team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
+    team.call_as(person, reqwest::Method::POST, "/interactions", Some(body)).await;
 }
 
 /// The options of a subcommand, all of type text.

@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 
 use super::team::TestTeam;
 
-fn is_sqlite(team: &TestTeam) -> bool {
+pub(crate) fn is_sqlite(team: &TestTeam) -> bool {
     team.config.database_url.expose_secret().starts_with("sqlite:")
 }
 

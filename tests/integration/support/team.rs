@@ -317,7 +317,12 @@ impl TestTeam {
 
     /// A REST request by the person.
     pub(crate) async fn call(&self, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
-        let person = &self.sandbox().people()[0];
+        self.call_as(0, method, path, body).await
+    }
+
+    /// A REST request by another person than the first.
+    pub(crate) async fn call_as(&self, person: usize, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
+        let person = &self.sandbox().people()[person];
         let mut request =
             self.http.request(method, format!("{}/api/v10{path}", self.sandbox().api_url())).header("authorization", &person.token);
         if let Some(body) = body {
@@ -374,13 +379,26 @@ impl TestTeam {
         self.try_drop_files(channel, &[(name, bytes)], text).await
     }
 
+    /// Another person than the first posts a file with a text.
+    pub(crate) async fn drop_file_as(&self, person: usize, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> String {
+        let sent = self.drop_files_as(person, channel, &[(name, bytes)], text).await;
+        sent["id"].as_str().unwrap_or_else(|| panic!("not sent: {sent}")).to_owned()
+    }
+
     /// A person posts several files with a text.
     pub(crate) async fn drop_files(&self, channel: &str, files: &[(&str, Vec<u8>)], text: &str) -> String {
         self.try_drop_files(channel, files, text).await.unwrap_or_else(|error| panic!("not sent: {error}"))
     }
 
     async fn try_drop_files(&self, channel: &str, files: &[(&str, Vec<u8>)], text: &str) -> Result<String, Value> {
-        let person = &self.sandbox().people()[0];
+        let sent = self.drop_files_as(0, channel, files, text).await;
+        let id = sent["id"].as_str().map(str::to_owned).ok_or(sent)?;
+        self.note_sent(&id);
+        Ok(id)
+    }
+
+    async fn drop_files_as(&self, person: usize, channel: &str, files: &[(&str, Vec<u8>)], text: &str) -> Value {
+        let person = &self.sandbox().people()[person];
         let listed: Vec<Value> = files.iter().enumerate().map(|(id, (name, _))| json!({"id": id, "filename": name})).collect();
         let mut form = reqwest::multipart::Form::new().text("payload_json", json!({"content": text, "attachments": listed}).to_string());
         for (id, (name, bytes)) in files.iter().enumerate() {
@@ -389,10 +407,7 @@ impl TestTeam {
         let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
         let response =
             self.http.post(url).header("authorization", &person.token).multipart(form).send().await.expect("the sandbox answers");
-        let sent: Value = response.json().await.expect("JSON");
-        let id = sent["id"].as_str().map(str::to_owned).ok_or(sent)?;
-        self.note_sent(&id);
-        Ok(id)
+        response.json().await.expect("JSON")
     }
 
     /// All messages in a channel, oldest first.

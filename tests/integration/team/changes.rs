@@ -38,7 +38,7 @@ async fn what_was_edited_and_deleted_while_the_team_was_down_is_caught_up(backin
     let posted = answer.raw["id"].as_str().expect("an id").to_owned();
     let bot = team.sandbox().bots().into_iter().find(|bot| bot.slug == "vince").expect("Vince");
     team.delete_as_bot("general", &bot.token, &posted).await;
-    team.model.on(|_| Script::say("noted"));
+    team.model.on(|_| Script::say("understood"));
     team.start_app().await;
     eventually("the changes are known", || async {
         let before = team.model.count();
@@ -71,7 +71,7 @@ async fn a_mention_that_an_edit_adds_within_a_minute_counts(backing: Backing) {
 
 async fn an_edit_that_calls_nobody_new_changes_nothing(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
-    team.model.on(|_| Script::say("noted"));
+    team.model.on(|_| Script::say("understood"));
     let message = team.say("general", "vince, is the harbour open?").await;
     team.wait_for_answers("general", 1).await;
     edit(&team, &message, "vince, is the harbour open in May?").await;

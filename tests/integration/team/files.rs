@@ -34,7 +34,7 @@ const PLAN: &str = "# Plan\n\n## Harbour\n\nThe harbour opens in May.\n\n## Ship
 
 async fn with_model(backing: Backing) -> TestTeam {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
-    team.model.on(|_| Script::say("noted"));
+    team.model.on(|_| Script::say("understood"));
     team
 }
 
@@ -85,7 +85,7 @@ async fn a_file_is_there_for_the_next_question(backing: Backing) {
         team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
         team.settle().await;
         team.say("general", question).await;
-        assert_eq!(answer(&team, 1).await, "noted", "{question}");
+        assert_eq!(answer(&team, 1).await, "understood", "{question}");
         let prompt = prompt(&team);
         assert!(prompt.contains("| file plan.md, whole, from "), "{question}: {prompt}");
         assert!(prompt.contains("The harbour opens in May.") && prompt.contains("here is our plan (with plan.md)"), "{question}: {prompt}");
@@ -135,7 +135,7 @@ async fn a_file_is_there_for_what_a_colleague_is_asked(backing: Backing) {
 async fn a_file_of_last_week_answers_what_it_is_about_and_nothing_else(backing: Backing) {
     let launch = "# Launch\n\nThe launch costs 400 dollars. The venue is in Lisbon.\n";
     let mut team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
-    team.model.on(|_| Script::say("noted"));
+    team.model.on(|_| Script::say("understood"));
     remember_file(&team, "launch.md", launch, WEEK).await;
     team.start_app().await;
     for (count, (question, shown)) in [
@@ -179,7 +179,7 @@ async fn a_refused_file_beside_a_readable_one(backing: Backing) {
     };
     let team = with_model(backing).await;
     let said = two(&team).await;
-    assert_eq!(said, "noted\n-# big.txt is too large: 2 MiB of at most 1 MiB. Please send only the part that matters.");
+    assert_eq!(said, "understood\n-# big.txt is too large: 2 MiB of at most 1 MiB. Please send only the part that matters.");
     let shown = prompt(&team);
     assert!(shown.contains("The harbour opens in May.") && shown.contains(": could not be read. big.txt is too large"), "{shown}");
     let said = two(&offline(backing).await).await;
@@ -196,7 +196,7 @@ async fn no_other_file_answers_for_a_refused_one(backing: Backing) {
         answer(team, 1).await
     };
     let team = with_model(backing).await;
-    assert_eq!(refused(&team).await, "noted\n-# new.md is not a text file, so I skipped it.");
+    assert_eq!(refused(&team).await, "understood\n-# new.md is not a text file, so I skipped it.");
     let shown = prompt(&team);
     assert!(!shown.contains("opens in May") && shown.contains("- new.md, from "), "{shown}");
     let team = offline(backing).await;
@@ -232,12 +232,12 @@ async fn a_large_file_is_read_in_part_and_the_answer_says_so(backing: Backing) {
         answer(team, 1).await
     };
     let team = with_model(backing).await;
-    assert_eq!(ask(&team, "vince, when does the harbour open?").await, "noted\n-# Read 1 of 901 kB of plan.md.");
+    assert_eq!(ask(&team, "vince, when does the harbour open?").await, "understood\n-# Read 1 of 901 kB of plan.md.");
     let shown = prompt(&team);
     assert!(shown.contains("The harbour opens in May.") && shown.contains(": 1 of 901 kB below"), "{shown}");
     assert!(shown.len() < 30_000, "{} bytes", shown.len());
     let team = with_model(backing).await;
-    assert_eq!(ask(&team, "vince, what do you make of it?").await, "noted\n-# Read 7 of 901 kB of plan.md.");
+    assert_eq!(ask(&team, "vince, what do you make of it?").await, "understood\n-# Read 7 of 901 kB of plan.md.");
     assert!(prompt(&team).contains("| beginning of plan.md>>"));
     let said = ask(&offline(backing).await, "vince, when does the harbour open?").await;
     assert!(said.contains("opens in May") && said.contains("-# Quoted 1 of 901 kB of plan.md."), "{said}");
@@ -249,7 +249,7 @@ async fn pictures_and_voice_messages_are_named(backing: Backing) {
     let said = answer(&team, 1).await;
     assert_eq!(
         said,
-        "noted\n-# I can't see pictures yet, so I skipped x.png.\n-# I can't listen to voice messages yet, so I skipped voice-message.ogg."
+        "understood\n-# I can't see pictures yet, so I skipped x.png.\n-# I can't listen to voice messages yet, so I skipped voice-message.ogg."
     );
     let shown = prompt(&team);
     assert!(shown.contains("- a picture: x.png, from ") && shown.contains(", not seen"), "{shown}");
@@ -283,7 +283,7 @@ async fn pdf_and_office_documents_are_read_as_text(backing: Backing) {
     for (name, bytes) in [("plan.pdf", pdf("The harbour opens in May.")), ("plan.docx", docx("The harbour opens in May."))] {
         let team = with_model(backing).await;
         team.drop_file("general", name, bytes.clone(), "vince, when does the harbour open?").await;
-        assert_eq!(answer(&team, 1).await, "noted");
+        assert_eq!(answer(&team, 1).await, "understood");
         let shown = prompt(&team);
         assert!(shown.contains(&format!("| file {name}, whole, from ")) && shown.contains("The harbour opens in May."), "{shown}");
         let team = offline(backing).await;
@@ -296,7 +296,7 @@ async fn pdf_and_office_documents_are_read_as_text(backing: Backing) {
 async fn a_damaged_document_is_refused_and_its_message_answered(backing: Backing) {
     let team = with_model(backing).await;
     team.drop_file("general", "plan.pdf", b"%PDF-1.4 and nothing else".to_vec(), "vince, what does it say?").await;
-    assert_eq!(answer(&team, 1).await, "noted\n-# I can't read plan.pdf: it is damaged or not what its name says.");
+    assert_eq!(answer(&team, 1).await, "understood\n-# I can't read plan.pdf: it is damaged or not what its name says.");
 }
 
 async fn a_deleted_file_is_gone(backing: Backing) {
@@ -312,7 +312,7 @@ async fn a_deleted_file_is_gone(backing: Backing) {
 
 async fn a_reply_shows_a_message_from_before_the_team(backing: Backing) {
     let mut team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
-    team.model.on(|_| Script::say("noted"));
+    team.model.on(|_| Script::say("understood"));
     let old = team.drop_file("general", "old.md", b"Old.\n".to_vec(), "We should move to Lisbon.").await;
     for number in 0..3 {
         team.say("general", &format!("line {number}")).await;

@@ -16,6 +16,7 @@ on_both_stores!(
     a_stop_survives_a_restart,
     the_end_of_a_loop_survives_a_restart,
     a_stop_silences_what_was_written_before_it,
+    a_stop_said_to_a_person_halts_nothing,
     a_listed_foreign_bot_is_held_by_the_guard,
 );
 
@@ -137,6 +138,24 @@ async fn a_stop_silences_what_was_written_before_it(backing: Backing) {
     assert_eq!(team.answers("general").await.len(), 1, "only that it is quiet now");
     assert_eq!(team.model.count(), 0);
     assert!(team.app().is_halted_in(&team.channel_id("general")));
+}
+
+async fn a_stop_said_to_a_person_halts_nothing(backing: Backing) {
+    let team = Wanted::on(backing).sandbox(|options| options.people = vec!["Ann".to_owned(), "Bob".to_owned()]).start().await;
+    let bob = team.sandbox().people()[1].id.clone();
+    team.say_as(1, "general", "and then I fell off the chair").await;
+    let said = team.history("general").await.pop().expect("a message").raw["id"].clone();
+    let path = format!("/channels/{}/messages", team.channel("general"));
+    let reply = serde_json::json!({"content": "stop it", "message_reference": {"message_id": said}});
+    team.call(reqwest::Method::POST, &path, Some(reply)).await;
+    team.say("general", &format!("<@{bob}> stop")).await;
+    team.say("general", "kelly, are you there?").await;
+    team.wait_for_answers("general", 1).await;
+    assert!(!team.app().is_halted_in(&team.channel_id("general")));
+    let answer = team.answers("general").await.remove(0).raw["id"].clone();
+    let reply = serde_json::json!({"content": "stop it", "message_reference": {"message_id": answer}});
+    team.call(reqwest::Method::POST, &path, Some(reply)).await;
+    eventually("a reply to a persona halts", || async { team.app().is_halted_in(&team.channel_id("general")) }).await;
 }
 
 async fn a_listed_foreign_bot_is_held_by_the_guard(backing: Backing) {

@@ -1,7 +1,10 @@
 //! The whole team.
 
+mod act_crashes;
+mod acts;
 mod bad_input;
 mod changes;
+mod claims;
 mod command_line;
 mod commands;
 mod company;
@@ -13,7 +16,9 @@ mod loops;
 mod models;
 mod places;
 mod processes;
+mod seen;
 mod talk;
 mod time;
 pub(crate) mod trace;
 mod turn_crashes;
+mod unsure;

@@ -68,7 +68,8 @@ async fn a_persons_own_words_are_taught_whatever_the_run_has_read(home: &Home) {
     let [fact] = taught.as_slice() else { panic!("{taught:?}") };
     assert_eq!((fact.taught_by.as_ref().unwrap().name.as_str(), fact.persona.as_ref(), fact.may_quote_outside()), ("Ada", None, false));
     let found = bench("?").call("memory_search", json!({"query": "deployen"})).await.unwrap();
-    assert_eq!((found.text.as_str(), found.outside), ("- Ada taught me on 2026-11-22: Wir deployen donnerstags", false));
+    let told = format!("- Ada taught me on 2026-11-22: Wir deployen donnerstags (id {})", fact.short_id());
+    assert_eq!((found.text, found.outside), (told, false));
 }
 
 async fn what_is_noted_in_private_is_found_there_alone(home: &Home) {
@@ -116,7 +117,7 @@ async fn an_item_is_added_as_new_with_where_it_came_from(home: &Home) {
         let added = bench.call("backlog_add", proposal(what, owner)).await.unwrap();
         let Some(Trace::Stored { kind, id }) = added.trace else { panic!("{added:?}") };
         let item = store.find_item(&id.into()).await.unwrap().unwrap();
-        assert_eq!((kind.as_str(), added.text), ("work_item", format!("Added to the backlog as {}: {what}", item.short_id())));
+        assert_eq!((kind.as_str(), added.text), ("work_item", format!("Added to the backlog as #{}: {what}", item.short_id())));
         assert_eq!((item.what.as_str(), item.owner, item.urgency, item.status), (what, expected, Urgency::Today, WorkStatus::New));
         assert_eq!((item.origin, item.channel), (Origin::WorkItem(bench.item.clone()), Some("c1".into())));
         assert_eq!((item.execution, item.depends_on), (None, Vec::new()));

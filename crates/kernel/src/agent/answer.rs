@@ -1,7 +1,7 @@
 //! Answers questions as a persona: with a model if one is configured, otherwise with the offline composer.
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -13,16 +13,17 @@ use crate::agent::ask_tool::{self, AskAgent, Colleagues};
 use crate::agent::context::{ContextBudget, ContextInput};
 use crate::agent::journal::{Journal, JournalEntry};
 use crate::agent::offline::OfflineQuestion;
-use crate::agent::run::{Limits, OwnTool, Prompt, Reply, Run, Runner, Tools, addresses_in};
+use crate::agent::run::{InChat, Limits, OwnTool, Prompt, Reply, Run, Runner, Tools, addresses_in};
 use crate::agent::surroundings::{Refers, Surroundings};
 use crate::agent::{Readings, RunError, context, offline, prompt};
-use crate::chat::message::Speaker;
+use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::FileText;
+use crate::chat::text::Subtext;
 use crate::db::Database;
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::llm::Structured;
 use crate::memory::{Memory, MemoryKind, MemorySource, Recall, Scope, Teacher};
-use crate::money::Purpose;
+use crate::money::{Allowance, Purpose};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::tools::AskedBy;
@@ -77,6 +78,10 @@ pub struct Question<'a> {
     pub source: Option<MemorySource>,
     /// None: the persona cannot ask others.
     pub colleagues: Option<&'a dyn Colleagues>,
+    /// What the message that started it may still cost. None: only money is a limit.
+    pub allowance: Option<Allowance>,
+    /// None outside of conversations.
+    pub in_chat: Option<InChat<'a>>,
     pub journal: Option<&'a dyn Journal>,
 }
 
@@ -98,6 +103,8 @@ impl<'a> Question<'a> {
             refers: None,
             source: None,
             colleagues: None,
+            allowance: None,
+            in_chat: None,
             journal: None,
         }
     }
@@ -118,6 +125,11 @@ impl Agents {
     /// There is no usable value.
     pub async fn run_structured<T: DeserializeOwned + JsonSchema>(&self, run: Run<'_>) -> Result<Structured<T>, RunError> {
         self.runner.run_structured(run).await
+    }
+
+    /// Whether any model sees pictures, so that their bytes are worth keeping.
+    pub fn has_eyes(&self) -> bool {
+        self.runner.models.has_eyes()
     }
 
     /// Whether no model is configured.
@@ -142,30 +154,33 @@ impl Agents {
                 () = cancel.cancelled() => Err(RunError::Cancelled),
             };
         }
-        let by_person = !question.asker.is_agent();
         let mut own: Vec<Box<dyn OwnTool + '_>> = Vec::new();
         if let Some(colleagues) = question.colleagues.filter(|_| persona.tools.iter().any(|tool| tool == ask_tool::NAME)) {
             own.push(Box::new(AskAgent { roster: &self.roster, colleagues }));
         }
+        let mut around = self.look_around(question, self.runner.models.sees(persona.tier)).await?;
+        let pictures = std::mem::take(&mut around.pictures);
         let tools = Tools {
             listed: persona.tools.clone(),
             own,
             workspace: None,
             source: question.source.clone(),
             scope: question.scope.clone(),
-            asked_by: asked_by(question),
-            addresses: if by_person { addresses_in(question.text) } else { Vec::new() },
+            asked_by: asked_by(question, &around.question),
+            addresses: if question.asker.is_agent() { Vec::new() } else { addresses_of_people(question, &around) },
             approvals: None,
+            in_chat: question.in_chat,
             limits: Limits::CHAT,
         };
-        let remarks = OnceLock::new();
-        let mut reply = self
+        let reply = self
             .run(Run {
                 persona: Some(persona),
                 purpose: question.purpose,
                 subject: question.subject,
                 tier: persona.tier,
-                prompt: Box::pin(self.build_prompt(persona, question, &remarks)),
+                allowance: question.allowance.clone(),
+                pictures,
+                prompt: Box::pin(self.build_prompt(persona, question, around)),
                 max_output_tokens: self.max_output_tokens,
                 keep_partial: false,
                 tools: Some(tools),
@@ -173,13 +188,8 @@ impl Agents {
                 cancel,
             })
             .await?;
-        // A resumed run takes its prompt from the journal, and its result must not differ from that of the first run.
-        if question.journal.is_none() {
-            for remark in remarks.into_inner().unwrap_or_default() {
-                reply.text = format!("{}\n{remark}", reply.text.trim_end());
-            }
-        }
-        Ok(reply)
+        // The result of a work item consists of the reply alone.
+        Ok(if question.purpose == Purpose::Step { reply } else { with_notes(reply) })
     }
 
     /// The state of the language models in one line, for `/status`.
@@ -214,7 +224,7 @@ impl Agents {
         {
             return Ok(reply);
         }
-        let Surroundings { now, question: text, transcript, files, .. } = self.look_around(question).await?;
+        let Surroundings { now, question: text, transcript, files, .. } = self.look_around(question, false).await?;
         let asked = recall(persona, question, MEMORIES + question.answered.len(), now).everything();
         let mut memories: Vec<Memory> = self.store.recall(&asked).await?;
         memories.retain(|memory| memory.message().is_none_or(|message| !question.answered.contains(message)));
@@ -248,9 +258,8 @@ impl Agents {
         Ok(Reply { verdict: Some(composed.verdict), ..Reply::plain(text) })
     }
 
-    /// Adds to `remarks` what the answer has to say about files.
-    async fn build_prompt(&self, persona: &Persona, question: &Question<'_>, remarks: &OnceLock<Vec<String>>) -> Result<Prompt, RunError> {
-        let Surroundings { now, question: text, transcript, refers, files } = self.look_around(question).await?;
+    async fn build_prompt(&self, persona: &Persona, question: &Question<'_>, around: Surroundings) -> Result<Prompt, RunError> {
+        let Surroundings { now, question: text, transcript, refers, files, annotations, .. } = around;
         let read = self.readings.read(&persona.slug).await;
         let asked = recall(persona, question, LESSONS, now);
         let lessons = self.store.recall_for_prompt(&asked).await?;
@@ -275,6 +284,7 @@ impl Agents {
             replied_to: refers.replied_to.as_ref(),
             starter: refers.starter.as_ref(),
             files: &files,
+            annotations: &annotations,
             documents: &read.documents,
             feeds: &read.reports,
             lessons: &lessons,
@@ -284,9 +294,27 @@ impl Agents {
             marker: &context::new_marker(),
         });
         tracing::debug!(subject = question.subject, persona = %persona.slug, sections = ?built.sections, "prompt");
-        let _ = remarks.set(built.remarks);
         Ok(built.prompt)
     }
+}
+
+/// The addresses that people have given: in the message, in what it refers to, and before it.
+fn addresses_of_people(question: &Question<'_>, around: &Surroundings) -> Vec<String> {
+    let by_person = |line: &&Spoken| matches!(line.speaker, Speaker::Person { .. });
+    let Surroundings { refers, transcript, .. } = around;
+    let lines = refers.replied_to.iter().chain(&refers.starter).chain(transcript).filter(by_person).map(|line| line.text.as_str());
+    std::iter::once(question.text).chain(lines).flat_map(addresses_in).collect()
+}
+
+/// An answer with what code has to say about it: corrections, and what was done and read as small print.
+fn with_notes(reply: Reply) -> Reply {
+    let done = (!reply.done.is_empty()).then(|| Subtext(reply.done.join(" · ")).to_string());
+    let mut text = reply.text.trim_end().to_owned();
+    for note in reply.corrections.iter().chain(&done).chain(&reply.remarks) {
+        text.push('\n');
+        text.push_str(note);
+    }
+    Reply { text, ..reply }
 }
 
 fn recall<'a>(persona: &'a Persona, question: &'a Question<'_>, limit: usize, now: DateTime<Utc>) -> Recall<'a> {
@@ -297,11 +325,12 @@ fn recall<'a>(persona: &'a Persona, question: &'a Question<'_>, limit: usize, no
     Recall { asker, now: Some(now), ..Recall::new(question.text, &question.scope, limit).of(&persona.slug) }
 }
 
-fn asked_by(question: &Question<'_>) -> Option<AskedBy> {
+/// `text`: the question with names in place of ids, as the model reads it.
+fn asked_by(question: &Question<'_>, text: &str) -> Option<AskedBy> {
     match question.asker {
         Speaker::Person { id, name } if question.through.is_none() => {
             let person = Teacher { id: Some(id.clone()), name: name.clone() };
-            Some(AskedBy { person, text: question.text.to_owned() })
+            Some(AskedBy { person, text: text.to_owned() })
         }
         _ => None,
     }

@@ -51,6 +51,11 @@ impl OwnTool for AskAgent<'_> {
         }
     }
 
+    fn describe_doing(&self, arguments: &Value) -> Option<String> {
+        let askee = self.roster.resolve(arguments["persona"].as_str()?).ok()?;
+        Some(format!("Asking {}", askee.name))
+    }
+
     async fn call(&self, arguments: &Value, _: &Progress) -> Result<ToolOutput, ToolError> {
         let Arguments { persona, question } = Arguments::deserialize(arguments)
             .map_err(|error| ToolError::Refused(format!("Not asked: {error}. The arguments are `persona` and `question`, both text.")))?;

@@ -13,8 +13,14 @@ use crate::tools::{CallStatus, Trace};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JournalEntry {
-    /// The prompt. `tainted`: it contains text from outside (TRUST-1).
-    Asked { system: String, message: String, tainted: bool },
+    /// The prompt. `tainted`: it contains text from outside (TRUST-1). `remarks`: see [`Prompt`](crate::agent::Prompt).
+    Asked {
+        system: String,
+        message: String,
+        tainted: bool,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        remarks: Vec<String>,
+    },
     /// The model's reply. `model` is empty if code wrote it.
     Replied { text: String, calls: Vec<ToolCall>, model: String },
     /// A call with side effects is about to be made. Stored before the call, so that a restart knows that it may have happened.
@@ -28,6 +34,8 @@ pub enum JournalEntry {
         status: CallStatus,
         trace: Option<Trace>,
     },
+    /// The reply before it says that something was done which was not. The model is told so once.
+    SentBack { why: String },
     /// What the reply before it is worth. `model` is empty if code said so.
     Judged { verdict: AnswerVerdict, model: String },
     /// A step of the one who grades what the run made. No part of the run itself.
@@ -40,7 +48,7 @@ impl JournalEntry {
         match self {
             Self::Asked { tainted, .. } => *tainted,
             Self::Returned { outside, .. } => *outside,
-            Self::Replied { .. } | Self::Began { .. } | Self::Judged { .. } | Self::Graded { .. } => false,
+            Self::Replied { .. } | Self::Began { .. } | Self::SentBack { .. } | Self::Judged { .. } | Self::Graded { .. } => false,
         }
     }
 }

@@ -20,7 +20,7 @@ pub use answer::{Agents, Question};
 pub use ask_tool::Colleagues;
 pub use journal::{Journal, JournalEntry};
 pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
-pub use run::{Approvals, Consent, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in};
+pub use run::{Approvals, Consent, InChat, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in};
 pub use surroundings::Refers;
 pub use verdict::AnswerVerdict;
 
@@ -38,6 +38,9 @@ pub enum RunError {
     Nothing,
     #[error("{0}")]
     OutOfBudget(Refused),
+    /// One message has used up the model calls that it may pay for.
+    #[error("the {0} model calls for one message are used up")]
+    OutOfCalls(u32),
     #[error("the model did not answer: {0}")]
     Model(ModelError),
     /// The structured answer was invalid twice.
@@ -65,6 +68,7 @@ impl RunError {
             Self::Cancelled => "it was stopped".into(),
             Self::Nothing => "there was nothing to say".into(),
             Self::OutOfBudget(refused) => refused.to_string(),
+            Self::OutOfCalls(calls) => format!("it took more than the {calls} model calls that one message may use"),
             Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => {
                 "the language model refused the request, so its settings need checking".into()
             }
@@ -83,6 +87,7 @@ impl RunError {
     /// A message for the waiting person, with what to do.
     pub fn for_person(&self) -> String {
         let remedy = match self {
+            Self::OutOfCalls(_) => "Please ask for less at once.",
             Self::OutOfBudget(_) => "An operator can raise today's budget with `/costs raise`.",
             Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "An operator can run `teamroom doctor` to find the problem.",
             _ => "Please ask again in a few minutes.",
@@ -97,6 +102,7 @@ impl From<ModelError> for RunError {
             ModelError::Cancelled => Self::Cancelled,
             ModelError::Empty { .. } => Self::Nothing,
             ModelError::OutOfBudget(refused) => Self::OutOfBudget(refused),
+            ModelError::OutOfCalls(calls) => Self::OutOfCalls(calls),
             other => Self::Model(other),
         }
     }

@@ -1,21 +1,30 @@
 //! What belongs to a question besides its words: the transcript, the messages and files that it refers to, names in place of ids.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::agent::files::{Asked, File, Files, KnownFile, select};
+use crate::agent::files::{Asked, File, Files, KnownFile, Selection, select};
 use crate::agent::names::Names;
 use crate::agent::{Agents, Question, RunError};
+use crate::chat::attachments::{MAX_SHOWN, MAX_SHOWN_BYTES, picture_type, unseen};
 use crate::chat::message::{Speaker, Spoken};
-use crate::chat::store::FileText;
+use crate::chat::store::{Annotation, FileText};
 use crate::ids::{MessageId, UserId};
+use crate::llm::Picture;
 
 /// The most transcript lines read for an answer. The context keeps those that fit its budget.
 const TRANSCRIPT: u32 = 30;
 
 /// The most files of a channel among which an answer may find its own.
 const CHANNEL_FILES: u32 = 60;
+
+/// The most reactions and titles of links that are looked at.
+const ANNOTATIONS: u32 = 60;
+
+/// How long a picture is shown that somebody posted beside a question.
+const LATELY: TimeDelta = TimeDelta::minutes(10);
 
 /// The most text of files that an answer looks into, in bytes. Those in focus always count.
 const FILE_TEXT: usize = 4 * 1024 * 1024;
@@ -39,10 +48,15 @@ pub(super) struct Surroundings {
     pub(super) transcript: Vec<Spoken>,
     pub(super) refers: Refers,
     pub(super) files: Files,
+    /// Those that the model is shown.
+    pub(super) pictures: Vec<Picture>,
+    /// Reactions and titles of links of these messages.
+    pub(super) annotations: Vec<Annotation>,
 }
 
 impl Agents {
-    pub(super) async fn look_around(&self, question: &Question<'_>) -> Result<Surroundings, RunError> {
+    /// `sees`: the model is shown pictures.
+    pub(super) async fn look_around(&self, question: &Question<'_>, sees: bool) -> Result<Surroundings, RunError> {
         let now = self.runner.clock.now();
         let mut refers = question.refers.cloned().unwrap_or_default();
         let mut transcript = match question.channel {
@@ -56,7 +70,13 @@ impl Agents {
         {
             transcript.remove(at);
         }
-        let known = self.list_files(question, &refers).await?;
+        let mut known = self.list_files(question, &refers).await?;
+        for file in known.iter_mut().filter(|file| file.has_picture) {
+            file.is_readable |= sees;
+            // Another answer of the team may see it.
+            file.note = (!sees).then(|| unseen(&file.name));
+        }
+        let annotations = self.list_annotations(question, &transcript, &refers).await?;
         let mut lines: Vec<&mut Spoken> = transcript.iter_mut().chain(refers.replied_to.as_mut()).chain(refers.starter.as_mut()).collect();
         let texts = lines.iter().map(|line| line.text.as_str()).chain([question.text]);
         let names = Names::read(&self.store, &self.roster, texts).await?;
@@ -65,8 +85,18 @@ impl Agents {
             name_files(line, &known);
         }
         let text = names.show(question.text);
-        let files = self.open_files(question, &refers, (&text, now), &known).await?;
-        Ok(Surroundings { now, question: text, transcript, refers, files })
+        let (files, pictures) = self.open_files(question, &refers, (&text, now), &known, sees).await?;
+        Ok(Surroundings { now, question: text, transcript, refers, files, pictures, annotations })
+    }
+
+    /// What belongs to the messages that the prompt shows.
+    async fn list_annotations(&self, question: &Question<'_>, transcript: &[Spoken], refers: &Refers) -> Result<Vec<Annotation>, RunError> {
+        let Some(channel) = question.channel else { return Ok(Vec::new()) };
+        let shown = transcript.iter().chain(&refers.replied_to).chain(&refers.starter).filter_map(|line| line.message.as_ref());
+        let shown: HashSet<&MessageId> = shown.chain(question.answered).collect();
+        let mut all = self.store.list_annotations(channel, ANNOTATIONS).await?;
+        all.retain(|annotation| shown.contains(&annotation.message));
+        Ok(all)
     }
 
     /// The files of the channel, of the messages that the question refers to, and those given with it.
@@ -95,7 +125,8 @@ impl Agents {
         refers: &Refers,
         (text, now): (&str, DateTime<Utc>),
         known: &[KnownFile],
-    ) -> Result<Files, RunError> {
+        sees: bool,
+    ) -> Result<(Files, Vec<Picture>), RunError> {
         let messages: Vec<MessageId> = question.answered.iter().chain(question.files.iter().map(|file| &file.message)).cloned().collect();
         let asked = Asked {
             text,
@@ -107,6 +138,7 @@ impl Agents {
         };
         let selection = select(known, &asked);
         let mut files = Files { is_meant: selection.is_meant, is_closed: selection.is_closed, ..Files::default() };
+        let (shown, pictures) = if sees { self.open_pictures(known, &selection, now).await? } else { (HashSet::new(), Vec::new()) };
         let mut left = FILE_TEXT;
         for (indices, opened) in
             [(&selection.focus, &mut files.focus), (&selection.near, &mut files.near), (&selection.older, &mut files.older)]
@@ -116,15 +148,46 @@ impl Agents {
                 let given = question.files.iter().find(|given| given.id == file.id).cloned();
                 let read = match given {
                     _ if left == 0 && !is_focus => break,
-                    None if file.is_readable => self.store.find_file(&file.id).await?,
+                    None if file.is_readable && !file.has_picture => self.store.find_file(&file.id).await?,
                     given => given,
                 };
                 let text = read.and_then(|read| read.text);
                 left = left.saturating_sub(text.as_ref().map_or(0, String::len));
-                opened.push(File { name: file.name.clone(), by: file.by.clone(), at: file.at, text, note: file.note.clone() });
+                opened.push(File {
+                    name: file.name.clone(),
+                    by: file.by.clone(),
+                    at: file.at,
+                    text,
+                    is_shown: shown.contains(&file.id),
+                    note: file.note.clone(),
+                });
             }
         }
-        Ok(files)
+        Ok((files, pictures))
+    }
+
+    /// The pictures that the question is about, else those of the last minutes, with the ids of their files.
+    async fn open_pictures(
+        &self,
+        known: &[KnownFile],
+        selection: &Selection,
+        now: DateTime<Utc>,
+    ) -> Result<(HashSet<String>, Vec<Picture>), RunError> {
+        let of = |indices: &[usize]| indices.iter().map(|index| &known[*index]).filter(|file| file.has_picture).collect::<Vec<_>>();
+        let mut wanted = of(&selection.focus);
+        if wanted.is_empty() {
+            wanted = of(&selection.near);
+            wanted.retain(|file| now - file.at <= LATELY);
+        }
+        let (mut ids, mut pictures, mut bytes) = (HashSet::new(), Vec::new(), 0);
+        for file in wanted.into_iter().take(MAX_SHOWN) {
+            let Some(picture) = self.store.find_picture(&file.id).await? else { continue };
+            let Some(media_type) = picture_type(&picture).filter(|_| bytes + picture.len() <= MAX_SHOWN_BYTES) else { continue };
+            bytes += picture.len();
+            ids.insert(file.id.clone());
+            pictures.push(Picture { media_type, bytes: Arc::new(picture) });
+        }
+        Ok((ids, pictures))
     }
 }
 
@@ -138,6 +201,7 @@ fn given(file: &FileText) -> KnownFile {
         by_asker: true,
         at: file.at,
         is_readable: file.text.is_some(),
+        has_picture: false,
         note: file.note.clone(),
     }
 }

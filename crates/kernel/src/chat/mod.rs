@@ -21,6 +21,7 @@ use chrono::{DateTime, Utc};
 use crate::chat::format::TextFormat;
 use crate::chat::message::{Attachment, Author, Channel, InboundMessage};
 use crate::chat::outbound::{OutboundMessage, Posted};
+use crate::chat::store::Reaction;
 use crate::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
 /// A chat platform. What a platform may lack has a default.
@@ -118,6 +119,21 @@ pub enum PlatformEvent {
     Deleted {
         messages: Vec<MessageId>,
         channel: ChannelId,
+    },
+    /// A person reacted to a message.
+    Reacted(Box<Reaction>),
+    /// Reactions were taken away: one person's with one emoji, all with one emoji, or all.
+    Unreacted {
+        message: MessageId,
+        person: Option<UserId>,
+        emoji: Option<String>,
+    },
+    /// The platform has looked up the title of a link in a message.
+    Unfurled {
+        message: MessageId,
+        channel: ChannelId,
+        url: String,
+        title: String,
     },
     /// A person used a command or a button.
     Seen {

@@ -151,6 +151,11 @@ pub fn is_subtext(line: &str) -> bool {
     line.starts_with(SMALL)
 }
 
+/// A text without its lines of small print, which code has added.
+pub fn without_subtext(text: &str) -> String {
+    text.lines().filter(|line| !is_subtext(line)).collect::<Vec<_>>().join("\n")
+}
+
 /// How a platform writes the values in a text.
 pub trait Markup {
     fn mention(&self, user: &UserId) -> String;

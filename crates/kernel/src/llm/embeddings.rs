@@ -66,6 +66,7 @@ impl Embeddings {
             model: self.model.model.clone(),
             tier: Tier::T1,
             tokens,
+            allowance: None,
             cost: self.prices.worst_case(&self.model.model, tokens, 0),
         };
         self.meter.reserve(&reservation).await?;

@@ -8,7 +8,7 @@ use crate::db::Database;
 use crate::llm::budget::Budgets;
 use crate::llm::store::{NOTICE_AT, ReserveError};
 use crate::llm::{Meter, ModelError};
-use crate::money::{Reservation, Settlement};
+use crate::money::{Allowance, Reservation, Settlement};
 use crate::time::SharedClock;
 
 /// Records model calls in the store's ledger and enforces budgets (COST-1, COST-2).
@@ -49,11 +49,16 @@ impl Meter for LedgerMeter {
                 Ok(())
             }
             Err(ReserveError::Refused(refused)) => Err(ModelError::OutOfBudget(refused)),
+            Err(ReserveError::CallsUsedUp(calls)) => Err(ModelError::OutOfCalls(calls)),
             Err(ReserveError::Store(error)) => Err(ModelError::Ledger(error.to_string())),
         }
     }
 
     async fn settle(&self, settlement: &Settlement) -> Result<(), ModelError> {
         self.store.settle(settlement).await.map(drop).map_err(|error| ModelError::Ledger(error.to_string()))
+    }
+
+    async fn calls_left(&self, allowance: &Allowance) -> Result<u32, ModelError> {
+        self.store.count_calls_left(allowance).await.map_err(|error| ModelError::Ledger(error.to_string()))
     }
 }

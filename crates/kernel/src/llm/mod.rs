@@ -17,13 +17,15 @@ pub mod settings;
 pub mod store;
 pub mod structured;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::money::{Refused, Reservation, Settlement, TokenUsage};
+use crate::money::{Allowance, Refused, Reservation, Settlement, TokenUsage};
 
 pub use breaker::BreakerState;
 pub use embeddings::Embeddings;
@@ -45,6 +47,8 @@ pub struct ModelRequest {
     /// The constant part comes first, so that providers can cache it.
     pub system: String,
     pub messages: Vec<ModelMessage>,
+    /// They belong to the first message. A model that does not see is told that they were left out.
+    pub pictures: Vec<Picture>,
     pub tools: Vec<ToolSpec>,
     /// The answer must be JSON of this schema.
     pub schema: Option<AnswerSchema>,
@@ -57,9 +61,29 @@ impl ModelRequest {
         let messages: usize = self.messages.iter().map(ModelMessage::chars).sum();
         let tools: usize = self.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum();
         let schema = self.schema.as_ref().map_or(0, |schema| schema.schema.to_string().len());
-        tokens_of(self.system.chars().count() + messages + tools + schema)
+        tokens_of(self.system.chars().count() + messages + tools + schema) + self.pictures.len() as u64 * PICTURE_TOKENS
     }
 }
+
+/// What providers charge for a picture, roughly.
+const PICTURE_TOKENS: u64 = 1600;
+
+/// A picture as a model sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// `image/png`
+    pub media_type: &'static str,
+    pub bytes: Arc<Vec<u8>>,
+}
+
+impl Picture {
+    fn base64(&self) -> String {
+        BASE64_STANDARD.encode(&*self.bytes)
+    }
+}
+
+/// Instead of pictures, for a model that does not see.
+const UNSEEN: &str = "(The pictures of this message cannot be shown to you. Say so if they matter.)";
 
 /// Estimates tokens as [`ModelRequest::estimate_tokens`] does.
 fn tokens_of(chars: usize) -> u64 {
@@ -142,6 +166,8 @@ pub enum ModelError {
     Truncated { provider: String },
     #[error("the budget is used up: {0}")]
     OutOfBudget(Refused),
+    #[error("the {0} model calls for one message are used up")]
+    OutOfCalls(u32),
     #[error("cancelled")]
     Cancelled,
     #[error("no model is configured")]
@@ -162,6 +188,7 @@ impl ModelError {
             Self::Empty { .. } => "empty",
             Self::Truncated { .. } => "truncated",
             Self::OutOfBudget(_) => "out_of_budget",
+            Self::OutOfCalls(_) => "out_of_calls",
             Self::Cancelled => "cancelled",
             Self::NoModel => "no_model",
             Self::Ledger(_) => "ledger",
@@ -193,9 +220,12 @@ pub trait Meter: Send + Sync {
     /// Reserves the worst-case cost.
     ///
     /// # Errors
-    /// [`ModelError::OutOfBudget`] or [`ModelError::Ledger`].
+    /// [`ModelError::OutOfBudget`], [`ModelError::OutOfCalls`] or [`ModelError::Ledger`].
     async fn reserve(&self, reservation: &Reservation) -> Result<(), ModelError>;
 
     /// Replaces the reservation with the real cost.
     async fn settle(&self, settlement: &Settlement) -> Result<(), ModelError>;
+
+    /// How many calls an allowance still has.
+    async fn calls_left(&self, allowance: &Allowance) -> Result<u32, ModelError>;
 }

@@ -11,8 +11,8 @@ use crate::llm::price::Prices;
 use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
 use crate::llm::settings::{ModelRef, ModelSettings};
-use crate::llm::{FailedAttempt, LanguageModel, Meter, ModelError, ModelReply, ModelRequest, Written};
-use crate::money::{CallOutcome, Purpose, Reservation, Settlement};
+use crate::llm::{FailedAttempt, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written};
+use crate::money::{Allowance, CallOutcome, Purpose, Reservation, Settlement};
 use crate::persona::Tier;
 use crate::time::SharedClock;
 
@@ -25,6 +25,8 @@ pub struct Call {
     /// The id of the turn, ask, meeting or item.
     pub subject: String,
     pub tier: Tier,
+    /// None: only money is a limit.
+    pub allowance: Option<Allowance>,
 }
 
 /// All configured models.
@@ -46,6 +48,7 @@ struct Candidate {
     tier: Tier,
     name: ModelRef,
     limiter: Arc<ProviderLimiter>,
+    sees: bool,
     adapter: Box<dyn LanguageModel>,
 }
 
@@ -101,7 +104,8 @@ impl Models {
                 let provider = provider.ok_or_else(|| UnknownProvider { tier: tier.as_str(), provider: name.provider.clone() })?;
                 let adapter = HttpModel::new(http.clone(), provider.clone(), name.model.clone(), settings.idle_timeout);
                 let limiter = Arc::clone(&limiters[&name.provider]);
-                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, adapter: Box::new(adapter) });
+                let sees = settings.sees(&name.model);
+                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, sees, adapter: Box::new(adapter) });
             }
         }
         let (total_timeout, attempts) = (settings.total_timeout, settings.attempts.max(1));
@@ -111,6 +115,16 @@ impl Models {
     /// Whether no model is configured, so that answers are composed offline.
     pub fn is_offline(&self) -> bool {
         self.candidates.is_empty()
+    }
+
+    /// Whether the model that is asked first for a tier sees pictures.
+    pub fn sees(&self, tier: Tier) -> bool {
+        self.candidates.iter().find(|candidate| candidate.tier <= tier).is_some_and(|candidate| candidate.sees)
+    }
+
+    /// Whether any model sees pictures.
+    pub fn has_eyes(&self) -> bool {
+        self.candidates.iter().any(|candidate| candidate.sees)
     }
 
     /// The state of each provider, by name.
@@ -127,11 +141,19 @@ impl Models {
             .collect()
     }
 
+    /// How many calls an allowance still has.
+    ///
+    /// # Errors
+    /// [`ModelError::Ledger`].
+    pub async fn calls_left(&self, allowance: &Allowance) -> Result<u32, ModelError> {
+        self.meter.calls_left(allowance).await
+    }
+
     /// Asks the models of the call's tier and below until one answers.
     ///
     /// # Errors
-    /// The last model's error; [`ModelError::NoModel`] if there is none. [`ModelError::Cancelled`], [`ModelError::OutOfBudget`] and
-    /// [`ModelError::Ledger`] are returned at once.
+    /// The last model's error; [`ModelError::NoModel`] if there is none. [`ModelError::Cancelled`], [`ModelError::OutOfBudget`],
+    /// [`ModelError::OutOfCalls`] and [`ModelError::Ledger`] are returned at once.
     pub async fn complete(&self, call: &Call, request: &ModelRequest, cancel: &CancellationToken) -> Result<ModelReply, ModelError> {
         self.run(&mut self.state(call, request, cancel)).await
     }
@@ -173,7 +195,9 @@ impl Models {
             tried.push(&candidate.name);
             failure = match self.ask(candidate, state).await {
                 Ok(reply) => return Ok(reply),
-                Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::Ledger(_))) => return Err(error),
+                Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::OutOfCalls(_) | ModelError::Ledger(_))) => {
+                    return Err(error);
+                }
                 Err(error) => error,
             };
         }
@@ -217,7 +241,14 @@ impl Models {
         }
         state.effort.asked(candidate.limiter.name());
         let since = Instant::now();
-        let result = candidate.adapter.complete(state.request, state.effort.left(), state.cancel).await;
+        let blind;
+        let request = if candidate.sees || state.request.pictures.is_empty() {
+            state.request
+        } else {
+            blind = without_pictures(state.request);
+            &blind
+        };
+        let result = candidate.adapter.complete(request, state.effort.left(), state.cancel).await;
         let took = since.elapsed();
         state.effort.spend(took);
         candidate.limiter.learn(result.as_ref().map(|_| ()).map_err(|failed| &failed.error), self.clock.now());
@@ -234,6 +265,7 @@ impl Models {
             persona: call.persona.clone(),
             purpose: call.purpose,
             subject: call.subject.clone(),
+            allowance: call.allowance.clone(),
             provider: candidate.name.provider.clone(),
             model: candidate.name.model.clone(),
             tier: candidate.tier,
@@ -265,4 +297,14 @@ impl Models {
             tracing::error!(ledger = %id, %error, "a model call could not be settled and stays at its worst case");
         }
     }
+}
+
+/// The same for a model that does not see, which is told so.
+fn without_pictures(request: &ModelRequest) -> ModelRequest {
+    let mut blind = ModelRequest { pictures: Vec::new(), ..request.clone() };
+    if let Some(ModelMessage::User(text)) = blind.messages.first_mut() {
+        text.push_str("\n\n");
+        text.push_str(UNSEEN);
+    }
+    blind
 }

@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::chat::medium::Medium;
 use crate::db::{Database, StoreError};
 use crate::ids::{MemoryId, PersonaSlug};
 use crate::memory::search::Wanted;
 use crate::memory::store::save_memory_as;
-use crate::memory::{Memory, MemoryKind, MemorySource, Recall};
+use crate::memory::{Memory, MemoryKind, MemorySource, Recall, short_id};
 use crate::text::{flatten, fold_name};
 use crate::tools::approval::Risk;
 use crate::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
@@ -78,6 +79,15 @@ impl Tool for Save {
         }
     }
 
+    fn describe_done(&self, trace: &Trace) -> Option<String> {
+        let Trace::Stored { id, .. } = trace else { return None };
+        Some(format!("Remembered `{}`", short_id(&id.as_str().into())))
+    }
+
+    fn describe_wish(&self, arguments: &Value) -> String {
+        format!("May I remember this? {}", Medium::Chat.line(arguments["text"].as_str().unwrap_or_default()))
+    }
+
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let SaveArguments { text, tags } = parse_arguments(arguments)?;
         let source = context.get_source()?;
@@ -139,9 +149,11 @@ impl Tool for Search {
     }
 }
 
+/// With the id of what a person taught, by which it can be forgotten.
 fn line(memory: &Memory) -> String {
     let on = memory.created_at.format("%Y-%m-%d").to_string();
-    format!("- {}: {}", memory.cite(&on, flatten), memory.text)
+    let id = memory.taught_by.as_ref().map_or(String::new(), |_| format!(" (id {})", memory.short_id()));
+    format!("- {}: {}{id}", memory.cite(&on, flatten), memory.text)
 }
 
 async fn save(store: &Database, memory: &Memory) -> Result<MemoryId, StoreError> {
@@ -152,16 +164,9 @@ async fn save(store: &Database, memory: &Memory) -> Result<MemoryId, StoreError>
     Ok(kept)
 }
 
-/// The person whose own words a text is. A question teaches nothing.
+/// The person whose own words a text is.
 fn find_teacher<'a>(text: &str, context: &ToolContext<'a>) -> Option<&'a AskedBy> {
-    let asked = context.asked_by?;
-    let words = |text: &str| -> Vec<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        words.map(str::to_lowercase).collect()
-    };
-    let (said, text) = (words(&asked.text), words(text));
-    let is_question = asked.text.contains(['?', '？', '؟']);
-    (!is_question && !text.is_empty() && said.windows(text.len()).any(|part| part == text)).then_some(asked)
+    context.asked_by.filter(|asked| asked.says(text))
 }
 
 /// Removes the reserved tag of outside text from the model's tags, and sets it if the run is tainted.

@@ -36,8 +36,19 @@ pub enum PersonaFileError {
 }
 
 /// The tools of a persona whose file names none: those without effects outside the team. `tools: []` means no tools.
-pub const DEFAULT_TOOLS: [&str; 8] =
-    ["ask_agent", "read_feed", "memory_search", "memory_save", "backlog_add", "workspace_list", "workspace_read", "workspace_write"];
+pub const DEFAULT_TOOLS: [&str; 11] = [
+    "ask_agent",
+    "read_feed",
+    "memory_search",
+    "memory_save",
+    "memory_forget",
+    "backlog_search",
+    "backlog_add",
+    "fetch_page",
+    "workspace_list",
+    "workspace_read",
+    "workspace_write",
+];
 const DEFAULT_CAP: usize = 600;
 /// Colours for files without one. All are readable on light and dark backgrounds.
 const COLORS: [u32; 8] = [0x3B_82_C4, 0x2F_9E_77, 0xC2_55_9D, 0xB7_89_2B, 0x7A_5C_C7, 0xE8_68_4A, 0x5B_6B_7B, 0x1F_9A_A8];

@@ -2,6 +2,7 @@
 //!
 //! A [`Tool`] does one thing and reports the risk of each call. `policy` decides whether the call is allowed.
 
+mod act;
 pub mod approval;
 mod arguments;
 pub mod command;
@@ -29,6 +30,7 @@ use crate::ids::{PersonaSlug, WorkItemId};
 use crate::memory::{MemorySource, Scope, Teacher};
 use crate::tools::approval::Risk;
 
+pub use act::Act;
 pub use limits::{RESEARCH, ResearchLimits, ResearchUse};
 
 pub use arguments::parse_arguments;
@@ -59,6 +61,22 @@ pub trait Tool: Send + Sync + 'static {
     /// The effects of this call outside the workspace. The arguments match the schema.
     fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk;
 
+    /// What a call is doing, for the line that people see while it runs: "Reading example.org".
+    fn describe_doing(&self, _arguments: &Value) -> Option<String> {
+        None
+    }
+
+    /// What a successful call has done, as small print below the answer: "Added `#a1b2c3` to the backlog".
+    fn describe_done(&self, _trace: &Trace) -> Option<String> {
+        None
+    }
+
+    /// A call as a question to the person who has to allow it, with everything in it: "May I add this to the backlog?".
+    fn describe_wish(&self, arguments: &Value) -> String {
+        let arguments = format!("{arguments:#}").replace("```", "'''");
+        format!("May I call `{}`?\n```json\n{arguments}\n```", self.name())
+    }
+
     /// Executes the call. The arguments match the schema, and the policy allows it.
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError>;
 }
@@ -82,6 +100,20 @@ impl Default for ToolLimits {
 pub struct AskedBy {
     pub person: Teacher,
     pub text: String,
+}
+
+impl AskedBy {
+    /// Whether a text stands word for word in the message, so that it holds nothing that the run has read elsewhere. A question asks for nothing to be
+    /// written.
+    pub fn says(&self, text: &str) -> bool {
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.map(str::to_lowercase).collect()
+        };
+        let (said, text) = (words(&self.text), words(text));
+        let is_question = self.text.contains(['?', '？', '؟']);
+        !is_question && !text.is_empty() && said.windows(text.len()).any(|part| part == text)
+    }
 }
 
 /// The run that makes a call.
@@ -127,6 +159,8 @@ pub enum CallStatus {
     Failed,
     /// Refused by the policy, a person or the tool.
     Refused,
+    /// Not done yet: a person is asked.
+    Proposed,
 }
 
 #[derive(Debug, Clone, PartialEq)]

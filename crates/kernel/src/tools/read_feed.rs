@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::chat::medium::Medium;
 use crate::ids::PersonaSlug;
 use crate::tools::approval::Risk;
 use crate::tools::arguments::parse_arguments;
@@ -59,6 +60,10 @@ impl Tool for ReadFeed {
 
     fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
         Risk::Read
+    }
+
+    fn describe_doing(&self, arguments: &Value) -> Option<String> {
+        Some(format!("Reading the feed {}", Medium::Chat.line_within(arguments["feed"].as_str()?, 40)))
     }
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {

@@ -28,6 +28,8 @@ pub(crate) enum SeenEvent {
     /// A version of a message, identified by the microsecond of its edit.
     Edit(MessageId, i64),
     Deletion(MessageId),
+    /// The title of a link, by its hash.
+    Link(MessageId, u64),
 }
 
 /// Whether the identity received the content.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serenity::model::Timestamp;
-use serenity::model::channel::{Message, MessageReferenceKind};
+use serenity::model::channel::{Embed, Message, MessageReferenceKind, ReactionType};
 use serenity::model::event::MessageUpdateEvent;
 use serenity::model::id::UserId as SnowflakeUser;
 
@@ -100,6 +100,21 @@ pub(crate) fn correction(update: &MessageUpdateEvent) -> Option<(Option<String>,
         || update.embeds.as_ref().is_some_and(|embeds| !embeds.is_empty())
         || update.guild_id.is_none();
     Some((shows_something.then(|| read(&text)), edited_at))
+}
+
+/// The addresses and titles that Discord found behind the links of a message.
+pub(super) fn list_titles(embeds: &[Embed]) -> Vec<(String, String)> {
+    let titled = |embed: &Embed| Some((embed.url.clone()?, embed.title.clone().filter(|title| !title.trim().is_empty())?));
+    embeds.iter().filter_map(titled).collect()
+}
+
+/// An emoji as people see it.
+pub(super) fn show_emoji(emoji: &ReactionType) -> String {
+    match emoji {
+        ReactionType::Custom { name: Some(name), .. } => format!(":{name}:"),
+        ReactionType::Unicode(emoji) => emoji.clone(),
+        _ => ":emoji:".to_owned(),
+    }
 }
 
 /// Converts serenity's timestamp.

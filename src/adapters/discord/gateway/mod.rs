@@ -8,14 +8,15 @@ mod dedup;
 mod message;
 mod pump;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serenity::all::{Context, Framework, FullEvent};
-use serenity::model::channel::Message;
+use serenity::model::channel::{Message, Reaction};
 use serenity::model::event::MessageUpdateEvent;
 use serenity::model::gateway::Ready;
-use serenity::model::id::{ChannelId, GuildId, MessageId};
+use serenity::model::id::{ChannelId, GuildId, MessageId, UserId};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -23,6 +24,7 @@ pub(crate) use channels::ChannelDirectory;
 pub(crate) use dedup::Completeness;
 use dedup::{Deduplicator, SeenEvent};
 pub(crate) use message::{completeness, inbound, names_of};
+use message::{list_titles, show_emoji};
 pub(crate) use pump::{Incoming, pump};
 
 use crate::adapters::discord::accounts::OwnAccounts;
@@ -85,6 +87,13 @@ impl Framework for Gateway {
             FullEvent::MessageDeleteBulk { channel_id, multiple_deleted_messages_ids, guild_id } => {
                 self.deleted(channel_id, guild_id, &multiple_deleted_messages_ids);
             }
+            FullEvent::ReactionAdd { add_reaction } => self.reacted(&add_reaction),
+            FullEvent::ReactionRemove { removed_reaction } => self.unreacted(&removed_reaction, removed_reaction.user_id),
+            FullEvent::ReactionRemoveEmoji { removed_reactions } => self.unreacted(&removed_reactions, None),
+            FullEvent::ReactionRemoveAll { removed_from_message_id, .. } => {
+                let message = from_discord(removed_from_message_id);
+                self.hub.announce(PlatformEvent::Unreacted { message, person: None, emoji: None });
+            }
             FullEvent::InteractionCreate { interaction } => self.interactions.dispatch(&context, &interaction).await,
             event => self.note_channels(event),
         }
@@ -124,13 +133,56 @@ impl Gateway {
         message.content = self.hub.accounts.without_roles(&message.content).into_owned();
         let kind = self.hub.accounts.kind_of(&message);
         let channel = self.hub.channels.describe(message.channel_id);
+        let titles = if message.author.bot { Vec::new() } else { list_titles(&message.embeds) };
+        let (id, place) = (message.id, message.channel_id);
         self.hub.announce(PlatformEvent::Message(Box::new(inbound(message, channel, kind, seen_by, complete))));
+        self.unfurled(id, place, titles);
+    }
+
+    /// A bot's embeds are its message. Those of a person are what Discord found behind links.
+    fn unfurled(&self, message: MessageId, channel: ChannelId, titles: Vec<(String, String)>) {
+        for (url, title) in titles {
+            if self.hub.seen.is_new(SeenEvent::Link(message, hash_of(&url, &title)), Completeness::Full) {
+                let (message, channel) = (from_discord(message), from_discord(channel));
+                self.hub.announce(PlatformEvent::Unfurled { message, channel, url, title });
+            }
+        }
+    }
+
+    fn reacted(&self, added: &Reaction) {
+        let Some(person) = added.user_id.filter(|person| !self.hub.accounts.owns(*person)) else { return };
+        let user = added.member.as_ref().map(|member| &member.user);
+        if user.is_some_and(|user| user.bot) || !self.hub.is_allowed(added.guild_id) {
+            return;
+        }
+        let nick = added.member.as_ref().and_then(|member| member.nick.clone());
+        let name = user.map(|user| names_of(nick, user.global_name.clone(), user.name.clone()).0).unwrap_or_default();
+        self.hub.announce(PlatformEvent::Reacted(Box::new(kernel::chat::store::Reaction {
+            message: from_discord(added.message_id),
+            channel: from_discord(added.channel_id),
+            person: from_discord(person),
+            name,
+            emoji: show_emoji(&added.emoji),
+        })));
+    }
+
+    fn unreacted(&self, removed: &Reaction, person: Option<UserId>) {
+        if self.hub.is_allowed(removed.guild_id) {
+            self.hub.announce(PlatformEvent::Unreacted {
+                message: from_discord(removed.message_id),
+                person: person.map(from_discord),
+                emoji: Some(show_emoji(&removed.emoji)),
+            });
+        }
     }
 
     fn updated(&self, update: &MessageUpdateEvent) {
         let ours = update.author.as_ref().is_some_and(|author| self.hub.accounts.owns(author.id));
         if ours || !self.hub.is_allowed(update.guild_id) {
             return;
+        }
+        if update.author.as_ref().is_none_or(|author| !author.bot) {
+            self.unfurled(update.id, update.channel_id, list_titles(update.embeds.as_deref().unwrap_or_default()));
         }
         let Some((text, edited_at)) = message::correction(update) else { return };
         let completeness = if text.is_some() { Completeness::Full } else { Completeness::Withheld };
@@ -190,4 +242,11 @@ impl Gateway {
             _ => {}
         }
     }
+}
+
+/// Tells titles of links apart. Discord sends an update again and again.
+fn hash_of(url: &str, title: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (url, title).hash(&mut hasher);
+    hasher.finish()
 }

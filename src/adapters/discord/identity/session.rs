@@ -19,7 +19,9 @@ use crate::adapters::discord::identity::{Identity, News};
 /// Only intents that the team needs. Presences and members are privileged and left out.
 const INTENTS: GatewayIntents = GatewayIntents::GUILDS
     .union(GatewayIntents::GUILD_MESSAGES)
+    .union(GatewayIntents::GUILD_MESSAGE_REACTIONS)
     .union(GatewayIntents::DIRECT_MESSAGES)
+    .union(GatewayIntents::DIRECT_MESSAGE_REACTIONS)
     .union(GatewayIntents::MESSAGE_CONTENT);
 
 /// How to end a session.

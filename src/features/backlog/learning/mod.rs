@@ -168,7 +168,7 @@ mod tests {
         let read = |outside| JournalEntry::Returned { call: "1".into(), text: "x".into(), outside, status: CallStatus::Ok, trace: None };
         let marked = |journal: &[JournalEntry]| memory_of(&item(), &ItemEnd::Failed { why: "so" }, journal, now()).may_quote_outside();
         assert!(marked(&[read(false), read(true)]));
-        assert!(marked(&[JournalEntry::Asked { system: String::new(), message: String::new(), tainted: true }]));
+        assert!(marked(&[JournalEntry::Asked { system: String::new(), message: String::new(), tainted: true, remarks: Vec::new() }]));
         assert!(!marked(&[read(false)]));
         let forged = WorkItem { what: "Look outside".into(), ..item() };
         assert!(!memory_of(&forged, &ItemEnd::Failed { why: "so" }, &[], now()).may_quote_outside(), "a word of the subject marks nothing");

@@ -42,9 +42,11 @@ impl Work {
             purpose: Purpose::Step,
             subject: item.id.as_str(),
             tier: Tier::T1,
+            pictures: Vec::new(),
             prompt: Box::pin(std::future::ready(Ok(prompt(item, known, &new_marker())))),
             max_output_tokens: TOKENS,
             keep_partial: false,
+            allowance: None,
             tools: None,
             journal: None,
             cancel,
@@ -77,6 +79,7 @@ fn prompt(item: &WorkItem, known: Option<ExecutionKind>, marker: &str) -> Prompt
         system: ASK.trim().to_owned(),
         message: format!("Marker of this message: {marker}\n\n<<data {marker} | task>>\n{task}\n<<end {marker}>>{known}\n\nPrepare it."),
         holds_outside: !item.origin.is_of_a_person(),
+        remarks: Vec::new(),
     }
 }
 

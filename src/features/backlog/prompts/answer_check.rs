@@ -42,9 +42,11 @@ pub(crate) async fn check(
         purpose: Purpose::Step,
         subject: item.id.as_str(),
         tier: Tier::T1,
+        pictures: Vec::new(),
         prompt: Box::pin(std::future::ready(Ok(prompt(answered, &new_marker())))),
         max_output_tokens: TOKENS,
         keep_partial: false,
+        allowance: None,
         tools: None,
         journal: None,
         cancel,
@@ -62,6 +64,7 @@ fn prompt(answered: Answered<'_>, marker: &str) -> Prompt {
         system: SYSTEM.trim().to_owned(),
         message: format!("Marker of this message: {marker}\n\n{question}\n\n{answer}\n\nGive your verdict."),
         holds_outside: true,
+        remarks: Vec::new(),
     }
 }
 

@@ -244,6 +244,7 @@ fn describe(entry: &JournalEntry, names: &HashMap<&str, &str>) -> String {
             format!("{by} judged the answer: {}", verdict.as_str().replace('_', " "))
         }
         JournalEntry::Graded { by, entry, .. } => format!("review by {}: {}", line(by.as_str()), describe(entry, names)),
+        JournalEntry::SentBack { why } => format!("sent back: {}", line(why)),
         JournalEntry::Began { call } => format!("begins {}", tool(call)),
         JournalEntry::Returned { call, text, status: CallStatus::Refused, .. } => format!("✖ **refused** {}: {}", tool(call), line(text)),
         JournalEntry::Returned { call, text, status: CallStatus::Failed, .. } => format!("✖ **failed** {}: {}", tool(call), line(text)),
@@ -275,7 +276,7 @@ mod tests {
         };
         let wrote = Trace::Wrote { path: "slow-build.md".to_owned(), sha256: "9f86d081884c7d65".to_owned(), bytes: 1204 };
         let entries = vec![
-            (JournalEntry::Asked { system: String::new(), message: String::new(), tainted: true }, at),
+            (JournalEntry::Asked { system: String::new(), message: String::new(), tainted: true, remarks: Vec::new() }, at),
             (
                 JournalEntry::Replied {
                     text: "I look.".to_owned(),

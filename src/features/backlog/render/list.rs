@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use chrono_tz::Tz;
 
 use crate::features::backlog::model::{PersonRequest, WorkItem, WorkStatus, name_of_helper};
-use kernel::chat::medium::{Medium, shorten};
+use kernel::chat::medium::{Medium, flatten, shorten};
 use kernel::persona::roster::Roster;
 use kernel::time::show_time;
 
@@ -95,6 +95,12 @@ pub fn render_request(request: &PersonRequest, item: &WorkItem, zone: Tz) -> Str
 }
 
 /// The status, or what the item waits for.
+/// An item in one line without markup, for a model.
+pub fn render_plain(item: &WorkItem, roster: &Roster) -> String {
+    let owner = labels::name_of_owner(&item.owner, roster);
+    format!("#{} {} ({}, {owner}, {})", item.short_id(), flatten(&item.what), stands(item), labels::when(item, roster.zone()))
+}
+
 fn stands(item: &WorkItem) -> String {
     match &item.wait {
         Some(wait) if item.status == WorkStatus::Waiting => labels::wait(wait),

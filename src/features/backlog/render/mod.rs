@@ -25,6 +25,6 @@ pub use files::{attach, how_to_merge, list_files};
 pub(crate) use labels::{changed_tests, total};
 pub use labels::{describe_change, name_of_owner};
 pub use lines::{render_cancelled, render_done, render_failed};
-pub use list::{ListView, render_list, render_request};
+pub use list::{ListView, render_list, render_plain, render_request};
 pub use messages::{Announcer, Spot};
 pub use offers::{OfferFacts, list_offers, takes_answer};

@@ -73,7 +73,7 @@ impl Shown<'_> {
             fault: self.fault.unwrap_or_default(),
             blocks: &self.blocks(Cleaner { marker }),
         });
-        Prompt { system: render_system(team, roster, grader), message, holds_outside: true }
+        Prompt { system: render_system(team, roster, grader), message, holds_outside: true, remarks: Vec::new() }
     }
 
     /// The texts in which a passage that shows something must stand.

@@ -163,6 +163,7 @@ async fn ask(
         asked_by: None,
         addresses: Vec::new(),
         approvals: None,
+        in_chat: None,
         limits: Limits::CHAT,
     };
     let run = Run {

@@ -46,6 +46,24 @@ impl Backlog {
     /// # Errors
     /// All problems, or a cycle of dependencies.
     pub async fn add_all(&self, drafts: &[ItemDraft], asker: &Asker, place: AskedIn) -> Result<Vec<WorkItem>, BacklogError> {
+        let items = self.draft_all(drafts, asker, place).await?;
+        match self.deps.store.insert_items(&items, self.deps.clock.now()).await {
+            Ok(()) => Ok(items),
+            Err(InsertItemsError::Graph(error)) => Err(refused(format!("nothing was added: {error}"))),
+            Err(InsertItemsError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    /// The items that drafts become. Writes nothing.
+    ///
+    /// # Errors
+    /// As [`Self::add_all`].
+    pub(in crate::features::backlog) async fn draft_all(
+        &self,
+        drafts: &[ItemDraft],
+        asker: &Asker,
+        place: AskedIn,
+    ) -> Result<Vec<WorkItem>, BacklogError> {
         if drafts.is_empty() {
             return Err(refused("there are no items to add"));
         }
@@ -68,11 +86,6 @@ impl Backlog {
         }
         if !faults.is_empty() {
             return Err(refused(render_faults(drafts.len(), &faults)));
-        }
-        match self.deps.store.insert_items(&items, self.deps.clock.now()).await {
-            Ok(()) => {}
-            Err(InsertItemsError::Graph(error)) => return Err(refused(format!("nothing was added: {error}"))),
-            Err(InsertItemsError::Store(error)) => return Err(error.into()),
         }
         Ok(items)
     }

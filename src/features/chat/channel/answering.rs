@@ -7,15 +7,15 @@ use tokio_util::sync::CancellationToken;
 use crate::features::chat::Conversation;
 use crate::features::chat::channel::asking::AskOrigin;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
-use kernel::agent::{Question, Refers, Reply, RunError};
+use kernel::agent::{InChat, Journal, Question, Refers, Reply, RunError};
 use kernel::chat::attachments::display_name;
 use kernel::chat::format::Rendered;
 use kernel::chat::message::{Author, AuthorKind, Channel, InboundMessage, Place, Speaker, Spoken};
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use kernel::chat::{Presence, format};
-use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
+use kernel::ids::{ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::memory::{MemorySource, Scope};
-use kernel::money::Purpose;
+use kernel::money::{Allowance, Purpose};
 
 /// The name of a file that holds an answer too long for a message.
 const ANSWER_FILE: &str = "answer.md";
@@ -31,12 +31,23 @@ pub(crate) struct Ending {
     pub(super) notice: Option<String>,
 }
 
+/// A turn on its way.
+#[derive(Clone, Copy)]
+pub(super) struct Performing<'a> {
+    pub(super) turn: &'a Turn,
+    pub(super) journal: &'a dyn Journal,
+    /// Hears what the turn is doing.
+    pub(super) watch: &'a (dyn Fn(String) + Send + Sync),
+    pub(super) cancel: &'a CancellationToken,
+}
+
 impl Conversation {
-    pub(super) async fn perform(&self, turn: &Turn, cancel: &CancellationToken) -> Ending {
+    pub(super) async fn perform(&self, performing: &Performing<'_>) -> Ending {
+        let Performing { turn, cancel, .. } = *performing;
         let result = match &turn.trigger {
             Trigger::Ask { ask } => return self.ask_and_relay(ask, cancel).await,
-            Trigger::Message => self.answer_message(turn, cancel).await,
-            Trigger::Agent { from, turn: said_in } => self.answer_agent(turn, from, said_in, cancel).await,
+            Trigger::Message => self.answer_message(performing).await,
+            Trigger::Agent { from, turn: said_in } => self.answer_agent(performing, from, said_in).await,
         };
         match result {
             Ok(_) if !self.inner.halts.is_paused(&turn.persona) => {
@@ -48,7 +59,8 @@ impl Conversation {
         Ending::from_result(result, matches!(turn.trigger, Trigger::Message))
     }
 
-    async fn answer_message(&self, turn: &Turn, cancel: &CancellationToken) -> Result<Reply, RunError> {
+    async fn answer_message(&self, performing: &Performing<'_>) -> Result<Reply, RunError> {
+        let turn = performing.turn;
         let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(RunError::Cancelled) };
         let (id, name) = (first.author.id.clone(), first.author.name.clone());
@@ -60,12 +72,16 @@ impl Conversation {
         let refers = self.read_references(&message).await?;
         let answered: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
         let origin = self.origin_of(turn);
-        let request =
-            Question { answered: &answered, refers: Some(&refers), ..question_of(turn, &origin, &first.channel, &asker, &message.text) };
-        self.deps().agents.answer(&request, cancel).await
+        let request = Question {
+            answered: &answered,
+            refers: Some(&refers),
+            ..self.question_of(performing, &origin, &first.channel, &asker, &message.text)
+        };
+        self.deps().agents.answer(&request, performing.cancel).await
     }
 
-    async fn answer_agent(&self, turn: &Turn, from: &PersonaSlug, said_in: &TurnId, cancel: &CancellationToken) -> Result<Reply, RunError> {
+    async fn answer_agent(&self, performing: &Performing<'_>, from: &PersonaSlug, said_in: &TurnId) -> Result<Reply, RunError> {
+        let turn = performing.turn;
         let store = &self.deps().store;
         let Some(said) = store.find_turn(said_in).await?.and_then(|said| said.reply) else { return Err(RunError::Cancelled) };
         let burst = self.read_burst(&turn.message).await?;
@@ -74,8 +90,39 @@ impl Conversation {
         // The agent speaks for itself, but of the person's files.
         let refers = Refers { replied_to: None, ..self.read_references(first).await? };
         let origin = self.origin_of(turn);
-        let request = Question { refers: Some(&refers), ..question_of(turn, &origin, &first.channel, &asker, &said) };
-        self.deps().agents.answer(&request, cancel).await
+        let request = Question { refers: Some(&refers), ..self.question_of(performing, &origin, &first.channel, &asker, &said) };
+        self.deps().agents.answer(&request, performing.cancel).await
+    }
+
+    /// The question that a turn puts to a persona.
+    fn question_of<'a>(
+        &self,
+        performing: &Performing<'a>,
+        origin: &'a AskOrigin<'a>,
+        channel: &'a Channel,
+        asker: &'a Speaker,
+        text: &'a str,
+    ) -> Question<'a> {
+        let turn = performing.turn;
+        let online = !self.deps().agents.is_offline();
+        Question {
+            channel: Some(&channel.id),
+            channel_name: &channel.name,
+            scope: Scope::of(channel),
+            source: Some(MemorySource::Message(turn.message.clone())),
+            colleagues: Some(origin),
+            allowance: Some(self.allowance(&turn.chain, 0)),
+            in_chat: Some(InChat { proposes: matches!(asker, Speaker::Person { .. }), watch: Some(performing.watch) }),
+            // The composer makes no calls.
+            journal: online.then_some(performing.journal),
+            ..Question::new(&turn.persona, (Purpose::Chat, turn.id.as_str()), asker, text)
+        }
+    }
+
+    /// What a chain may cost a persona that was asked at this depth. One call is left for each of those who asked, so that they can answer.
+    pub(super) fn allowance(&self, chain: &ChainId, depth: usize) -> Allowance {
+        let kept = u32::try_from(depth).unwrap_or(u32::MAX);
+        Allowance { chain: chain.clone(), calls: self.deps().guard.model_calls.saturating_sub(kept).max(1) }
     }
 
     /// What a person's message refers to.
@@ -162,18 +209,6 @@ fn spoken(message: InboundMessage) -> Option<Spoken> {
     Some(Spoken { message: Some(message.id), speaker, answers: None, text, at: message.sent_at, in_meeting: false })
 }
 
-/// The question that a turn puts to a persona.
-fn question_of<'a>(turn: &'a Turn, origin: &'a AskOrigin<'a>, channel: &'a Channel, asker: &'a Speaker, text: &'a str) -> Question<'a> {
-    Question {
-        channel: Some(&channel.id),
-        channel_name: &channel.name,
-        scope: Scope::of(channel),
-        source: Some(MemorySource::Message(turn.message.clone())),
-        colleagues: Some(origin),
-        ..Question::new(&turn.persona, (Purpose::Chat, turn.id.as_str()), asker, text)
-    }
-}
-
 impl Ending {
     pub(crate) fn answered(reply: Reply) -> Self {
         Self { state: TurnState::Answered, reply: Some(reply), error: None, notice: None }
@@ -197,7 +232,8 @@ impl Ending {
             Err(error) => Self {
                 state: TurnState::Failed,
                 reply: None,
-                notice: to_person.then(|| error.for_person()),
+                // Agents stay silent about a failure, but not about the end of what a message may cost.
+                notice: (to_person || matches!(error, RunError::OutOfCalls(_))).then(|| error.for_person()),
                 error: Some(error.to_string()),
             },
         }

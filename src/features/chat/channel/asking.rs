@@ -12,7 +12,7 @@ use crate::features::chat::model::decision::Block;
 use crate::features::chat::store::{AskUpdate, Blocked};
 use crate::features::chat::{Conversation, Running};
 use kernel::agent::ask::{Ask, AskState};
-use kernel::agent::{Colleagues, Question, Refers, Reply, RunError};
+use kernel::agent::{Colleagues, InChat, Question, Refers, Reply, RunError};
 use kernel::chat::message::Speaker;
 use kernel::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::memory::{MemorySource, Scope};
@@ -152,6 +152,8 @@ impl Conversation {
             refers: Some(&refers),
             source: Some(MemorySource::Message(ask.message.clone())),
             colleagues: Some(&origin),
+            allowance: Some(self.allowance(&ask.chain, ask.path.len())),
+            in_chat: Some(InChat::default()),
             ..Question::new(&ask.askee, (Purpose::Ask, ask.id.as_str()), &asker, &ask.question)
         };
         self.deps().agents.answer(&request, cancel).await

@@ -41,7 +41,8 @@ impl Conversation {
             // A person said stop while the files were read.
             Decision::nobody(Reason::Stop)
         } else {
-            self.persist("routing a message", || self.route(&message)).await?
+            let decision = self.persist("routing a message", || self.route(&message)).await?;
+            self.weigh(&message, decision).await
         };
         let now = deps.clock.now();
         let taken = self.persist("asking who takes a message", || self.find_taker(&message, &decision)).await?;
@@ -87,7 +88,7 @@ impl Conversation {
             message = %message.id,
             channel = %message.channel.id,
             responders = ?decision.responders.iter().map(PersonaSlug::as_str).collect::<Vec<_>>(),
-            reason = decision.explain(),
+            reason = &*decision.explain(),
             "decided"
         );
         if decision.responders.is_empty() && decision.taken.is_none() {

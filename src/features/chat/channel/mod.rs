@@ -1,6 +1,6 @@
 //! The task of one channel. It lives while the channel has work. It decides on messages in arrival order, each after the previous turns have ended.
 //!
-//! `queue` holds the waiting messages. `deciding` turns a burst into a decision. `running` runs the job of a turn, and `answering` builds its
+//! `queue` holds the waiting messages. `deciding` turns a burst into a decision, and `weighing` asks a model where the rules are unsure. `running` runs the job of a turn, and `answering` builds its
 //! question and its reply. `handover` lets agents answer each other as far as the guard allows. `asking` carries questions from one persona to
 //! another, and `late` delivers answers after the deadline.
 
@@ -12,6 +12,8 @@ mod late;
 mod progress;
 mod queue;
 mod running;
+mod turn_journal;
+mod weighing;
 
 use std::sync::Arc;
 use std::time::Duration;

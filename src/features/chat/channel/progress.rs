@@ -1,11 +1,14 @@
 //! Progress that people see during a turn.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::features::chat::Conversation;
 use kernel::agent::turn::{Trigger, Turn};
+use kernel::chat::outbound::{OutboundMessage, Placement};
+use kernel::ids::OutboxId;
 
 /// Discord hides the typing indicator after 10 s. It is refreshed before that.
 const TYPING_EVERY: Duration = Duration::from_secs(8);
@@ -13,43 +16,75 @@ const TYPING_EVERY: Duration = Duration::from_secs(8);
 /// An answer within this time shows no typing indicator.
 const TYPING_AFTER: Duration = Duration::from_millis(150);
 
+/// What a turn is doing now, as far as its tools say. Cheap to clone.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Activity(Arc<Mutex<Option<String>>>);
+
+impl Activity {
+    pub(super) fn set(&self, doing: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(doing);
+    }
+
+    fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 impl Conversation {
-    /// Shows typing during the turn. After the configured time, posts that the turn is still running. Ends when the guard is dropped.
-    pub(super) fn show_progress(&self, turn: &Turn, cancel: &CancellationToken) -> DropGuard {
+    /// Shows typing during the turn. After the configured time, posts what the turn is doing, and changes that line when it does something else. Ends
+    /// when the guard is dropped.
+    pub(super) fn show_progress(&self, turn: &Turn, activity: &Activity, cancel: &CancellationToken) -> DropGuard {
         let over = cancel.child_token();
         let conversation = self.clone();
-        let (turn, ended) = (turn.clone(), over.clone());
+        let (turn, activity, ended) = (turn.clone(), activity.clone(), over.clone());
         self.deps().tasks.spawn(async move {
             tokio::select! {
                 () = ended.cancelled() => {}
-                () = conversation.keep_company(&turn) => {}
+                () = conversation.keep_company(&turn, &activity) => {}
             }
         });
         over.drop_guard()
     }
 
-    async fn keep_company(&self, turn: &Turn) {
+    async fn keep_company(&self, turn: &Turn, activity: &Activity) {
         let deps = self.deps();
         let (clock, still_after) = (&deps.clock, deps.chat.still_thinking_after);
         let mut waited = TYPING_AFTER;
-        let mut told = false;
+        let mut told: Option<(OutboxId, String)> = None;
         clock.sleep(TYPING_AFTER).await;
         loop {
             deps.platform.show_typing(&turn.persona, &turn.channel).await;
-            let until_told = if told { TYPING_EVERY } else { still_after.saturating_sub(waited).max(Duration::from_millis(1)) };
+            let until_told = if told.is_some() { TYPING_EVERY } else { still_after.saturating_sub(waited).max(Duration::from_millis(1)) };
             let wait = TYPING_EVERY.min(until_told);
             clock.sleep(wait).await;
             waited += wait;
-            if !told && waited >= still_after {
-                told = true;
-                let doing = match &turn.trigger {
-                    Trigger::Ask { .. } => "I have asked and am waiting for the answer.",
-                    _ => "I am still on it; the answer comes here.",
-                };
-                if let Err(error) = self.post(Self::notice(&turn.persona, &turn.channel, doing)).await {
-                    tracing::warn!(%error, "cannot say that a turn takes longer");
-                }
+            if waited < still_after {
+                continue;
+            }
+            let doing = activity.get().map(|doing| format!("{doing} …"));
+            let line = match (&told, doing) {
+                (None, None) => still_busy(turn).to_owned(),
+                (None, Some(doing)) => doing,
+                (Some((_, shown)), Some(doing)) if *shown != doing => doing,
+                (Some(_), _) => continue,
+            };
+            let notice = Self::notice(&turn.persona, &turn.channel, line.as_str());
+            let message = match &told {
+                Some((first, _)) => OutboundMessage { place: Placement::Revision { of: first.clone() }, ..notice },
+                None => notice,
+            };
+            let first = told.map_or_else(|| message.id.clone(), |(first, _)| first);
+            told = Some((first, line));
+            if let Err(error) = self.post(message).await {
+                tracing::warn!(%error, "cannot say what a turn is doing");
             }
         }
+    }
+}
+
+fn still_busy(turn: &Turn) -> &'static str {
+    match &turn.trigger {
+        Trigger::Ask { .. } => "I have asked and am waiting for the answer.",
+        _ => "I am still on it; the answer comes here.",
     }
 }

@@ -4,7 +4,9 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::features::chat::channel::ChannelQueue;
-use crate::features::chat::channel::answering::Ending;
+use crate::features::chat::channel::answering::{Ending, Performing};
+use crate::features::chat::channel::progress::Activity;
+use crate::features::chat::channel::turn_journal::TurnJournal;
 use crate::features::chat::model::decision::{Block, Decision, Reason};
 use crate::features::chat::retry::RETRY;
 use crate::features::chat::store::{CancelScope, Finished, FollowUp, TURNS, fail_turn, finish_turn};
@@ -12,9 +14,10 @@ use crate::features::chat::{Conversation, Running};
 use kernel::agent::turn::{Trigger, Turn, TurnState};
 use kernel::catch_panic::catch_panic;
 use kernel::chat::outbox::store::insert_outbound;
+use kernel::chat::text::without_subtext;
 use kernel::db::{StoreError, Transaction};
 use kernel::ids::TurnId;
-use kernel::jobs::{Failure, Job, JobContext, JobError};
+use kernel::jobs::{Failure, Job, JobContext, JobError, forget_steps};
 
 /// The message to a person after an internal error.
 const WENT_WRONG: &str = "Something went wrong inside me. It is in the log; please ask again.";
@@ -54,23 +57,26 @@ impl Conversation {
             return Err(JobError::LostLease);
         }
         if self.inner.halts.was_halted_since(&turn.channel, turn.queued_at) {
-            return self.conclude(run, Ending::silent(TurnState::Cancelled)).await;
+            return self.conclude(run, Ending::silent(TurnState::Cancelled), false).await;
         }
-        let showing = self.show_progress(turn, &cancel);
+        let activity = Activity::default();
+        let showing = self.show_progress(turn, &activity, &cancel);
+        let journal = TurnJournal::new(job);
+        let performing = Performing { turn, journal: &journal, watch: &|doing| activity.set(doing), cancel: &cancel };
         // Boxed, because the future contains a model call and is large.
-        let mut performing = Box::pin(catch_panic(async { Ok(self.perform(turn, &cancel).await) }));
+        let mut performed = Box::pin(catch_panic(async { Ok(self.perform(&performing).await) }));
         let mut person_speaks = false;
-        let performed = tokio::select! {
-            performed = &mut performing => performed,
+        let ended = tokio::select! {
+            performed = &mut performed => performed,
             () = person_spoke(queue), if among_agents => {
                 person_speaks = true;
                 // Cancels instead of dropping, so that the model call is settled.
                 cancel.cancel();
-                performing.await
+                performed.await
             }
         };
         drop(showing);
-        let ending = performed.unwrap_or_else(|panic| {
+        let ending = ended.unwrap_or_else(|panic| {
             tracing::error!(turn = %turn.id, error = format!("{panic:#}"), "a turn broke off");
             Ending::failed("it panicked", WENT_WRONG)
         });
@@ -78,7 +84,7 @@ impl Conversation {
             // The process is stopping, or another worker has the turn. Its end is unknown here.
             return Err(JobError::Stopping);
         }
-        self.conclude(run, ending).await?;
+        self.conclude(run, ending, journal.is_stored()).await?;
         if person_speaks {
             self.yield_to_person(turn).await?;
         }
@@ -98,8 +104,9 @@ impl Conversation {
         self.cancel_turns(CancelScope::AgentTalk(&turn.channel), "a person spoke").await
     }
 
-    /// Stores the end of a turn together with its messages, the next speakers, and the end of the job.
-    async fn conclude(&self, run: &Run<'_>, ending: Ending) -> Result<(), JobError> {
+    /// Stores the end of a turn together with its messages, the next speakers, and the end of the job. `has_steps`: the job has steps, whose prompts may
+    /// hold what is deleted later.
+    async fn conclude(&self, run: &Run<'_>, ending: Ending, has_steps: bool) -> Result<(), JobError> {
         let Run { turn, job, queue, since } = *run;
         let deps = self.deps();
         // In a busy channel the answer is a reply to its message.
@@ -111,9 +118,12 @@ impl Conversation {
             outbox.extend(self.render(turn, &reply.text, reply_to.as_ref()));
             // A relayed answer contains another persona's words, so it addresses nobody.
             if !matches!(turn.trigger, Trigger::Ask { .. }) {
-                follow_ups = self.hand_over(turn, &reply.text).await;
+                follow_ups = self.hand_over(turn, &without_subtext(&reply.text)).await;
             }
         }
+        let proposed = ending.reply.as_ref().map_or(&[][..], |reply| reply.proposed.as_slice());
+        let (approvals, questions) = self.ask_approvals(turn, proposed).await?;
+        outbox.extend(questions);
         outbox.extend(ending.notice.as_deref().map(|text| Self::notice(&turn.persona, &turn.channel, text)));
         let next = (!follow_ups.is_empty())
             .then(|| Decision::by(follow_ups.iter().map(|turn| turn.persona.clone()).collect(), Reason::AgentMention));
@@ -127,12 +137,13 @@ impl Conversation {
             error: ending.error.as_deref(),
             prompt_chars: ending.reply.as_ref().map_or(0, |reply| reply.prompt_chars as u64),
             outbox: &outbox,
+            approvals: &approvals,
             next: next.as_ref().map(|decision| FollowUp { decision, turns: &follow_ups }),
             usage: ending.reply.as_ref().map(|reply| reply.usage).unwrap_or_default(),
             at: deps.clock.now(),
         };
         queue.open_turns(follow_ups.iter().map(|turn| &turn.id));
-        let stored = self.store_end(job, &finished).await;
+        let stored = self.store_end(job, &finished, has_steps).await;
         if !matches!(stored, Ok(true)) {
             queue.close_turns(follow_ups.iter().map(|turn| &turn.id));
         }
@@ -146,10 +157,10 @@ impl Conversation {
 
     /// False when the turn was already over, or belongs to another worker. Retries while the database is unavailable, because the answer exists only
     /// here.
-    async fn store_end(&self, job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
+    async fn store_end(&self, job: &JobContext, finished: &Finished<'_>, has_steps: bool) -> Result<bool, JobError> {
         let deps = self.deps();
         loop {
-            match self.try_to_store(job, finished).await {
+            match self.try_to_store(job, finished, has_steps).await {
                 Err(JobError::Unavailable(error)) if !job.cancelled().is_cancelled() => {
                     tracing::warn!(%error, "waiting for the store to take an answer");
                     job.cancelled().run_until_cancelled(deps.clock.sleep(RETRY)).await;
@@ -164,9 +175,12 @@ impl Conversation {
         }
     }
 
-    async fn try_to_store(&self, job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
+    async fn try_to_store(&self, job: &JobContext, finished: &Finished<'_>, has_steps: bool) -> Result<bool, JobError> {
         let mut last = job.begin_final().await?;
         let stored = finish_turn(&mut last, finished).await?;
+        if has_steps {
+            forget_steps(&mut last, job.job().id).await?;
+        }
         if !self.deps().serves {
             last.announce(TURNS);
         }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::features::chat::Conversation;
 use crate::features::chat::channel::{Outcome, attribute};
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
 use crate::features::chat::settings::ChatSettings;
+use crate::features::chat::{Conversation, approvals};
 use crate::store::Store;
 use kernel::agent::Agents;
 use kernel::agent::ask::{Ask, AskState};
@@ -98,6 +98,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
         .command(CommandSpec::new("resume", "Let a paused persona speak again.").operators_only().argument(persona()), |chat, call| {
             Box::pin(chat.unpause(call))
         });
+    approvals::register(registry, services);
     registry.command(CommandSpec::new("status", "Health of the team."), &chat, |chat, _| Box::pin(chat.show_status()));
     registry.command(
         CommandSpec::new("costs", "What the models have cost.")

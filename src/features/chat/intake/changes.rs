@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::features::chat::Conversation;
+use crate::features::chat::listener::Taken;
 use crate::features::chat::model::decision::Reason;
 use kernel::chat::SendError;
 use kernel::chat::message::InboundMessage;
@@ -90,11 +91,32 @@ impl Conversation {
 
     /// Takes an edit. True if it counts for a decision that is not made yet.
     pub(super) async fn store_edit(&self, id: &MessageId, text: &str, at: DateTime<Utc>) -> anyhow::Result<bool> {
-        let waits = self.deps().store.record_edit(id, text, at).await?;
+        let deps = self.deps();
+        let follows = self.reconsider(id, text).await?;
+        let outbox: Vec<_> = follows.iter().filter_map(|follows| follows.reply.clone()).collect();
+        let effect = follows.as_ref().and_then(|follows| follows.effect.as_deref());
+        let waits = deps.store.record_edit_with((id, at), text, (effect, &outbox), deps.clock.now()).await?;
         if waits {
             self.queues().values().for_each(|queue| queue.edit(id, text));
         }
         Ok(waits)
+    }
+
+    /// What follows for a feature from another text of a message that it took.
+    async fn reconsider(&self, id: &MessageId, text: &str) -> anyhow::Result<Option<Taken>> {
+        let deps = self.deps();
+        let Some(row) = deps.store.find_message(id).await? else { return Ok(None) };
+        let was_taken = row.decision.is_some_and(|decision| decision.taken.is_some());
+        if !was_taken || row.deleted_at.is_some() || row.message.text == text {
+            return Ok(None);
+        }
+        let edited = InboundMessage { text: text.to_owned(), ..row.message };
+        for listener in &deps.listeners {
+            if let Some(follows) = listener.reconsider(&edited).await? {
+                return Ok(Some(follows));
+            }
+        }
+        Ok(None)
     }
 
     /// Decides again on a message that nobody was to answer, if an edit within a minute calls a persona.

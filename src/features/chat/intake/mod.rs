@@ -23,7 +23,7 @@ use crate::features::chat::Conversation;
 use crate::features::chat::channel::ChannelQueue;
 use crate::features::chat::model::decision::{Decision, Reason};
 use crate::features::chat::rules::authorize::{Action, authorize};
-use crate::features::chat::rules::router;
+use crate::features::chat::rules::router::{self, Calls};
 use crate::features::chat::store::{CancelScope, Claim, Decided};
 use kernel::agent::halts::HaltScope;
 use kernel::chat::message::{AuthorKind, InboundMessage};
@@ -68,7 +68,7 @@ impl Conversation {
             tracing::debug!(message = %message.id, persona = %message.seen_by, "seen without its content");
             return Ok(());
         }
-        if self.is_stop(&message) {
+        if self.is_stop(&message).await? {
             return self.take_stop(&message, now).await;
         }
         self.enqueue_message(message, now);
@@ -81,11 +81,20 @@ impl Conversation {
         self.with_queue(&message.channel.id.clone(), |queue| queue.push(message, arrived_at, calls, alone));
     }
 
-    /// STOP is checked first, and works while the channel's queue is busy.
-    pub(super) fn is_stop(&self, message: &InboundMessage) -> bool {
-        message.author.kind == AuthorKind::Person
-            && router::is_stop(&message.text, &self.deps().chat.stop_phrases, &self.deps().roster, &self.accounts())
-            && authorize(Action::Speak, &message.author, &message.channel, &self.deps().chat).is_ok()
+    /// STOP is checked first, and works while the channel's queue is busy. What somebody says to another person is that person's.
+    pub(super) async fn is_stop(&self, message: &InboundMessage) -> Result<bool, StoreError> {
+        let (deps, accounts) = (self.deps(), self.accounts());
+        let says_stop = message.author.kind == AuthorKind::Person
+            && router::is_stop(&message.text, &deps.chat.stop_phrases, &deps.roster, &accounts)
+            && authorize(Action::Speak, &message.author, &message.channel, &deps.chat).is_ok();
+        let Some(reply) = message.reply_to.as_ref().filter(|_| says_stop) else { return Ok(says_stop) };
+        let author = reply.author.as_ref();
+        let to_team = author == Some(&message.author.id)
+            || author.is_some_and(|author| accounts.find(author).is_some())
+            || router::find_calls(&message.text, &deps.roster, &accounts) != Calls::Nobody
+            // A persona may speak through an account that others share.
+            || deps.store.find_by_platform_id(&reply.message).await?.is_some();
+        Ok(to_team)
     }
 
     /// Silences a channel: cancels running turns, decided turns and earlier messages. Running turns are cancelled before the first await.

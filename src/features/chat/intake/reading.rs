@@ -33,9 +33,17 @@ impl Conversation {
         let mut sentences = Vec::new();
         for message in burst.iter_mut().filter(|message| !message.attachments.is_empty()) {
             let (accepted, refused) = attachments::select(&message.attachments);
-            let refused = refused.iter().take(REFUSED);
+            let pictures = if self.deps().agents.has_eyes() { self.keep_pictures(message).await } else { Vec::new() };
+            let kept = |attachment: &Attachment| pictures.iter().any(|(id, _)| *id == attachment.id);
+            let refused = refused.iter().filter(|(attachment, _)| !kept(attachment)).take(REFUSED);
             let refused = refused.map(|(attachment, refusal)| stored(message, attachment, Err(refusal.to_string())));
             let mut files: Vec<FileText> = refused.collect();
+            let of_pictures = message.attachments.iter().filter(|attachment| kept(attachment));
+            files.extend(of_pictures.map(|attachment| FileText {
+                text: None,
+                note: None,
+                ..stored(message, attachment, Ok((String::new(), None)))
+            }));
             let mut pasted = Vec::new();
             for attachment in accepted {
                 let read = self.read_file(attachment).await;
@@ -48,9 +56,22 @@ impl Conversation {
             for text in pasted {
                 [message.text.as_str(), &text].join("\n").trim().clone_into(&mut message.text);
             }
-            self.persist("storing files", || self.deps().store.record_files(&files)).await?;
+            self.persist("storing files", || self.deps().store.record_files_with(&files, &pictures)).await?;
         }
         Ok(sentences)
+    }
+
+    /// The bytes of pictures for models that see, by the ids of their files. A picture that cannot be kept is only named.
+    async fn keep_pictures(&self, message: &InboundMessage) -> Vec<(String, Vec<u8>)> {
+        let mut kept = Vec::new();
+        for attachment in attachments::select_pictures(&message.attachments) {
+            match self.download(attachment).await {
+                Ok(bytes) if attachments::picture_type(&bytes).is_some() => kept.push((attachment.id.clone(), bytes.to_vec())),
+                Ok(_) => tracing::info!(message = %message.id, "a picture is of a kind that no model takes"),
+                Err(error) => tracing::warn!(message = %message.id, %error, "a picture could not be taken"),
+            }
+        }
+        kept
     }
 
     /// After a restart no identity may be online yet.

@@ -23,9 +23,13 @@ impl Conversation {
             tracing::info!(turns = turns.len(), asks = asks.len(), messages = messages.len(), "taking up what an earlier process left");
         }
         // A stop comes first: a claimed stop silences the turns before they begin.
-        let (stops, messages): (Vec<_>, Vec<_>) = messages.into_iter().map(|row| row.message).partition(|message| self.is_stop(message));
-        for stop in stops {
-            self.take_stop(&stop, now).await?;
+        let mut waiting = Vec::new();
+        for message in messages.into_iter().map(|row| row.message) {
+            if self.is_stop(&message).await? {
+                self.take_stop(&message, now).await?;
+            } else {
+                waiting.push(message);
+            }
         }
         let awaited: Vec<_> = turns
             .iter()
@@ -37,7 +41,7 @@ impl Conversation {
         for turn in turns {
             self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
         }
-        for message in messages {
+        for message in waiting {
             self.enqueue_message(message, now);
         }
         self.recover_asks(asks, &awaited).await

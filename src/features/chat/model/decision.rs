@@ -1,5 +1,6 @@
 //! Who answers a message, and why.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -17,12 +18,18 @@ pub struct Decision {
     /// Why a feature took the message, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
+    /// The persona that would answer, where the rules cannot tell whether somebody should. Nobody answers before a model was asked.
+    #[serde(skip)]
+    pub unsure: Option<PersonaSlug>,
+    /// Why a model says that the message wants an answer or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
 }
 
 impl Decision {
     /// The responders, and why they answer.
     pub fn by(responders: Vec<PersonaSlug>, reason: Reason) -> Self {
-        Self { responders, reason, ask: None, taken: None }
+        Self { responders, reason, ask: None, taken: None, unsure: None, because: None }
     }
 
     pub fn nobody(reason: Reason) -> Self {
@@ -56,9 +63,25 @@ impl Decision {
         !is_unheard && self.taken.is_none()
     }
 
-    /// One line for logs and `trace`.
-    pub fn explain(&self) -> &str {
+    /// Without what was said in the message, which is deleted.
+    #[must_use]
+    pub fn without_words(self) -> Self {
+        let ask = self.ask.map(|ask| AskRequest { question: String::new(), ..ask });
+        Self { ask, because: None, ..self }
+    }
+
+    /// As [`Self::explain`], without what a model says of the message.
+    pub fn explain_without_words(&self) -> &str {
         self.taken.as_deref().unwrap_or_else(|| self.reason.explain())
+    }
+
+    /// One line for logs and `trace`.
+    pub fn explain(&self) -> Cow<'_, str> {
+        match (&self.taken, &self.because) {
+            (Some(taken), _) => taken.into(),
+            (None, Some(because)) => format!("{}; a model says: {because}", self.reason.explain()).into(),
+            (None, None) => self.reason.explain().into(),
+        }
     }
 }
 
@@ -84,7 +107,7 @@ pub enum Reason {
     /// A platform notice, or a foreign bot that is not listed or mentioned nobody.
     NotAPerson,
     Empty,
-    /// Only an emoji, or only thanks.
+    /// Only an emoji, only thanks, or only agreement with an answer.
     NoAnswerWanted,
     /// It arrived while the process was down and is older than the limit.
     TooOld,
@@ -112,6 +135,8 @@ pub enum Reason {
     Directive,
     /// Files or links in a knowledge channel.
     Knowledge,
+    /// The rules were unsure, and a model says that it wants an answer.
+    Weighed,
     /// No addressee, no question and no directive.
     Silence,
     /// One agent's answer addresses another.
@@ -121,7 +146,17 @@ pub enum Reason {
 impl Reason {
     /// Whether what was said before may change the decision.
     pub fn depends_on_talk(self) -> bool {
-        matches!(self, Self::Bound | Self::ListenOnly | Self::Greeting | Self::Question | Self::Directive | Self::Silence)
+        matches!(
+            self,
+            Self::Standup
+                | Self::Thread
+                | Self::Bound
+                | Self::ListenOnly
+                | Self::Greeting
+                | Self::Question
+                | Self::Directive
+                | Self::Silence
+        )
     }
 
     /// One line for logs, `trace` and `/status`.
@@ -135,7 +170,7 @@ impl Reason {
             Self::ChannelIgnored => "the channel's kind is ignore",
             Self::NotAPerson => "the author is no person",
             Self::Empty => "there is nothing to read in it",
-            Self::NoAnswerWanted => "only an emoji or thanks",
+            Self::NoAnswerWanted => "only an emoji, thanks or agreement",
             Self::TooOld => "it is older than what is answered after a pause",
             Self::Deleted => "it was deleted",
             Self::Standup => "in a standup channel the coordinator answers what is asked or requested",
@@ -154,6 +189,7 @@ impl Reason {
             Self::Question => "a question to nobody in particular, so the coordinator",
             Self::Directive => "a directive to nobody in particular, so the coordinator",
             Self::Knowledge => "files or links in a knowledge channel, so the coordinator",
+            Self::Weighed => "the rules are unsure",
             Self::Silence => "addressed to nobody",
             Self::AgentMention => "another persona addressed this one",
         }

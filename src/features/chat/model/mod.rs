@@ -1,5 +1,6 @@
 //! Decisions on messages, and asks between personas.
 
+pub mod approval;
 pub mod ask;
 pub mod decision;
 pub mod talk;

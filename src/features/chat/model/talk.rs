@@ -22,14 +22,24 @@ pub struct Said {
     pub among_people: bool,
     /// It names or mentions the author of what is said now.
     pub names_author: bool,
-    /// Who answered it, and when.
-    pub answer: Option<(PersonaSlug, DateTime<Utc>)>,
+    pub answer: Option<Answered>,
+}
+
+/// A persona's answer to a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    pub by: PersonaSlug,
+    pub at: DateTime<Utc>,
+    /// It asks something.
+    pub asks: bool,
 }
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct RecentTalk {
     /// The persona that has just answered the author.
     pub with: Option<PersonaSlug>,
+    /// The last answer to the author asked nothing.
+    pub is_told: bool,
     /// Another person has put in something since.
     pub is_interrupted: bool,
     /// Another person has just said something that was not for the team.
@@ -45,12 +55,13 @@ impl RecentTalk {
         let within = |at: DateTime<Utc>, limit: Duration| (now - at).abs().to_std().unwrap_or(Duration::MAX) <= limit;
         let others = || said.iter().filter(|said| said.by != *author);
         let answers = said.iter().filter(|said| said.by == *author).filter_map(|said| said.answer.as_ref());
-        let answer = answers.max_by_key(|(_, at)| *at).filter(|(_, at)| within(*at, FOLLOW_UP));
+        let last = answers.max_by_key(|answer| answer.at);
         let put_in = |after: DateTime<Utc>| others().filter(move |said| said.among_people && said.at > after);
-        let answer = answer.filter(|(_, at)| !put_in(*at).any(|said| said.names_author));
+        let answer = last.filter(|answer| within(answer.at, FOLLOW_UP) && !put_in(answer.at).any(|said| said.names_author));
         Self {
-            with: answer.map(|(persona, _)| persona.clone()),
-            is_interrupted: answer.is_some_and(|(_, at)| put_in(*at).next().is_some()),
+            with: answer.map(|answer| answer.by.clone()),
+            is_told: last.is_some_and(|answer| !answer.asks),
+            is_interrupted: answer.is_some_and(|answer| put_in(answer.at).next().is_some()),
             is_among_people: others().any(|said| said.among_people && within(said.at, AMONG_PEOPLE)),
             is_busy: others().any(|said| within(said.at, BUSY)),
         }
@@ -70,7 +81,7 @@ mod tests {
             at: at(ago),
             among_people,
             names_author: false,
-            answer: answer.map(|(persona, ago)| (persona.into(), at(ago))),
+            answer: answer.map(|(persona, ago)| Answered { by: persona.into(), at: at(ago), asks: false }),
         }
     }
 

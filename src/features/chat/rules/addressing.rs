@@ -200,6 +200,17 @@ impl<'a> Names<'a> {
         called
     }
 
+    /// Whether a text calls somebody, and nobody of the team.
+    pub(super) fn speaks_only_to_others(&self, text: &[Sentence<'_>]) -> bool {
+        let called: Vec<Called<'_>> = text.iter().flat_map(|sentence| self.list_called(sentence)).collect();
+        !called.is_empty() && called.iter().all(|called| called.whom == Whom::Other)
+    }
+
+    /// Whether a text names a persona, as an address or not.
+    pub(super) fn names_a_persona(&self, text: &[Sentence<'_>]) -> bool {
+        text.iter().flat_map(|sentence| self.list_called(sentence)).any(|called| called.persona().is_some())
+    }
+
     /// Whom a text addresses.
     pub(super) fn find_addressed(&self, text: &[Sentence<'_>]) -> Addressed {
         let mut addressed = Addressed::default();
@@ -274,6 +285,16 @@ impl<'a> Names<'a> {
         }
         Vec::new()
     }
+}
+
+/// Whether a text begins with a name that is not known here and goes on to that person: "Bob, how are you?".
+pub(super) fn calls_a_stranger(text: &[Sentence<'_>]) -> bool {
+    let Some(first) = text.first() else { return false };
+    let greets = |at: usize| [Sense::Greeting, Sense::Attention].into_iter().map(|sense| first.phrase(at, sense)).max().unwrap_or_default();
+    let at = greets(0);
+    let is_name = matches!(first.pieces.get(at), Some(Piece::Word(word)) if word.capital && !word.quoted) && first.is_unknown_at(at);
+    let speaks = || [Sense::You, Sense::CanYou].into_iter().any(|sense| text.iter().any(|sentence| sentence.holds(sense)));
+    is_name && matches!(first.pieces.get(at + 1), Some(Piece::Comma)) && speaks()
 }
 
 /// Whether what follows a name at the beginning of a sentence shows that it is an address.

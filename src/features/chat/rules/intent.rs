@@ -72,6 +72,15 @@ fn ends_with_request(sentence: &Sentence<'_>) -> bool {
     })
 }
 
+/// Whether a text that neither asks nor requests by its form may do so all the same: it speaks to somebody, holds a word of a question or a plea, or
+/// has no word that the rules know.
+pub(super) fn may_want(text: &[Sentence<'_>]) -> bool {
+    const HINTS: [Sense; 6] = [Sense::You, Sense::CanYou, Sense::Question, Sense::Please, Sense::Team, Sense::Presence];
+    let words = text.iter().flat_map(Sentence::words).count();
+    let is_foreign = || words > 1 && text.iter().all(|sentence| sentence.is_unknown());
+    text.iter().any(|sentence| HINTS.iter().any(|sense| sentence.holds(*sense))) || is_foreign()
+}
+
 /// Where the first words are over that only begin a sentence: "ok, so …".
 fn first_significant(sentence: &Sentence<'_>) -> usize {
     let mut at = 0;
@@ -121,6 +130,12 @@ pub(super) fn is_thanks(text: &[Sentence<'_>], names: &Names<'_>) -> bool {
         _ => false,
     };
     (only || short()) && !text.iter().any(|sentence| sentence.asks)
+}
+
+/// Whether a text only takes note or agrees: "ok", "good to know 👍".
+pub(super) fn is_agreement(text: &[Sentence<'_>]) -> bool {
+    let around = [Sense::Thanks, Sense::Praise, Sense::Team, Sense::Title];
+    says_only(text, &[Sense::Agreeing], &around, |_| false) && !text.iter().any(|sentence| sentence.asks)
 }
 
 /// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince".

@@ -24,9 +24,12 @@ pub(super) enum Piece<'t> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one word")]
 pub(super) struct Word<'t> {
     /// In lower case.
     pub(super) folded: Cow<'t, str>,
+    /// It begins with a capital letter.
+    pub(super) capital: bool,
     /// Written with an `@` before it.
     pub(super) at: bool,
     /// In bold or italics.
@@ -86,6 +89,16 @@ impl Sentence<'_> {
                 }
             }
         }
+    }
+
+    /// Whether no word in it says anything that the rules know.
+    pub(super) fn is_unknown(&self) -> bool {
+        (0..self.pieces.len()).all(|at| self.is_unknown_at(at))
+    }
+
+    /// Whether the piece says nothing that the rules know.
+    pub(super) fn is_unknown_at(&self, at: usize) -> bool {
+        self.said.get(at).is_some_and(|said| said.iter().all(|length| *length == 0))
     }
 
     /// Whether a word or phrase in it says this.
@@ -244,7 +257,8 @@ impl Reader<'_> {
         }
         // "Vince-san" is Vince with a title.
         let name = word.rsplit_once('-').filter(|(_, title)| words::says(title, Sense::Title)).map_or(word, |(name, _)| name);
-        self.open.pieces.push(Piece::Word(Word { folded: fold(name), at, emphasised, quoted: self.quoted, end: from + length }));
+        let capital = name.starts_with(char::is_uppercase);
+        self.open.pieces.push(Piece::Word(Word { folded: fold(name), capital, at, emphasised, quoted: self.quoted, end: from + length }));
         length
     }
 }

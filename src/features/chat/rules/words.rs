@@ -10,6 +10,8 @@ pub(super) enum Sense {
     Greeting,
     Thanks,
     Praise,
+    /// Takes note or agrees: "ok", "got it", "fair enough".
+    Agreeing,
     /// Asks for pardon or attention: "sorry", "excuse me", "hör mal".
     Attention,
     /// Says nothing at the beginning of a sentence: "ok", "so", "and".
@@ -67,6 +69,11 @@ const PHRASES: &[(Sense, &[&str])] = &[
         "спасибо|большое спасибо|спасибо большое|благодарю|спс|धन्यवाद|शुक्रिया|बहुत धन्यवाद|dhanyavaad|shukriya|شكرا|شكراً|شكرا جزيلا|شكراً جزيلاً|ধন্যবাদ|অনেক ধন্যবাদ|شکریہ|بہت شکریہ|terima kasih|makasih",
     ]),
     (Sense::Praise, &["great|perfect|nice|awesome|cool|brilliant|lovely|excellent|amazing|wonderful|super|prima|toll|genial|perfecto|estupendo|parfait|génial|perfeito|ótimo|отлично|супер|здорово|बढ़िया|शानदार|ممتاز|رائع|দারুণ|চমৎকার|زبردست|بہت خوب|haha|lol|noted|got it|makes sense"]),
+    (Sense::Agreeing, &[
+        "ok|okay|okey|k|kk|okie|alright|all right|right|good|fine|sure|yes|yeah|yep|yup|aye|hm|hmm|ah|oh|aha|i see|got it|gotcha|noted|understood|makes sense|fair|fair enough|agreed|roger|all good|good to know|sounds good|works for me|that works|will do|good point|interesting",
+        "gut|alles klar|klar|ja|genau|verstanden|verstehe|ach so|achso|aha|passt|stimmt|in ordnung|vale|bueno|entendido|de acuerdo|claro|sí|d'accord|compris|ça marche|oui|entendu|bien|va bene|capito|certo|sì|d'accordo|beleza|entendi|sim|tá|tá bom|combinado|certo|begrepen|prima|goed",
+        "да|ок|окей|хорошо|ладно|понятно|понял|поняла|ясно|договорились|согласен|согласна|अच्छा|ठीक|ठीक है|हाँ|समझ गया|समझ गई|theek hai|accha|حسنا|حسناً|تمام|نعم|فهمت|طيب|আচ্ছা|ঠিক আছে|হ্যাঁ|বুঝেছি|اچھا|ٹھیک ہے|ہاں|tamam|anladım|oke|baik|siap|dobra|jasne|rozumiem",
+    ]),
     (Sense::Attention, &[
         "sorry|excuse me|pardon|apologies|my apologies|my bad|sorry to bother you|ay|ey|ei|quick question|question|one question|one thing|a question",
         "entschuldigung|entschuldige|hör mal|sag mal|oye|oiga|mira|écoute|dis|dis-moi|olha|escuta|слушай|слушайте|सुनो|सुनिए|suno|سنو|سنیں|শোনো|শুনুন|اسمع|verzeihung|kurze frage|pardon|excuse moi|excuse-moi|excusez-moi|désolé|désolée|perdón|perdona|disculpa|disculpe|lo siento|desculpa|desculpe|com licença|scusa|scusi",
@@ -143,6 +150,7 @@ const PHRASES: &[(Sense, &[&str])] = &[
 const UNSPACED: &[(Sense, &str)] = &[
     (Sense::Greeting, "你好|您好|大家好|早上好|早安|早|晚上好|下午好|嗨|哈喽|哈啰|こんにちは|おはようございます|おはよう|こんばんは|お疲れ様です|もしもし|안녕하세요|안녕|สวัสดี"),
     (Sense::Thanks, "谢谢你|谢谢您|谢谢|多谢|感谢|辛苦了|太好了|好的|ありがとうございます|ありがとう|どうも|感謝|감사합니다|고마워요|고마워|고맙습니다|ขอบคุณ"),
+    (Sense::Agreeing, "好的|好|嗯|明白了|明白|知道了|收到|可以|是的|はい|了解です|了解|分かりました|わかりました|なるほど|네|알겠습니다|알겠어요|그렇군요"),
     (Sense::Attention, "对不起|不好意思|抱歉|打扰一下|请问|すみません|ごめん|ごめんなさい|失礼します|죄송합니다"),
     (Sense::Opener, "那么|那|好|嗯|哦|对了|另外|ところで|じゃあ|では|ねえ|あの"),
     (Sense::Please, "请|麻烦|拜托|帮我|帮忙|ください|お願いします|お願い|してくれ|해주세요|주세요|부탁"),

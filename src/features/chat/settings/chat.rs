@@ -17,6 +17,8 @@ settings! {
         ask_timeout: Duration = secs(90), in secs(1)..=hours(1),
             "How long an asked persona may take before the channel is told that no reply came.";
         ask_depth: usize = 2, in 0..=10, "How many personas may pass a question on, one to the next.";
+        unsure_per_day: u32 = 200, in 0..=100_000,
+            "The most messages a day about which a cheap model is asked whether they want an answer, because the rules cannot tell. 0: none.";
         max_age: Duration = hours(1), in Duration::ZERO..=hours(24 * 7),
             "Messages that came in while the process was down are answered up to this age.";
         stop_phrases: Vec<String> = vec!["stop".into(), "halt".into()], "A message that is just one of these halts the channel.";

@@ -46,7 +46,7 @@ pub(super) async fn record_decision(
     at: DateTime<Utc>,
 ) -> Result<()> {
     let event = event(message.as_str(), channel, "decided", at).with("responders", json!(decision.responders));
-    record(transaction, &event.with("reason", decision.explain())).await
+    record(transaction, &event.with("reason", decision.explain_without_words())).await
 }
 
 pub(super) async fn record_turn_end(transaction: &mut Transaction, end: &TurnEnd<'_>, at: DateTime<Utc>) -> Result<()> {

@@ -3,12 +3,16 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::Decision;
+use crate::features::chat::store::approvals::forget_approvals;
 use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::chat::store::forget_annotations;
 use kernel::chat::text::list_mentions;
-use kernel::db::{Document, Result, Transaction, document, sql};
+use kernel::db::{Document, Effect, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
-use kernel::memory::store::{delete_said, reword_said};
+use kernel::memory::store::{delete_said, forget_memories_of, reword_said};
 use kernel::people::{Seen, record_seen};
 
 /// The result of claiming a message.
@@ -127,25 +131,44 @@ impl Store {
     /// Stores a message's new text, unless it was deleted or a later edit is stored. True while the message is undecided. After the decision, a turn
     /// reads the text that is stored when the turn begins.
     pub async fn record_edit(&self, message: &MessageId, text: &str, at: DateTime<Utc>) -> Result<bool> {
+        self.record_edit_with((message, at), text, (None, &[]), at).await
+    }
+
+    /// As [`Self::record_edit`], with what follows from the new text. An edit that is reported once more writes nothing. `at`
+    /// is by the platform's clock.
+    pub async fn record_edit_with(
+        &self,
+        (message, at): (&MessageId, DateTime<Utc>),
+        text: &str,
+        (effect, outbox): (Option<&dyn Effect>, &[OutboundMessage]),
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(mut row) = find_in(&mut transaction, message).await? else { return Ok(false) };
         if row.deleted_at.is_some() || row.edited_at.is_some_and(|edited_at| edited_at > at) {
             return Ok(false);
         }
+        let is_same = row.message.0.text == text;
         text.clone_into(&mut row.message.0.text);
         row.message.0.mentions = list_mentions(text);
         // The message may be decided on, or deleted, while it is read here.
         let undecided: Option<(bool,)> = sql!(
             transaction.on(),
             fetch_optional,
-            "UPDATE inbox SET message = $2, speaker = $3, edited_at = $4 WHERE id = $1 AND deleted_at IS NULL RETURNING decided_at IS NULL",
+            "UPDATE inbox SET message = $2, speaker = $3, edited_at = $4
+             WHERE id = $1 AND deleted_at IS NULL AND (message <> $2 OR $5) RETURNING decided_at IS NULL",
             message.as_str(),
             document(&row.message.0),
             speaker(&row.message.0).as_ref().map(document),
-            at
+            at,
+            is_same
         )?;
-        if undecided.is_some() {
+        if undecided.is_some() && !is_same {
             reword_said(&mut transaction, message, text).await?;
+            insert_outbound(&mut transaction, outbox, Some(message), now).await?;
+            if let Some(effect) = effect {
+                effect.apply(&mut transaction, now).await?;
+            }
         }
         transaction.commit().await?;
         Ok(undecided == Some((true,)))
@@ -165,15 +188,20 @@ impl Store {
         Ok(reopened.is_some())
     }
 
-    /// Blanks the text and files of deleted messages, including the team's own posts, and removes them from the transcript.
+    /// Removes deleted messages from the transcript. The text and files of a person's message are blanked, and so is what was made of it: questions to
+    /// colleagues, requests to allow a call, and memories. A post of the team is only marked, and the reply of its turn goes.
     pub async fn record_deletion(&self, messages: &[MessageId], at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for message in messages {
             delete_said(&mut transaction, message).await?;
+            forget_annotations(&mut transaction, message).await?;
             if let Some(row) = find_in(&mut transaction, message).await? {
                 blank(&mut transaction, row, at).await?;
                 sql!(transaction.on(), execute, "DELETE FROM files WHERE message = $1", message.as_str())?;
+                forget_approvals(&mut transaction, message).await?;
+                forget_memories_of(&mut transaction, message, at).await?;
             } else {
+                forget_reply(&mut transaction, message).await?;
                 sql!(
                     transaction.on(),
                     execute,
@@ -187,19 +215,33 @@ impl Store {
     }
 }
 
-/// Removes the text of a message, and itself from the transcript.
+/// Removes the text of a message with what was made of it in the decision and in questions to colleagues, and the message from the transcript.
 pub(super) async fn blank(transaction: &mut Transaction, mut row: InboxColumns, at: DateTime<Utc>) -> Result<()> {
     row.message.0.text.clear();
     row.message.0.attachments.clear();
+    let decision = row.decision.take().map(Document::<Decision>::read).transpose()?;
+    let id = row.message.0.id.as_str();
     sql!(
         transaction.on(),
         execute,
-        "UPDATE inbox SET message = $2, speaker = NULL, deleted_at = COALESCE(deleted_at, $3) WHERE id = $1",
-        row.message.0.id.as_str(),
+        "UPDATE inbox SET message = $2, speaker = NULL, deleted_at = COALESCE(deleted_at, $3), decision = $4 WHERE id = $1",
+        id,
         document(&row.message.0),
-        at
-    )
-    .map(drop)
+        at,
+        decision.map(|decision| document(&decision.without_words()))
+    )?;
+    sql!(transaction.on(), execute, "UPDATE asks SET question = '', answer = NULL WHERE message = $1", id).map(drop)
+}
+
+/// Forgets the stored reply of a turn whose post is deleted.
+async fn forget_reply(transaction: &mut Transaction, post: &MessageId) -> Result<()> {
+    let posted: Option<(String,)> =
+        sql!(transaction.on(), fetch_optional, "SELECT message FROM outbox WHERE platform_id = $1", post.as_str())?;
+    let posted = posted.map(|(message,)| Document::<OutboundMessage>::read(message)).transpose()?;
+    if let Some(turn) = posted.and_then(|posted| posted.turn) {
+        sql!(transaction.on(), execute, "UPDATE turns SET reply = NULL WHERE id = $1", turn.as_str())?;
+    }
+    Ok(())
 }
 
 pub(super) async fn find_in(transaction: &mut Transaction, message: &MessageId) -> Result<Option<InboxColumns>> {

@@ -1,6 +1,7 @@
 //! Messages, decisions and answers, and the queries that show them to people.
 
 mod activity;
+mod approvals;
 mod asks;
 mod decisions;
 mod events;
@@ -29,6 +30,7 @@ pub use turn_ends::{CancelScope, Finished, FollowUp, fail_turn, finish_turn};
 pub use turns::TurnRow;
 pub use withholding::{Said, hold_message, is_unchanged, withhold_message, withhold_posts};
 
+pub(crate) use approvals::APPROVED;
 use asks::AskColumns;
 use inbox::InboxColumns;
 pub(crate) use turns::TURN;

@@ -12,7 +12,7 @@ use crate::store::Store;
 use kernel::db::{Result, sql};
 use kernel::jobs::RetentionRule;
 
-/// Deletes messages, turns, asks and blocks that are older than `kept`.
+/// Deletes messages, turns, asks, approvals and blocks that are older than `kept`.
 pub fn retention(kept: Duration) -> Vec<RetentionRule> {
     vec![
         RetentionRule::new("messages", &["inbox", "files"], kept, |database, before, limit| {
@@ -23,6 +23,9 @@ pub fn retention(kept: Duration) -> Vec<RetentionRule> {
         }),
         RetentionRule::new("asks", &["asks"], kept, |database, before, limit| {
             Box::pin(async move { Store::from(database).delete_asks_before(before, limit).await })
+        }),
+        RetentionRule::new("chat approvals", &["chat_approvals"], kept, |database, before, limit| {
+            Box::pin(async move { Store::from(database).delete_chat_approvals_before(before, limit).await })
         }),
         RetentionRule::new("blocks", &["blocks"], kept, |database, before, limit| {
             Box::pin(async move { Store::from(database).delete_blocks_before(before, limit).await })

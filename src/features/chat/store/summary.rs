@@ -53,7 +53,9 @@ impl Store {
              UNION ALL SELECT 'memories', COUNT(*) FROM memories
              UNION ALL SELECT 'work_subjects', COUNT(*) FROM work_subjects
              UNION ALL SELECT 'channel_spans', COUNT(*) FROM channel_spans
-             UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages"
+             UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages
+             UNION ALL SELECT 'chat_approvals', COUNT(*) FROM chat_approvals
+             UNION ALL SELECT 'annotations', COUNT(*) FROM annotations"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

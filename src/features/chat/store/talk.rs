@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::{Decision, Reason};
-use crate::features::chat::model::talk::Said;
+use crate::features::chat::model::talk::{Answered, Said};
 use crate::store::Store;
 use kernel::agent::turn::Trigger;
 use kernel::chat::message::{Author, AuthorKind, InboundMessage};
@@ -23,6 +23,7 @@ struct SaidColumns {
     persona: Option<String>,
     trigger: Option<String>,
     finished_at: Option<DateTime<Utc>>,
+    reply: Option<String>,
 }
 
 impl Store {
@@ -31,7 +32,7 @@ impl Store {
         let rows: Vec<SaidColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT inbox.message, inbox.sent_at, inbox.decision, turns.persona, turns.trigger, turns.finished_at
+            "SELECT inbox.message, inbox.sent_at, inbox.decision, turns.persona, turns.trigger, turns.finished_at, turns.reply
              FROM inbox LEFT JOIN turns ON turns.message = inbox.burst AND turns.state = 'answered'
              WHERE inbox.channel = $1 AND inbox.speaker IS NOT NULL AND inbox.sent_at BETWEEN $2 AND $3 AND inbox.id <> $4
              ORDER BY inbox.sent_at DESC, inbox.id DESC LIMIT $5",
@@ -62,9 +63,19 @@ impl SaidColumns {
             at: self.sent_at,
             among_people: decision.is_some_and(|decision| matches!(decision.reason, Reason::Silence | Reason::ForOthers)),
             names_author: names || replies,
-            answer: self.persona.zip(self.finished_at).filter(|_| to_person).map(|(persona, at)| (persona.into(), at)),
+            answer: self.persona.zip(self.finished_at).filter(|_| to_person).map(|(by, at)| Answered {
+                by: by.into(),
+                at,
+                asks: self.reply.as_deref().is_some_and(asks),
+            }),
         }))
     }
+}
+
+/// Whether a line of a text ends with a question mark.
+fn asks(text: &str) -> bool {
+    let mark = |line: &str| line.trim_end_matches(|c: char| c.is_whitespace() || "*_~|\"'”’»)]".contains(c)).ends_with(['?', '？', '؟']);
+    text.lines().any(mark)
 }
 
 /// Whether a text has the first name of a person as a word.

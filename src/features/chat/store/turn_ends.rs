@@ -2,8 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::features::chat::model::approval::ChatApproval;
 use crate::features::chat::model::decision::Decision;
 use crate::features::chat::store::TurnColumns;
+use crate::features::chat::store::approvals::insert_approvals;
 use crate::features::chat::store::asks::{AskUpdate, settle};
 use crate::features::chat::store::events::{TURNS, TurnEnd, record_turn_end};
 use crate::features::chat::store::turns::insert_turns;
@@ -36,6 +38,8 @@ pub struct Finished<'a> {
     pub prompt_chars: u64,
     /// The posts, in this order.
     pub outbox: &'a [OutboundMessage],
+    /// Calls that the person is asked to allow.
+    pub approvals: &'a [ChatApproval],
     /// The follow-up of the reply.
     pub next: Option<FollowUp<'a>>,
     pub at: DateTime<Utc>,
@@ -123,6 +127,8 @@ impl Store {
             record_turn_end(&mut transaction, &end, at).await?;
             if let Some(job) = turn.job {
                 jobs::cancel(&mut transaction, JobId(job), why, at).await?;
+                // Its prompt may hold what was deleted.
+                jobs::forget_steps(&mut transaction, JobId(job)).await?;
             }
             ids.push(id);
         }
@@ -170,6 +176,7 @@ pub async fn finish_turn(transaction: &mut Transaction, finished: &Finished<'_>)
     };
     record_turn_end(transaction, &end, finished.at).await?;
     insert_outbound(transaction, finished.outbox, Some(&turn.message), finished.at).await?;
+    insert_approvals(transaction, finished.approvals, finished.at).await?;
     if let Some(next) = &finished.next {
         insert_turns(transaction, next.turns).await?;
     }

@@ -50,9 +50,7 @@ impl Memories {
     }
 
     async fn draft_forget(&self, memories: Vec<Memory>, asker: &Asker) -> Result<Forget> {
-        let posts = self.store().list_repeating(&memories).await?;
-        let heard = self.store().list_retold(&memories, &asker.person).await?;
-        Ok(Forget { memories, posts, heard, by: asker.person.clone(), at: self.now() })
+        Ok(self.store().draft_forget(memories, &asker.person, self.now()).await?)
     }
 
     /// What "forget that" means, and what it forgets: a message that is replied to, or else the last thing that the asker said or taught here. Writes

@@ -15,6 +15,7 @@ use crate::store::Store;
 use kernel::agent::Agents;
 use kernel::chat::message::{Speaker, Spoken};
 use kernel::db::StoreError;
+use kernel::ids::MessageId;
 use kernel::memory::spans::Span;
 use kernel::memory::{Memory, MemoryKind, Recall, Scope};
 use kernel::persona::roster::Roster;
@@ -123,6 +124,12 @@ impl Memories {
             0 => Err(refused(format!("There is no memory `{}` here. `/memory search` finds them by words.", short(&id)))),
             _ => Err(refused("Two memories have this id by chance. An operator can have them forgotten by their buttons.")),
         }
+    }
+
+    /// What a message taught.
+    pub(in crate::features::memory) async fn list_taught_in(&self, message: &MessageId) -> Result<Vec<Memory>, StoreError> {
+        let learnt = self.store().list_memories_of(message).await?;
+        Ok(learnt.into_iter().filter(|memory| memory.kind == MemoryKind::Fact && memory.forgotten_by.is_none()).collect())
     }
 
     pub(in crate::features::memory) async fn show(&self, written: &str, scope: &Scope) -> Result<History> {

@@ -183,12 +183,19 @@ impl SummariseChannels {
             purpose: Purpose::Memory,
             subject: span.channel.as_str(),
             tier: Tier::T1,
-            prompt: Box::pin(std::future::ready(Ok(Prompt { system: SYSTEM.trim().to_owned(), message, holds_outside: true }))),
+            prompt: Box::pin(std::future::ready(Ok(Prompt {
+                system: SYSTEM.trim().to_owned(),
+                message,
+                holds_outside: true,
+                remarks: Vec::new(),
+            }))),
             max_output_tokens: TOKENS,
             keep_partial: false,
             tools: None,
             journal: None,
             cancel,
+            allowance: None,
+            pictures: Vec::new(),
         };
         match self.agents.run(run).await {
             Ok(reply) => {

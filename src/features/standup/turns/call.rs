@@ -62,7 +62,7 @@ pub(super) fn prompt(team: &str, asked: &CallAsked<'_>, persona: &Persona, mater
         scoreboard: asked.scoreboard.in_words(),
         blocks: &blocks(asked, material),
     });
-    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true }
+    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true, remarks: Vec::new() }
 }
 
 fn blocks(asked: &CallAsked<'_>, material: Material<'_>) -> Vec<Block> {

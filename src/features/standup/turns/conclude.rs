@@ -106,7 +106,7 @@ pub(super) fn prompt(team: &str, asked: &ConcludeAsked<'_>, persona: &Persona, m
         owners: personas.chain(people).collect(),
         blocks: &blocks(asked, material),
     });
-    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true }
+    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true, remarks: Vec::new() }
 }
 
 fn blocks(asked: &ConcludeAsked<'_>, material: Material<'_>) -> Vec<Block> {

@@ -278,6 +278,7 @@ fn call_for(subject: &str, cost: i64) -> Reservation {
         persona: Some("vince".into()),
         purpose: Purpose::Standup,
         subject: subject.into(),
+        allowance: None,
         provider: "openai".into(),
         model: "small".into(),
         tier: Tier::T1,

@@ -67,6 +67,7 @@ async fn what_its_calls_cost_is_added_up(home: &Home) {
             persona: None,
             purpose: Purpose::Step,
             subject: made.id.as_str().to_owned(),
+            allowance: None,
             provider: "scripted".into(),
             model: "m".into(),
             tier: Tier::T1,

@@ -279,7 +279,7 @@ async fn a_journal_is_kept_for_each_run(home: &Home) {
     let store = home.open().await;
     let made = item("a", 0);
     plan(&store, std::slice::from_ref(&made)).await;
-    let asked = JournalEntry::Asked { system: "you are\0".into(), message: "do it".into(), tainted: true };
+    let asked = JournalEntry::Asked { system: "you are\0".into(), message: "do it".into(), tainted: true, remarks: Vec::new() };
     let began = |call: &str| JournalEntry::Began { call: call.into() };
     let first = claim(&store).await;
     assert!(store.append_journal(&first.job, &first.item, &[asked.clone(), began("1")], at(11)).await.unwrap());

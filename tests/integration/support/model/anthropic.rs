@@ -48,6 +48,16 @@ fn check_messages(body: &Value) -> Result<(), String> {
     if roles.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err("messages: roles must alternate".to_owned());
     }
+    let mut pictures = list(body, "messages").flat_map(|message| list(message, "content")).filter(|block| block["type"] == "image");
+    let is_picture = |block: &Value| {
+        let kinds = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+        block["source"]["type"] == "base64"
+            && kinds.contains(&text_of(&block["source"], "media_type"))
+            && block["source"]["data"].is_string()
+    };
+    if !pictures.all(is_picture) {
+        return Err("messages: image: could not process image".to_owned());
+    }
     let mut blocks = list(body, "messages").flat_map(|message| list(message, "content"));
     if blocks.any(|block| block["type"] == "text" && text_of(block, "text").trim().is_empty()) {
         return Err("messages: text content blocks must be non-empty".to_owned());

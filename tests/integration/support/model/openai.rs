@@ -11,6 +11,10 @@ pub(super) fn read_request(headers: &HeaderMap, body: Value) -> Result<Asked, St
     }
     let mut messages: Vec<Said> = list(&body, "messages").map(read_message).collect();
     let system = if messages.first().is_some_and(|said| said.role == "system") { messages.remove(0).text } else { String::new() };
+    let is_bad = |part: &Value| part["type"] == "image_url" && !is_picture(text_of(&part["image_url"], "url"));
+    if list(&body, "messages").flat_map(|message| list(message, "content")).any(is_bad) {
+        return Err("invalid image".to_owned());
+    }
     if messages.is_empty() {
         return Err("messages: too short".to_owned());
     }
@@ -29,9 +33,14 @@ pub(super) fn read_request(headers: &HeaderMap, body: Value) -> Result<Asked, St
     })
 }
 
+fn is_picture(url: &str) -> bool {
+    ["png", "jpeg", "gif", "webp"].iter().any(|kind| url.starts_with(&format!("data:image/{kind};base64,")))
+}
+
 fn read_message(message: &Value) -> Said {
     let calls = list(message, "tool_calls").map(|call| format!("{}({})", call["function"]["name"], call["function"]["arguments"]));
-    let text = std::iter::once(text_of(message, "content").to_owned()).chain(calls).collect::<Vec<_>>().join("\n");
+    let parts = list(message, "content").map(|part| text_of(part, "text").to_owned());
+    let text = std::iter::once(text_of(message, "content").to_owned()).chain(parts).chain(calls).collect::<Vec<_>>().join("\n");
     Said { role: text_of(message, "role").to_owned(), text: text.trim().to_owned() }
 }
 

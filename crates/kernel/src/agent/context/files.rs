@@ -179,7 +179,8 @@ impl<'a> Writer<'a> {
             format!("{}, from {}, {}", file_name(&file.name), flat_name(&file.by), self.input.roster.today(self.input.now).show(file.at));
         if let Some(media) = file.media() {
             let (what, not) = media.describe();
-            return format!("- {what}: {from}, {not}");
+            let seen = if file.is_shown { "shown to you" } else { not };
+            return format!("- {what}: {from}, {seen}");
         }
         let note = file.note.as_deref().map(|note| self.cleaner.line(note, 300));
         let read = match (&file.text, read) {

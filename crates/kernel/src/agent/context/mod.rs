@@ -12,6 +12,7 @@ use crate::agent::files::Files;
 use crate::agent::prompt;
 use crate::agent::prompt::{Block, Turn};
 use crate::chat::message::{Speaker, Spoken};
+use crate::chat::store::{Annotation, AnnotationKind};
 use crate::chat::text::is_subtext;
 use crate::feeds::{Document, FeedItem, FeedReport};
 use crate::ids::PersonaSlug;
@@ -39,6 +40,8 @@ pub struct ContextInput<'a> {
     /// The message on which the thread hangs.
     pub starter: Option<&'a Spoken>,
     pub files: &'a Files,
+    /// Reactions and titles of links of the messages here.
+    pub annotations: &'a [Annotation],
     /// Documents from the persona's feeds.
     pub documents: &'a [Document],
     pub feeds: &'a [FeedReport],
@@ -87,8 +90,6 @@ pub struct TurnContext {
     pub prompt: Prompt,
     /// Characters of each section, in order. They add up to the whole prompt.
     pub sections: Vec<(&'static str, usize)>,
-    /// What the answer has to say about files, as lines of small print.
-    pub remarks: Vec<String>,
 }
 
 /// A new marker with 48 random bits: impossible to guess within a turn, and short.
@@ -103,6 +104,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let starter = input.starter.map(|spoken| referred_block("first message of this thread, from", spoken, input, cleaner));
     let replied_to = input.replied_to.map(|spoken| referred_block("the message replied to, from", spoken, input, cleaner));
     let FileBlocks { blocks: files, has_text, remarks } = file_blocks(input, cleaner);
+    let titles = title_block(input, cleaner);
     let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
     let lessons = lesson_blocks(input, cleaner);
     let heard = heard_blocks(input, cleaner);
@@ -111,6 +113,8 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let agent = input.question.from.is_agent();
     let outside = agent
         || has_text
+        || titles.is_some()
+        || input.files.focus.iter().chain(&input.files.near).any(|file| file.is_shown)
         || !feeds.is_empty()
         || input.transcript.iter().chain(input.replied_to).chain(input.starter).any(|line| line.speaker.is_agent())
         || input.spans.iter().any(|span| span.outside)
@@ -120,7 +124,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
 
     let mut sections = vec![
         ("spans", chars_of(spans.as_slice())),
-        ("transcript", chars_of(transcript.as_slice())),
+        ("transcript", chars_of(transcript.as_slice()) + chars_of(titles.as_slice())),
         ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice())),
         ("files", chars_of(&files)),
         ("feeds", chars_of(&feeds)),
@@ -128,7 +132,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         ("heard", chars_of(&heard)),
         ("question", question.chars().count()),
     ];
-    let before = starter.into_iter().chain(spans).chain(transcript).chain(files).chain(feeds).chain(lessons).chain(heard);
+    let before = starter.into_iter().chain(spans).chain(transcript).chain(titles).chain(files).chain(feeds).chain(lessons).chain(heard);
     let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
     let system = prompt::render_system(input.team, input.roster, input.persona);
     let message = prompt::render_turn(&Turn {
@@ -142,12 +146,17 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let frame = message.chars().count() - sections.iter().map(|(_, chars)| chars).sum::<usize>();
     sections.insert(0, ("system", system.chars().count()));
     sections.push(("frame", frame));
-    TurnContext { sections, remarks, prompt: Prompt { system, message, holds_outside: outside } }
+    TurnContext { sections, prompt: Prompt { system, message, holds_outside: outside, remarks } }
 }
 
 const BYTES_PER_TOKEN: usize = 4;
 /// Longer transcript lines are cut.
 const LINE_CHARS: usize = 700;
+/// The most reactions to a message, and the most titles of links, with their lengths.
+const REACTIONS: usize = 6;
+const EMOJI: usize = 32;
+const LINKS: usize = 8;
+const LINK_CHARS: usize = 200;
 /// Longer lessons are cut.
 const LESSON_CHARS: usize = 400;
 /// Longer messages and parts of documents are cut.
@@ -226,7 +235,7 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
     let mut left = input.budget.transcript * BYTES_PER_TOKEN;
     let mut lines: Vec<String> = Vec::new();
     for spoken in input.transcript.iter().rev() {
-        let text = cut(&cleaner.text(&said(spoken), usize::MAX), LINE_CHARS);
+        let text = cut(&cleaner.text(&said(spoken), usize::MAX), LINE_CHARS) + &reactions_to(spoken, input, cleaner);
         // Indented, so that only our own tags start at the beginning of a line.
         let text = text.replace('\n', "\n    ");
         let line = format!(
@@ -258,6 +267,25 @@ fn span_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
     }
     lines.reverse();
     (!lines.is_empty()).then(|| Block { label: "summaries of what was said here before".into(), text: lines.join("\n") })
+}
+
+/// Who reacted to a message, and how: ` (Ann reacted 👍)`.
+fn reactions_to(spoken: &Spoken, input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> String {
+    let is_of =
+        |annotation: &&Annotation| annotation.kind == AnnotationKind::Reaction && spoken.message.as_ref() == Some(&annotation.message);
+    let reactions: Vec<String> = (input.annotations.iter().filter(is_of).take(REACTIONS))
+        .map(|reaction| format!("{} reacted {}", flat_name(&reaction.by), cleaner.line(&reaction.text, EMOJI)))
+        .collect();
+    if reactions.is_empty() { String::new() } else { format!(" ({})", reactions.join(", ")) }
+}
+
+/// The titles that the platform found behind links.
+fn title_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
+    let links = input.annotations.iter().rev().filter(|annotation| annotation.kind == AnnotationKind::Link).take(LINKS);
+    let mut lines: Vec<String> =
+        links.map(|link| format!("{}: {}", cleaner.line(&link.key, LINK_CHARS), cleaner.line(&link.text, LINK_CHARS))).collect();
+    lines.reverse();
+    (!lines.is_empty()).then(|| Block { label: "titles of links in these messages".into(), text: lines.join("\n") })
 }
 
 /// A file name or path that is safe inside a tag.

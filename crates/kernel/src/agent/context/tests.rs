@@ -20,7 +20,7 @@ fn spoken(speaker: Speaker, text: &str) -> Spoken {
 }
 
 fn file(name: &str, text: &str) -> File {
-    File { name: name.into(), by: "Ann".into(), at: now() - TimeDelta::minutes(5), text: Some(text.into()), note: None }
+    File { name: name.into(), by: "Ann".into(), at: now() - TimeDelta::minutes(5), text: Some(text.into()), is_shown: false, note: None }
 }
 
 fn refused(name: &str, note: &str) -> File {
@@ -48,6 +48,7 @@ fn built<'a>(change: impl FnOnce(&mut ContextInput<'a>)) -> TurnContext {
         replied_to: None,
         starter: None,
         files: &NONE,
+        annotations: &[],
         documents: &[],
         feeds: &[],
         lessons: &[],
@@ -243,7 +244,7 @@ fn a_large_file_that_the_question_does_not_name_is_shown_from_its_beginning() {
     assert!(message(&context).contains("| beginning of large.md>>\nThis is the beginning."), "{}", message(&context));
     assert!(message(&context).contains("characters more)"));
     assert!(message(&context).contains("- large.md, from Ann, 22:45: 7 of 101 kB below\n"), "{}", message(&context));
-    assert_eq!(context.remarks, ["<small>Read 7 of 101 kB of large.md.</small>"]);
+    assert_eq!(context.prompt.remarks, ["<small>Read 7 of 101 kB of large.md.</small>"]);
 }
 
 #[test]
@@ -281,7 +282,7 @@ fn files_are_in_full_as_far_as_they_fit_and_the_rest_is_named() {
 
     what does the queue cost?
     ");
-    insta::assert_snapshot!(context.remarks.join("\n"), @r"
+    insta::assert_snapshot!(context.prompt.remarks.join("\n"), @r"
     <small>big.txt is too large: 5 MiB of at most 1 MiB.</small>
     <small>Read 1 of 3 kB of costs.md.</small>
     ");
@@ -301,7 +302,7 @@ fn ten_files_share_the_room() {
         );
     }
     assert!(message(&context).contains("| beginning of long.md>>"), "{}", message(&context));
-    assert_eq!(context.remarks, ["<small>Read 5 of 250 kB of long.md.</small>"]);
+    assert_eq!(context.prompt.remarks, ["<small>Read 5 of 250 kB of long.md.</small>"]);
     let long: Vec<_> = (0..10).map(|number| file(&format!("{number}.md"), &"word ".repeat(2000))).collect();
     let (long, topic) = (about(&long), "what does the queue cost?");
     for (question, parts) in [("and these?", 10), (topic, 10)] {

@@ -27,8 +27,10 @@ pub struct KnownFile {
     /// Whether the asking person posted it.
     pub by_asker: bool,
     pub at: DateTime<Utc>,
-    /// Whether it has text.
+    /// Whether it has text, or can be shown.
     pub is_readable: bool,
+    /// Whether it is a picture whose bytes are kept.
+    pub has_picture: bool,
     /// Why it could not be read, or not all of it. A sentence.
     pub note: Option<String>,
 }
@@ -47,6 +49,8 @@ pub struct File {
     pub at: DateTime<Utc>,
     /// None if it could not be read. `note` says why.
     pub text: Option<String>,
+    /// A picture that the model sees.
+    pub is_shown: bool,
     pub note: Option<String>,
 }
 

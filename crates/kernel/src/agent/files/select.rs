@@ -187,6 +187,7 @@ mod tests {
             by_asker: false,
             at: now() - TimeDelta::minutes(minutes_ago),
             is_readable: true,
+            has_picture: false,
             note: None,
         }
     }
@@ -307,6 +308,7 @@ mod tests {
                 id: number.to_string(),
                 by_asker: *by_asker,
                 is_readable: *is_readable,
+                has_picture: false,
                 ..file(["a.md", "plan.md", "costs.csv", "x.png"][*name], ["m", "r", "1", "2", "3"][*message], *age)
             }).collect();
             let (messages, replied_to) = (["m".into()], "r".into());

@@ -36,10 +36,16 @@ pub(super) struct Understood {
     pub range: Option<TimeRange>,
     /// The subject, without the words used for `intent` and `range`.
     pub topic: Query,
+    /// It says nothing but names: "kelly?".
+    pub only_calls: bool,
 }
 
 const GREETINGS: &[&str] = &["hello", "hey", "hi", "hiya", "morning", "evening", "afternoon", "yo", "ping"];
 const GREETING_FILLERS: &[&str] = &["good", "there", "all", "team", "everyone", "everybody", "you", "again", "to", "day"];
+/// Whether somebody is there: "anyone here?", "are you still there?".
+const SOMEBODY: &[&str] = &["anyone", "anybody", "somebody", "someone", "you"];
+const PRESENT: &[&str] = &["here", "there", "awake", "around", "online"];
+const PRESENCE_FILLERS: &[&str] = &["is", "are", "still", "hello", "hi", "hey", "all"];
 const THANKS: &[&str] = &["thanks", "thank", "thx", "cheers"];
 const THANKS_FILLERS: &[&str] =
     &["you", "a", "lot", "very", "much", "so", "all", "team", "everyone", "great", "nice", "work", "job", "that", "helped"];
@@ -115,7 +121,8 @@ pub(super) fn understand(text: &str, persona: &Persona, roster: &Roster, now: Da
     let mut ignored: Vec<String> = roster.personas().iter().flat_map(|p| words_of(&p.name)).collect();
     ignored.extend(words_of(&persona.name));
     ignored.extend(words_used_up(intent).map(str::to_owned));
-    Understood { intent, topic: Query::parse(&words.join(" "), &ignored), range }
+    let only_calls = words.is_empty() && range.is_none();
+    Understood { intent, topic: Query::parse(&words.join(" "), &ignored), range, only_calls }
 }
 
 fn intent_of(words: &[String], has_range: bool) -> Intent {
@@ -123,7 +130,10 @@ fn intent_of(words: &[String], has_range: bool) -> Intent {
     let only =
         |list: &[&str], fillers: &[&str]| has(list) && words.iter().all(|w| list.contains(&w.as_str()) || fillers.contains(&w.as_str()));
     let says = |phrase: &str| format!(" {} ", words.join(" ")).contains(&format!(" {phrase} "));
-    if only(GREETINGS, GREETING_FILLERS) {
+    let asks_who_is_there = has(SOMEBODY)
+        && has(PRESENT)
+        && words.iter().all(|w| [SOMEBODY, PRESENT, PRESENCE_FILLERS].iter().any(|l| l.contains(&w.as_str())));
+    if only(GREETINGS, GREETING_FILLERS) || asks_who_is_there {
         Intent::Greeting
     } else if only(THANKS, THANKS_FILLERS) {
         Intent::Thanks
@@ -165,13 +175,21 @@ fn is_judgement(words: &[String], says: impl Fn(&str) -> bool) -> bool {
     let asks_both = |a: &[&str], b: &[&str]| [a, b].iter().all(|list| words.iter().any(|word| list.contains(&word.as_str())));
     asks_both(&["which", "who"], &["right", "wrong", "best", "better"])
         || asks_both(&["you", "your"], &["think", "opinion", "view", "agree", "believe", "recommend", "prefer", "feel", "guess"])
-        || ["which of you", "should we", "should i", "shall we", "how likely", "will it", "what if"].iter().any(|phrase| says(phrase))
+        || ["which of you", "should we", "should i", "shall we", "how likely", "will it", "will we", "what if"]
+            .iter()
+            .any(|phrase| says(phrase))
 }
 
 fn words_used_up(intent: Intent) -> impl Iterator<Item = &'static str> {
     let lists: &[&[&str]] = match intent {
         Intent::Changes => &[CHANGES, SURROUNDINGS],
-        Intent::Costs => &[COSTS, &["money", "model", "models", "team", "think", "much"]],
+        Intent::Costs => &[
+            COSTS,
+            &[
+                "all", "by", "detail", "details", "each", "list", "me", "model", "models", "money", "much", "persona", "show", "team",
+                "tell", "think", "total",
+            ],
+        ],
         Intent::Outline => &[&["summarise", "summarize", "summary", "outline", "overview", "tldr"]],
         Intent::Judgement => {
             &[&["think", "opinion", "view", "agree", "believe", "recommend", "prefer", "feel", "guess", "right", "wrong", "best", "better"]]
@@ -200,9 +218,13 @@ mod tests {
             ("hey Vince", Intent::Greeting),
             ("thanks a lot", Intent::Thanks),
             ("who is on the team?", Intent::Team),
+            ("kelly, are you still there?", Intent::Greeting),
+            ("anyone here?", Intent::Greeting),
+            ("is the file there?", Intent::Question),
             ("what can you do?", Intent::Help),
             ("help", Intent::Help),
             ("vince, what did we spend this week?", Intent::Costs),
+            ("vince, list all costs in detail", Intent::Costs),
             ("What do you think about our costs?", Intent::Costs),
             ("sentinel, what happened this week?", Intent::Changes),
             ("Sentinel: what's new?", Intent::Changes),

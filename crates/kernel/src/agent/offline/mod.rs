@@ -131,6 +131,7 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
         Intent::Outline if !asked.files.focus.is_empty() && sources::is_about_whole(asked, &understood.topic) => sources::outline(asked),
         Intent::Changes if !asked.is_about_files() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
         Intent::Question if asked.text.trim().is_empty() && asked.is_about_files() => sources::outline(asked),
+        Intent::Question if understood.only_calls && asked.files.focus.is_empty() => team::greet(asked),
         // Only a time range: "What have you been up to this week?"
         Intent::Question if understood.range.is_some() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
         intent => search(asked, understood, intent).await,
@@ -151,6 +152,7 @@ async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: In
         (Some(quoted), Some(document)) if !answers(&quoted) && answers(&document) => document,
         (Some(draft), _) | (None, Some(draft)) => draft,
         _ if !asked.memories.is_empty() => memories::tell_rest(asked),
+        _ if asked.text.contains("://") => team::cannot_read_pages(),
         _ if intent == Intent::Judgement || query.is_empty() => team::cannot_judge(asked),
         _ => material.nothing_found(asked, &query),
     }

@@ -43,6 +43,10 @@ pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
     ))
 }
 
+pub(super) fn cannot_read_pages() -> Draft {
+    Draft::unknown(format!("I can't read pages without a language model. Post the text as a file, and I can quote it. {HOW_TO_THINK}"))
+}
+
 pub(super) fn no_feeds(asked: &OfflineQuestion<'_>) -> Draft {
     Draft::unknown(format!("I have no feeds, so I don't know what changed.{}", hint(asked, |persona| !persona.feeds.is_empty())))
 }

@@ -11,6 +11,20 @@ use crate::tools::{CallStatus, Decision, ToolContext, ToolError, ToolOutput};
 const UNKNOWN: &str =
     "The process ended while this was being done. It is not known whether it happened, and it is not repeated; look before you rely on it.";
 
+/// The result for the model of a call that a person is asked about.
+const PROPOSED: &str = "Not done yet: the person is asked by a button below your answer, and it is done once they allow it. Do not say that it is \
+     done.";
+
+/// The most calls of a run that a person is asked about.
+const MOST_PROPOSED: usize = 3;
+
+/// What stands against a call.
+enum Objection {
+    None,
+    Refused(String),
+    Proposed,
+}
+
 impl Session<'_> {
     /// Makes a call, or tells the model why not. Returns the arguments if the call ends the run.
     pub(super) async fn carry_out(&mut self, call: &ToolCall) -> Result<Option<Value>, RunError> {
@@ -26,6 +40,13 @@ impl Session<'_> {
             let end = end.unwrap_or_else(|| "Answer".into());
             self.refuse(call, format!("Not done: a run has {most} calls. {end} now, with what there is.")).await?;
             return Ok(None);
+        }
+        if let Some(watch) = tools.in_chat.and_then(|in_chat| in_chat.watch) {
+            let doing = match own {
+                Some(own) => own.describe_doing(&call.arguments),
+                None => self.runner.tools.describe_doing(&call.name, &call.arguments),
+            };
+            doing.into_iter().for_each(watch);
         }
         if let Some(own) = own {
             let result = tokio::select! {
@@ -59,8 +80,9 @@ impl Session<'_> {
             (Decision::Refused { why }, _) | (_, Err(why)) => self.refuse(call, format!("Not done: {why}")).await,
             (Decision::Allowed { risk }, Ok(())) => self.make(call, risk).await,
             (Decision::NeedsApproval { risk, why }, Ok(())) => match self.find_objection(call, risk, &why).await? {
-                None => self.make(call, risk).await,
-                Some(objection) => self.refuse(call, objection).await,
+                Objection::None => self.make(call, risk).await,
+                Objection::Refused(why) => self.refuse(call, why).await,
+                Objection::Proposed => self.answer(call, told(PROPOSED.into()), CallStatus::Proposed).await,
             },
         }
     }
@@ -95,20 +117,34 @@ impl Session<'_> {
         }
     }
 
-    /// Why the call needs a person's approval. None if it was approved.
-    async fn find_objection(&self, call: &ToolCall, risk: Risk, why: &str) -> Result<Option<String>, RunError> {
-        let Some(approvals) = self.tools.as_ref().and_then(|tools| tools.approvals) else {
-            let objection = format!("Not done: {why}. A person would have to allow it, and nobody can be asked here. Go on without it.");
-            return Ok(Some(objection));
-        };
-        match approvals.request(call, risk, why).await? {
-            Consent::Allowed { at } if self.progress.was_made_since(call, at) => {
-                Ok(Some("Not done: a person allowed this call once, and it was made.".into()))
+    /// Whether a call that needs a person's approval has it.
+    async fn find_objection(&self, call: &ToolCall, risk: Risk, why: &str) -> Result<Objection, RunError> {
+        let tools = self.tools.as_ref();
+        let Some(approvals) = tools.and_then(|tools| tools.approvals) else {
+            let proposes = tools.and_then(|tools| tools.in_chat).is_some_and(|in_chat| in_chat.proposes);
+            let is_known = self.progress.proposed.iter().any(|known| (&known.name, &known.arguments) == (&call.name, &call.arguments));
+            let mut objection =
+                format!("Not done: {why}. A person would have to allow it, and nobody can be asked here. Go on without it.");
+            if proposes && risk == Risk::ReachOut {
+                objection.push_str(" It is allowed where the person gives the address in the message.");
             }
-            Consent::Allowed { .. } => Ok(None),
-            Consent::Refused => Ok(Some("Not done: a person did not allow this call. Go on without it.".into())),
-            Consent::Asked(approval) => Err(RunError::NeedsApproval(approval)),
-        }
+            return Ok(match () {
+                () if !proposes || risk != Risk::Write => Objection::Refused(objection),
+                () if is_known => Objection::Refused("The person is asked about this very call already.".into()),
+                () if self.progress.proposed.len() >= MOST_PROPOSED => Objection::Refused(format!(
+                    "Not done: a person is asked about {MOST_PROPOSED} calls at most. Name the rest in your answer."
+                )),
+                () => Objection::Proposed,
+            });
+        };
+        Ok(match approvals.request(call, risk, why).await? {
+            Consent::Allowed { at } if self.progress.was_made_since(call, at) => {
+                Objection::Refused("Not done: a person allowed this call once, and it was made.".into())
+            }
+            Consent::Allowed { .. } => Objection::None,
+            Consent::Refused => Objection::Refused("Not done: a person did not allow this call. Go on without it.".into()),
+            Consent::Asked(approval) => return Err(RunError::NeedsApproval(approval)),
+        })
     }
 
     async fn refuse(&mut self, call: &ToolCall, why: String) -> Result<(), RunError> {

@@ -4,6 +4,7 @@
 //! state from the journal; `call` checks and executes one call. Without a journal the same entries are kept in memory.
 
 mod call;
+mod claims;
 mod progress;
 mod session;
 
@@ -21,9 +22,9 @@ use crate::agent::{AnswerVerdict, RunError};
 use crate::chat::redact::Redactor;
 use crate::ids::{ApprovalId, WorkItemId};
 use crate::llm::structured::{AnswerFormat, Structured, parse_answer};
-use crate::llm::{ModelError, Models, ToolCall, ToolSpec};
+use crate::llm::{ModelError, Models, Picture, ToolCall, ToolSpec};
 use crate::memory::{MemorySource, Scope};
-use crate::money::{Purpose, TokenUsage};
+use crate::money::{Allowance, Purpose, TokenUsage};
 use crate::persona::{Persona, Tier};
 use crate::time::SharedClock;
 use crate::tools::approval::Risk;
@@ -40,6 +41,8 @@ pub struct Prompt {
     pub message: String,
     /// Contains text from outside (TRUST-1).
     pub holds_outside: bool,
+    /// What the answer has to say besides the reply, as lines of small print.
+    pub remarks: Vec<String>,
 }
 
 /// A prompt that is built when a new run starts. A resumed run takes it from the journal.
@@ -52,6 +55,10 @@ pub struct Run<'a> {
     pub purpose: Purpose,
     pub subject: &'a str,
     pub tier: Tier,
+    /// What the message that started it may still cost. None: only money is a limit.
+    pub allowance: Option<Allowance>,
+    /// Shown with the prompt.
+    pub pictures: Vec<Picture>,
     pub prompt: LazyPrompt<'a>,
     pub max_output_tokens: u32,
     /// Accepts a partial answer when `cancel` fires: it is a deadline.
@@ -75,6 +82,8 @@ impl<'a> Run<'a> {
             purpose,
             subject,
             tier: persona.tier,
+            allowance: None,
+            pictures: Vec::new(),
             prompt: Box::pin(std::future::ready(Ok(prompt))),
             max_output_tokens,
             keep_partial: false,
@@ -103,7 +112,18 @@ pub struct Tools<'a> {
     pub addresses: Vec<String>,
     /// None: calls that need approval are refused.
     pub approvals: Option<&'a dyn Approvals>,
+    /// None outside of conversations.
+    pub in_chat: Option<InChat<'a>>,
     pub limits: Limits,
+}
+
+/// A run whose answer goes to a person in a conversation. What it claims to have done is checked.
+#[derive(Clone, Copy, Default)]
+pub struct InChat<'a> {
+    /// Calls that change the team's data and need approval are proposed to the person below the answer.
+    pub proposes: bool,
+    /// Hears what the run is doing, for the person who waits.
+    pub watch: Option<&'a (dyn Fn(String) + Send + Sync)>,
 }
 
 /// The limits of a run (TOOL-1).
@@ -128,6 +148,11 @@ pub trait OwnTool: Send + Sync {
     /// Whether a successful call ends the run. Such a call is not counted.
     fn ends_run(&self) -> bool {
         false
+    }
+
+    /// See [`Tool::describe_doing`](crate::tools::Tool::describe_doing).
+    fn describe_doing(&self, _arguments: &Value) -> Option<String> {
+        None
     }
 
     /// Executes the tool.
@@ -173,6 +198,14 @@ pub struct Reply {
     pub finish: Option<Value>,
     /// Files the run wrote, in order of first write.
     pub written: Vec<String>,
+    /// What the answer has to say besides the reply, as lines of small print.
+    pub remarks: Vec<String>,
+    /// What was done with tools, as small print.
+    pub done: Vec<String>,
+    /// What the reply claims although it was not done.
+    pub corrections: Vec<String>,
+    /// Calls that a person has to allow first.
+    pub proposed: Vec<ToolCall>,
 }
 
 impl Reply {
@@ -187,6 +220,10 @@ impl Reply {
             broke_off: None,
             finish: None,
             written: Vec::new(),
+            remarks: Vec::new(),
+            done: Vec::new(),
+            corrections: Vec::new(),
+            proposed: Vec::new(),
         }
     }
 }

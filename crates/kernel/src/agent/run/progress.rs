@@ -33,6 +33,14 @@ pub struct Progress {
     text: String,
     /// Started calls by fingerprint.
     made: Vec<(String, DateTime<Utc>)>,
+    /// What the answer has to say besides the reply.
+    pub(super) remarks: Vec<String>,
+    /// What was done, with the tool that did it.
+    pub(super) done: Vec<(String, Trace)>,
+    /// Calls that a person has to allow, and is asked about once the run is over.
+    pub(super) proposed: Vec<ToolCall>,
+    /// The model was told once that its answer says what is not so.
+    pub(super) sent_back: bool,
 }
 
 /// The next step of a run.
@@ -67,7 +75,8 @@ impl Progress {
 
     pub(super) fn apply(&mut self, entry: &JournalEntry, at: DateTime<Utc>) {
         match entry {
-            JournalEntry::Asked { system, message, tainted } => {
+            JournalEntry::Asked { system, message, tainted, remarks } => {
+                self.remarks.clone_from(remarks);
                 self.system.clone_from(system);
                 self.tainted = *tainted;
                 self.messages.push(ModelMessage::User(message.clone()));
@@ -90,7 +99,12 @@ impl Progress {
                 if let Some(answered) = self.open.pop_front_if(|open| open.id == *call) {
                     self.begun = false;
                     self.calls += 1;
-                    if *status != CallStatus::Refused {
+                    match status {
+                        CallStatus::Ok => self.done.extend(trace.clone().map(|trace| (answered.name.clone(), trace))),
+                        CallStatus::Proposed => self.proposed.push(answered.clone()),
+                        CallStatus::Failed | CallStatus::Refused => {}
+                    }
+                    if matches!(status, CallStatus::Ok | CallStatus::Failed) {
                         // The limit was checked when the call was made.
                         let _ = self.research.take(&answered.name);
                     }
@@ -98,6 +112,10 @@ impl Progress {
                     let text = if *outside { marked(&answered.name, text) } else { text.clone() };
                     self.messages.push(ModelMessage::ToolResult { call: answered.id, text });
                 }
+            }
+            JournalEntry::SentBack { why } => {
+                self.sent_back = true;
+                self.messages.push(ModelMessage::User(why.clone()));
             }
             JournalEntry::Judged { .. } | JournalEntry::Graded { .. } => {}
         }
@@ -147,7 +165,7 @@ mod tests {
     }
 
     fn asked() -> JournalEntry {
-        JournalEntry::Asked { system: "You are Vince.".into(), message: "Do the work.".into(), tainted: false }
+        JournalEntry::Asked { system: "You are Vince.".into(), message: "Do the work.".into(), tainted: false, remarks: Vec::new() }
     }
 
     fn replied(text: &str, calls: &[ToolCall]) -> JournalEntry {

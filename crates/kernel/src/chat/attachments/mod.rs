@@ -24,6 +24,11 @@ pub const MAX_TOTAL_BYTES: u64 = 2 * 1024 * 1024;
 /// kept as of a text file.
 pub const MAX_DOCUMENT_BYTES: u64 = 8 * 1024 * 1024;
 pub const MAX_TOTAL_DOCUMENT_BYTES: u64 = 16 * 1024 * 1024;
+/// The size limit of a picture, and of all pictures that a model is shown. Providers take no larger ones.
+pub const MAX_PICTURE_BYTES: u64 = 3 * 1024 * 1024 + 512 * 1024;
+pub const MAX_SHOWN_BYTES: usize = 8 * 1024 * 1024;
+/// The most pictures that a model is shown.
+pub const MAX_SHOWN: usize = 4;
 /// How long reading a document may take.
 const DOCUMENT_TIME: Duration = Duration::from_secs(10);
 /// The longest file name shown.
@@ -121,6 +126,28 @@ impl Media {
     }
 }
 
+/// The pictures of a message to download for models that see.
+pub fn select_pictures(attachments: &[Attachment]) -> Vec<&Attachment> {
+    let fits = |attachment: &&Attachment| Media::of(&attachment.name) == Some(Media::Picture) && attachment.size <= MAX_PICTURE_BYTES;
+    attachments.iter().filter(fits).take(MAX_FILES).collect()
+}
+
+/// The type of a picture that models take, told by its first bytes.
+pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+/// Why a kept picture is not looked at, where no model sees it.
+pub fn unseen(name: &str) -> String {
+    Refusal::Media { media: Media::Picture, name: name.to_owned() }.to_string()
+}
+
 /// Checks before download, from the announced extension, content type and size.
 ///
 /// # Errors
@@ -140,7 +167,11 @@ pub fn accept(attachment: &Attachment) -> Result<(), Refusal> {
 
 /// The most bytes of a file that are read.
 pub fn limit_of(attachment: &Attachment) -> u64 {
-    if Document::of(&attachment.name).is_some() { MAX_DOCUMENT_BYTES } else { MAX_FILE_BYTES }
+    match Document::of(&attachment.name) {
+        Some(_) => MAX_DOCUMENT_BYTES,
+        None if Media::of(&attachment.name) == Some(Media::Picture) => MAX_PICTURE_BYTES,
+        None => MAX_FILE_BYTES,
+    }
 }
 
 /// The files to download, in order, and the others with why they are refused.

@@ -1,11 +1,14 @@
 //! The text of attachments, kept for later turns.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 
 use crate::agent::files::KnownFile;
 use crate::chat::message::Speaker;
 use crate::db::{Database, Document, Result, count, plain, sql};
 use crate::ids::{ChannelId, MessageId, UserId};
+use crate::jobs::RetentionRule;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileText {
@@ -65,6 +68,7 @@ struct KnownColumns {
     posted_by: String,
     at: DateTime<Utc>,
     is_readable: bool,
+    has_picture: bool,
     speaker: Option<String>,
 }
 
@@ -80,14 +84,39 @@ impl KnownColumns {
             by_asker,
             at: self.at,
             is_readable: self.is_readable,
+            has_picture: self.has_picture,
             note: self.note,
         })
     }
 }
 
+/// How long the bytes of pictures are kept. Their names stay as long as those of other files.
+const PICTURES_KEPT: Duration = Duration::from_hours(72);
+
+/// Deletes the bytes of old pictures.
+pub fn picture_retention() -> RetentionRule {
+    RetentionRule::new("pictures", &[], PICTURES_KEPT, |database, before, limit| {
+        Box::pin(async move {
+            sql!(
+                database.db().write()?,
+                execute,
+                "UPDATE files SET picture = NULL
+                 WHERE id IN (SELECT id FROM files WHERE picture IS NOT NULL AND at < $1 ORDER BY at LIMIT $2)",
+                before,
+                i64::from(limit)
+            )
+        })
+    })
+}
+
 impl Database {
     /// Stores files, replacing earlier versions. Skips files of messages that were deleted in the meantime.
     pub async fn record_files(&self, files: &[FileText]) -> Result<()> {
+        self.record_files_with(files, &[]).await
+    }
+
+    /// As [`Self::record_files`], with the bytes of pictures among them by their ids.
+    pub async fn record_files_with(&self, files: &[FileText], pictures: &[(String, Vec<u8>)]) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for file in files {
             // Holds the message's row until the end, so that it cannot be deleted meanwhile.
@@ -115,6 +144,9 @@ impl Database {
                 file.at,
                 plain(&file.by)
             )?;
+            if let Some((_, bytes)) = pictures.iter().find(|(id, _)| *id == file.id) {
+                sql!(transaction.on(), execute, "UPDATE files SET picture = $2 WHERE id = $1", file.id.as_str(), bytes.as_slice())?;
+            }
         }
         transaction.commit().await
     }
@@ -124,7 +156,8 @@ impl Database {
         let rows: Vec<KnownColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT files.id, files.message, files.name, files.note, files.posted_by, files.at, files.text IS NOT NULL AS is_readable, inbox.speaker
+            "SELECT files.id, files.message, files.name, files.note, files.posted_by, files.at, files.text IS NOT NULL AS is_readable,
+                 files.picture IS NOT NULL AS has_picture, inbox.speaker
              FROM files LEFT JOIN inbox ON inbox.id = files.message
              WHERE files.channel = $1 ORDER BY files.at DESC, files.id DESC LIMIT $2",
             channel.as_str(),
@@ -138,7 +171,8 @@ impl Database {
         let rows: Vec<KnownColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT files.id, files.message, files.name, files.note, files.posted_by, files.at, files.text IS NOT NULL AS is_readable, inbox.speaker
+            "SELECT files.id, files.message, files.name, files.note, files.posted_by, files.at, files.text IS NOT NULL AS is_readable,
+                 files.picture IS NOT NULL AS has_picture, inbox.speaker
              FROM files LEFT JOIN inbox ON inbox.id = files.message
              WHERE files.message = $1 ORDER BY files.id",
             message.as_str()
@@ -146,9 +180,20 @@ impl Database {
         rows.into_iter().map(|row| row.read(asker)).collect()
     }
 
+    /// The bytes of a picture, as long as they are kept.
+    pub async fn find_picture(&self, file: &str) -> Result<Option<Vec<u8>>> {
+        let row: Option<(Option<Vec<u8>>,)> = sql!(self.db().read(), fetch_optional, "SELECT picture FROM files WHERE id = $1", file)?;
+        Ok(row.and_then(|(picture,)| picture))
+    }
+
     /// A file by the platform's id of it.
     pub async fn find_file(&self, id: &str) -> Result<Option<FileText>> {
-        let row: Option<FileColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM files WHERE id = $1", id)?;
+        let row: Option<FileColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT id, message, channel, name, size, text, note, posted_by, at FROM files WHERE id = $1",
+            id
+        )?;
         Ok(row.map(FileText::from))
     }
 }

@@ -1,10 +1,12 @@
 //! Stored messages, channels, files and accounts.
 
+mod annotations;
 mod channels;
 mod files;
 mod identities;
 mod transcript;
 
+pub use annotations::{Annotation, AnnotationKind, Reaction, forget_annotations, retention};
 pub use channels::ChannelSeen;
-pub use files::FileText;
+pub use files::{FileText, picture_retention};
 pub use identities::Identity;

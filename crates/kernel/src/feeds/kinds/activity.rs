@@ -57,11 +57,18 @@ impl Activity {
     }
 }
 
+/// "turn failed" for "turns failed".
+fn singular(what: &str) -> String {
+    let (noun, rest) = what.split_once(' ').map_or((what, String::new()), |(noun, rest)| (noun, format!(" {rest}")));
+    format!("{}{rest}", noun.strip_suffix('s').unwrap_or(noun))
+}
+
 fn item_of(line: ActivityLine) -> FeedItem {
+    let what = if line.count == 1 { singular(&line.what) } else { line.what };
     FeedItem {
         at: line.last_at,
         what: "activity".into(),
-        text: format!("{}: {} {}", line.whose, line.count, line.what),
+        text: format!("{}: {} {what}", line.whose, line.count),
         by: Some(line.whose),
         reference: "activity".into(),
         values: vec![Value::count("count", line.count)],

@@ -31,6 +31,12 @@ macro_rules! record {
     };
 }
 
+/// Forgets what the steps of a job gave, because what they rest on is over or was deleted.
+pub async fn forget_steps(transaction: &mut Transaction, job: JobId) -> Result<()> {
+    sql!(transaction.on(), execute, "DELETE FROM job_steps WHERE job = $1", job.0)?;
+    Ok(())
+}
+
 impl JobStore {
     pub(in crate::jobs) async fn list_steps(&self, job: JobId) -> Result<HashMap<String, String>> {
         let rows: Vec<(String, String)> = sql!(self.0.db().read(), fetch_all, "SELECT name, result FROM job_steps WHERE job = $1", job.0)?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::llm::provider::draft::{Draft, Stop};
 use crate::llm::provider::failure::ProviderError;
 use crate::llm::provider::{Protocol, ReadError};
-use crate::llm::{ModelMessage, ModelRequest};
+use crate::llm::{ModelMessage, ModelRequest, Picture};
 
 /// The API version.
 const VERSION: &str = "2023-06-01";
@@ -36,7 +36,7 @@ impl Protocol for Anthropic {
         let mut body = json!({
             "model": model,
             "max_tokens": request.max_output_tokens,
-            "messages": write_messages(&request.messages),
+            "messages": write_messages(request),
             "stream": true,
         });
         if !request.system.is_empty() {
@@ -96,9 +96,13 @@ impl Protocol for Anthropic {
 
 /// Converts messages to alternating turns. Tool results are user messages here. Consecutive messages of one side are merged, because all
 /// results of a message's calls must be in the next message.
-fn write_messages(messages: &[ModelMessage]) -> Value {
+fn write_messages(request: &ModelRequest) -> Value {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in messages {
+    if !request.pictures.is_empty() {
+        let picture = |picture: &Picture| json!({"type": "image", "source": {"type": "base64", "media_type": picture.media_type, "data": picture.base64()}});
+        turns.push(("user", request.pictures.iter().map(picture).collect()));
+    }
+    for message in &request.messages {
         let (role, blocks) = write_blocks(message);
         match turns.last_mut() {
             Some((last, before)) if *last == role => before.extend(blocks),
@@ -257,6 +261,7 @@ mod tests {
                 result("c2"),
                 ModelMessage::User("And now?".into()),
             ],
+            pictures: Vec::new(),
             tools: vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({"type": "object"}) }],
             schema: None,
             max_output_tokens: 9,
@@ -281,6 +286,17 @@ mod tests {
             "tools": [{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}],
         });
         assert_eq!(Anthropic.write_request("", "m", &request), expected);
+    }
+
+    #[test]
+    fn pictures_stand_before_the_first_text() {
+        let pictures = vec![Picture { media_type: "image/png", bytes: std::sync::Arc::new(vec![1, 2, 3]) }];
+        let request = ModelRequest { messages: vec![ModelMessage::User("Look!".into())], pictures, ..ModelRequest::default() };
+        let expected = json!([{"role": "user", "content": [
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AQID"}},
+            {"type": "text", "text": "Look!"},
+        ]}]);
+        assert_eq!(Anthropic.write_request("", "m", &request)["messages"], expected);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::llm::provider::draft::{Draft, Stop};
 use crate::llm::provider::failure::ProviderError;
 use crate::llm::provider::{Protocol, ReadError};
-use crate::llm::{ModelMessage, ModelRequest, ToolCall};
+use crate::llm::{ModelMessage, ModelRequest, Picture, ToolCall};
 use crate::money::TokenUsage;
 
 pub(super) struct OpenAi;
@@ -23,7 +23,11 @@ impl Protocol for OpenAi {
 
     fn write_request(&self, base_url: &str, model: &str, request: &ModelRequest) -> Value {
         let system = (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
-        let messages: Vec<_> = system.into_iter().chain(request.messages.iter().map(write_message)).collect();
+        let mut messages: Vec<_> = request.messages.iter().map(write_message).collect();
+        if let Some(first) = messages.first_mut().filter(|_| !request.pictures.is_empty()) {
+            first["content"] = with_pictures(&first["content"], &request.pictures);
+        }
+        let messages: Vec<_> = system.into_iter().chain(messages).collect();
         let mut body = json!({
             "model": model,
             "messages": messages,
@@ -68,6 +72,15 @@ impl Protocol for OpenAi {
         }
         take_in(completion, draft)
     }
+}
+
+/// A text with pictures, as parts.
+fn with_pictures(text: &Value, pictures: &[Picture]) -> Value {
+    let picture = |picture: &Picture| {
+        let url = format!("data:{};base64,{}", picture.media_type, picture.base64());
+        json!({"type": "image_url", "image_url": {"url": url}})
+    };
+    std::iter::once(json!({"type": "text", "text": text})).chain(pictures.iter().map(picture)).collect()
 }
 
 fn write_message(message: &ModelMessage) -> Value {
@@ -223,6 +236,15 @@ mod tests {
         assert_eq!(OpenAi.write_request("http://127.0.0.1:11434/v1", "m", &request), expected);
         let limit = &OpenAi.write_request("https://api.openai.com/v1", "m", &request)["max_completion_tokens"];
         assert_eq!(*limit, 9);
+    }
+
+    #[test]
+    fn pictures_are_parts_of_the_first_message() {
+        let pictures = vec![Picture { media_type: "image/png", bytes: std::sync::Arc::new(vec![1, 2, 3]) }];
+        let request = ModelRequest { pictures, ..request() };
+        let expected =
+            json!([{"type": "text", "text": "Hello"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQID"}}]);
+        assert_eq!(OpenAi.write_request("", "m", &request)["messages"][1]["content"], expected);
     }
 
     #[test]

@@ -47,3 +47,35 @@ pub(super) const PRICES: [(&str, ModelPrice); 7] = [
     ("claude-sonnet-4-6", ModelPrice { input: 3.0, cached: 0.3, output: 15.0 }),
     ("claude-opus-4-6", ModelPrice { input: 5.0, cached: 0.5, output: 25.0 }),
 ];
+
+/// How the names of models begin that see pictures, as of June 2026.
+const SEEING: [&str; 22] = [
+    "claude-3",
+    "claude-haiku",
+    "claude-sonnet",
+    "claude-opus",
+    "gpt-4o",
+    "gpt-4.1",
+    "gpt-5",
+    "o3",
+    "o4",
+    "gemini",
+    "pixtral",
+    "llava",
+    "bakllava",
+    "llama3.2-vision",
+    "llama-3.2-11b-vision",
+    "llama-3.2-90b-vision",
+    "llama-4",
+    "qwen2-vl",
+    "qwen2.5vl",
+    "qwen2.5-vl",
+    "gemma3",
+    "minicpm-v",
+];
+
+/// Routers put the maker before the name: `anthropic/claude-sonnet-4.5`.
+pub(super) fn sees(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
+    SEEING.iter().any(|seeing| name.starts_with(seeing))
+}

@@ -24,6 +24,8 @@ settings! {
         idle_timeout: Duration = secs(30), in secs(1)..=mins(10), "Time limit between two parts of a streamed answer.";
         total_timeout: Duration = mins(2), in secs(1)..=hours(1), "Time limit of a whole model call.";
         attempts: u32 = 3, in 1..=10, "Most attempts of a model call, including the first.";
+        vision: Vec<String> = Vec::new(),
+            "Models that see pictures, by name, besides those that are known to (Claude, GPT-4o and newer, Gemini, LLaVA and others). Put a - before the name of one that does not.";
         max_output_tokens: u32 = 1500, in 16..=200_000, "Most tokens in an answer.";
         embeddings: Option<ModelRef> = None, by read_embeddings;
         embedding_dimensions: Option<u32> = None, only "a whole number from 16 to 4096, or \"none\"",
@@ -80,4 +82,35 @@ fn read_embeddings(section: &mut Section<'_>) -> Option<ModelRef> {
         |name: &Option<String>| name.as_deref().is_none_or(|name| read::parse_model(name).is_some()),
     );
     read::parse_model(name.as_deref()?)
+}
+
+impl ModelSettings {
+    /// Whether a model sees pictures.
+    pub fn sees(&self, model: &str) -> bool {
+        let is_listed = |listed: &str| self.vision.iter().any(|name| name == listed);
+        !is_listed(&format!("-{model}")) && (is_listed(model) || known::sees(model))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_sees_if_it_is_known_to_or_listed() {
+        let settings = ModelSettings { vision: vec!["house-eyes".into(), "-gpt-4.1".into()], ..ModelSettings::default() };
+        for (model, sees) in [
+            ("claude-haiku-4-5", true),
+            ("anthropic/claude-sonnet-4.5", true),
+            ("gpt-4.1-mini", true),
+            ("gpt-4.1", false),
+            ("gpt-3.5-turbo", false),
+            ("llama3.2", false),
+            ("llama3.2-vision:11b", true),
+            ("house-eyes", true),
+            ("scripted-1", false),
+        ] {
+            assert_eq!(settings.sees(model), sees, "{model}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use crate::db::{Database, Result, StoreError, Transaction, count, plain, sql};
 use crate::ids::{PersonaSlug, WorkItemId};
 use crate::llm::budget::Budgets;
-use crate::money::{CallOutcome, Limit, Money, Purpose, Refused, Reservation, Settlement};
+use crate::money::{Allowance, CallOutcome, Limit, Money, Purpose, Refused, Reservation, Settlement};
 
 /// The PostgreSQL lock that serialises reservations: "budgets" in ASCII.
 const RESERVATION_LOCK: i64 = i64::from_be_bytes(*b"\0budgets");
@@ -30,6 +30,9 @@ pub struct Reserved {
 pub enum ReserveError {
     #[error(transparent)]
     Refused(#[from] Refused),
+    /// The allowance of so many calls is used up.
+    #[error("{0} model calls are used up")]
+    CallsUsedUp(u32),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -61,11 +64,25 @@ struct ItemSums {
 /// How much people raised the limits of a call, by name.
 type Raises = HashMap<String, i64>;
 
+/// The calls of a chain. One that failed before it cost anything is not counted.
+macro_rules! count_calls {
+    ($on:expr, $chain:expr) => {
+        sql!(
+            $on,
+            fetch_one,
+            "SELECT COUNT(*) FROM ledger WHERE chain = $1 AND NOT (outcome = 'failed' AND input_tokens + output_tokens = 0)",
+            $chain.as_str()
+        )
+        .map(|(count,): (i64,)| u32::try_from(count).unwrap_or(u32::MAX))
+    };
+}
+
 impl Database {
     /// Reserves the worst-case cost of a call.
     ///
     /// # Errors
-    /// [`ReserveError::Refused`] if it would exceed a limit. Calls that cost nothing are never refused.
+    /// [`ReserveError::Refused`] if it would exceed a limit of money or tokens, [`ReserveError::CallsUsedUp`] if it would exceed its allowance.
+    /// Calls that cost nothing exceed no limit of money.
     pub async fn reserve(&self, reservation: &Reservation, budgets: &Budgets) -> Result<Reserved, ReserveError> {
         let mut transaction = self.db().begin().await?;
         transaction.serialize(RESERVATION_LOCK).await?;
@@ -80,12 +97,22 @@ impl Database {
             // Few calls come this far, so most need no look at the raises.
             _ => check(reservation, budgets, &sums, item.as_ref(), &find_raises(&mut transaction, reservation, day).await?)?,
         };
+        if let Some(allowance) = &reservation.allowance
+            && count_calls!(transaction.on(), &allowance.chain)? >= allowance.calls
+        {
+            return Err(ReserveError::CallsUsedUp(allowance.calls));
+        }
         insert_reservation(&mut transaction, reservation, day).await?;
         let tokens = count(reservation.tokens);
         add_spending(&mut transaction, &day.to_string(), reservation.persona.as_ref().map(PersonaSlug::as_str), reservation.cost.0, tokens)
             .await?;
         transaction.commit().await?;
         Ok(reserved)
+    }
+
+    /// How many calls an allowance still has.
+    pub async fn count_calls_left(&self, allowance: &Allowance) -> Result<u32> {
+        Ok(allowance.calls.saturating_sub(count_calls!(self.db().read(), &allowance.chain)?))
     }
 
     /// Replaces a reservation with the real cost. False if it was settled already or does not exist.
@@ -233,8 +260,8 @@ async fn insert_reservation(transaction: &mut Transaction, reservation: &Reserva
         transaction.on(),
         execute,
         "INSERT INTO ledger (id, at, day, persona, purpose, subject, provider, model, tier, reserved_tokens, reserved_cost,
-             input_tokens, cached_tokens, output_tokens, cost, outcome)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, 0, 0, $11, $12)",
+             input_tokens, cached_tokens, output_tokens, cost, outcome, chain)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, 0, 0, $11, $12, $13)",
         reservation.id.as_str(),
         reservation.at,
         day.to_string(),
@@ -246,7 +273,8 @@ async fn insert_reservation(transaction: &mut Transaction, reservation: &Reserva
         reservation.tier.as_str(),
         count(reservation.tokens),
         reservation.cost.0,
-        CallOutcome::Reserved.as_str()
+        CallOutcome::Reserved.as_str(),
+        reservation.allowance.as_ref().map(|allowance| allowance.chain.as_str())
     )?;
     Ok(())
 }

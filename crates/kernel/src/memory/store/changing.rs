@@ -2,9 +2,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{MemoryColumns, insert_memories};
 use crate::db::{Backend, Database, Result, Transaction, bounded, document, plain, sql};
-use crate::ids::{ChannelId, MemoryId, PersonaSlug};
+use crate::ids::{ChannelId, MemoryId, MessageId, PersonaSlug};
 use crate::memory::search::{Vector, to_store};
-use crate::memory::{Memory, MemoryKind};
+use crate::memory::{Memory, MemoryKind, MemorySource};
 use crate::text::essence;
 
 /// Stores a memory. One with the same words in the same place becomes one with it (MEM-7), and the one that it replaces ends. Returns the id under
@@ -149,6 +149,21 @@ impl Database {
         }
         Ok(())
     }
+}
+
+/// Forgets what was learnt from a message that is deleted.
+pub async fn forget_memories_of(transaction: &mut Transaction, message: &MessageId, at: DateTime<Utc>) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "UPDATE memories SET text = '', tags = '[]', essence = '', words = '', vector = NULL, meaning = NULL, meaning_model = NULL, origin = NULL,
+             forgotten_by = $2, ended_at = $3
+         WHERE source = $1 AND forgotten_by IS NULL",
+        document(&MemorySource::Message(message.clone())),
+        "the deletion of its message",
+        at
+    )?;
+    Ok(())
 }
 
 /// Has a memory from text from outside told from now on. False if it does not wait for that.

@@ -17,7 +17,7 @@ use crate::memory::{Memory, MemoryKind, MemorySource, Origin, Scope, Teacher};
 use crate::text::essence;
 
 pub use archiving::archiving;
-pub use changing::{confirm_memory, forget_memory, replace_memory, save_memory, save_memory_as};
+pub use changing::{confirm_memory, forget_memories_of, forget_memory, replace_memory, save_memory, save_memory_as};
 pub(in crate::memory) use meaning::record_meaning;
 pub use saying::{delete_said, remember_said, reword_said};
 pub use spans::{delete_span, save_span, span_retention};

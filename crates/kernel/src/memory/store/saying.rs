@@ -55,7 +55,7 @@ pub async fn reword_said(transaction: &mut Transaction, message: &MessageId, tex
     .map(drop)
 }
 
-/// Removes what is remembered of a message and of its files, and the summaries with it. What somebody taught with it has a life of its own.
+/// Removes what is remembered of a message and of its files, and the summaries with it. What somebody taught with it is forgotten elsewhere.
 pub async fn delete_said(transaction: &mut Transaction, message: &MessageId) -> Result<()> {
     empty_spans_of(transaction, message).await?;
     sql!(transaction.on(), execute, "DELETE FROM memories WHERE message = $1 AND kind IN ('conversation', 'document')", message.as_str())

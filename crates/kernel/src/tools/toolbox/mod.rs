@@ -10,17 +10,19 @@ use crate::catch_panic::catch_panic;
 use crate::config::find_nearest;
 use crate::llm::ToolSpec;
 use crate::time::SharedClock;
-use crate::tools::{Decision, Tool, ToolContext, ToolError, ToolOutput, policy, schema};
+use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, policy, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 14] = [
+const BUILT_IN: [&str; 16] = [
     "ask_agent",
     "backlog_add",
+    "backlog_search",
     "fetch_page",
     "git_diff",
     "git_log",
     "git_show",
     "http_get",
+    "memory_forget",
     "memory_save",
     "memory_search",
     "read_feed",
@@ -33,13 +35,39 @@ const BUILT_IN: [&str; 14] = [
 /// The team's tools. All calls go through it.
 pub struct Toolbox {
     tools: BTreeMap<&'static str, Arc<dyn Tool>>,
+    acts: Vec<Act>,
     clock: SharedClock,
 }
 
 impl Toolbox {
     /// If two tools have the same name, the later one is used.
     pub fn new(tools: Vec<Arc<dyn Tool>>, clock: SharedClock) -> Self {
-        Self { tools: tools.into_iter().map(|tool| (tool.name(), tool)).collect(), clock }
+        Self { tools: tools.into_iter().map(|tool| (tool.name(), tool)).collect(), acts: Vec::new(), clock }
+    }
+
+    /// With what an answer must not claim to have done without doing it.
+    #[must_use]
+    pub fn with_acts(self, acts: Vec<Act>) -> Self {
+        Self { acts, ..self }
+    }
+
+    pub fn acts(&self) -> &[Act] {
+        &self.acts
+    }
+
+    /// See [`Tool::describe_doing`].
+    pub fn describe_doing(&self, name: &str, arguments: &Value) -> Option<String> {
+        self.tools.get(name)?.describe_doing(arguments)
+    }
+
+    /// See [`Tool::describe_done`].
+    pub fn describe_done(&self, name: &str, trace: &Trace) -> Option<String> {
+        self.tools.get(name)?.describe_done(trace)
+    }
+
+    /// See [`Tool::describe_wish`].
+    pub fn describe_wish(&self, name: &str, arguments: &Value) -> Option<String> {
+        Some(self.tools.get(name)?.describe_wish(arguments))
     }
 
     /// Sorted.

@@ -10,8 +10,8 @@ use crate::tools::web::address::normalize;
 use crate::tools::web::fetch::{Fetched, fetch};
 use crate::tools::web::page::{PageText, read_page};
 use crate::tools::web::ssrf_guard::{Reach, SsrfGuard};
-use crate::tools::web::{parse_url, trace};
-use crate::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput};
+use crate::tools::web::{parse_url, read_from, reading, trace};
+use crate::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput, Trace};
 
 /// Fetches a web page as Markdown. Ignores `robots.txt`, which applies to scheduled research (TOOL-3) and not to single requests.
 pub(super) struct FetchPage {
@@ -55,6 +55,14 @@ impl Tool for FetchPage {
         } else {
             Risk::ReachOut
         }
+    }
+
+    fn describe_doing(&self, arguments: &Value) -> Option<String> {
+        reading(arguments)
+    }
+
+    fn describe_done(&self, trace: &Trace) -> Option<String> {
+        read_from(trace)
     }
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {

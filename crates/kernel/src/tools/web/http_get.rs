@@ -7,8 +7,8 @@ use crate::tools::approval::Risk;
 use crate::tools::web::fetch::fetch;
 use crate::tools::web::page::read_as_it_is;
 use crate::tools::web::ssrf_guard::{Reach, SsrfGuard};
-use crate::tools::web::{parse_url, trace};
-use crate::tools::{Tool, ToolContext, ToolError, ToolOutput};
+use crate::tools::web::{parse_url, read_from, reading, trace};
+use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace};
 
 /// Fetches from hosts listed by the operator, also inside the network.
 pub(super) struct HttpGet {
@@ -38,6 +38,14 @@ impl Tool for HttpGet {
     /// The operator chose these hosts, so a request leaks nothing. Other hosts are refused without asking.
     fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
         Risk::Read
+    }
+
+    fn describe_doing(&self, arguments: &Value) -> Option<String> {
+        reading(arguments)
+    }
+
+    fn describe_done(&self, trace: &Trace) -> Option<String> {
+        read_from(trace)
     }
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {

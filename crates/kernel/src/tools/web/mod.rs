@@ -23,12 +23,16 @@ use self::fetch::Fetched;
 use self::fetch_page::FetchPage;
 use self::http_get::HttpGet;
 use self::ssrf_guard::SsrfGuard;
+use crate::chat::medium::Medium;
 use crate::tools::settings::ToolSettings;
 use crate::tools::{Tool, ToolError, Trace};
 
 pub use address::normalize;
 pub use search::{Hit, WebSearch};
 pub use ssrf_guard::{Lookup, SystemLookup};
+
+/// The most characters of an address in a line.
+const LABEL: usize = 48;
 
 /// The web tools for these settings: `fetch_page` always, `http_get` if hosts are listed, `web_search` if a search engine is configured.
 ///
@@ -75,6 +79,34 @@ impl PageReader {
 fn parse_url(arguments: &Value) -> Result<Url, ToolError> {
     let parsed = arguments["url"].as_str().and_then(|url| Url::parse(url.trim()).ok());
     parsed.ok_or_else(|| ToolError::Refused("that is no whole address; give one that begins with https:// or http://".into()))
+}
+
+/// What a page is called in a line: its host and the beginning of its path.
+fn label(url: &Url) -> String {
+    let path = url.path().trim_end_matches('/');
+    let whole = format!("{}{path}", url.host_str().unwrap_or_default());
+    let shown: String = whole.chars().take(LABEL).collect();
+    if shown.len() < whole.len() { format!("{shown}…") } else { shown }
+}
+
+/// The line of a call that reads a page.
+fn reading(arguments: &Value) -> Option<String> {
+    let url = parse_url(arguments).ok()?;
+    Some(format!("Reading {}", Medium::Chat.line_within(url.host_str()?, LABEL)))
+}
+
+/// The small print of a call that has read a page, with a link to it.
+fn read_from(trace: &Trace) -> Option<String> {
+    let Trace::Fetched { url, .. } = trace else { return None };
+    let url = Url::parse(url).ok()?;
+    let shown = label(&url);
+    // What could end the link is shown as it is.
+    let is_plain = !url.as_str().contains(['<', '>', ' ']);
+    Some(if is_plain {
+        format!("Read [{}](<{url}>)", shown.replace(['[', ']', '`', '*', '_', '@'], " "))
+    } else {
+        "Read a page".to_owned()
+    })
 }
 
 fn trace(asked: &Url, fetched: &Fetched, links: Vec<String>, at: DateTime<Utc>) -> Trace {

@@ -271,7 +271,7 @@ impl EventView {
 impl LineView {
     fn of((entry, at): (JournalEntry, DateTime<Utc>), zone: Tz) -> Self {
         let (what, text, trouble, outside) = match entry {
-            JournalEntry::Asked { system, message, tainted } => ("asked".into(), format!("{system}\n\n{message}"), None, tainted),
+            JournalEntry::Asked { system, message, tainted, .. } => ("asked".into(), format!("{system}\n\n{message}"), None, tainted),
             JournalEntry::Replied { text, calls, model } => {
                 let calls: Vec<_> = calls.iter().map(describe_call).collect();
                 (format!("{model} replied"), [text, calls.join("\n")].join("\n").trim().to_owned(), None, false)
@@ -282,9 +282,11 @@ impl LineView {
                     CallStatus::Ok => None,
                     CallStatus::Failed => Some("failed"),
                     CallStatus::Refused => Some("refused"),
+                    CallStatus::Proposed => Some("to be allowed"),
                 };
                 (format!("returned {call}"), text, trouble, outside)
             }
+            JournalEntry::SentBack { why } => ("sent back".into(), why, None, false),
             JournalEntry::Judged { verdict, model } => {
                 (format!("{model} judged").trim().to_owned(), verdict.as_str().replace('_', " "), None, false)
             }

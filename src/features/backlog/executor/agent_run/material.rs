@@ -73,7 +73,12 @@ impl Material<'_> {
             limits: self.limits.clone(),
             blocks: &blocks,
         });
-        Prompt { system: render_system(self.team, self.roster, self.persona), message, holds_outside: self.is_tainted() }
+        Prompt {
+            system: render_system(self.team, self.roster, self.persona),
+            message,
+            holds_outside: self.is_tainted(),
+            remarks: Vec::new(),
+        }
     }
 
     /// Whether the prompt contains text from outside. Agents' text may quote anything, and feeds are always from outside.

@@ -53,6 +53,7 @@ impl AgentExecutor {
             asked_by: None,
             addresses: addresses_of(item),
             approvals: approvals.as_ref().map(|approvals| approvals as &dyn Approvals),
+            in_chat: None,
             limits: limits_of(background),
         };
         let least = if deliverable == Deliverable::Research { Tier::T2 } else { Tier::T1 };
@@ -62,9 +63,11 @@ impl AgentExecutor {
             purpose: Purpose::Step,
             subject: item.id.as_str(),
             tier: persona.tier.max(least),
+            pictures: Vec::new(),
             prompt: Box::pin(self.write_prompt(assignment, background, deliverable)),
             max_output_tokens: self.agents.max_output_tokens.max(OUTPUT_TOKENS),
             keep_partial: false,
+            allowance: None,
             tools: Some(tools),
             journal: Some(&journal),
             cancel,

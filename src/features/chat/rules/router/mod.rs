@@ -12,7 +12,7 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{without_invisible, without_quotes_and_code};
 
-use crate::features::chat::rules::addressing::{Addressed, Names, spoken};
+use crate::features::chat::rules::addressing::{Addressed, Names, calls_a_stranger, spoken};
 use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
 use crate::features::chat::rules::intent;
@@ -63,7 +63,7 @@ type Rule = fn(&Arrival<'_>, &Reading<'_>) -> Option<Decision>;
 
 /// The order of CHAT-7. The first rule that applies decides. The specification leaves two positions open. Stop comes first, so that no list and no
 /// halt can suppress it. A direct message comes before names, because only the persona written to can speak in that conversation.
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     stopped,
     unheard,
     wants_no_answer,
@@ -73,6 +73,7 @@ const RULES: [Rule; 13] = [
     replied,
     among_people,
     brings_knowledge,
+    agreed,
     in_own_thread,
     followed_up,
     bound,
@@ -92,12 +93,36 @@ pub fn route(arrival: &Arrival<'_>) -> Decision {
     if arrival.halted && !decision.responders.is_empty() && !(by_person && reading.speaks_to_an_agent(decision.reason)) {
         return Decision::nobody(Reason::Halted);
     }
-    with_ask(decision, reading.ask, arrival)
+    let unsure = find_unsure(arrival, &reading, &names, &decision);
+    with_ask(Decision { unsure, ..decision }, reading.ask, arrival)
 }
 
-/// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince".
+/// The persona that may be meant, where the rules let nobody answer but cannot tell: somebody may go on with a persona's answer, or want something in
+/// other words than the rules know. Never where people talk among themselves.
+fn find_unsure(arrival: &Arrival<'_>, reading: &Reading<'_>, names: &Names<'_>, decision: &Decision) -> Option<PersonaSlug> {
+    let recent = arrival.talk.recent?;
+    let is_silence =
+        decision.responders.is_empty() && decision.taken.is_none() && matches!(decision.reason, Reason::Silence | Reason::Standup);
+    let by_person = arrival.message.author.kind == AuthorKind::Person;
+    if !is_silence || !by_person || arrival.halted || arrival.fallback == FallbackAnswer::Never || reading.text.is_empty() {
+        return None;
+    }
+    if is_for_others(arrival, reading) || arrival.thread == Some(&ThreadOf::Person) || intent::is_greeting(&reading.text) {
+        return None;
+    }
+    let may_want = || intent::may_want(&reading.text) || names.names_a_persona(&reading.text);
+    match &recent.with {
+        Some(persona) if decision.reason == Reason::Silence => Some(persona.clone()).filter(|_| may_want()),
+        _ => (!recent.is_among_people && may_want()).then(|| arrival.roster.coordinator().slug.clone()),
+    }
+}
+
+/// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince". Not what is
+/// said to another person.
 pub fn is_stop(text: &str, phrases: &[String], roster: &Roster, accounts: &Accounts) -> bool {
-    intent::is_stop(&sentences(&spoken(text)), phrases, &Names::new(roster, accounts, &[], ""))
+    let (spoken, names) = (spoken(text), Names::new(roster, accounts, &[], ""));
+    let text = sentences(&spoken);
+    intent::is_stop(&text, phrases, &names) && !names.speaks_only_to_others(&text)
 }
 
 /// Whom a text calls by name. A call begins a new burst.
@@ -155,6 +180,8 @@ struct Reading<'t> {
     addressed: Addressed,
     ask: Option<AskRequest>,
     stop: bool,
+    /// It tells another person to stop.
+    stops_others: bool,
     /// Only emojis, or only thanks.
     wants_no_answer: bool,
 }
@@ -168,9 +195,11 @@ impl<'t> Reading<'t> {
             let whole = names.find_addressed(&sentences(visible));
             find_ask(after_addressees(visible, whole.rest)).filter(|same| same.askee == ask.askee).unwrap_or(ask)
         });
-        let stop = intent::is_stop(&text, &arrival.settings.stop_phrases, names);
+        let says_stop = intent::is_stop(&text, &arrival.settings.stop_phrases, names);
+        let calls_nobody = addressed.personas.is_empty() && !addressed.team;
+        let to_others = says_stop && (names.speaks_only_to_others(&text) || (calls_nobody && replies_to_another(arrival)));
         let wants_no_answer = arrival.message.attachments.is_empty() && (intent::is_wordless(&text) || intent::is_thanks(&text, names));
-        let mut reading = Self { text, addressed, ask, stop, wants_no_answer };
+        let mut reading = Self { text, addressed, ask, stop: says_stop && !to_others, stops_others: to_others, wants_no_answer };
         reading.spare_the_askee(arrival);
         reading
     }
@@ -204,6 +233,12 @@ impl<'t> Reading<'t> {
 fn stopped(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let by_person = arrival.message.author.kind == AuthorKind::Person;
     (by_person && reading.stop).then(|| Decision::nobody(Reason::Stop))
+}
+
+/// Whether the message replies to another person. A reply to oneself goes on with what one has said.
+fn replies_to_another(arrival: &Arrival<'_>) -> bool {
+    let to_oneself = |reply: &ReplyTo| reply.author.as_ref() == Some(&arrival.message.author.id);
+    arrival.message.reply_to.as_ref().is_some_and(|reply| !to_oneself(reply)) && arrival.replied_to.is_none()
 }
 
 /// All reasons to ignore a message.
@@ -266,16 +301,22 @@ fn among_people(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision
 }
 
 fn is_for_others(arrival: &Arrival<'_>, reading: &Reading<'_>) -> bool {
-    // A reply to oneself goes on with what one has said.
-    let to_oneself = |reply: &ReplyTo| reply.author.as_ref() == Some(&arrival.message.author.id);
-    let replies = arrival.message.reply_to.as_ref().is_some_and(|reply| !to_oneself(reply)) && arrival.replied_to.is_none();
+    let replies = replies_to_another(arrival);
     // "Ask Bob …" and "remind <@bob> …" are said to the team.
-    let to_team = !reading.addressed.others_first && (reading.ask.is_some() || intent::begins_request(&reading.text));
+    let to_team =
+        !reading.stops_others && !reading.addressed.others_first && (reading.ask.is_some() || intent::begins_request(&reading.text));
     !to_team && (reading.addressed.others || replies || reading.announces())
 }
 
-fn in_own_thread(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
+/// "Ok" after an answer that asked nothing.
+fn agreed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
+    let is_told = arrival.talk.recent.is_some_and(|recent| recent.is_told) && arrival.message.attachments.is_empty();
+    (is_told && intent::is_agreement(&reading.text)).then(|| Decision::nobody(Reason::NoAnswerWanted))
+}
+
+fn in_own_thread(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     match arrival.thread? {
+        _ if calls_a_stranger(&reading.text) => None,
         ThreadOf::Persona(slug) => one(arrival, slug, Reason::Thread),
         ThreadOf::Person => None,
     }
@@ -285,7 +326,7 @@ fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision>
     let recent = arrival.talk.recent?;
     let goes_on = !recent.is_interrupted || wants_something(reading);
     // The coordinator asks others, whomever one talked to before.
-    (goes_on && !reading.addressed.team && reading.ask.is_none()).then_some(())?;
+    (goes_on && !reading.addressed.team && reading.ask.is_none() && !calls_a_stranger(&reading.text)).then_some(())?;
     one(arrival, recent.with.as_ref()?, Reason::FollowUp)
 }
 
@@ -332,6 +373,8 @@ fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision>
         arrival.talk.recent.is_none_or(|recent| !recent.is_busy).then_some(Reason::Greeting)?
     } else if reading.addressed.team {
         Reason::Team
+    } else if calls_a_stranger(text) {
+        return None;
     } else if arrival.fallback != FallbackAnswer::Always && are_among_themselves(arrival) {
         return None;
     } else if intent::is_question(text) {

@@ -79,7 +79,7 @@ fn prompt(team: &str, asked: &ReportAsked<'_>, persona: &Persona, material: Mate
         scoreboard: asked.scoreboard.in_words(),
         blocks: &blocks(asked, persona, material),
     });
-    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true }
+    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true, remarks: Vec::new() }
 }
 
 fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) -> Vec<Block> {

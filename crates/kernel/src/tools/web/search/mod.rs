@@ -16,6 +16,7 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
+use crate::chat::medium::Medium;
 use crate::text::without_invisible;
 use crate::tools::approval::Risk;
 use crate::tools::settings::{SearchEngine, SearchSettings};
@@ -97,6 +98,9 @@ impl WebSearch {
     }
 }
 
+/// The most characters of a query in a line.
+const DOING: usize = 60;
+
 #[async_trait]
 impl Tool for WebSearch {
     fn name(&self) -> &'static str {
@@ -123,6 +127,10 @@ impl Tool for WebSearch {
     /// Only the configured engine sees the query.
     fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
         Risk::Read
+    }
+
+    fn describe_doing(&self, arguments: &Value) -> Option<String> {
+        Some(format!("Searching the web for {}", Medium::Chat.line_within(arguments["query"].as_str()?, DOING)))
     }
 
     async fn call(&self, arguments: &Value, _: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {

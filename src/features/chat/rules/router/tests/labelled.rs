@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::TimeDelta;
 use serde::Deserialize;
 
-use crate::features::chat::model::talk::{RecentTalk, Said};
+use crate::features::chat::model::talk::{Answered, RecentTalk, Said};
 use crate::features::chat::rules::router::tests::*;
 use kernel::chat::message::ReplyTo;
 use kernel::ids::UserId;
@@ -96,7 +96,13 @@ impl Before {
         let at = now - TimeDelta::seconds(self.ago);
         if is_persona(&self.who) {
             let by = account(self.to.as_deref().unwrap_or("nobody"));
-            return Said { by, at, among_people: false, names_author: false, answer: Some((self.who.as_str().into(), at)) };
+            return Said {
+                by,
+                at,
+                among_people: false,
+                names_author: false,
+                answer: Some(Answered { by: self.who.as_str().into(), at, asks: self.text.contains('?') }),
+            };
         }
         let names_author =
             self.text.contains("<@ann>") || self.text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == "ann");

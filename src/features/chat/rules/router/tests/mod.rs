@@ -44,6 +44,42 @@ fn replies_and_threads_belong_to_their_persona() {
         reply(case);
     });
     each(&[("go on", "nobody / Silence")], |case| case.replied_to = Some("gone".into()));
+    each(&[("Bob, was that you?", "nobody / ForOthers"), ("no, Bob", "nobody / ForOthers")], thread);
+}
+
+#[test]
+fn agreement_with_an_answer_that_asked_nothing_wants_no_answer() {
+    let told =
+        |is_told: bool| move |case: &mut Case| case.recent = RecentTalk { with: Some("vince".into()), is_told, ..RecentTalk::default() };
+    let agreeing = ["ok 👍", "got it, thanks", "alles klar", "Понятно!", "好的", "good to know", "d'accord, merci"];
+    for text in agreeing {
+        each(&[(text, "nobody / NoAnswerWanted")], told(true));
+    }
+    each(&[("ok", "vince / FollowUp"), ("yes", "vince / FollowUp")], told(false));
+    each(&[("ok?", "vince / FollowUp"), ("ok and then", "vince / FollowUp"), ("no", "vince / FollowUp")], told(true));
+    let in_thread = |is_told| {
+        move |case: &mut Case| {
+            case.thread = Some(ThreadOf::Persona("eliza".into()));
+            case.recent.is_told = is_told;
+        }
+    };
+    each(&[("ok 👍", "nobody / NoAnswerWanted")], in_thread(true));
+    each(&[("ok 👍", "eliza / Thread")], in_thread(false));
+}
+
+#[test]
+fn somebody_whom_the_team_has_not_met_is_somebody_all_the_same() {
+    let strangers = [
+        ("Zoe, wie geht es dir?", "nobody / Silence"),
+        ("Hi Zoe, can you send me the file?", "nobody / Silence"),
+        ("Ok, can you send me the file?", "kelly / Question"),
+        ("Team, can you send me the file?", "kelly / Team"),
+        ("Zoe, is the build green?", "kelly / Question"),
+    ];
+    plainly(&strangers);
+    assert_eq!(Case::says("Zoe, wie geht es dir?").route().unsure, Some("kelly".into()));
+    each(&strangers[..2], |case| case.recent.with = Some("vince".into()));
+    each(&strangers[..2], |case| case.thread = Some(ThreadOf::Persona("eliza".into())));
 }
 
 #[test]
@@ -339,4 +375,60 @@ proptest! {
         let decision = Case::says(&text).route();
         prop_assert!(!decision.responders.iter().any(|slug| *slug == "vince".into() || *slug == "solus".into()));
     }
+}
+
+#[test]
+fn the_rules_are_unsure_where_words_hint_at_a_wish_and_never_about_talk_among_people() {
+    let unsure = |case: &Case| {
+        let decision = case.route();
+        assert!(decision.responders.is_empty() || decision.unsure.is_none(), "{decision:?}");
+        decision.unsure.map(|persona| persona.to_string())
+    };
+    let coordinator = sample::roster().coordinator().slug.to_string();
+    for text in ["maybe vince would know that", "it would be nice to hear your view on this", "mohu vám poslat ten soubor"] {
+        assert_eq!(unsure(&Case::says(text)).as_deref(), Some(&*coordinator), "{text}");
+        assert_eq!(unsure(&Case::says(text).with(|case| case.recent.is_among_people = true)), None, "{text}");
+        assert_eq!(unsure(&Case::says(text).with(|case| case.thread = Some(ThreadOf::Person))), None, "{text}");
+        assert_eq!(unsure(&Case::says(text).with(|case| case.fallback = FallbackAnswer::Never)), None, "{text}");
+        assert_eq!(unsure(&Case::says(text).with(|case| case.halted = true)), None, "{text}");
+    }
+    for text in [
+        "the build is red again",
+        "I am off to lunch",
+        "<user:discord:77> would you mind?",
+        "Bob, you said so",
+        "good morning",
+        "👍",
+        "lol",
+        "",
+    ] {
+        assert_eq!(unsure(&Case::says(text)), None, "{text}");
+    }
+    let goes_on = |case: &mut Case| {
+        case.recent.with = Some("vince".into());
+        case.recent.is_interrupted = true;
+        case.recent.is_among_people = true;
+    };
+    assert_eq!(unsure(&Case::says("the second one you named").with(goes_on)).as_deref(), Some("vince"));
+    assert_eq!(unsure(&Case::says("I am off to lunch").with(goes_on)), None);
+    let standup = |case: &mut Case| case.kind = ChannelKind::Standup;
+    assert_eq!(unsure(&Case::says("wir könnten dann mal anfangen, wenn ihr so weit seid").with(standup)).as_deref(), Some(&*coordinator));
+}
+
+#[test]
+fn a_stop_that_is_said_to_another_person_stops_nobody() {
+    plainly(&[
+        ("<user:discord:77> stop", "nobody / ForOthers"),
+        ("stop it <user:discord:77>, please", "nobody / ForOthers"),
+        ("stop it", "nobody / Stop"),
+    ]);
+    let to_bob = |case: &mut Case| case.message.reply_to = Some(ReplyTo { message: "2".into(), author: Some("discord:77".into()) });
+    each(&[("stop it", "nobody / ForOthers"), ("please stop", "nobody / ForOthers"), ("stop, vince", "nobody / Stop")], to_bob);
+    let to_vince = |case: &mut Case| {
+        case.message.reply_to = Some(ReplyTo { message: "2".into(), author: Some("101".into()) });
+        case.replied_to = Some("vince".into());
+    };
+    each(&[("stop it", "nobody / Stop")], to_vince);
+    let to_oneself = |case: &mut Case| case.message.reply_to = Some(ReplyTo { message: "2".into(), author: Some("9".into()) });
+    each(&[("stop it", "nobody / Stop")], to_oneself);
 }

@@ -2,18 +2,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS, check_actions};
 use crate::features::backlog::model::{Origin, ProposedAction, Wait, WorkItem, WorkStatus, short_id};
 use crate::store::Store;
+use kernel::chat::medium::Medium;
 use kernel::chat::message::{Author, AuthorKind, Place};
 use kernel::db::StoreError;
-use kernel::ids::{ChannelId, WorkItemId};
+use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
 use kernel::memory::MemorySource;
 use kernel::people::People;
 use kernel::persona::roster::Roster;
+use kernel::text::fold_name;
 use kernel::tools::approval::Risk;
-use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
+use kernel::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
 /// Adds an item: a follow-up of the current one, or a request in a chat.
 ///
@@ -31,7 +34,9 @@ impl Tool for BacklogAdd {
     }
 
     fn description(&self) -> String {
-        "Puts something into the team's backlog that has to be done and is not part of your own item. It is planned and done later.".into()
+        "Puts something into the team's backlog that has to be done and is not part of your own item. It is planned and done later. What a person asks \
+         you to add is given in exactly the person's words, and added at once; anything else a person may have to allow."
+            .into()
     }
 
     fn parameters(&self) -> Value {
@@ -51,14 +56,53 @@ impl Tool for BacklogAdd {
         })
     }
 
-    fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
-        Risk::Write
+    /// What a person asks for in their own words is the person's own act.
+    fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk {
+        match serde_json::from_value(arguments.clone()) {
+            Ok(proposed) if self.is_asked_for(&proposed, context.asked_by) => Risk::Read,
+            _ => Risk::Write,
+        }
+    }
+
+    fn describe_doing(&self, _: &Value) -> Option<String> {
+        Some("Adding to the backlog".into())
+    }
+
+    fn describe_done(&self, trace: &Trace) -> Option<String> {
+        let Trace::Stored { id, .. } = trace else { return None };
+        Some(format!("Added `#{}` to the backlog", short_id(&id.as_str().into())))
+    }
+
+    fn describe_wish(&self, arguments: &Value) -> String {
+        let line = |key: &str| Medium::Chat.line(arguments[key].as_str().unwrap_or_default());
+        let urgency = arguments["urgency"].as_str().unwrap_or_default().replace('_', " ");
+        format!(
+            "May I add this to the backlog?\n**{}**\nHow: {}\nWhy: {}\nFor: {}, {urgency}",
+            line("what"),
+            line("how"),
+            line("why"),
+            line("owner")
+        )
     }
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let proposed: ProposedAction = parse_arguments(arguments)?;
         // Fields that the model is not asked for are cleared.
-        let proposed = ProposedAction { execution: None, watch: None, ..proposed };
+        let mut proposed = ProposedAction { execution: None, watch: None, ..proposed };
+        if context.tainted && self.is_asked_for(&proposed, context.asked_by) {
+            // What the person did not say may come from outside.
+            for text in [&mut proposed.how, &mut proposed.why] {
+                if !context.asked_by.is_some_and(|asked| asked.says(text)) {
+                    text.clear();
+                }
+            }
+        }
+        let id = item_id(context.get_source()?, context.persona, &proposed);
+        if let Some(id) = &id
+            && let Some(known) = self.store.find_item(id).await.map_err(|error| unavailable(&error))?
+        {
+            return Ok(added(&known));
+        }
         let (origin, channel) = self.find_origin(context.get_source()?).await?;
         let people = self.people.directory().await.map_err(|error| unavailable(&error))?;
         let known = KnownOwners { roster: &self.roster, people: &people };
@@ -68,25 +112,58 @@ impl Tool for BacklogAdd {
         let asks = origin.is_of_a_person() && (channel.is_some() || private_to.is_some());
         let AcceptedAction { what, how, why, owner, urgency, execution } = check(proposed, &known, if asks { &[] } else { &alike })?;
         let mut item = WorkItem { how, why, urgency, execution, channel, private_to, ..WorkItem::new(what, owner, origin, context.now) };
+        item.id = id.unwrap_or(item.id);
         let alike = alike.first();
         if let Some((of, what)) = alike {
             item.status = WorkStatus::Waiting;
             item.wait = Some(Wait::Duplicate { of: of.clone(), what: what.clone() });
         }
         self.store.insert_items(std::slice::from_ref(&item), context.now).await.map_err(|error| ToolError::Failed(error.to_string()))?;
-        let trace = Trace::Stored { kind: "work_item".into(), id: item.id.to_string() };
-        let text = match alike {
-            Some((of, what)) => {
-                let of = short_id(of);
-                format!("Not added yet: it looks like {of}, \"{what}\". The person is asked whether to add it anyway.")
-            }
-            None => format!("Added to the backlog as {}: {}", item.short_id(), item.what),
-        };
-        Ok(ToolOutput { text, outside: false, trace: Some(trace) })
+        Ok(match alike {
+            Some(_) => held(&item),
+            None => added(&item),
+        })
     }
 }
 
+fn added(item: &WorkItem) -> ToolOutput {
+    if let Some(Wait::Duplicate { .. }) = &item.wait {
+        return held(item);
+    }
+    let trace = Trace::Stored { kind: "work_item".into(), id: item.id.to_string() };
+    ToolOutput { text: format!("Added to the backlog as #{}: {}", item.short_id(), item.what), outside: false, trace: Some(trace) }
+}
+
+/// Nothing was added, so there is no trace.
+fn held(item: &WorkItem) -> ToolOutput {
+    let like = match &item.wait {
+        Some(Wait::Duplicate { of, what }) => format!("#{}, \"{what}\"", short_id(of)),
+        _ => "an open item".to_owned(),
+    };
+    ToolOutput {
+        text: format!("Not added yet: it looks like {like}. The person is asked whether to add it anyway."),
+        outside: false,
+        trace: None,
+    }
+}
+
+/// What is asked for in a conversation always has the same id, so that it is added once.
+fn item_id(source: &MemorySource, persona: &PersonaSlug, proposed: &ProposedAction) -> Option<WorkItemId> {
+    let MemorySource::Message(message) = source else { return None };
+    let digest = Sha256::digest(format!("{message}\n{persona}\n{}\n{}", proposed.what, proposed.owner));
+    Some(WorkItemId::new(digest[..16].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))))
+}
+
 impl BacklogAdd {
+    /// Whether a person asks for it in their own words: for a persona, for themselves, or for somebody whom they name.
+    fn is_asked_for(&self, proposed: &ProposedAction, asked_by: Option<&AskedBy>) -> bool {
+        let Some(asked) = asked_by else { return false };
+        let is_own = |owner: &str| {
+            self.roster.find_named(&fold_name(owner)).is_some() || fold_name(owner) == fold_name(&asked.person.name) || asked.says(owner)
+        };
+        asked.says(&proposed.what) && is_own(&proposed.owner)
+    }
+
     /// The origin and the channel of a new item.
     async fn find_origin(&self, source: &MemorySource) -> Result<(Origin, Option<ChannelId>), ToolError> {
         match source {
@@ -133,7 +210,7 @@ fn check_origin(adding: &WorkItem, added: u64) -> Result<(), ToolError> {
     Ok(())
 }
 
-fn unavailable(error: &StoreError) -> ToolError {
+pub(super) fn unavailable(error: &StoreError) -> ToolError {
     tracing::warn!(%error, "a tool could not use the backlog");
     ToolError::Failed("the backlog is not available right now".into())
 }

@@ -1,0 +1,209 @@
+//! Whether an answer says that something was done which was not. Only a successful call does something, so code knows what was done. Words
+//! decide only whether a model is asked what the answer claims.
+
+use std::collections::HashSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::context::{Cleaner, new_marker};
+use crate::agent::prompt::Template;
+use crate::agent::run::{Prompt, Run, Session};
+use crate::agent::{RunError, run::Tools};
+use crate::persona::Tier;
+use crate::text::without_invisible;
+use crate::tools::Act;
+
+static PROMPT: Template = Template::new(include_str!("claims.md.j2"));
+
+const OUTPUT_TOKENS: u32 = 300;
+
+/// The most bytes of the question and of the answer that are looked at.
+const QUESTION: usize = 4000;
+const ANSWER: usize = 12_000;
+
+/// An answer of at most this many characters claims what the question asks for, whatever its words are: "Done!", "👍".
+const SHORT: usize = 80;
+
+/// Below an answer that nobody could check. True whatever the answer says.
+const UNCHECKED: &str = "Nothing was added, remembered or scheduled with this answer.";
+
+/// What an answer claims.
+pub(super) enum Claims {
+    /// The answer stands, with these corrections below it.
+    Corrected(Vec<String>),
+    /// The model is told this, and answers once more.
+    SentBack(String),
+}
+
+/// What the model says that an answer claims.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Claimed {
+    /// The names of the acts that the answer claims. Empty if it claims none.
+    acts: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Checked<'a> {
+    marker: &'a str,
+    acts: Vec<Shown>,
+    question: String,
+    answer: String,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    name: &'static str,
+    claim: &'static str,
+}
+
+impl Session<'_> {
+    pub(super) async fn find_false_claims(&self, answer: &str) -> Result<Claims, RunError> {
+        let Some(tools) = self.tools.as_ref().filter(|tools| tools.in_chat.is_some()) else { return Ok(Claims::Corrected(Vec::new())) };
+        let question = tools.asked_by.as_ref().map_or("", |asked| asked.text.as_str());
+        let open: Vec<Act> = self.runner.tools.acts().iter().filter(|act| !self.is_settled(act)).copied().collect();
+        if open.is_empty() || !may_claim(question, answer) {
+            return Ok(Claims::Corrected(Vec::new()));
+        }
+        let left = self.calls_left().await?.unwrap_or(u32::MAX);
+        let claimed = if left == 0 { None } else { self.ask_what_is_claimed(tools, question, answer, &open).await? };
+        let Some(claimed) = claimed else { return Ok(Claims::Corrected(vec![UNCHECKED.to_owned()])) };
+        if claimed.is_empty() {
+            return Ok(Claims::Corrected(Vec::new()));
+        }
+        // The check took one call.
+        if self.progress.sent_back || left < 2 {
+            return Ok(Claims::Corrected(claimed.iter().map(|act| act.correction.to_owned()).collect()));
+        }
+        let what: Vec<&str> = claimed.iter().map(|act| act.claim).collect();
+        Ok(Claims::SentBack(format!(
+            "Your answer was not sent. It says that {}, but no call has done that. If you have the tool, call it now. Otherwise answer again \
+             and do not say so.",
+            what.join(", and that ")
+        )))
+    }
+
+    /// Whether an act was done, or a person is asked to allow it.
+    fn is_settled(&self, act: &Act) -> bool {
+        let mut used = self.progress.done.iter().map(|(tool, _)| tool).chain(self.progress.proposed.iter().map(|call| &call.name));
+        used.any(|tool| Some(tool.as_str()) == act.tool)
+    }
+
+    /// None if no model could tell.
+    async fn ask_what_is_claimed(
+        &self,
+        tools: &Tools<'_>,
+        question: &str,
+        answer: &str,
+        open: &[Act],
+    ) -> Result<Option<Vec<Act>>, RunError> {
+        let marker = new_marker();
+        let cleaner = Cleaner { marker: &marker };
+        let acts = open.iter().map(|act| Shown { name: act.name, claim: act.claim }).collect();
+        let message = PROMPT.render(Checked {
+            marker: &marker,
+            acts,
+            question: cleaner.text(question, QUESTION),
+            answer: cleaner.text(answer, ANSWER),
+        });
+        let prompt = Prompt { system: String::new(), message, holds_outside: true, remarks: Vec::new() };
+        if let Some(watch) = tools.in_chat.and_then(|in_chat| in_chat.watch) {
+            watch("Checking my answer".to_owned());
+        }
+        let run = Run {
+            persona: self.persona,
+            purpose: self.call.purpose,
+            subject: &self.call.subject,
+            tier: Tier::T1,
+            allowance: self.call.allowance.clone(),
+            pictures: Vec::new(),
+            prompt: Box::pin(std::future::ready(Ok(prompt))),
+            max_output_tokens: OUTPUT_TOKENS,
+            keep_partial: false,
+            tools: None,
+            journal: None,
+            cancel: self.cancel,
+        };
+        // Boxed, because a run contains this one.
+        match Box::pin(self.runner.run_structured::<Claimed>(run)).await {
+            Ok(claimed) => {
+                let names: HashSet<String> = claimed.value.acts.iter().map(|name| name.trim().to_lowercase()).collect();
+                Ok(Some(open.iter().filter(|act| names.contains(act.name)).copied().collect()))
+            }
+            Err(error @ (RunError::Cancelled | RunError::Lost | RunError::Store(_))) => Err(error),
+            Err(error) => {
+                tracing::warn!(subject = self.call.subject, %error, "what an answer claims could not be checked");
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Whether an answer may say that something was done: it has a word for it, or it is short and the question has one.
+fn may_claim(question: &str, answer: &str) -> bool {
+    holds_act(answer) || (answer.chars().count() <= SHORT && holds_act(question))
+}
+
+fn holds_act(text: &str) -> bool {
+    let text = without_invisible(text).to_lowercase();
+    let begins = |word: &str| STEMS.iter().any(|stems| stems.split('|').any(|stem| word.starts_with(stem)));
+    text.split(|c: char| !c.is_alphanumeric()).any(begins) || UNSPACED.split('|').any(|part| text.contains(part))
+}
+
+/// How words begin that are used for adding, noting, remembering, reminding, scheduling, and for "done". They only say when a model is asked.
+const STEMS: [&str; 5] = [
+    "added|adding|backlog|noted|noting|jotted|remember|memor|remind|schedul|recorded|recording|saved|saving|stored|logged|created|\
+     booked|tracked|filed|calendar|done|captured|appended|forgot|erased|deleted",
+    "hinzugef|notier|gemerkt|merke|erinner|eingetrag|gespeichert|vermerk|angelegt|eingeplant|geplant|aufgenommen|aufgeschrieben|erledigt|vergessen|gelöscht|\
+     gemacht|toegevoegd|genoteerd|onthoud|onthouden|herinner|ingepland|opgeslagen|gedaan",
+    "añad|anot|agreg|apunt|recuerd|recordar|programad|guard|agend|hecho|registr|olvid|oubli|esquec|ajout|noté|rappel|enregistr|planifi|retien|souvien|fait|\
+     adicion|lembr|salv|feito|aggiun|annot|ricord|segnat|pianific|fatto|tambah|catat|ingat|jadwal|simpan",
+    "добав|запис|запомн|напомн|заплан|сохран|сделан|готово|занес|внес|doda|zapis|zapamięt|przypomn|zaplan|zrobione|ekle|kaydet|hatırl|\
+     planla|tamam",
+    "أضفت|أضيف|اضيف|تمت|تم|سجلت|سأذكر|أذكرك|حفظت|دونت|شامل|یاد|نوٹ|درج|محفوظ",
+];
+
+/// The same where words cannot be told apart by letters alone.
+const UNSPACED: &str = "जोड़|याद|नोट|दर्ज|सहेज|যোগ|মনে|নোট|লিখে|添加|加入|加到|记住|记下|记录|提醒|安排|保存|已经|好了|追加|記録|覚え|リマインド|予定|メモ|登録|保存しました|완료|추가|기록|기억|알려|예약|저장";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_acts_in_many_languages_lead_to_a_check() {
+        for answer in [
+            "Added.",
+            "I've added it to the list",
+            "Noted!",
+            "I'll remind you on Friday.",
+            "Ich habe es notiert.",
+            "Ist eingetragen",
+            "Lo he añadido",
+            "C'est noté",
+            "Anotado",
+            "Я добавил это",
+            "已经添加",
+            "登録しました",
+            "تمت الإضافة",
+            "मैंने जोड़ दिया",
+        ] {
+            assert!(may_claim("", answer), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_short_answer_to_a_request_is_checked_whatever_it_says() {
+        assert!(may_claim("kelly, put the certificate into the backlog", "Sure thing 👍"));
+        assert!(!may_claim("kelly, how is the weather?", "Sure thing 👍"));
+        let long = "The harbour silts up from the north, and the pilots have said so since spring. The survey of March agrees with them.";
+        assert!(!may_claim("kelly, remember what we know about the harbour?", long));
+    }
+
+    #[test]
+    fn answers_without_such_words_cost_no_check() {
+        for answer in ["Two commits since Monday.", "The address is example.org.", "Nothing to report.", "It silts up."] {
+            assert!(!may_claim("what is new?", answer), "{answer}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! "add to the backlog: renew the certificate", said in the chat.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use super::action::WHAT;
+use super::model::{ItemDraft, Origin, Wait, WorkItem, short_id};
+use super::render::name_of_owner;
+use super::request::{Request, Wanted, parse_request};
+use super::service::{AskedIn, Asker, Backlog, BacklogError};
+use super::store::insert_items;
+use crate::features::chat::listener::{Listener, Taken};
+use crate::features::chat::model::decision::{Decision, Reason};
+use kernel::chat::medium::Medium;
+use kernel::chat::message::{AuthorKind, InboundMessage, Place, Speaker};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::commands::{Late, Right};
+use kernel::db::{Applied, Effect, StoreError, Transaction};
+use kernel::memory::Scope;
+use kernel::text::without_invisible;
+use kernel::time::show_time;
+
+/// Recognises what people want added.
+pub(super) struct RequestListener {
+    pub(super) backlog: Late<Backlog>,
+}
+
+/// The new items, written with the decision on the message that asks for them.
+#[derive(Debug)]
+struct AddItems(Vec<WorkItem>);
+
+#[async_trait]
+impl Effect for AddItems {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied, StoreError> {
+        insert_items(transaction, &self.0, at).await?;
+        Ok(Applied::Done)
+    }
+}
+
+#[async_trait]
+impl Listener for RequestListener {
+    fn recognises(&self, message: &InboundMessage) -> bool {
+        let Ok(backlog) = self.backlog.get() else { return false };
+        message.author.kind == AuthorKind::Person && find_request(&backlog, message).is_some()
+    }
+
+    /// Counts where a persona would answer, and where a message is addressed to nobody. The persona that was spoken to says what was added.
+    async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
+        let Ok(backlog) = self.backlog.get() else { return Ok(None) };
+        let unheard = decision.responders.is_empty() && !matches!(decision.reason, Reason::Silence | Reason::Standup);
+        if message.author.kind != AuthorKind::Person || unheard {
+            return Ok(None);
+        }
+        let Some(request) = find_request(&backlog, message) else { return Ok(None) };
+        let Some(drafts) = backlog.read_drafts(request, message).await? else { return Ok(None) };
+        let persona = decision.responders.first().unwrap_or(&backlog.roster().coordinator().slug);
+        let say = |text: String| OutboundMessage {
+            reply_to: Some(message.id.clone()),
+            ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, text)
+        };
+        let why = "it asks for work to be added".to_owned();
+        if drafts.is_empty() {
+            let told = "What should I add? Try \"add to the backlog: renew the certificate\".";
+            return Ok(Some(Taken { why, reply: Some(say(told.to_owned())), effect: None }));
+        }
+        Ok(Some(match backlog.draft_for(&drafts, message).await {
+            Ok(items) => Taken { why, reply: Some(say(told_added(&backlog, &items))), effect: Some(Box::new(AddItems(items))) },
+            Err(BacklogError::Refused(told)) => Taken { why, reply: Some(say(format!("Not added: it {told}."))), effect: None },
+            Err(BacklogError::Store(error)) => return Err(error),
+        }))
+    }
+}
+
+impl Backlog {
+    /// What a message wants added; empty if it does not say. None: it points at something that is not there, which is for a persona.
+    async fn read_drafts(
+        &self,
+        Request { wanted, owner }: Request,
+        message: &InboundMessage,
+    ) -> Result<Option<Vec<ItemDraft>>, StoreError> {
+        let draft = |what: String, how: String| {
+            // A long text is how it is to be done, under a title.
+            let is_long = what.chars().count() > WHAT;
+            let title = if is_long { kernel::chat::medium::shorten(&what, WHAT - 1) } else { what.clone() };
+            let how = [Some(what).filter(|_| is_long), Some(how).filter(|how| !how.is_empty())];
+            let how = how.into_iter().flatten().collect::<Vec<_>>().join("\n");
+            ItemDraft { what: title, how, owner: owner.clone(), ..ItemDraft::default() }
+        };
+        Ok(Some(match wanted {
+            Wanted::One { what, how } => vec![draft(what, how)],
+            Wanted::Several(all) => all.into_iter().map(|what| draft(what, String::new())).collect(),
+            Wanted::Nothing => Vec::new(),
+            Wanted::Pointed => {
+                let Some(reply) = &message.reply_to else { return Ok(None) };
+                let spoken = self.store().find_spoken(&message.channel.id, &reply.message).await?;
+                let by_person = spoken.filter(|spoken| matches!(spoken.speaker, Speaker::Person { .. }) && !spoken.text.trim().is_empty());
+                let Some(spoken) = by_person else { return Ok(None) };
+                vec![draft(spoken.text.split_whitespace().collect::<Vec<_>>().join(" "), String::new())]
+            }
+        }))
+    }
+
+    async fn draft_for(&self, drafts: &[ItemDraft], message: &InboundMessage) -> Result<Vec<WorkItem>, BacklogError> {
+        // In a direct conversation only one persona can post.
+        let channel = (message.channel.place != Place::Direct).then(|| message.channel.id.clone());
+        let asker = Asker::Person {
+            id: message.author.id.clone(),
+            name: message.author.name.clone(),
+            right: Right::Anybody,
+            channel: Some(message.channel.clone()),
+        };
+        let place = AskedIn { channel, private_to: Scope::of(&message.channel).place().cloned() };
+        let mut items = self.draft_all(drafts, &asker, place).await?;
+        for item in &mut items {
+            if let Origin::Person { message: said_in, .. } = &mut item.origin {
+                *said_in = Some(message.id.clone());
+            }
+        }
+        Ok(items)
+    }
+}
+
+fn told_added(backlog: &Backlog, items: &[WorkItem]) -> String {
+    let line = |item: &WorkItem| {
+        let owner = Medium::Chat.line_within(name_of_owner(&item.owner, backlog.roster()), 40);
+        let due = item.due.map_or(String::new(), |due| format!(", due {}", show_time(due, backlog.zone())));
+        format!("{} (`#{}`, for {owner}{due})", Medium::Chat.line(&item.what), item.short_id())
+    };
+    match items {
+        [item] => match &item.wait {
+            Some(Wait::Duplicate { of, what }) => {
+                let like = Medium::Chat.line(&format!("\"{what}\" (#{})", short_id(of)));
+                format!("Not added yet: this looks like {like}. Use the buttons below to add it anyway.")
+            }
+            _ => format!("Added to the backlog: {}", line(item)),
+        },
+        items => {
+            let lines: Vec<String> = items.iter().map(|item| format!("- {}", line(item))).collect();
+            format!("Added {} items to the backlog:\n{}", items.len(), lines.join("\n"))
+        }
+    }
+}
+
+fn find_request(backlog: &Backlog, message: &InboundMessage) -> Option<Request> {
+    let personas = backlog.roster().personas().iter();
+    let names: Vec<&str> =
+        personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect();
+    parse_request(&without_invisible(&message.text), &names)
+}

@@ -1,0 +1,150 @@
+//! Asks a cheap model whether a message wants an answer, where the rules cannot tell. Within a limit for the day, and never about what is plainly said
+//! among people. A model that fails or takes too long decides nothing: nobody answers.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::features::chat::Conversation;
+use crate::features::chat::model::decision::{Decision, Reason};
+use kernel::agent::context::{Cleaner, flat_name, new_marker};
+use kernel::agent::prompt::Template;
+use kernel::agent::{Prompt, Run, RunError};
+use kernel::chat::message::{InboundMessage, Speaker, Spoken};
+use kernel::db::{StoreError, sql};
+use kernel::ids::{ChainId, PersonaSlug};
+use kernel::money::Purpose;
+use kernel::persona::Tier;
+
+use crate::store::Store;
+
+static PROMPT: Template = Template::new(include_str!("../prompts/for_whom.md.j2"));
+
+/// How long a model may think about it.
+const LIMIT: Duration = Duration::from_secs(8);
+
+const OUTPUT_TOKENS: u32 = 200;
+
+/// The most lines of what was said before, and the most characters of each and of the message.
+const LINES: u32 = 8;
+const LINE: usize = 200;
+const TEXT: usize = 1500;
+
+/// The most characters of the reason that is stored.
+const WHY: usize = 160;
+
+/// What the model says.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ForWhom {
+    /// Whether the author wants an answer or an action of an assistant.
+    wants_an_assistant: bool,
+    /// Why, in a few words.
+    why: String,
+}
+
+#[derive(Serialize)]
+struct Asked<'a> {
+    marker: &'a str,
+    place: String,
+    team: Vec<&'a str>,
+    candidate: Option<&'a str>,
+    lines: Vec<String>,
+    author: String,
+    text: String,
+}
+
+impl Conversation {
+    /// The decision on a message about which the rules are unsure, with the model's reason. Any other decision stays as it is.
+    pub(super) async fn weigh(&self, message: &InboundMessage, decision: Decision) -> Decision {
+        let Some(candidate) = decision.unsure.clone() else { return decision };
+        match self.ask_for_whom(message, &candidate).await {
+            Ok(Some(ForWhom { wants_an_assistant, why })) => {
+                let because = Some(kernel::text::flatten(&why, WHY));
+                metrics::counter!("teamroom_unsure_messages_total", "wants" => if wants_an_assistant { "yes" } else { "no" }).increment(1);
+                let decided =
+                    if wants_an_assistant { Decision::one(candidate, Reason::Weighed) } else { Decision::nobody(decision.reason) };
+                Decision { because, ..decided }
+            }
+            Ok(None) => Decision { unsure: None, ..decision },
+            Err(error) => {
+                tracing::warn!(message = %message.id, %error, "whom a message is for could not be asked");
+                Decision { unsure: None, ..decision }
+            }
+        }
+    }
+
+    /// None where nobody may be asked, or where the model took too long.
+    async fn ask_for_whom(&self, message: &InboundMessage, candidate: &PersonaSlug) -> Result<Option<ForWhom>, RunError> {
+        let deps = self.deps();
+        let most = deps.chat.unsure_per_day;
+        if most == 0 || deps.agents.is_offline() || self.inner.halts.is_paused(candidate) {
+            return Ok(None);
+        }
+        let now = deps.clock.now();
+        let midnight = now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc();
+        if deps.store.count_weighed_since(midnight).await? >= most {
+            return Ok(None);
+        }
+        let lines = deps.store.list_spoken(&message.channel.id, LINES + 1).await?;
+        let prompt = self.render_for_whom(message, candidate, &lines);
+        let cancel = deps.stop.child_token();
+        let mut run = Box::pin(deps.agents.run_structured::<ForWhom>(Run {
+            persona: None,
+            purpose: Purpose::Routing,
+            subject: message.id.as_str(),
+            tier: Tier::T1,
+            allowance: Some(self.allowance(&ChainId::new(message.id.as_str()), 0)),
+            pictures: Vec::new(),
+            prompt: Box::pin(std::future::ready(Ok(prompt))),
+            max_output_tokens: OUTPUT_TOKENS,
+            keep_partial: false,
+            tools: None,
+            journal: None,
+            cancel: &cancel,
+        }));
+        let asked = tokio::select! {
+            asked = &mut run => asked,
+            () = deps.clock.sleep(LIMIT) => {
+                // Cancelled instead of dropped, so that the call is settled.
+                cancel.cancel();
+                run.await
+            }
+        };
+        match asked {
+            Ok(asked) => Ok(Some(asked.value)),
+            Err(RunError::Cancelled) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn render_for_whom(&self, message: &InboundMessage, candidate: &PersonaSlug, lines: &[Spoken]) -> Prompt {
+        let roster = &self.deps().roster;
+        let marker = new_marker();
+        let cleaner = Cleaner { marker: &marker };
+        let name = |speaker: &Speaker| match speaker {
+            Speaker::Person { name, .. } | Speaker::ForeignBot { name, .. } => flat_name(name),
+            Speaker::Persona(slug) => format!("assistant {}", flat_name(roster.name_of(slug))),
+        };
+        let before = lines.iter().filter(|line| line.message.as_ref() != Some(&message.id));
+        let asked = Asked {
+            marker: &marker,
+            place: flat_name(&message.channel.name),
+            team: roster.personas().iter().map(|persona| persona.name.as_str()).collect(),
+            candidate: (*candidate != roster.coordinator().slug).then(|| roster.name_of(candidate)),
+            lines: before.map(|line| format!("{}: {}", name(&line.speaker), cleaner.line(&line.text, LINE))).collect(),
+            author: flat_name(&message.author.name),
+            text: cleaner.text(&message.text, TEXT),
+        };
+        Prompt { system: String::new(), message: PROMPT.render(asked), holds_outside: true, remarks: Vec::new() }
+    }
+}
+
+impl Store {
+    /// How many calls were made since then to ask whom messages are for.
+    async fn count_weighed_since(&self, since: chrono::DateTime<chrono::Utc>) -> Result<u32, StoreError> {
+        let (count,): (i64,) =
+            sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM ledger WHERE at >= $1 AND purpose = 'routing'", since)?;
+        Ok(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+}

@@ -1,0 +1,105 @@
+//! Where the rules cannot tell whether a message wants an answer, a cheap model is asked, within a limit. Whatever goes wrong means silence.
+
+use kernel::llm::settings::ProviderKind;
+use kernel::time::ManualClock;
+use serde_json::json;
+
+use super::crashes::set;
+use crate::support::database::count;
+use crate::support::model::{Asked, Script};
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::time::go_on;
+
+on_both_stores!(
+    a_model_tells_where_the_rules_are_unsure,
+    talk_among_people_and_plain_statements_are_not_asked_about,
+    a_day_has_a_limit,
+    a_model_that_fails_or_hangs_means_silence,
+    killed_while_it_is_asked,
+);
+
+const UNSURE: &str = "maybe vince would know that";
+
+fn is_routing(asked: &Asked) -> bool {
+    asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("wants_an_assistant"))
+}
+
+fn routed(wants: bool) -> Script {
+    Script::Json(json!({"wants_an_assistant": wants, "why": "It hints at Vince."}))
+}
+
+fn wanted(backing: Backing) -> Wanted {
+    Wanted::on(backing).model(ProviderKind::OpenAi).sandbox(|options| options.people = vec!["Ann".to_owned(), "Bob".to_owned()])
+}
+
+fn asked(team: &TestTeam) -> usize {
+    team.model.requests().iter().filter(|asked| is_routing(asked)).count()
+}
+
+async fn a_model_tells_where_the_rules_are_unsure(backing: Backing) {
+    let team = wanted(backing).start().await;
+    team.model
+        .on(|asked| if is_routing(asked) { routed(asked.prompt().contains("would know that")) } else { Script::say("I can tell you.") });
+    team.say("general", UNSURE).await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0);
+    assert_eq!((answer.author.as_str(), answer.text.as_str()), ("Kelly", "I can tell you."));
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM inbox WHERE decision LIKE '%\"weighed\"%It hints at Vince.%'").await, 1);
+    // From now on that is Ann's talk with Kelly, so another place.
+    team.say("ops", "perhaps vince has an idea of it").await;
+    team.settle().await;
+    assert!(team.answers("ops").await.is_empty());
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM inbox WHERE decision LIKE '%\"silence\"%It hints at Vince.%'").await, 1);
+    assert_eq!(asked(&team), 2);
+}
+
+async fn talk_among_people_and_plain_statements_are_not_asked_about(backing: Backing) {
+    let team = wanted(backing).start().await;
+    team.model.on(|asked| if is_routing(asked) { routed(true) } else { Script::say("here") });
+    team.say("general", "the build is red again").await;
+    team.settle().await;
+    team.say_as(1, "general", "Ann, did you see the game?").await;
+    eventually("Bob is heard", || async { count(&team, "SELECT COUNT(*) FROM inbox WHERE decided_at IS NOT NULL").await == 2 }).await;
+    team.say("general", "you should have been there, vince scored").await;
+    team.settle().await;
+    assert_eq!((asked(&team), team.answers("general").await.len()), (0, 0));
+}
+
+async fn a_day_has_a_limit(backing: Backing) {
+    let team = wanted(backing).configure(|config| config.chat.unsure_per_day = 2).start().await;
+    team.model.on(|_| routed(false));
+    for number in 0..4 {
+        team.say("general", &format!("{UNSURE} {number}")).await;
+        team.settle().await;
+    }
+    assert_eq!((asked(&team), team.answers("general").await.len()), (2, 0));
+}
+
+async fn a_model_that_fails_or_hangs_means_silence(backing: Backing) {
+    let clock = ManualClock::new("2026-03-02T09:00:00Z".parse().expect("a time"));
+    let _time = go_on(&clock);
+    let team =
+        wanted(backing).clock(clock).configure(|config| config.chat.max_age = std::time::Duration::from_hours(24 * 1000)).start().await;
+    for script in [Script::status(400), Script::say("I do not know."), Script::Hang] {
+        team.model.on(move |_| script.clone());
+        team.say("general", UNSURE).await;
+        team.settle().await;
+    }
+    assert!(team.answers("general").await.is_empty());
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM inbox WHERE decision LIKE '%\"silence\"%'").await, 3);
+}
+
+async fn killed_while_it_is_asked(backing: Backing) {
+    let team = wanted(backing).without_app().start().await;
+    set(&team, "");
+    team.model.on(|_| Script::Hang);
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say("general", UNSURE).await;
+    eventually("it is asked", || async { asked(&team) == 1 }).await;
+    process.kill();
+    team.model.on(|asked| if is_routing(asked) { routed(true) } else { Script::say("I can tell you.") });
+    let _process = TeamProcess::start(&team, &[]).await;
+    eventually("it is answered", || async { team.answers("general").await.len() == 1 }).await;
+    tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+    assert_eq!((asked(&team), team.answers("general").await.len()), (2, 1));
+}
