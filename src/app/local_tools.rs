@@ -1,13 +1,9 @@
-//! The tools that need no outside host: the workspace, the repository, the feeds, the memory, the backlog.
+//! The tools that need no outside host: the workspace, the repository, the feeds, the memory, and those of the features.
 
 use std::sync::Arc;
 
-use crate::features::backlog::tools::{BacklogAdd, BacklogSearch};
-use crate::features::memory::tool::MemoryForget;
-use crate::store::Store;
+use crate::features::{self, ToolDeps};
 use kernel::memory::tools::memory_tools;
-use kernel::people::People;
-use kernel::persona::roster::Roster;
 use kernel::tools::git::{GitFolders, git_tools};
 use kernel::tools::read_feed::ReadFeed;
 use kernel::tools::workspace::{Workspaces, workspace_tools};
@@ -19,21 +15,15 @@ pub struct LocalDeps {
     /// The repositories that tools read.
     pub git: GitFolders,
     pub feeds: Arc<dyn FeedReader>,
-    pub store: Store,
-    pub roster: Arc<Roster>,
-    /// People who may own work, with their names.
-    pub people: People,
+    pub features: ToolDeps,
 }
 
 /// All local tools.
 pub fn local_tools(deps: LocalDeps) -> Vec<Arc<dyn Tool>> {
-    let LocalDeps { workspaces, git, feeds, store, roster, people } = deps;
-    let mut tools = workspace_tools(&workspaces);
-    tools.extend(git_tools(git));
-    tools.extend(memory_tools(&store));
-    tools.push(Arc::new(MemoryForget(store.clone())));
-    tools.push(Arc::new(ReadFeed(feeds)));
-    tools.push(Arc::new(BacklogSearch { store: store.clone(), roster: roster.clone() }));
-    tools.push(Arc::new(BacklogAdd { store, roster, people }));
+    let mut tools = workspace_tools(&deps.workspaces);
+    tools.extend(git_tools(deps.git));
+    tools.extend(memory_tools(&deps.features.store));
+    tools.push(Arc::new(ReadFeed(deps.feeds)));
+    tools.extend(features::tools(&deps.features));
     tools
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::app::{LocalDeps, TeamFeeds, local_tools};
 use crate::config::Config;
-use crate::features;
+use crate::features::{self, ToolDeps};
 use crate::store::Store;
 use kernel::agent::Readings;
 use kernel::persona::FeedSpec;
@@ -49,9 +49,7 @@ pub(super) fn toolbox(
         workspaces: workspaces.clone(),
         git: git_folders(config, roster),
         feeds: Arc::new(TeamFeeds { readings: readings.clone(), zone: config.schedules.zone }),
-        store: store.clone(),
-        roster: roster.clone(),
-        people: super::people(config, store),
+        features: ToolDeps { store: store.clone(), roster: roster.clone(), people: super::people(config, store) },
     });
     tools.extend(web_tools(&config.tools, Arc::new(SystemLookup))?);
     let toolbox = Toolbox::new(tools, clock.clone()).with_acts(features::acts());

@@ -24,8 +24,8 @@ use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
-use kernel::tools::Act;
 use kernel::tools::workspace::Workspaces;
+use kernel::tools::{Act, Tool};
 
 /// What a feature adds to the team. Each implements what it has.
 #[async_trait]
@@ -48,6 +48,11 @@ pub trait Feature: Send + Sync {
 
     /// React to what people say, before a persona answers.
     fn listeners(&self, _services: &Services) -> Vec<Arc<dyn Listener>> {
+        Vec::new()
+    }
+
+    /// What personas can do with it.
+    fn tools(&self, _deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
         Vec::new()
     }
 
@@ -113,6 +118,14 @@ pub struct FeatureDeps<'a> {
     /// The address of the kanban page, if people can open it.
     pub kanban: Option<String>,
     pub clock: SharedClock,
+}
+
+/// What the tools of features work with.
+pub struct ToolDeps {
+    pub store: Store,
+    pub roster: Arc<Roster>,
+    /// People who may own work, with their names.
+    pub people: People,
 }
 
 /// What jobs and meetings work with.

@@ -10,12 +10,14 @@ pub mod reminders;
 pub mod schedule;
 pub mod standup;
 
+use std::sync::Arc;
+
 use kernel::commands::{Authorize, Registry, Services};
 use kernel::config::Section;
-use kernel::tools::Act;
+use kernel::tools::{Act, Tool};
 use schedule::model::Actions;
 
-pub use feature::{Feature, FeatureDeps, FeatureSection, FeatureSettings, Running, Shown, TerminalCommand};
+pub use feature::{Feature, FeatureDeps, FeatureSection, FeatureSettings, Running, Shown, TerminalCommand, ToolDeps};
 
 /// In the order in which people read of their commands. If several would take a message, the first one takes it.
 pub const FEATURES: &[&dyn Feature] = &[
@@ -42,9 +44,14 @@ pub fn read_settings(root: &mut Section<'_>) -> FeatureSettings {
     FEATURES.iter().filter_map(|feature| feature.read_settings(root)).collect()
 }
 
+/// What personas can do with the features.
+pub fn tools(deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+    FEATURES.iter().flat_map(|feature| feature.tools(deps)).collect()
+}
+
 /// What an answer of a persona must not claim to have done without doing it.
 pub fn acts() -> Vec<Act> {
-    FEATURES.iter().flat_map(|feature| feature.acts()).cloned().collect()
+    FEATURES.iter().flat_map(|feature| feature.acts()).copied().collect()
 }
 
 /// What scheduled jobs can do.
@@ -55,7 +62,6 @@ pub fn actions() -> Actions {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::sync::Arc;
 
     use super::*;
     use kernel::commands::CommandSpec;

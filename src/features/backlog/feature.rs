@@ -7,15 +7,15 @@ use crate::config::RetentionSettings;
 use crate::features::backlog::replies::ReplyListener;
 use crate::features::backlog::requests::RequestListener;
 use crate::features::backlog::service::{self, Backlog};
-use crate::features::backlog::tools::ADDING;
+use crate::features::backlog::tools::{self, ADDING};
 use crate::features::backlog::{Deps, Work, commands, store, terminal, workspaces};
 use crate::features::chat::listener::Listener;
-use crate::features::{Feature, FeatureDeps, TerminalCommand};
+use crate::features::{Feature, FeatureDeps, TerminalCommand, ToolDeps};
 use kernel::commands::{Refused, Registry, Services};
 use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::repository::Repositories;
-use kernel::tools::Act;
 use kernel::tools::workspace::Workspaces;
+use kernel::tools::{Act, Tool};
 
 pub struct BacklogFeature;
 
@@ -65,6 +65,10 @@ impl Feature for BacklogFeature {
 
     fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
         vec![Arc::new(ReplyListener { backlog: services.late() }), Arc::new(RequestListener { backlog: services.late() })]
+    }
+
+    fn tools(&self, deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+        tools::list(deps)
     }
 
     fn acts(&self) -> &'static [Act] {

@@ -165,7 +165,7 @@ fn split_owner(tail: &str) -> (&str, Option<String>) {
     let length = words[1..]
         .iter()
         .take(LONGEST_NAME)
-        .position(|word| ends(word))
+        .position(ends)
         .map_or(words.len() - 1, |at| if is_in(AFTER, &words[at + 1].bare) { at } else { at + 1 });
     if length == 0 || length > LONGEST_NAME {
         return (tail, None);

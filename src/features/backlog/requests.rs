@@ -129,8 +129,8 @@ fn told_added(backlog: &Backlog, items: &[WorkItem]) -> String {
     match items {
         [item] => match &item.wait {
             Some(Wait::Duplicate { of, what }) => {
-                let like = Medium::Chat.line(&format!("\"{what}\" (#{})", short_id(of)));
-                format!("Not added yet: this looks like {like}. Use the buttons below to add it anyway.")
+                let known = Medium::Chat.line(&format!("\"{what}\" (#{})", short_id(of)));
+                format!("Not added yet: this looks like {known}. Use the buttons below to add it anyway.")
             }
             _ => format!("Added to the backlog: {}", line(item)),
         },

@@ -15,12 +15,12 @@ pub fn retention(workspaces: &Workspaces, kept: Duration) -> RetentionRule {
         let workspaces = workspaces.clone();
         Box::pin(async move {
             let store = Store::from(database);
-            workspaces.clear_removed().await.map_err(failed)?;
+            workspaces.clear_removed().await.map_err(|error| failed(&error))?;
             let mut removed = 0;
-            for item in workspaces.list_items().await.map_err(failed)? {
+            for item in workspaces.list_items().await.map_err(|error| failed(&error))? {
                 // One of another database is not known here.
                 if removed < u64::from(limit) && store.is_long_over(&item, before).await? {
-                    workspaces.remove(&item).await.map_err(failed)?;
+                    workspaces.remove(&item).await.map_err(|error| failed(&error))?;
                     removed += 1;
                 }
             }
@@ -29,6 +29,6 @@ pub fn retention(workspaces: &Workspaces, kept: Duration) -> RetentionRule {
     })
 }
 
-fn failed(error: std::io::Error) -> StoreError {
+fn failed(error: &std::io::Error) -> StoreError {
     StoreError::Other(format!("the workspaces cannot be removed: {error}"))
 }

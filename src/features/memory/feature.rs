@@ -6,13 +6,14 @@ use crate::features::chat::listener::Listener;
 use crate::features::memory::knowledge::{KnowledgeListener, ReadKnowledge};
 use crate::features::memory::listener::RememberListener;
 use crate::features::memory::summaries::SummariseChannels;
+use crate::features::memory::tool::MemoryForget;
 use crate::features::memory::{Deps, FORGETTING, Memories, REMEMBERING, commands};
-use crate::features::{Feature, FeatureDeps};
+use crate::features::{Feature, FeatureDeps, ToolDeps};
 use kernel::commands::{Refused, Registry, Services};
 use kernel::jobs::JobHandler;
 use kernel::memory::job::VectorsHandler;
-use kernel::tools::Act;
 use kernel::tools::web::{PageReader, SystemLookup};
+use kernel::tools::{Act, Tool};
 
 pub struct MemoryFeature;
 
@@ -46,6 +47,10 @@ impl Feature for MemoryFeature {
 
     fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
         vec![Arc::new(RememberListener { memories: services.late() }), Arc::new(KnowledgeListener { memories: services.late() })]
+    }
+
+    fn tools(&self, deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+        vec![Arc::new(MemoryForget(deps.store.clone()))]
     }
 
     fn acts(&self) -> &'static [Act] {

@@ -25,7 +25,7 @@ pub mod request;
 mod service;
 mod store;
 mod summaries;
-pub mod tool;
+mod tool;
 
 use kernel::tools::Act;
 

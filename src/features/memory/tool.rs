@@ -12,7 +12,7 @@ use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
 /// Forgets what the asking person has taught. What others taught is theirs.
-pub struct MemoryForget(pub Store);
+pub(super) struct MemoryForget(pub(super) Store);
 
 #[derive(Deserialize)]
 struct Arguments {

@@ -16,6 +16,7 @@ use kernel::tools::workspace::Workspaces;
 use kernel::tools::{AskedBy, FeedReader, Tool, ToolContext, ToolError, ToolOutput, Trace};
 use serde_json::{Value, json};
 use teamroom::app::{LocalDeps, local_tools};
+use teamroom::features::ToolDeps;
 use teamroom::store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -65,9 +66,11 @@ impl Bench {
             workspaces: Workspaces::new(directory.path().join("workspaces")),
             git: GitFolders { work: directory.path().join("work"), ..GitFolders::default() },
             feeds: Arc::new(OneFeed),
-            people: People::new(store.database(), vec![("7".into(), "Ada".into())]),
-            store,
-            roster: Arc::new(roster()),
+            features: ToolDeps {
+                people: People::new(store.database(), vec![("7".into(), "Ada".into())]),
+                store,
+                roster: Arc::new(roster()),
+            },
         };
         Self { tools: local_tools(parts), item: "item".into(), source: None, scope: Scope::TEAM, asked_by: None, tainted: false, directory }
     }

@@ -166,7 +166,9 @@ pub async fn record_all(transaction: &mut Transaction, events: &[Event]) -> Resu
             bounded(statement.execute(connection)).await?;
         }
     }
-    events.iter().for_each(|event| transaction.announce(event.topic));
+    for event in events {
+        transaction.announce(event.topic);
+    }
     Ok(())
 }
 

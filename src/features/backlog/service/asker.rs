@@ -5,6 +5,7 @@ use kernel::ids::{ChannelId, UserId};
 use kernel::memory::Scope;
 
 /// The caller of a backlog command.
+#[expect(clippy::large_enum_variant, reason = "there is one per command, and nearly all are persons")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asker {
     /// A person in a channel, which sees the answer.

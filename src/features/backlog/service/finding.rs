@@ -70,7 +70,7 @@ impl Backlog {
     pub async fn list(&self, query: &ListQuery<'_>, asker: &Asker) -> Result<Listed, BacklogError> {
         let statuses = parse_statuses(query.status)?;
         let owner = match query.owner {
-            Some(asked) => Some(self.resolve_owner(asked, &self.list_people(None).await?, None)?),
+            Some(name) => Some(self.resolve_owner(name, &self.list_people(None).await?, None)?),
             None => None,
         };
         let scope = asker.scope();
@@ -92,12 +92,12 @@ impl Backlog {
     ///
     /// # Errors
     /// No item or several match.
-    pub async fn get(&self, asked: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
-        let short = asked.trim().trim_start_matches('#').to_lowercase();
+    pub async fn get(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
+        let short = id.trim().trim_start_matches('#').to_lowercase();
         if short.len() < SHORTEST || !short.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(refused(format!(
                 "\"{}\" is not an item id. Give at least the last {SHORTEST} characters of the id, as shown in the backlog list",
-                asked.trim()
+                id.trim()
             )));
         }
         let mut found = self.deps.store.find_items_by_suffix(&short, NAMED).await?;
@@ -116,8 +116,8 @@ impl Backlog {
     ///
     /// # Errors
     /// As [`Backlog::get`].
-    pub async fn get_details(&self, asked: &str, asker: &Asker) -> Result<ItemDetails, BacklogError> {
-        let item = self.get(asked, asker).await?;
+    pub async fn get_details(&self, id: &str, asker: &Asker) -> Result<ItemDetails, BacklogError> {
+        let item = self.get(id, asker).await?;
         let store = &self.deps.store;
         let mut needs = Vec::new();
         for needed in &item.depends_on {
@@ -157,8 +157,8 @@ impl Backlog {
     ///
     /// # Errors
     /// As [`Backlog::get`], or it has no files.
-    pub async fn get_files(&self, asked: &str, asker: &Asker) -> Result<(WorkItem, Vec<Artefact>), BacklogError> {
-        let item = self.get(asked, asker).await?;
+    pub async fn get_files(&self, id: &str, asker: &Asker) -> Result<(WorkItem, Vec<Artefact>), BacklogError> {
+        let item = self.get(id, asker).await?;
         let files = self.deps.store.read_artefacts(&item.id).await?;
         if files.is_empty() {
             let yet = if item.status.is_over() { "" } else { " yet" };

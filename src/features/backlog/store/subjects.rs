@@ -33,7 +33,9 @@ pub(super) async fn insert<'a>(transaction: &mut Transaction, items: impl IntoIt
         .collect();
     for keys in keys.chunks(AT_ONCE) {
         match transaction.on() {
-            Backend::Sqlite(connection) => drop(sqlx::query(SQLITE).bind(document(&keys)).execute(connection).await?),
+            Backend::Sqlite(connection) => {
+                sqlx::query(SQLITE).bind(document(&keys)).execute(connection).await?;
+            }
             Backend::Postgres(connection) => {
                 let (keys, items): (Vec<i64>, Vec<&str>) = keys.iter().copied().unzip();
                 bounded(sqlx::query(POSTGRES).bind(keys).bind(items).execute(connection)).await?;

@@ -21,7 +21,7 @@ use kernel::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, pa
 /// Adds an item: a follow-up of the current one, or a request in a chat.
 ///
 /// An item may add as many as a standup may, and those may not add further ones. Otherwise work could multiply without end.
-pub struct BacklogAdd {
+pub(super) struct BacklogAdd {
     pub store: Store,
     pub roster: Arc<Roster>,
     pub people: People,

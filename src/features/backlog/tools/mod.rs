@@ -3,10 +3,18 @@
 mod add;
 mod search;
 
-pub use add::BacklogAdd;
-pub use search::BacklogSearch;
+use std::sync::Arc;
 
-use kernel::tools::Act;
+use crate::features::ToolDeps;
+use add::BacklogAdd;
+use kernel::tools::{Act, Tool};
+use search::BacklogSearch;
+
+pub fn list(ToolDeps { store, roster, people }: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+    let search = BacklogSearch { store: store.clone(), roster: roster.clone() };
+    let add = BacklogAdd { store: store.clone(), roster: roster.clone(), people: people.clone() };
+    vec![Arc::new(search), Arc::new(add)]
+}
 
 /// What an answer must not claim without [`BacklogAdd`].
 pub const ADDING: Act = Act {

@@ -25,7 +25,7 @@ const SHOWN: usize = 12;
 const PROSE: usize = 600;
 
 /// Looks up items: by words, by id, or all open ones.
-pub struct BacklogSearch {
+pub(super) struct BacklogSearch {
     pub store: Store,
     pub roster: Arc<Roster>,
 }

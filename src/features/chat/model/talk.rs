@@ -34,6 +34,7 @@ pub struct Answered {
     pub asks: bool,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct RecentTalk {
     /// The persona that has just answered the author.

@@ -77,7 +77,7 @@ fn ends_with_request(sentence: &Sentence<'_>) -> bool {
 pub(super) fn may_want(text: &[Sentence<'_>]) -> bool {
     const HINTS: [Sense; 6] = [Sense::You, Sense::CanYou, Sense::Question, Sense::Please, Sense::Team, Sense::Presence];
     let words = text.iter().flat_map(Sentence::words).count();
-    let is_foreign = || words > 1 && text.iter().all(|sentence| sentence.is_unknown());
+    let is_foreign = || words > 1 && text.iter().all(Sentence::is_unknown);
     text.iter().any(|sentence| HINTS.iter().any(|sense| sentence.holds(*sense))) || is_foreign()
 }
 

@@ -111,6 +111,7 @@ impl Visit for Rows {
 /// Runs in a process of its own, because the counters see all statements of a process.
 #[tokio::test]
 async fn counting_process() {
+    #[expect(clippy::disallowed_methods, reason = "how one process of a test tells another")]
     let Ok(url) = std::env::var(DATABASE) else { return };
     let store = Store::open(&url.into(), at(100)).await.unwrap();
     let backlog = backlog(&store);
@@ -245,9 +246,9 @@ async fn an_edit_keeps_a_chosen_kind_and_plans_others_again(home: &Home) {
 }
 
 fn person(id: &str, channel: &str, place: Place, private: bool) -> (Asker, AskedIn) {
-    let channel = Channel { id: channel.into(), name: String::new(), place: place.clone(), private };
+    let channel = Channel { id: channel.into(), name: String::new(), place, private };
     let private_to = Scope::of(&channel).place().cloned();
-    let asked = AskedIn { channel: (place != Place::Direct).then(|| channel.id.clone()), private_to };
+    let asked = AskedIn { channel: (channel.place != Place::Direct).then(|| channel.id.clone()), private_to };
     (Asker::Person { id: id.into(), name: "Ann".into(), right: Right::Operator, channel: Some(channel) }, asked)
 }
 

@@ -13,7 +13,8 @@ on_both!(items_planned_together_end_up_as_those_planned_one_by_one);
 
 /// Everything that planning writes, without ids that differ from store to store.
 async fn written(store: &Store) -> Vec<String> {
-    let rows: Vec<(String, String, Option<String>, Option<String>, String, Option<String>)> = sql!(
+    type Row = (String, String, Option<String>, Option<String>, String, Option<String>);
+    let rows: Vec<Row> = sql!(
         store.db().read(),
         fetch_all,
         "SELECT what, status || ' ' || CAST(criteria_drafted AS TEXT), execution, persona, criteria, wait FROM work_items ORDER BY what"

@@ -135,7 +135,7 @@ async fn a_planned_item_is_ranked_with_what_it_waits_for_and_without_its_sibling
 
     let new = part_of(&whole, "new");
     insert(&store, std::slice::from_ref(&new)).await;
-    assert_eq!(store.rank_items(&[new.id.clone()]).await.unwrap(), 1, "only its own");
+    assert_eq!(store.rank_items(std::slice::from_ref(&new.id)).await.unwrap(), 1, "only its own");
     let before = ranks_of(&store).await;
     store.rank_all().await.unwrap();
     assert_eq!(before, ranks_of(&store).await);
@@ -143,7 +143,7 @@ async fn a_planned_item_is_ranked_with_what_it_waits_for_and_without_its_sibling
     // What is urgent makes all urgent that it waits for: a part, and what that needs.
     let urgent = WorkItem { urgency: Urgency::Now, depends_on: vec![parts[7].id.clone()], ..item("urgent", 0) };
     insert(&store, std::slice::from_ref(&urgent)).await;
-    assert_eq!(store.rank_items(&[urgent.id.clone()]).await.unwrap(), 3);
+    assert_eq!(store.rank_items(std::slice::from_ref(&urgent.id)).await.unwrap(), 3);
     let before = ranks_of(&store).await;
     let hurried: Vec<_> = before.iter().filter(|(_, rank)| rank.starts_with('0')).map(|(what, _)| what.as_str()).collect();
     assert_eq!(hurried, ["base", "part 7", "urgent"]);

@@ -281,9 +281,9 @@ fn reactions_to(spoken: &Spoken, input: &ContextInput<'_>, cleaner: Cleaner<'_>)
 
 /// The titles that the platform found behind links.
 fn title_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
-    let links = input.annotations.iter().rev().filter(|annotation| annotation.kind == AnnotationKind::Link).take(LINKS);
+    let last = input.annotations.iter().rev().filter(|annotation| annotation.kind == AnnotationKind::Link).take(LINKS);
     let mut lines: Vec<String> =
-        links.map(|link| format!("{}: {}", cleaner.line(&link.key, LINK_CHARS), cleaner.line(&link.text, LINK_CHARS))).collect();
+        last.map(|link| format!("{}: {}", cleaner.line(&link.key, LINK_CHARS), cleaner.line(&link.text, LINK_CHARS))).collect();
     lines.reverse();
     (!lines.is_empty()).then(|| Block { label: "titles of links in these messages".into(), text: lines.join("\n") })
 }

@@ -25,7 +25,7 @@ settings! {
         total_timeout: Duration = mins(2), in secs(1)..=hours(1), "Time limit of a whole model call.";
         attempts: u32 = 3, in 1..=10, "Most attempts of a model call, including the first.";
         vision: Vec<String> = Vec::new(),
-            "Models that see pictures, by name, besides those that are known to (Claude, GPT-4o and newer, Gemini, LLaVA and others). Put a - before the name of one that does not.";
+            "Models that see pictures, by name, besides those that are known to (Claude, GPT-4o and newer, Gemini, Pixtral and others). Put a - before the name of one that does not.";
         max_output_tokens: u32 = 1500, in 16..=200_000, "Most tokens in an answer.";
         embeddings: Option<ModelRef> = None, by read_embeddings;
         embedding_dimensions: Option<u32> = None, only "a whole number from 16 to 4096, or \"none\"",

@@ -25,6 +25,7 @@ pub(super) use consequences::{Consequences, Readiness};
 pub(super) use events::{event_of, insert_approval_event, insert_event, list_rejections};
 
 /// An item with fields that only the store uses.
+#[expect(clippy::struct_excessive_bools, reason = "they are independent columns")]
 #[derive(Debug, Clone)]
 pub(super) struct ItemRecord {
     pub(super) item: WorkItem,

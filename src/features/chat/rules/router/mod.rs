@@ -373,9 +373,7 @@ fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision>
         arrival.talk.recent.is_none_or(|recent| !recent.is_busy).then_some(Reason::Greeting)?
     } else if reading.addressed.team {
         Reason::Team
-    } else if calls_a_stranger(text) {
-        return None;
-    } else if arrival.fallback != FallbackAnswer::Always && are_among_themselves(arrival) {
+    } else if calls_a_stranger(text) || (arrival.fallback != FallbackAnswer::Always && are_among_themselves(arrival)) {
         return None;
     } else if intent::is_question(text) {
         Reason::Question
