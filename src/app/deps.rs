@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use crate::adapters::discord;
 use crate::adapters::discord::Discord;
 use crate::app::ports::Memory;
-use crate::app::sources::OwnDoings;
+use crate::app::sources::TeamSources;
 use crate::app::tools;
 use crate::config::Config;
 use crate::features::schedule::action::Action;
@@ -96,8 +96,8 @@ pub struct TeamAgents {
 /// # Errors
 /// The settings of a feed, a model or a tool are invalid, or a persona lists a tool that does not exist.
 pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<TeamAgents> {
-    let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
-    let (activity, backlog, ledger) = (doings.clone(), doings.clone(), doings);
+    let sources = Arc::new(TeamSources { store: store.clone(), roster: roster.clone() });
+    let (activity, backlog, ledger) = (sources.clone(), sources.clone(), sources);
     let web = Web::new().context("cannot make an HTTP client for feeds")?;
     let search = config.tools.search.as_ref().map(WebSearch::new).transpose()?.map(Arc::new);
     let services = kernel::feeds::Services::new(&config.feeds, search);

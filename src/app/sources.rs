@@ -22,13 +22,13 @@ const NEXT: u32 = 3;
 const STUCK: u32 = 50;
 
 /// The store, with readable names.
-pub(super) struct OwnDoings {
+pub(super) struct TeamSources {
     pub(super) store: Store,
     pub(super) roster: Arc<Roster>,
 }
 
 #[async_trait]
-impl ActivitySource for OwnDoings {
+impl ActivitySource for TeamSources {
     async fn list_activity(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
         let channels = self.store.list_channels().await?;
         // A feed is read everywhere, so it does not name private channels.
@@ -56,7 +56,7 @@ impl ActivitySource for OwnDoings {
 }
 
 #[async_trait]
-impl BacklogSource for OwnDoings {
+impl BacklogSource for TeamSources {
     async fn read_backlog(
         &self,
         since: DateTime<Utc>,
@@ -101,7 +101,7 @@ impl BacklogSource for OwnDoings {
 }
 
 #[async_trait]
-impl LedgerSource for OwnDoings {
+impl LedgerSource for TeamSources {
     async fn list_costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> anyhow::Result<Vec<CostLine>> {
         Ok(self.store.costs(since, until, group).await?)
     }

@@ -161,8 +161,8 @@ impl ChatCommands {
 }
 
 /// Makes calls that a person has allowed.
-pub struct ApprovedHandler {
-    pub conversation: Conversation,
+pub(super) struct ApprovedHandler {
+    pub(super) conversation: Conversation,
 }
 
 #[async_trait]

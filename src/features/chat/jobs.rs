@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::features::chat::Conversation;
+use crate::features::chat::approvals::ApprovedHandler;
 use crate::features::chat::store::{LATE, TURN};
 use kernel::db::{StoreError, Transaction};
 use kernel::ids::AskId;
@@ -73,6 +74,10 @@ impl JobHandler for LateAskHandler {
 impl Conversation {
     /// Runs all jobs of the chat.
     pub fn job_handlers(&self) -> Vec<Arc<dyn JobHandler>> {
-        vec![Arc::new(TurnHandler { conversation: self.clone() }), Arc::new(LateAskHandler { conversation: self.clone() })]
+        vec![
+            Arc::new(TurnHandler { conversation: self.clone() }),
+            Arc::new(LateAskHandler { conversation: self.clone() }),
+            Arc::new(ApprovedHandler { conversation: self.clone() }),
+        ]
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::button::{MemoryButton, Press};
+use super::button::{Choice, MemoryButton};
 use super::render::render_taught;
 use super::request::{Forgettable, Request, parse_forget, parse_request};
 use super::service::{Asker, Lesson, Meant, Memories, MemoryError, Taught};
@@ -94,7 +94,10 @@ impl Listener for RememberListener {
         match memories.draft(lesson, &asker).await {
             // Only marks or capitals changed.
             Ok(taught) if taught.known.as_ref().is_some_and(|known| older.iter().any(|memory| memory.id == known.id)) => Ok(None),
-            Ok(taught) => forget(confirm(&taught, edited, say), Some(teach(taught))),
+            Ok(mut taught) => {
+                taught.rival.take_if(|rival| older.iter().any(|memory| memory.id == rival.id));
+                forget(confirm(&taught, edited, say), Some(teach(taught)))
+            }
             Err(MemoryError::Refused(told)) => forget(say(told), None),
             Err(MemoryError::Store(error)) => Err(error),
         }
@@ -103,7 +106,7 @@ impl Listener for RememberListener {
 
 /// Says that something is to be remembered, with the button that takes it back.
 fn confirm(taught: &Taught, message: &InboundMessage, say: impl FnOnce(String) -> OutboundMessage) -> OutboundMessage {
-    let forget = MemoryButton::new(Press::Forget, taught.kept()).render();
+    let forget = MemoryButton::new(Choice::Forget, taught.kept()).render();
     let replace = taught.rival.as_ref().map(|rival| MemoryButton::replacing(taught.kept(), &rival.id).render());
     let buttons = replace.into_iter().chain([forget]).collect();
     OutboundMessage { buttons, ..say(render_taught(taught, message.channel.place == Place::Direct)) }

@@ -8,7 +8,7 @@ use kernel::chat::medium::Medium;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::memory::{Memory, Teacher, short_id};
 
-use super::button::{MemoryButton, Press};
+use super::button::{Choice, MemoryButton};
 use super::knowledge::Outcome;
 use super::service::{History, OpenedSpan, Taught};
 
@@ -153,7 +153,7 @@ pub fn offer_lesson(message: &mut OutboundMessage, memory: Option<&Memory>) {
     let Some(memory) = memory.filter(|memory| memory.held).filter(may_be_told) else { return };
     let lesson = Medium::Chat.line_within(&memory.text, LISTED);
     let _ = write!(message.text, "\nLesson, with text from the web in it: {lesson}\nIt is not used unless somebody confirms it.");
-    message.buttons.push(MemoryButton::new(Press::Confirm, &memory.id).render());
+    message.buttons.push(MemoryButton::new(Choice::Confirm, &memory.id).render());
 }
 
 /// "Ann taught it on 24 Nov 2026", "learnt on 24 Nov 2026".

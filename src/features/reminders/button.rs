@@ -7,7 +7,7 @@ use super::model::Reminder;
 
 /// What somebody wants of a reminder by pressing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Press {
+pub enum Choice {
     Done,
     /// Once more in an hour.
     Hour,
@@ -19,7 +19,7 @@ pub enum Press {
 /// A button of one round of a reminder: after a snooze the buttons of before do nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemindButton {
-    pub press: Press,
+    pub choice: Choice,
     pub reminder: ReminderId,
     pub round: i64,
 }
@@ -28,17 +28,17 @@ impl RemindButton {
     /// How the ids of all of them begin, before the first colon.
     pub const PREFIX: &str = "remind";
 
-    pub fn of(press: Press, reminder: &Reminder) -> Self {
-        Self { press, reminder: reminder.id.clone(), round: reminder.round }
+    pub fn of(choice: Choice, reminder: &Reminder) -> Self {
+        Self { choice, reminder: reminder.id.clone(), round: reminder.round }
     }
 
     /// The id that the platform hands back.
     pub fn id(&self) -> String {
-        let verb = match self.press {
-            Press::Done => "done",
-            Press::Hour => "hour",
-            Press::Tomorrow => "tomorrow",
-            Press::Cancel => "cancel",
+        let verb = match self.choice {
+            Choice::Done => "done",
+            Choice::Hour => "hour",
+            Choice::Tomorrow => "tomorrow",
+            Choice::Cancel => "cancel",
         };
         format!("{}:{verb}:{}:{}", Self::PREFIX, self.round, self.reminder)
     }
@@ -46,22 +46,22 @@ impl RemindButton {
     /// None for buttons of others.
     pub fn parse(id: &str) -> Option<Self> {
         let mut parts = id.strip_prefix(Self::PREFIX)?.strip_prefix(':')?.splitn(3, ':');
-        let press = match parts.next()? {
-            "done" => Press::Done,
-            "hour" => Press::Hour,
-            "tomorrow" => Press::Tomorrow,
-            "cancel" => Press::Cancel,
+        let choice = match parts.next()? {
+            "done" => Choice::Done,
+            "hour" => Choice::Hour,
+            "tomorrow" => Choice::Tomorrow,
+            "cancel" => Choice::Cancel,
             _ => return None,
         };
-        Some(Self { press, round: parts.next()?.parse().ok()?, reminder: parts.next()?.into() })
+        Some(Self { choice, round: parts.next()?.parse().ok()?, reminder: parts.next()?.into() })
     }
 
     pub(super) fn render(&self) -> Button {
-        let (label, style) = match self.press {
-            Press::Done => ("Done", ButtonStyle::Success),
-            Press::Hour => ("Snooze 1 h", ButtonStyle::Secondary),
-            Press::Tomorrow => ("Tomorrow", ButtonStyle::Secondary),
-            Press::Cancel => ("Cancel", ButtonStyle::Secondary),
+        let (label, style) = match self.choice {
+            Choice::Done => ("Done", ButtonStyle::Success),
+            Choice::Hour => ("Snooze 1 h", ButtonStyle::Secondary),
+            Choice::Tomorrow => ("Tomorrow", ButtonStyle::Secondary),
+            Choice::Cancel => ("Cancel", ButtonStyle::Secondary),
         };
         Button { id: self.id(), label: label.to_owned(), style }
     }
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn every_button_is_read_back_from_its_id() {
-        for press in [Press::Done, Press::Hour, Press::Tomorrow, Press::Cancel] {
-            let button = RemindButton { press, reminder: "0192f0c1".into(), round: 7 };
+        for choice in [Choice::Done, Choice::Hour, Choice::Tomorrow, Choice::Cancel] {
+            let button = RemindButton { choice, reminder: "0192f0c1".into(), round: 7 };
             assert_eq!(RemindButton::parse(&button.id()), Some(button));
         }
     }

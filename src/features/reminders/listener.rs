@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::button::{Press, RemindButton};
+use super::button::{Choice, RemindButton};
 use super::model::{Person, Reminder};
 use super::render::render_set;
 use super::request::{Request, begins_request, parse_request};
@@ -44,7 +44,7 @@ impl Listener for RemindListener {
         let why = "it asks for a reminder".to_owned();
         Ok(Some(match ask(&reminders, &request, message, persona).await {
             Ok(reminder) => {
-                let cancel = RemindButton::of(Press::Cancel, &reminder).render();
+                let cancel = RemindButton::of(Choice::Cancel, &reminder).render();
                 let reply = OutboundMessage { buttons: vec![cancel], ..say(render_set(&reminder, Some(&message.author.id), now)) };
                 Taken { why, reply: Some(reply), effect: Some(Box::new(AddReminder(reminder))) }
             }

@@ -9,7 +9,7 @@ use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::text::Mention;
 use kernel::ids::{PersonaSlug, UserId};
 
-use super::button::{Press, RemindButton};
+use super::button::{Choice, RemindButton};
 use super::model::{Person, Reminder, ReminderState};
 use crate::features::schedule::model::Timetable;
 
@@ -32,7 +32,7 @@ pub fn render_told(reminder: &Reminder, speaker: &PersonaSlug, now: DateTime<Utc
     };
     let due = if now - reminder.due > LATE { format!(", due on {}", time(reminder.due, now, reminder.zone)) } else { String::new() };
     let text = format!("Reminder for {}{from}{due}: {}", Mention(whom), what(reminder));
-    let buttons = [Press::Done, Press::Hour, Press::Tomorrow].map(|press| RemindButton::of(press, reminder).render());
+    let buttons = [Choice::Done, Choice::Hour, Choice::Tomorrow].map(|choice| RemindButton::of(choice, reminder).render());
     OutboundMessage {
         pings: vec![whom.clone()],
         buttons: buttons.into(),

@@ -101,7 +101,7 @@ async fn the_budget_of_the_day_is_waited_for(backing: Backing) {
         |item: &WorkItem| matches!(&item.wait, Some(Wait::Budget { day: Some(day), .. }) if *day > waits.updated_at.date_naive());
     stage.until(&waits.id, "short tomorrow", tomorrow).await;
     assert_eq!(stage.asked_about("hosting").len(), 0, "nothing was asked for that nobody can pay");
-    let answer = stage.press("It continues tomorrow", "Raise by $1.00").await;
+    let answer = stage.press("It continues on", "Raise by $1.00").await;
     assert!(answer.contains("raised today's budget by $1.00"), "{answer}");
     let done = stage.comes_to(&waits.id, WorkStatus::Done).await;
     assert_eq!((done.run, done.attempts), (0, 0));

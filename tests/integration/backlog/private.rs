@@ -58,7 +58,7 @@ async fn a_private_item_with_its_file_is_told_in_the_conversation_alone(backing:
         assert!(!answer.contains(SECRET), "{answer}");
     }
     let missing = stage.backlog("files", &[("id", written.short_id())]).await;
-    assert!(missing.contains(&format!("there is no item #{}", written.short_id())), "{missing}");
+    assert!(missing.contains(&format!("There is no item #{}", written.short_id())), "{missing}");
     let said = stage.team.answers(HERE).await;
     assert!(said.iter().all(|shown| !shown.raw.to_string().contains(SECRET)), "{said:#?}");
     let again = stage.backlog("add", &[("what", &format!("Sign the {SECRET} papers"))]).await;

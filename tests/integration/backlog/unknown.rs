@@ -29,7 +29,7 @@ fn helper(item: &WorkItem) -> Option<&str> {
 }
 
 /// Who was asked without success, in order.
-fn asked_in_vain(item: &WorkItem) -> Vec<(&str, AnswerVerdict)> {
+fn asked_without_answer(item: &WorkItem) -> Vec<(&str, AnswerVerdict)> {
     match &item.execution {
         Some(Execution::Ask { unanswered, .. }) => unanswered.iter().map(|reply| (reply.by.as_str(), reply.verdict)).collect(),
         _ => Vec::new(),
@@ -42,10 +42,10 @@ async fn what_nobody_knows_waits_for_a_person_who_is_told_how_to_help(backing: B
     let odds = WorkItem { parent: Some(trip.id.clone()), ..question(&stage, "a strike") };
     stage.put(&[&trip, &odds]).await;
     let person = stage.team.sandbox().people()[0].name.clone();
-    let in_vain = [("oracle", AnswerVerdict::DoesNotKnow), ("vince", AnswerVerdict::DoesNotKnow)];
+    let unanswered = [("oracle", AnswerVerdict::DoesNotKnow), ("vince", AnswerVerdict::DoesNotKnow)];
     let waiting = stage.comes_to(&odds.id, WorkStatus::Waiting).await;
     assert_eq!((helper(&waiting), waiting.attempts, waiting.evidence.len()), (Some(person.as_str()), 0, 0), "{waiting:#?}");
-    assert_eq!(asked_in_vain(&waiting), in_vain);
+    assert_eq!(asked_without_answer(&waiting), unanswered);
     assert_eq!(stage.read(&trip.id).await.status, WorkStatus::Blocked, "a part that did not know completes nothing");
     let judged = |entry: &&JournalEntry| matches!(entry, JournalEntry::Judged { verdict: AnswerVerdict::DoesNotKnow, .. });
     assert_eq!(stage.journal(&odds.id).await.iter().filter(judged).count(), 2);
@@ -58,7 +58,7 @@ async fn what_nobody_knows_waits_for_a_person_who_is_told_how_to_help(backing: B
     // Trying again begins with the one who was asked first.
     stage.press_on(&asked, "Try again").await;
     let again = stage.until(&odds.id, "asked again", |item| item.run > waiting.run && item.status == WorkStatus::Waiting).await;
-    assert_eq!((asked_in_vain(&again).as_slice(), again.run), (&in_vain[..], 3), "two more, each in a run of its own");
+    assert_eq!((asked_without_answer(&again).as_slice(), again.run), (&unanswered[..], 3), "two more, each in a run of its own");
 
     // The person's answer ends it, and its parent.
     stage.backlog("answer", &[("id", odds.short_id()), ("text", "One in five, says the_union.")]).await;
@@ -115,7 +115,7 @@ async fn an_answer_counts_as_somebody_else_judges_it(backing: Backing) {
     assert!(half.evidence.iter().any(by_another), "half an answer is accepted by somebody else: {:?}", half.evidence);
     for (item, verdict) in [(&declined, AnswerVerdict::Refuses), (&unknown, AnswerVerdict::DoesNotKnow)] {
         let waiting = stage.comes_to(&item.id, WorkStatus::Waiting).await;
-        assert_eq!(asked_in_vain(&waiting), [("oracle", verdict), ("vince", verdict)]);
+        assert_eq!(asked_without_answer(&waiting), [("oracle", verdict), ("vince", verdict)]);
         assert!(helper(&waiting).is_some(), "{waiting:#?}");
     }
 

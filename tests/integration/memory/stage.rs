@@ -83,8 +83,9 @@ impl Stage {
         self.team.answers(channel).await.remove(before)
     }
 
-    /// Ann replies to a message.
+    /// Ann replies to a message, once the team knows that it was posted.
     pub(super) async fn reply_to(&self, channel: &str, message: &str, text: &str) {
+        self.team.settle().await;
         let body = json!({ "content": text, "message_reference": { "message_id": message } });
         self.team.call(Method::POST, &format!("/channels/{}/messages", self.team.channel(channel)), Some(body)).await;
     }

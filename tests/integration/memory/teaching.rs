@@ -159,7 +159,9 @@ async fn what_was_just_taught_is_forgotten_in_words(backing: Backing) {
     stage.team.settle().await;
     assert_eq!(
         stage.answer_to("kelly, forget that").await,
-        format!("Forgotten for good (`{second}`). Messages in the chat stay until you delete them.")
+        format!(
+            "Forgotten for good (`{second}`). Messages in the chat stay visible until you delete them, but we don't read them any more."
+        )
     );
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%4711%' OR words LIKE '%4711%'").await, 0);
     assert!(stage.command("show", &[("id", &first)]).await.contains("Thursdays"));

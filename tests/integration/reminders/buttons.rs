@@ -1,6 +1,6 @@
 //! The buttons below a reminder: pressed in time, late and twice.
 
-use teamroom::features::reminders::button::{Press, RemindButton};
+use teamroom::features::reminders::button::{Choice, RemindButton};
 
 use super::stage::{Stage, utc};
 use crate::support::command::{is_ephemeral, text};
@@ -49,7 +49,7 @@ async fn a_reminder_is_snoozed_twice_and_done(backing: Backing) {
     for (kind, times) in [("made", 1), ("told", 3), ("snoozed", 2), ("done", 1), ("cancelled", 0)] {
         assert_eq!(count(&stage.team, &log(kind)).await, times, "{kind}");
     }
-    let gone = RemindButton { press: Press::Done, reminder: "nowhere".into(), round: 0 };
+    let gone = RemindButton { choice: Choice::Done, reminder: "nowhere".into(), round: 0 };
     assert!(text(&stage.press_stale(&gone.id()).await).contains("This reminder is not there any more."));
 }
 

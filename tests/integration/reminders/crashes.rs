@@ -73,8 +73,8 @@ async fn expect_told(team: &TestTeam, number: usize) {
 async fn hurry(team: &TestTeam) {
     let now = "'2026-01-01T00:00:00+00:00'";
     execute(team, &format!("UPDATE reminders SET due = {now}")).await;
-    let anew = "state = 'ready', holder = NULL, attempts = 0, crashes = 0, suspicions = 0";
-    execute(team, &format!("UPDATE jobs SET {anew}, run_at = {now} WHERE kind = 'reminder' AND finished_at IS NULL")).await;
+    let reset = "state = 'ready', holder = NULL, attempts = 0, crashes = 0, suspicions = 0";
+    execute(team, &format!("UPDATE jobs SET {reset}, run_at = {now} WHERE kind = 'reminder' AND finished_at IS NULL")).await;
 }
 
 async fn killed_after_it_was_asked_for(backing: Backing) {

@@ -120,7 +120,7 @@ impl Stage {
         let store = Store::open_shared(&self.team.config.database_url, self.clock.now()).await.unwrap();
         let asked = OutboundMessage::new(&"kelly".into(), &self.team.channel_id(HERE), OutboundKind::Notice, format!("Old: {id}"));
         let text = asked.text.clone();
-        let button = Button { id: id.to_owned(), label: "Press".to_owned(), style: ButtonStyle::Primary };
+        let button = Button { id: id.to_owned(), label: "Choice".to_owned(), style: ButtonStyle::Primary };
         store.enqueue(&[OutboundMessage { buttons: vec![button], ..asked }], self.clock.now()).await.unwrap();
         store.close().await;
         let find = || async { self.team.answers(HERE).await.into_iter().rfind(|shown| shown.text == text) };

@@ -222,8 +222,9 @@ fn numbers(text: &str) -> BTreeSet<String> {
         r"(https?://)?(127\.0\.0\.1|news\.example)[^\s,)>`]*",
         // Durations in a trend.
         r"\bin \d+(\.\d+)? h\b",
-        // Commit hashes.
+        // Commit hashes and ids of items.
         r"\b[0-9a-f]{7,40}\b",
+        r"#[0-9a-f]{6}\b",
         r#""(color|type)":\d+"#,
     ];
     let mut text = text.to_owned();

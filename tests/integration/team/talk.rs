@@ -19,7 +19,7 @@ on_both_stores!(
     who_asks_much_keeps_nobody_waiting,
     an_ask_is_not_joined_to_the_question_before_it,
     who_calls_another_name_begins_anew,
-    a_personas_channel_habit_is_heeded,
+    a_personas_channel_habit_is_kept,
     personas_without_a_token_speak_under_their_own_name,
     an_edit_counts_while_the_message_waits,
     a_deleted_message_is_not_answered,
@@ -182,7 +182,7 @@ async fn who_calls_another_name_begins_anew(backing: Backing) {
     assert_eq!(authors, ["Kelly", "Sentinel"]);
 }
 
-async fn a_personas_channel_habit_is_heeded(backing: Backing) {
+async fn a_personas_channel_habit_is_kept(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     team.say("knowledge", "what do we know about harbours?").await;
     assert_eq!(team.wait_for_answers("knowledge", 1).await[0].author, "Eliza");

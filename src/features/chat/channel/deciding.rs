@@ -41,11 +41,15 @@ impl Conversation {
             // A person said stop while the files were read.
             Decision::nobody(Reason::Stop)
         } else {
-            let decision = self.persist("routing a message", || self.route(&message)).await?;
-            self.weigh(&message, decision).await
+            self.persist("routing a message", || self.route(&message)).await?
         };
+        let mut taken = self.persist("asking who takes a message", || self.find_taker(&message, &decision)).await?;
+        let is_open = taken.is_none() && decision.unsure.is_some();
+        let decision = if is_open { self.weigh(&message, decision).await } else { decision };
+        if is_open && !decision.responders.is_empty() {
+            taken = self.persist("asking who takes a message", || self.find_taker(&message, &decision)).await?;
+        }
         let now = deps.clock.now();
-        let taken = self.persist("asking who takes a message", || self.find_taker(&message, &decision)).await?;
         let beside =
             if taken.is_none() { deps.listeners.iter().find_map(|listener| listener.accompany(&message, &decision)) } else { None };
         let addressed = !decision.responders.is_empty();

@@ -60,7 +60,7 @@ impl Journal for TurnJournal<'_> {
                 Ok(None) => break,
                 Err(JobError::Unavailable(error)) => return Err(error),
                 Err(error) => {
-                    // Another version wrote it. The turn begins anew.
+                    // Another version wrote it. The turn begins again.
                     tracing::warn!(%error, "the steps of a turn cannot be read");
                     entries.clear();
                     break;

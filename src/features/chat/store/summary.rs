@@ -52,10 +52,10 @@ impl Store {
              UNION ALL SELECT 'checkin_replies', COUNT(*) FROM checkin_replies
              UNION ALL SELECT 'memories', COUNT(*) FROM memories
              UNION ALL SELECT 'work_subjects', COUNT(*) FROM work_subjects
-             UNION ALL SELECT 'channel_spans', COUNT(*) FROM channel_spans
-             UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages
              UNION ALL SELECT 'chat_approvals', COUNT(*) FROM chat_approvals
-             UNION ALL SELECT 'annotations', COUNT(*) FROM annotations"
+             UNION ALL SELECT 'annotations', COUNT(*) FROM annotations
+             UNION ALL SELECT 'channel_spans', COUNT(*) FROM channel_spans
+             UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

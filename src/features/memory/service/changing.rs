@@ -1,6 +1,6 @@
 use chrono::TimeDelta;
 
-use crate::features::memory::button::{MemoryButton, Press};
+use crate::features::memory::button::{Choice, MemoryButton};
 use crate::features::memory::quoting::repeats;
 use crate::features::memory::render::{render_confirmed, render_forgotten, render_replaced};
 use crate::features::memory::service::{Asker, Memories, Result, refused};
@@ -92,7 +92,7 @@ impl Memories {
         Ok(Some((told, self.draft_forget(found, asker).await?)))
     }
 
-    /// What a press of a button does.
+    /// Does what a button offers.
     ///
     /// # Errors
     /// It is not there, or not for this person.
@@ -102,11 +102,11 @@ impl Memories {
         let Some(memory) = found.filter(|memory| asker.scope.hears(memory.place.as_ref())) else {
             return Ok(CommandReply::refused("This memory is not here any more.").retiring_buttons());
         };
-        match button.press {
-            Press::Forget if memory.forgotten_by.is_some() => Ok(CommandReply::refused("It was forgotten before.").retiring_buttons()),
-            Press::Forget => Ok(CommandReply::public(self.forget_with_older(memory, asker).await?).retiring_buttons()),
-            Press::Replace => self.press_replace(button, &memory, asker).await,
-            Press::Confirm => Ok(if self.store().confirm(&memory, &asker.person, self.now()).await? {
+        match button.choice {
+            Choice::Forget if memory.forgotten_by.is_some() => Ok(CommandReply::refused("It was forgotten before.").retiring_buttons()),
+            Choice::Forget => Ok(CommandReply::public(self.forget_with_older(memory, asker).await?).retiring_buttons()),
+            Choice::Replace => self.press_replace(button, &memory, asker).await,
+            Choice::Confirm => Ok(if self.store().confirm(&memory, &asker.person, self.now()).await? {
                 CommandReply::public(render_confirmed(&memory, &asker.person)).retiring_buttons()
             } else {
                 CommandReply::refused("Nothing waits for this any more.").retiring_buttons()

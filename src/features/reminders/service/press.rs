@@ -1,8 +1,8 @@
-//! What a press of a button does.
+//! Does what a button offers.
 
 use chrono::TimeDelta;
 
-use crate::features::reminders::button::{Press, RemindButton};
+use crate::features::reminders::button::{Choice, RemindButton};
 use crate::features::reminders::render::{render_cancelled, render_done, render_settled, render_snoozed};
 use crate::features::reminders::service::{Asker, Reminders, Result};
 use kernel::commands::CommandReply;
@@ -16,13 +16,13 @@ impl Reminders {
         };
         asker.check(&reminder)?;
         let (now, is_over, round) = (self.now(), reminder.state.is_over(), reminder.round);
-        let until = if button.press == Press::Hour { now + TimeDelta::hours(1) } else { self.parse_instant("tomorrow")? };
-        let changed = match button.press {
-            Press::Cancel => self.change(reminder, |reminder| reminder.cancelled().ok()).await?,
+        let until = if button.choice == Choice::Hour { now + TimeDelta::hours(1) } else { self.parse_instant("tomorrow")? };
+        let changed = match button.choice {
+            Choice::Cancel => self.change(reminder, |reminder| reminder.cancelled().ok()).await?,
             _ if is_over => Err(reminder),
             // The other times of a repeated one go on as they are.
-            Press::Done if reminder.repeat.is_some() => Ok(reminder),
-            Press::Hour | Press::Tomorrow if reminder.repeat.is_some() => {
+            Choice::Done if reminder.repeat.is_some() => Ok(reminder),
+            Choice::Hour | Choice::Tomorrow if reminder.repeat.is_some() => {
                 let again = reminder.once_more(ReminderId::generate(), until);
                 let added = self.store().add_reminder_again(&again, &format!("{}:{}", reminder.id, button.round), now).await?;
                 if !added {
@@ -31,15 +31,15 @@ impl Reminders {
                 Ok(again)
             }
             _ if round != button.round => Err(reminder),
-            Press::Done => self.change_round(reminder, button.round, |reminder| reminder.done().ok()).await?,
-            Press::Hour | Press::Tomorrow => self.change_round(reminder, button.round, |reminder| reminder.snoozed(until).ok()).await?,
+            Choice::Done => self.change_round(reminder, button.round, |reminder| reminder.done().ok()).await?,
+            Choice::Hour | Choice::Tomorrow => self.change_round(reminder, button.round, |reminder| reminder.snoozed(until).ok()).await?,
         };
         let reader = asker.id();
         Ok(match changed {
-            Ok(reminder) => CommandReply::private(match button.press {
-                Press::Done => render_done(&reminder, now),
-                Press::Cancel => render_cancelled(&reminder, reader),
-                Press::Hour | Press::Tomorrow => render_snoozed(&reminder, reader, now),
+            Ok(reminder) => CommandReply::private(match button.choice {
+                Choice::Done => render_done(&reminder, now),
+                Choice::Cancel => render_cancelled(&reminder, reader),
+                Choice::Hour | Choice::Tomorrow => render_snoozed(&reminder, reader, now),
             }),
             Err(reminder) => CommandReply::refused(render_settled(&reminder, now)),
         }

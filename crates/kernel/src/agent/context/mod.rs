@@ -300,7 +300,7 @@ pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, ro
     let block = |report: &FeedReport| {
         let name = flat_name(&report.feed);
         match &report.outcome {
-            Err(error) => Block { label: format!("feed {name}, failing"), text: cleaner.line(&error.to_string(), 300) },
+            Err(error) => Block { label: format!("feed {name}, failing"), text: cleaner.line(&error.describe(roster.zone()), 300) },
             Ok(reading) => {
                 let mut lines: Vec<String> = reading.note.iter().map(|note| cleaner.line(note, 300)).collect();
                 lines.extend(reading.story.iter().map(|line| cleaner.line(line, 300)));

@@ -1,20 +1,23 @@
 //! Answers "What happened this week?" from the persona's feeds.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::TimeDelta;
 
 use crate::agent::AnswerVerdict;
-use crate::agent::offline::wording::{count, failure, foreign};
+use crate::agent::offline::wording::{count, failure, foreign, spell};
 use crate::agent::offline::{Draft, OfflineQuestion, team};
 use crate::feeds;
-use crate::feeds::{FeedItem, FeedQuery, FeedReport, Reading};
+use crate::feeds::{Feed, FeedItem, FeedQuery, FeedReport, Reading};
+use crate::memory::retrieval::{Query, terms_of};
 use crate::time_phrase::TimeRange;
 
 /// The most items listed. The rest is only counted.
 const SHOWN: usize = 10;
 /// The most items read for counting by author.
 const READ: usize = 1000;
+/// The age in days of the oldest item that is shown of a feed as a whole.
+const SHOWN_DAYS: i64 = 90;
 
 /// Reports each feed's items in `range`, by default the last seven days.
 pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Draft {
@@ -35,6 +38,34 @@ pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>)
             Err(error) => draft.line(failure(&feed, &error, asked.today())),
         }
     }
+    draft
+}
+
+/// The feed that a question is about as a whole: "what is in the backlog?".
+pub(super) fn find_named<'a>(asked: &OfflineQuestion<'a>, topic: &Query) -> Option<&'a Feed> {
+    let words: BTreeSet<&str> = topic.terms.iter().map(|(term, _)| term.as_str()).collect();
+    let is_named = |feed: &&Feed| !words.is_empty() && terms_of(feed.name()).iter().map(String::as_str).collect::<BTreeSet<_>>() == words;
+    if asked.is_about_files() { None } else { asked.feeds.iter().find(is_named) }
+}
+
+/// Tells what a feed shows now: its values, what stands out, and its newest items.
+pub(super) async fn show(asked: &OfflineQuestion<'_>, feed: &Feed) -> Draft {
+    let query = FeedQuery { now: asked.now, since: asked.now - TimeDelta::days(SHOWN_DAYS), until: asked.now, limit: SHOWN };
+    let reading = match feed.read(&query).await {
+        Ok(reading) => reading,
+        Err(error) => return Draft::unknown(failure(feed.name(), &error, asked.today())),
+    };
+    let as_of = asked.today().show(reading.as_of);
+    let values: Vec<String> = reading.values.iter().filter(|value| value.number != 0.0).map(spell).collect();
+    let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
+    let mut draft = Draft::from(format!("**{}**, {as_of}{values}", foreign(&reading.source, 100)));
+    draft.lines.extend(reading.story.iter().map(|line| foreign(line, 300)));
+    draft.lines.extend(reading.items.iter().take(SHOWN).map(|item| line(item, asked)));
+    let beyond = reading.total.saturating_sub(SHOWN);
+    if beyond > 0 {
+        draft.line(format!("… and {beyond} more."));
+    }
+    draft.sources.push(format!("{}, as of {as_of}", reading.source));
     draft
 }
 

@@ -122,6 +122,11 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
         _ if asked.files.is_closed => return sources::unread(asked),
         _ => {}
     }
+    if matches!(understood.intent, Intent::Outline | Intent::Changes | Intent::Question)
+        && let Some(feed) = changes::find_named(asked, &understood.topic)
+    {
+        return changes::show(asked, feed).await;
+    }
     match understood.intent {
         Intent::Greeting => team::greet(asked),
         Intent::Thanks => "You are welcome.".into(),

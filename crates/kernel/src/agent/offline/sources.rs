@@ -4,10 +4,9 @@ use chrono::TimeDelta;
 
 use crate::agent::AnswerVerdict;
 use crate::agent::files::{File, PartRead, Search};
-use crate::agent::offline::wording::{block_quote, count, failure, foreign};
+use crate::agent::offline::wording::{block_quote, count, failure, foreign, spell};
 use crate::agent::offline::{Draft, OfflineQuestion};
-use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading, Value};
-use crate::figure::amount;
+use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
 use crate::memory::retrieval::{Hit, Query, cut, headings_of, terms_of};
 use crate::time_phrase::TimeRange;
 
@@ -116,7 +115,6 @@ impl Material {
 
     /// The present values of a feed as one fact: "shop: orders 231; latency 840 ms".
     fn add_values(&mut self, feed: &str, reading: &Reading, asked: &OfflineQuestion<'_>) {
-        let spell = |value: &Value| format!("{} {}", foreign(&value.name, 60), amount(value.number, &value.name, &value.unit));
         let values: Vec<String> = reading.values.iter().map(spell).collect();
         if !values.is_empty() {
             let reference = format!("{feed}, {}", asked.today().show(reading.as_of));

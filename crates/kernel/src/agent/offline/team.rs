@@ -80,7 +80,7 @@ fn example(kind: &str) -> Option<&'static str> {
         "files" => Some("a question about the knowledge folder"),
         "activity" => Some("\"what did the team do today?\""),
         "ledger" => Some("\"what did we spend?\""),
-        "backlog" => Some("\"what happened this week?\" in the backlog"),
+        "backlog" => Some("\"what is in the backlog?\""),
         "http_json" => Some("\"what happened this week?\" in my data sources"),
         "rss" => Some("\"what happened this week?\" in the news"),
         _ => None,

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use crate::agent::files::{File, Files};
 use crate::agent::offline::{FOOTER, OfflineAnswer, OfflineQuestion, compose};
 use crate::chat::message::{Speaker, Spoken};
-use crate::feeds::{ActivityLine, Feed};
+use crate::feeds::{ActivityLine, Backlog, Feed, WorkLine};
 use crate::money::{CostLine, Money, TokenUsage};
 use crate::testing::feeds::{Told, feed, now, sources};
 use crate::testing::persona::roster;
@@ -229,6 +229,32 @@ async fn activity_is_reported_and_nothing_is_reported_quietly() {
     Nothing to report, last 7 days: the team's own activity since Sat 14 Nov, 22:50, as of 22:50.
     <small>from feeds and files, generated without AI</small>
     ");
+}
+
+#[tokio::test]
+async fn a_question_that_names_a_feed_is_answered_with_what_it_shows() {
+    let line = |reference: &str, status: &str, text: &str, waits: Option<&str>| WorkLine {
+        reference: reference.into(),
+        text: text.into(),
+        owner: Some("Kelly".into()),
+        status: status.into(),
+        waits: waits.map(str::to_owned),
+        at: now() - TimeDelta::days(2),
+    };
+    let stuck = line("#c8f041", "waiting", "Renew the certificate", Some("for an answer from Ann"));
+    let backlog =
+        Backlog { open: vec![("waiting".into(), 1)], changed: vec![stuck.clone()], stuck: vec![stuck], total: 1, ..Backlog::default() };
+    let asked = Asked { feeds: told("backlog", Told { backlog, ..Told::default() }), ..Asked::default() };
+    let answer = asked.of("Kelly", "kelly, what is in the backlog?").await;
+    insta::assert_snapshot!(answer.text, @r#"
+    **the backlog**, 22:50: open 1, waiting 1
+    Stuck: "Renew the certificate" (Kelly) waits for an answer from Ann, for 2 days.
+    - `#c8f041` waiting: Renew the certificate (Thu 19 Nov, 22:50)
+    <small>from feeds and files, generated without AI</small>
+    "#);
+    assert_eq!(answer.verdict, AnswerVerdict::Answers);
+    let other = asked.of("Kelly", "is the harbour in the backlog?").await;
+    assert_ne!(other.verdict, AnswerVerdict::Answers);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Formats numbers, times and text from outside for answers.
 
-use crate::feeds::FeedError;
+use crate::feeds::{FeedError, Value};
+use crate::figure::amount;
 use crate::memory::retrieval::cut;
 use crate::text::without_invisible;
 use crate::time::Today;
@@ -27,6 +28,11 @@ pub fn block_quote(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("```"));
     let lines = lines.map(|line| format!("> {}", foreign(line, 1500).replace("```", "`")));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A value with its name: `latency 840 ms`.
+pub fn spell(value: &Value) -> String {
+    format!("{} {}", foreign(&value.name, 60), amount(value.number, &value.name, &value.unit))
 }
 
 /// Describes a feed without data.

@@ -183,7 +183,7 @@ impl Jobs {
         let (now, again_at, left, passed_by) = loop {
             let now = inner.clock.now();
             let mut candidates = inner.store.list_candidates(now).await?;
-            self.heed_pauses(&mut candidates).await?;
+            self.leave_out_paused(&mut candidates).await?;
             let limits = self.limits_of(&candidates).await?;
             let (places, again_at) = self.admit(&candidates, &limits, now);
             let left = places.len() < candidates.len();
@@ -218,7 +218,7 @@ impl Jobs {
     }
 
     /// Leaves out candidates of paused queues, and ends the runs of those.
-    async fn heed_pauses(&self, candidates: &mut Vec<Candidate>) -> Result<(), StoreError> {
+    async fn leave_out_paused(&self, candidates: &mut Vec<Candidate>) -> Result<(), StoreError> {
         for (kind, of) in &self.inner.kinds {
             let is_concerned = candidates.iter().any(|job| job.kind == *kind) || self.running().values().any(|job| job.kind == *kind);
             let paused = if is_concerned { of.handler.paused().await? } else { continue };

@@ -135,7 +135,7 @@ fn four_agent_messages_in_a_row_are_the_end_whoever_wrote_them() {
     assert_eq!(run(2).check(), Ok(()));
     assert_eq!(run(3).check(), Err(Block::AgentRun), "the own messages and those of foreign bots count");
     let with_person = run(3).with(|case| case.recent.insert(3, line(person(), None, "go on", 250)));
-    assert_eq!(with_person.check(), Ok(()), "a person between begins the run anew");
+    assert_eq!(with_person.check(), Ok(()), "a person between ends the run");
 }
 
 /// Solus has answered Vince `times` times, a person speaking after each, `every` seconds apart.
