@@ -22,7 +22,7 @@ impl Store {
             at
         )?;
         if added > 0 {
-            consider_anew(&mut transaction, job, at).await?;
+            reset_considered(&mut transaction, job, at).await?;
             transaction.commit().await?;
         }
         Ok(added > 0)
@@ -63,7 +63,7 @@ impl Store {
         let mut transaction = self.db().begin().await?;
         let resumed = sql!(transaction.on(), execute, "DELETE FROM schedule_pauses WHERE job = $1", job.name.as_str())?;
         if resumed > 0 {
-            consider_anew(&mut transaction, job, at).await?;
+            reset_considered(&mut transaction, job, at).await?;
             transaction.commit().await?;
         }
         Ok(resumed > 0)
@@ -104,13 +104,13 @@ impl Store {
     /// Sets the mark of a job to `now`, whatever it was.
     pub async fn reset_considered(&self, job: &Job, now: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
-        consider_anew(&mut transaction, job, now).await?;
+        reset_considered(&mut transaction, job, now).await?;
         transaction.commit().await
     }
 }
 
 /// Sets the mark of a job to `now`, and drops those of other timetables, so that a timetable that is used again has missed nothing.
-async fn consider_anew(transaction: &mut Transaction, job: &Job, now: DateTime<Utc>) -> Result<()> {
+async fn reset_considered(transaction: &mut Transaction, job: &Job, now: DateTime<Utc>) -> Result<()> {
     sql!(transaction.on(), execute, "DELETE FROM considered WHERE job = $1 AND timetable <> $2", job.name.as_str(), job.timetable.key())?;
     sql!(
         transaction.on(),
