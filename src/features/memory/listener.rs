@@ -16,6 +16,10 @@ use kernel::db::StoreError;
 use kernel::memory::MemorySource;
 use kernel::text::without_invisible;
 
+/// "Forget that", where nothing could be meant.
+const NOTHING_MEANT: &str = "I know of nothing that you could mean: you have said nothing and taught nothing here in the last ten minutes. Reply to a message, \
+     or name it: `/memory search` finds it.";
+
 /// Recognises what people want remembered.
 pub(super) struct RememberListener {
     pub(super) memories: Late<Memories>,
@@ -52,7 +56,9 @@ impl Listener for RememberListener {
             let why = "something is to be forgotten".to_owned();
             return match memories.draft_forget_that(&meant, &asker).await {
                 Ok(Some((told, forget))) => Ok(Some(Taken { why, reply: Some(say(told)), effect: Some(Box::new(forget)) })),
-                Ok(None) => Ok(None),
+                // It may be said among people.
+                Ok(None) if decision.responders.is_empty() => Ok(None),
+                Ok(None) => Ok(Some(Taken { why, reply: Some(say(NOTHING_MEANT.to_owned())), effect: None })),
                 Err(MemoryError::Refused(told)) => Ok(Some(Taken { why, reply: Some(say(told)), effect: None })),
                 Err(MemoryError::Store(error)) => Err(error),
             };

@@ -40,7 +40,15 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
         )
         .command(CommandSpec::new("cancel", "Cancel a reminder.").public().argument(which()), |reminders, call| {
             Box::pin(cancel(reminders, call))
-        });
+        })
+        .command(
+            CommandSpec::new("zone", "Show or choose the time zone of your reminders.").argument(ArgumentSpec::text(
+                "zone",
+                60,
+                "Such as Europe/Berlin; team for the team's",
+            )),
+            |reminders, call| Box::pin(choose_zone(reminders, call)),
+        );
     registry.button(RemindButton::PREFIX, &reminders, |reminders, call| Box::pin(press(reminders, call)));
 }
 
@@ -51,11 +59,12 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
     if asker.person.is_none() && whom == ForWhom::Me {
         refuse("whom? Add --whom with the name or the id of a person")?;
     }
-    let when = reminders.parse_when(call.arguments.get_text("when")?).map_err(explain)?;
+    let zone = reminders.zone_of(asker.id()).await?;
+    let when = reminders.parse_when(call.arguments.get_text("when")?, zone).map_err(explain)?;
     let what = call.arguments.get_text("what")?;
     // Commands, and with them the answers in a direct conversation, are the coordinator's.
     let persona = &reminders.roster().coordinator().slug;
-    let request = Asked { whom: &whom, what, when: &when, by: asker.person.clone(), channel: &channel, persona };
+    let request = Asked { whom: &whom, what, when: &when, zone, by: asker.person.clone(), channel: &channel, persona };
     let reminder = reminders.draft(request).await.map_err(explain)?;
     reminders.store().add_reminder(&reminder, now).await?;
     let text = format!("{} (`{}`)", render_set(&reminder, asker.id(), now), reminder.short_id());
@@ -69,7 +78,8 @@ async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comma
 
 async fn snooze(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let asker = Asker::of(call);
-    let until = reminders.parse_instant(call.arguments.find_text("until").unwrap_or("in 1 hour")).map_err(explain)?;
+    let zone = reminders.zone_of(asker.id()).await?;
+    let until = reminders.parse_instant(call.arguments.find_text("until").unwrap_or("in 1 hour"), zone).map_err(explain)?;
     let reminder = reminders.snooze(call.arguments.get_text("which")?, until, &asker).await.map_err(explain)?;
     let text = render_snoozed(&reminder, asker.id(), reminders.now());
     Ok(CommandReply::public(text).with_data(json!({ "reminder": describe(&reminder) })))
@@ -79,6 +89,18 @@ async fn cancel(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Com
     let asker = Asker::of(call);
     let reminder = reminders.cancel(call.arguments.get_text("which")?, &asker).await.map_err(explain)?;
     Ok(CommandReply::public(render_cancelled(&reminder, asker.id())).with_data(json!({ "reminder": describe(&reminder) })))
+}
+
+async fn choose_zone(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let Some(person) = Asker::of(call).person else {
+        return Ok(refuse("whose? Choose it with `/remind zone` in the chat. The team's is `zone` in `[schedules]`")?);
+    };
+    let zone = match call.arguments.find_text("zone") {
+        Some(name) => reminders.choose_zone(&person.id, name).await.map_err(explain)?,
+        None => reminders.zone_of(Some(&person.id)).await?,
+    };
+    let now = reminders.now().with_timezone(&zone).format("%H:%M");
+    Ok(CommandReply::private(format!("Times of your reminders are in {}, where it is {now} now.", zone.name())))
 }
 
 async fn press(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {

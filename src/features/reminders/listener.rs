@@ -1,6 +1,7 @@
 //! "remind me tomorrow at 9 to pay the hosting bill", said in the chat.
 
 use async_trait::async_trait;
+use chrono_tz::Tz;
 
 use super::button::{Choice, RemindButton};
 use super::model::{Person, Reminder};
@@ -36,13 +37,17 @@ impl Listener for RemindListener {
             return Ok(None);
         }
         let (now, text) = (reminders.now(), without_invisible(&message.text));
-        let Some(request) = parse_request(&text, now, reminders.zone(), &names(&reminders)) else { return Ok(None) };
+        if !begins_request(&text, &names(&reminders)) {
+            return Ok(None);
+        }
+        let zone = reminders.zone_of(Some(&message.author.id)).await?;
+        let Some(request) = parse_request(&text, now, zone, &names(&reminders)) else { return Ok(None) };
         let say = |text: String| OutboundMessage {
             reply_to: Some(message.id.clone()),
             ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, text)
         };
         let why = "it asks for a reminder".to_owned();
-        Ok(Some(match ask(&reminders, &request, message, persona).await {
+        Ok(Some(match ask(&reminders, &request, zone, message, persona).await {
             Ok(reminder) => {
                 let cancel = RemindButton::of(Choice::Cancel, &reminder).render();
                 let reply = OutboundMessage { buttons: vec![cancel], ..say(render_set(&reminder, Some(&message.author.id), now)) };
@@ -54,10 +59,16 @@ impl Listener for RemindListener {
     }
 }
 
-async fn ask(reminders: &Reminders, request: &Request, message: &InboundMessage, persona: &PersonaSlug) -> Result<Reminder, RemindError> {
+async fn ask(
+    reminders: &Reminders,
+    request: &Request,
+    zone: Tz,
+    message: &InboundMessage,
+    persona: &PersonaSlug,
+) -> Result<Reminder, RemindError> {
     let when = request.when.as_ref().map_err(Clone::clone)?;
     let by = Some(Person { id: message.author.id.clone(), name: message.author.name.clone() });
-    reminders.draft(Asked { whom: &request.whom, what: &request.what, when, by, channel: &message.channel, persona }).await
+    reminders.draft(Asked { whom: &request.whom, what: &request.what, when, zone, by, channel: &message.channel, persona }).await
 }
 
 /// What the personas are called, who may be spoken to before the request.

@@ -11,7 +11,7 @@ use crate::store::Store;
 use kernel::actor::Actor;
 use kernel::db::{Applied, Document, Effect, Result, StoreError, Transaction, Word, document, plain, sql};
 use kernel::events::{Event, Topic, record};
-use kernel::ids::{ChannelId, ReminderId};
+use kernel::ids::{ChannelId, ReminderId, UserId};
 use kernel::jobs;
 
 /// What happens to reminders. What they say is not repeated.
@@ -120,6 +120,31 @@ pub(super) async fn find_waiting(transaction: &mut Transaction, round: &Round) -
         round.round
     )?;
     row.map(ReminderColumns::read).transpose()
+}
+
+impl Store {
+    /// The zone that a person has chosen.
+    pub(super) async fn find_zone(&self, person: &UserId) -> Result<Option<Tz>> {
+        let row: Option<(String,)> =
+            sql!(self.db().read(), fetch_optional, "SELECT zone FROM reminder_zones WHERE person = $1", person.as_str())?;
+        // One that is not known any more counts as none.
+        Ok(row.and_then(|(zone,)| zone.parse().ok()))
+    }
+
+    pub(super) async fn set_zone(&self, person: &UserId, zone: Option<Tz>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        match zone {
+            Some(zone) => sql!(
+                transaction.on(),
+                execute,
+                "INSERT INTO reminder_zones (person, zone) VALUES ($1, $2) ON CONFLICT (person) DO UPDATE SET zone = excluded.zone",
+                person.as_str(),
+                zone.name()
+            )?,
+            None => sql!(transaction.on(), execute, "DELETE FROM reminder_zones WHERE person = $1", person.as_str())?,
+        };
+        transaction.commit().await
+    }
 }
 
 async fn insert_reminder(transaction: &mut Transaction, reminder: &Reminder, again_of: Option<&str>, now: DateTime<Utc>) -> Result<bool> {

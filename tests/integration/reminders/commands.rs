@@ -4,9 +4,14 @@ use serde_json::Value;
 
 use super::stage::{HERE, Stage};
 use crate::support::command::{invoke, is_ephemeral, sub_command, text};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, Shown, eventually, on_both_stores};
 
-on_both_stores!(a_reminder_is_set_listed_moved_and_told, what_was_cancelled_is_not_told, nobody_else_changes_a_reminder);
+on_both_stores!(
+    a_reminder_is_set_listed_moved_and_told,
+    what_was_cancelled_is_not_told,
+    nobody_else_changes_a_reminder,
+    a_person_has_reminders_in_a_time_zone_of_their_own,
+);
 
 async fn remind(stage: &Stage, command: &str, options: &[(&str, &str)]) -> Value {
     invoke(&stage.team, HERE, "remind", sub_command(command, options)).await
@@ -64,6 +69,29 @@ async fn what_was_cancelled_is_not_told(backing: Backing) {
         let refused = remind(&stage, command, options).await;
         assert!(text(&refused).starts_with(told), "{command}: {refused}");
     }
+}
+
+async fn a_person_has_reminders_in_a_time_zone_of_their_own(backing: Backing) {
+    let mut stage = Stage::start(backing).await;
+    let shown = remind(&stage, "zone", &[]).await;
+    assert!(text(&shown).ends_with("are in Europe/Berlin, where it is 15:30 now.") && is_ephemeral(&shown), "{shown}");
+    let unknown = remind(&stage, "zone", &[("zone", "Mars/Base")]).await;
+    assert!(text(&unknown).starts_with("I know no time zone \"Mars/Base\"."), "{unknown}");
+    let chosen = remind(&stage, "zone", &[("zone", "tokyo")]).await;
+    assert!(text(&chosen).ends_with("are in Asia/Tokyo, where it is 23:30 now."), "{chosen}");
+    stage.restart_at("2026-11-24T14:30:00Z").await;
+    let set = stage.answer_to("remind me tomorrow at 9 to call").await;
+    assert!(set.text.starts_with("I'll remind you on Wed 25 Nov at 09:00 JST: call"), "{}", set.text);
+    let moved = remind(&stage, "snooze", &[("which", "call"), ("until", "tomorrow at 10")]).await;
+    assert!(text(&moved).contains("on Wed 25 Nov at 10:00 JST: call"), "{moved}");
+    // It is Ann's alone.
+    stage.say_as_bob("remind me tomorrow at 9 to write").await;
+    let is_bobs = |shown: &Shown| shown.text.starts_with("I'll remind you on Wed 25 Nov at 09:00 CET: write");
+    eventually("Bob's is in the team's zone", || async { stage.team.answers(HERE).await.iter().any(is_bobs) }).await;
+    stage.jump("2026-11-25T01:00:05Z");
+    assert!(stage.told(1).await[0].text.ends_with(": call"));
+    let teams = remind(&stage, "zone", &[("zone", "team")]).await;
+    assert!(text(&teams).contains("Europe/Berlin"), "{teams}");
 }
 
 async fn nobody_else_changes_a_reminder(backing: Backing) {

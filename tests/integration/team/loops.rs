@@ -129,11 +129,11 @@ async fn the_end_of_a_loop_survives_a_restart(backing: Backing) {
 
 async fn a_stop_silences_what_was_written_before_it(backing: Backing) {
     let team =
-        Wanted::on(backing).model(ProviderKind::OpenAi).configure(|config| config.chat.coalesce = Duration::from_millis(800)).start().await;
+        Wanted::on(backing).model(ProviderKind::OpenAi).configure(|config| config.chat.coalesce = Duration::from_secs(4)).start().await;
     team.say("general", "vince, begin").await;
     team.say("general", "stop").await;
     team.wait_for_answers("general", 1).await;
-    tokio::time::sleep(Duration::from_millis(1200)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
     team.settle().await;
     assert_eq!(team.answers("general").await.len(), 1, "only that it is quiet now");
     assert_eq!(team.model.count(), 0);

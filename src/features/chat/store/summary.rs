@@ -55,7 +55,8 @@ impl Store {
              UNION ALL SELECT 'chat_approvals', COUNT(*) FROM chat_approvals
              UNION ALL SELECT 'annotations', COUNT(*) FROM annotations
              UNION ALL SELECT 'channel_spans', COUNT(*) FROM channel_spans
-             UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages"
+             UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages
+             UNION ALL SELECT 'reminder_zones', COUNT(*) FROM reminder_zones"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

@@ -6,6 +6,7 @@ use crate::features::reminders::request::ForWhom;
 use crate::features::reminders::service::{Reminders, Result, refused};
 use crate::features::reminders::when::When;
 use crate::features::reminders::whom::resolve;
+use chrono_tz::Tz;
 use kernel::chat::message::{Channel, Place};
 use kernel::ids::{PersonaSlug, ReminderId};
 
@@ -20,6 +21,8 @@ pub(in crate::features::reminders) struct Asked<'a> {
     pub(in crate::features::reminders) whom: &'a ForWhom,
     pub(in crate::features::reminders) what: &'a str,
     pub(in crate::features::reminders) when: &'a When,
+    /// The zone of whoever asks.
+    pub(in crate::features::reminders) zone: Tz,
     /// None: the command line.
     pub(in crate::features::reminders) by: Option<Person>,
     pub(in crate::features::reminders) channel: &'a Channel,
@@ -65,7 +68,7 @@ impl Reminders {
                 When::Once(_) => None,
                 When::Repeated(timetable) => Some((**timetable).clone()),
             },
-            zone: self.deps.zone,
+            zone: asked.zone,
             state: ReminderState::Waiting,
             round: 0,
         })

@@ -8,14 +8,14 @@ mod press;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use chrono_tz::{TZ_VARIANTS, Tz};
 
 use crate::features::reminders::model::Reminder;
 use crate::features::reminders::when::{When, WhenError, parse_when};
 use crate::store::Store;
 use kernel::chat::medium::Medium;
 use kernel::db::StoreError;
-use kernel::ids::PersonaSlug;
+use kernel::ids::{PersonaSlug, UserId};
 use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -28,7 +28,7 @@ pub struct Deps {
     pub store: Store,
     pub roster: Arc<Roster>,
     pub people: People,
-    /// The team's zone, in which people's times are.
+    /// The team's zone. Times are in it for those who have chosen none.
     pub zone: Tz,
     /// None beside a team that runs: its own relay finds the rows.
     pub clock: SharedClock,
@@ -59,8 +59,31 @@ impl Reminders {
         self.deps.clock.now()
     }
 
-    pub(in crate::features::reminders) fn zone(&self) -> Tz {
-        self.deps.zone
+    /// The zone in which a person's times are.
+    pub(in crate::features::reminders) async fn zone_of(&self, person: Option<&UserId>) -> Result<Tz, StoreError> {
+        let chosen = match person {
+            Some(person) => self.store().find_zone(person).await?,
+            None => None,
+        };
+        Ok(chosen.unwrap_or(self.deps.zone))
+    }
+
+    /// Chooses a person's zone, by a name such as Europe/Berlin, or the team's again.
+    ///
+    /// # Errors
+    /// There is no such zone.
+    pub(in crate::features::reminders) async fn choose_zone(&self, person: &UserId, name: &str) -> Result<Tz> {
+        let chosen = match name.trim() {
+            name if name.eq_ignore_ascii_case("team") => None,
+            name => Some(parse_zone(name).ok_or_else(|| {
+                refused(format!(
+                    "I know no time zone \"{}\". Name one like Europe/Berlin or Asia/Tokyo.",
+                    Medium::Chat.line_within(name, 60)
+                ))
+            })?),
+        };
+        self.store().set_zone(person, chosen).await?;
+        Ok(chosen.unwrap_or(self.deps.zone))
     }
 
     pub(in crate::features::reminders) fn store(&self) -> &Store {
@@ -81,8 +104,8 @@ impl Reminders {
     ///
     /// # Errors
     /// It is no time, or over.
-    pub(in crate::features::reminders) fn parse_when(&self, text: &str) -> Result<When> {
-        let parse = |text: &str| parse_when(text, self.now(), self.deps.zone);
+    pub(in crate::features::reminders) fn parse_when(&self, text: &str, zone: Tz) -> Result<When> {
+        let parse = |text: &str| parse_when(text, self.now(), zone);
         // "20 minutes" is as good as "in 20 minutes".
         parse(text).or_else(|error| parse(&format!("in {text}")).map_err(|_| error.into()))
     }
@@ -91,12 +114,21 @@ impl Reminders {
     ///
     /// # Errors
     /// It is no time, is over, or repeats.
-    pub(in crate::features::reminders) fn parse_instant(&self, text: &str) -> Result<DateTime<Utc>> {
-        match self.parse_when(text)? {
+    pub(in crate::features::reminders) fn parse_instant(&self, text: &str, zone: Tz) -> Result<DateTime<Utc>> {
+        match self.parse_when(text, zone)? {
             When::Once(at) => Ok(at),
             When::Repeated(_) => Err(refused("A reminder is snoozed to one time, such as \"tomorrow at 9\" or \"in 2 hours\".")),
         }
     }
+}
+
+/// A zone by its name, or by the end of it if only one has that: "berlin". Capitals and spaces do not matter.
+fn parse_zone(name: &str) -> Option<Tz> {
+    let name = name.replace(' ', "_");
+    let is_city = |zone: &&Tz| zone.name().rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&name));
+    let mut cities = TZ_VARIANTS.iter().filter(is_city);
+    let city = cities.next().filter(|_| cities.next().is_none());
+    name.parse().ok().or_else(|| TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(&name)).copied()).or(city.copied())
 }
 
 impl From<WhenError> for RemindError {

@@ -16,7 +16,10 @@ impl Reminders {
         };
         asker.check(&reminder)?;
         let (now, is_over, round) = (self.now(), reminder.state.is_over(), reminder.round);
-        let until = if button.choice == Choice::Hour { now + TimeDelta::hours(1) } else { self.parse_instant("tomorrow")? };
+        let until = match button.choice {
+            Choice::Hour => now + TimeDelta::hours(1),
+            _ => self.parse_instant("tomorrow", self.zone_of(asker.id()).await?)?,
+        };
         let changed = match button.choice {
             Choice::Cancel => self.change(reminder, |reminder| reminder.cancelled().ok()).await?,
             _ if is_over => Err(reminder),
