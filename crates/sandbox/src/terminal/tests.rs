@@ -2,18 +2,18 @@
 
 use std::{
     io::Write,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        mpsc::{Sender, channel},
+    },
 };
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 use tokio_tungstenite::{connect_async, tungstenite::Message as Frame};
 
-use super::{
-    client::Rest,
-    lines::{Lines, Screen},
-    run_with,
-};
+use super::{Session, client::Rest, console::Console};
 use crate::{Bot, BotAccount, Options, Sandbox};
 
 #[derive(Clone, Default)]
@@ -33,8 +33,7 @@ impl Write for Output {
 impl Output {
     fn text(&self) -> String {
         let bytes = self.0.lock().expect("nobody panicked while writing").clone();
-        let text = String::from_utf8(bytes).expect("the terminal writes UTF-8");
-        text.lines().map(without_time).collect::<Vec<_>>().join("\n")
+        String::from_utf8(bytes).expect("the terminal writes UTF-8")
     }
 
     async fn wait_for(&self, expected: &str) {
@@ -58,12 +57,20 @@ impl Stage {
         Self { sandbox: Sandbox::start(options).await.expect("the sandbox starts"), _state: state }
     }
 
-    /// What the first person's terminal shows for these lines, without times.
+    /// What the first person's terminal shows for these lines.
     async fn play(&self, script: &str) -> String {
         let output = Output::default();
-        let ended = run_with(&self.sandbox.api_url(), self.token(), Lines::script(script), Screen::plain(output.clone())).await;
+        let mut lines = script.lines().map(str::to_owned).collect::<Vec<_>>().into_iter();
+        let ended = run_with(self.sandbox.api_url(), self.token(), Console::new(output.clone(), move |_| lines.next())).await;
         ended.expect("the script runs to its end");
         output.text()
+    }
+
+    /// A client of the first person that runs the lines which the test sends.
+    fn type_lines(&self, output: &Output) -> (Sender<String>, JoinHandle<anyhow::Result<()>>) {
+        let (typed, lines) = channel();
+        let console = Console::new(output.clone(), move |_| lines.recv().ok());
+        (typed, tokio::spawn(run_with(self.sandbox.api_url(), self.token(), console)))
     }
 
     fn token(&self) -> String {
@@ -80,21 +87,19 @@ impl Stage {
     }
 }
 
-/// `  1. 23:59 You` as `1 You`.
-fn without_time(line: &str) -> String {
-    let head = line.split_once(". ").and_then(|(number, rest)| Some((number.trim().parse::<usize>().ok()?, rest.get(6..)?)));
-    head.map_or_else(|| line.to_owned(), |(number, rest)| format!("{number} {rest}"))
+async fn run_with(api: String, token: String, console: Console) -> anyhow::Result<()> {
+    Session::join(&api, token, console).await?.run().await
 }
 
 #[tokio::test]
 async fn a_script_says_and_replies_and_mentions() {
     let stage = Stage::set().await;
     let shown = stage.play("hello @Kelly\n/reply 1 again\n/quit").await;
-    for expected in ["── #general", "1 You\n     hello @Kelly", "2 You · reply to You: hello @Kelly\n     again"] {
+    for expected in ["── #general", "1. You\n     hello @Kelly", "2. You · reply to 1\n     again"] {
         assert!(shown.contains(expected), "“{expected}” is missing in:\n{shown}");
     }
     let later = stage.play("/quit").await;
-    assert!(later.contains("1 You\n     hello @Kelly"), "the channel opens with its last messages:\n{later}");
+    assert!(later.contains("1. You\n     hello @Kelly"), "the channel opens with its last messages:\n{later}");
 }
 
 #[tokio::test]
@@ -109,13 +114,13 @@ async fn a_script_goes_to_channels_threads_and_direct_conversations_and_sends_fi
         format!("/channel\n/channel Costs\ninside\n/channel #ops\n/file \"{}\" look\n/channel @kelly\nhi\n/quit", file.path().display());
     let shown = stage.play(&script).await;
     for expected in [
-        "#ops\nCosts (thread)",
-        "── Costs",
+        "#ops\n#Costs",
+        "── #Costs",
         "You\n     inside",
-        "── #ops\n3 You\n     start\n     thread: /channel Costs",
+        "── #ops\n  3. You\n     start\n     thread: /channel #Costs",
         "look\n     file my_",
-        ".md (8 B) http://127.0.0.1:",
-        "── @Kelly",
+        ".md http://127.0.0.1:",
+        "── Kelly (direct)",
         "You\n     hi",
     ] {
         assert!(shown.contains(expected), "“{expected}” is missing in:\n{shown}");
@@ -130,16 +135,15 @@ async fn a_wrong_line_is_explained_and_ends_nothing() {
         .play(&format!("/reply 9 x\n/reply 1\n/channel nowhere\n/channel @nobody\n/nonsense\n/file /no/such/file\n/press 1\n/press\n{long}\n/wait soon\n/wait 0\nstill here\n/quit"))
         .await;
     for expected in [
-        "There is no message 9 on the screen.",
-        "Usage: /reply N TEXT.",
+        "There is no message “9” on the screen.",
         "There is no channel or member nowhere. /channel lists the channels.",
         "There is no channel or member @nobody.",
-        "There is no command /nonsense. /help lists the commands.",
+        "There is no command /nonsense. Type ? to see what there is.",
         "Not sent: reading /no/such/file",
-        "There is no message 1 on the screen.",
-        "Usage: /press N [K].",
+        "There is no message “1” on the screen.",
+        "There is no message “” on the screen.",
         "Not sent: Must be 2000 or fewer in length.",
-        "Usage: /wait [SECONDS].",
+        "/wait soon: invalid digit",
         "No answer in that time.",
         "You\n     still here",
     ] {
@@ -150,7 +154,7 @@ async fn a_wrong_line_is_explained_and_ends_nothing() {
 #[tokio::test]
 async fn a_wrong_token_and_an_absent_server_are_errors() {
     let stage = Stage::set().await;
-    let join = async |api: String, token: &str| run_with(&api, token.to_owned(), Lines::script(""), Screen::plain(std::io::sink())).await;
+    let join = async |api: String, token: &str| run_with(api, token.to_owned(), Console::new(std::io::sink(), |_| None)).await;
     let refused = join(stage.sandbox.api_url(), "sandbox.1.wrong").await.expect_err("nobody has that token");
     assert!(format!("{refused:#}").contains("Authentication failed") || format!("{refused:#}").contains("401"), "{refused:#}");
     let absent = join("http://127.0.0.1:9".to_owned(), "any").await.expect_err("nobody listens there");
@@ -161,10 +165,8 @@ async fn a_wrong_token_and_an_absent_server_are_errors() {
 async fn a_closed_connection_ends_the_client_with_the_reason() {
     let stage = Stage::set().await;
     let output = Output::default();
-    let (lines, typed) = Lines::typed();
-    let (api, token, screen) = (stage.sandbox.api_url(), stage.token(), Screen::plain(output.clone()));
-    let client = tokio::spawn(async move { run_with(&api, token, lines, screen).await });
-    typed.send("hello".to_owned()).await.expect("the client reads");
+    let (typed, client) = stage.type_lines(&output);
+    typed.send("hello".to_owned()).expect("the client reads");
     output.wait_for("hello").await;
     stage.sandbox.stop().await;
     let ended = client.await.expect("no panic").expect_err("the server is gone");
@@ -175,11 +177,9 @@ async fn a_closed_connection_ends_the_client_with_the_reason() {
 async fn messages_elsewhere_and_typing_are_announced() {
     let stage = Stage::set().await;
     let output = Output::default();
-    let (lines, typed) = Lines::typed();
-    let (api, token, screen) = (stage.sandbox.api_url(), stage.token(), Screen::plain(output.clone()));
-    let client = tokio::spawn(async move { run_with(&api, token, lines, screen).await });
-    typed.send("hello".to_owned()).await.expect("the client reads");
-    output.wait_for("1 You\n     hello").await;
+    let (typed, client) = stage.type_lines(&output);
+    typed.send("hello".to_owned()).expect("the client reads");
+    output.wait_for("1. You\n     hello").await;
     let ada = Rest::new(&stage.sandbox.api_url(), &stage.sandbox.people()[1].token).expect("a client");
     ada.post(&format!("/channels/{}/messages", stage.channel("ops")), &json!({ "content": "one" })).await.expect("sent");
     output.wait_for("Ada wrote in #ops.").await;
@@ -193,7 +193,7 @@ async fn messages_elsewhere_and_typing_are_announced() {
     ada.post(&general, &json!({ "content": "after the thread" })).await.expect("sent");
     output.wait_for("after the thread").await;
     assert_eq!(output.text().matches("You\n     hello").count(), 1, "{}", output.text());
-    typed.send("/quit".to_owned()).await.expect("the client reads");
+    typed.send("/quit".to_owned()).expect("the client reads");
     client.await.expect("no panic").expect("the client quits");
 }
 
@@ -205,15 +205,16 @@ async fn commands_and_buttons_of_the_team_are_used() {
     while !commands_are_there(&stage).await {
         tokio::task::yield_now().await;
     }
-    let script = "/help\n/ask x lines:many\n/ask what about costs?\n/wait 20\n/press 1 3\n/press 1\n/wait 20\n/press 1 2";
+    let script = "?\n/ask x lines:many\n/ask what about costs?\n/wait 20\n/press 1 5\n/press 1\n/wait 20\n/press 1 4\n/wait 20\n/press 1 2";
     let shown = stage.play(script).await;
     serving.abort();
     for expected in [
-        "/quit\n    Leave.\n/ask question:… [lines:…]\n    Ask",
-        "lines must be a whole number, not “many”. Usage: /ask question:… [lines:…]",
-        "1 Kelly · /ask\n     You asked: what about costs?\n     [1 Say why] [2 Fill in]",
-        "That message has no button 3.",
+        "/quit  Leave.\n/ask question:… [lines:…]  Ask",
+        "lines cannot be “many”. Usage: /ask question:… [lines:…]",
+        "1. Kelly · /ask\n     You asked: what about costs?\n     [1 Say why] [2 Fill in] [3 How sure?: Very] [4 How sure?: A little]",
+        "Message 1 has no button or option “5”.",
         "only you see this\n     Because.",
+        "You chose: a little",
         "That opens a form. Use the chat page for it.",
     ] {
         assert!(shown.contains(expected), "“{expected}” is missing in:\n{shown}");
@@ -227,7 +228,7 @@ async fn commands_are_there(stage: &Stage) -> bool {
     index["application_commands"].as_array().is_some_and(|commands| !commands.is_empty())
 }
 
-/// A bot with one command. Its answer has two buttons: one answers in private, one opens a modal.
+/// A bot with one command. Its answer has a menu and two buttons: one answers in private, one opens a modal.
 async fn serve(api: String, gateway: String, guild: String, bot: Bot) -> anyhow::Result<()> {
     let http = reqwest::Client::builder().no_proxy().build()?;
     let commands = json!([{ "name": "ask", "description": "Ask", "options": [{ "type": 3, "name": "question", "description": "What", "required": true }, { "type": 4, "name": "lines", "description": "How many", "required": false }] }]);
@@ -259,12 +260,17 @@ fn answer(interaction: &Value) -> Value {
         let question = interaction["data"]["options"][0]["value"].as_str().unwrap_or_default();
         let button = |label: &str, id: &str| json!({ "type": 2, "style": 1, "label": label, "custom_id": id });
         let row = json!({ "type": 1, "components": [button("Say why", "why"), button("Fill in", "form")] });
-        return json!({ "type": 4, "data": { "content": format!("You asked: {question}"), "components": [row] } });
+        let options = json!([{ "label": "Very", "value": "very" }, { "label": "A little", "value": "a little" }]);
+        let menu = json!({ "type": 1, "components": [{ "type": 3, "custom_id": "sure", "placeholder": "How sure?", "options": options }] });
+        return json!({ "type": 4, "data": { "content": format!("You asked: {question}"), "components": [row, menu] } });
     }
     if interaction["data"]["custom_id"] == "form" {
         let field = json!({ "type": 4, "custom_id": "reason", "label": "Reason", "style": 1, "required": true });
         let row = json!({ "type": 1, "components": [field] });
         return json!({ "type": 9, "data": { "custom_id": "reasons", "title": "Why?", "components": [row] } });
+    }
+    if let Some(chosen) = interaction["data"]["values"][0].as_str() {
+        return json!({ "type": 4, "data": { "content": format!("You chose: {chosen}") } });
     }
     json!({ "type": 4, "data": { "content": "Because.", "flags": 64 } })
 }
