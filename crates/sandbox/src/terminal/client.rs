@@ -10,11 +10,13 @@ use reqwest::{
     multipart,
 };
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, sync::mpsc, time};
+use tokio::{
+    net::TcpStream,
+    time::{Interval, interval},
+};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message as Frame};
 
 const REST_TIMEOUT: Duration = Duration::from_secs(30);
-const EVENT_BUFFER: usize = 1024;
 
 pub(super) struct Rest {
     http: reqwest::Client,
@@ -70,52 +72,42 @@ fn find_form_error(errors: &Value) -> Option<&str> {
     }
 }
 
-/// The name and the data of a gateway event.
-pub(super) type Event = (String, Value);
-
-/// Connects to the gateway at `url` (`ws://host:port`). The last item tells why the connection ended.
-///
 /// The server runs in the same process, so the client does not reconnect.
-pub(super) fn connect(url: String, token: String) -> mpsc::Receiver<anyhow::Result<Event>> {
-    let (events, receiver) = mpsc::channel(EVENT_BUFFER);
-    tokio::spawn(async move {
-        if let Err(error) = run_connection(&url, &token, &events).await {
-            // Fails if the session has ended already.
-            let _ = events.send(Err(error)).await;
-        }
-    });
-    receiver
+pub(super) struct Gateway {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    heartbeat: Interval,
+    sequence: Value,
 }
 
-async fn run_connection(url: &str, token: &str, events: &mpsc::Sender<anyhow::Result<Event>>) -> anyhow::Result<()> {
-    let (mut socket, _) = connect_async(format!("{url}/?v=10&encoding=json")).await?;
-    let hello = receive(&mut socket).await?;
-    let interval = hello["d"]["heartbeat_interval"].as_u64().context("the gateway sent no HELLO")?;
-    let properties = json!({ "os": std::env::consts::OS, "browser": "teamroom terminal", "device": "" });
-    let identify = json!({ "op": 2, "d": { "token": token, "properties": properties } });
-    socket.send(Frame::Text(identify.to_string())).await?;
-    let mut heartbeat = time::interval(Duration::from_millis(interval.max(1)));
-    let mut sequence = Value::Null;
-    loop {
-        tokio::select! {
-            _ = heartbeat.tick() => socket.send(Frame::Text(json!({ "op": 1, "d": sequence }).to_string())).await?,
-            payload = receive(&mut socket) => {
-                let mut payload = payload?;
-                if payload["op"] == 0 {
-                    sequence = payload["s"].take();
-                    events.send(Ok((payload["t"].as_str().unwrap_or_default().to_owned(), payload["d"].take()))).await?;
-                }
-            }
-        }
+impl Gateway {
+    /// Connects to the gateway at `url` (`ws://host:port`).
+    pub(super) async fn connect(url: &str, token: &str) -> anyhow::Result<Self> {
+        let (mut socket, _) = connect_async(format!("{url}/?v=10&encoding=json")).await?;
+        let hello: Value = serde_json::from_str(socket.next().await.context("the gateway sent no HELLO")??.to_text()?)?;
+        let heartbeat = interval(Duration::from_millis(hello["d"]["heartbeat_interval"].as_u64().context("HELLO has no interval")?));
+        let properties = json!({ "os": std::env::consts::OS, "browser": "teamroom terminal", "device": "" });
+        let identify = json!({ "op": 2, "d": { "token": token, "properties": properties } });
+        socket.send(Frame::Text(identify.to_string())).await?;
+        Ok(Self { socket, heartbeat, sequence: Value::Null })
     }
-}
 
-async fn receive(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> anyhow::Result<Value> {
-    loop {
-        match socket.next().await.context("the sandbox closed the connection")?? {
-            Frame::Text(text) => return Ok(serde_json::from_str(&text)?),
-            Frame::Close(Some(frame)) if !frame.reason.is_empty() => bail!("the sandbox closed the connection: {}", frame.reason),
-            _ => {}
+    /// The name and the data of the next event. The error tells why the connection ended.
+    pub(super) async fn next(&mut self) -> anyhow::Result<(String, Value)> {
+        loop {
+            tokio::select! {
+                _ = self.heartbeat.tick() => self.socket.send(Frame::Text(json!({ "op": 1, "d": self.sequence }).to_string())).await?,
+                frame = self.socket.next() => match frame.context("the sandbox closed the connection")?? {
+                    Frame::Text(text) => {
+                        let mut payload: Value = serde_json::from_str(&text)?;
+                        if payload["op"] == 0 {
+                            self.sequence = payload["s"].take();
+                            return Ok((payload["t"].as_str().unwrap_or_default().to_owned(), payload["d"].take()));
+                        }
+                    }
+                    Frame::Close(Some(frame)) => bail!("the sandbox closed the connection: {}", frame.reason),
+                    _ => {}
+                },
+            }
         }
     }
 }

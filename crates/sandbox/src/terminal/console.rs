@@ -21,7 +21,8 @@ use super::render::without_style;
 
 pub(super) struct Console {
     prompts: blocking::Sender<String>,
-    lines: mpsc::Receiver<String>,
+    /// Ends with the input.
+    pub lines: mpsc::Receiver<String>,
     out: Box<dyn Write + Send + Sync>,
     /// Whether `out` is a terminal, so that lines are wrapped and styled.
     is_terminal: bool,
@@ -64,15 +65,10 @@ impl Console {
         Self { prompts, lines, out: Box::new(out), is_terminal: false, typed: None }
     }
 
-    /// Asks for the line that `next` returns.
+    /// Asks for the next of the `lines`.
     pub(super) fn ask(&self, channel: &str) {
-        // Fails only after the end of the input, which `next` reports.
+        // Fails only after the end of the input, which `lines` reports.
         let _ = self.prompts.send(format!("{channel}> "));
-    }
-
-    /// The next line, or `None` at the end of the input.
-    pub(super) async fn next(&mut self) -> Option<String> {
-        self.lines.recv().await
     }
 
     /// Prints above the line that is being typed.
@@ -125,7 +121,7 @@ impl Typed {
         let cursor = prompt + display_width(self.line.get(..self.cursor).unwrap_or(&self.line));
         let end = prompt + display_width(&self.line);
         // A terminal reads a count of 0 as 1.
-        let step = |count: usize, direction: char| if count == 0 { String::new() } else { format!("\x1b[{count}{direction}") };
+        let step = |count: usize, direction| if count == 0 { String::new() } else { format!("\x1b[{count}{direction}") };
         // The terminal is in raw mode, where a line feed does not return to column 0.
         let text = text.replace('\n', "\r\n");
         let clear = format!("\r{}\x1b[J", step(cursor / columns, 'A'));

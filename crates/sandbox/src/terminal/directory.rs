@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Local};
 use serde_json::Value;
 
 use super::render::{clean, list, text};
@@ -11,50 +10,37 @@ use super::render::{clean, list, text};
 pub(super) struct Directory {
     pub me: String,
     pub guild: String,
-    /// By id: the position of a channel, and the name as people write it (`@Kelly`, `#general`). Direct conversations are listed by
-    /// nobody and have no sign.
+    /// By id: the position of a channel, and the name as people write it (`@Kelly`, `#general`). Direct conversations have no sign.
     names: BTreeMap<String, (u64, String)>,
 }
 
 impl Directory {
     pub(super) fn apply(&mut self, event: &str, data: &Value) {
         match event {
-            "READY" => {
-                text(&data["user"]["id"]).clone_into(&mut self.me);
-                for channel in list(&data["private_channels"]) {
-                    self.add_channel(channel);
-                }
+            "READY" => text(&data["user"]["id"]).clone_into(&mut self.me),
+            "GUILD_CREATE" => text(&data["id"]).clone_into(&mut self.guild),
+            "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" | "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => {
+                self.add(data)
             }
-            "GUILD_CREATE" => {
-                text(&data["id"]).clone_into(&mut self.guild);
-                for channel in list(&data["channels"]).iter().chain(list(&data["threads"])) {
-                    self.add_channel(channel);
-                }
-                for member in list(&data["members"]) {
-                    self.add_member(member);
-                }
-            }
-            "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" => self.add_channel(data),
             "CHANNEL_DELETE" | "THREAD_DELETE" => drop(self.names.remove(text(&data["id"]))),
-            "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => self.add_member(data),
-            _ => {}
+            _ => return,
+        }
+        for object in ["private_channels", "channels", "threads", "members"].iter().flat_map(|key| list(&data[key])) {
+            self.add(object);
         }
     }
 
-    pub(super) fn add_channel(&mut self, channel: &Value) {
-        let position = channel["position"].as_u64();
-        let name = match channel["type"].as_u64() {
-            Some(0 | 5 | 10..=12) => format!("#{}", text(&channel["name"])),
-            Some(1) => format!("{} (direct)", self.user_name(&channel["recipients"][0])),
+    /// Adds a member, a channel, a thread or a direct conversation.
+    pub(super) fn add(&mut self, object: &Value) {
+        let id = object["id"].as_str().unwrap_or(text(&object["user"]["id"]));
+        let name = match object["type"].as_u64() {
+            None => format!("@{}", object["nick"].as_str().unwrap_or(account_name(&object["user"]))),
+            Some(0 | 5 | 10..=12) => format!("#{}", text(&object["name"])),
+            Some(1) => format!("{} (direct)", self.user_name(&object["recipients"][0])),
             _ => return,
         };
         // Threads have no position and are listed last.
-        self.names.insert(text(&channel["id"]).to_owned(), (position.unwrap_or(u64::MAX), clean(&name)));
-    }
-
-    fn add_member(&mut self, member: &Value) {
-        let name = member["nick"].as_str().unwrap_or(account_name(&member["user"]));
-        self.names.insert(text(&member["user"]["id"]).to_owned(), (0, clean(&format!("@{name}"))));
+        self.names.insert(id.to_owned(), (object["position"].as_u64().unwrap_or(u64::MAX), clean(&name)));
     }
 
     /// The ids and names of channels and threads, in the server's order.
@@ -89,7 +75,7 @@ impl Directory {
         typed.split_inclusive(char::is_whitespace).map(|word| write(word).unwrap_or_else(|| word.to_owned())).collect()
     }
 
-    /// Replaces `<@1>`, `<#1>` and `<t:1:R>` by names and dates.
+    /// Replaces `<@1>` and `<#1>` by names.
     pub(super) fn read_mentions(&self, written: &str) -> String {
         let (mut out, mut rest) = (String::new(), written);
         while let Some((before, after)) = rest.split_once('<') {
@@ -103,10 +89,6 @@ impl Directory {
     }
 
     fn read_mention(&self, inside: &str) -> Option<String> {
-        if let Some(time) = inside.strip_prefix("t:") {
-            let time = DateTime::from_timestamp(time.split(':').next()?.parse().ok()?, 0)?;
-            return Some(time.with_timezone(&Local).format("%a %-d %b, %H:%M").to_string());
-        }
         let id = inside.strip_prefix(['@', '#'])?.trim_start_matches(['!', '&']);
         id.parse::<u64>().ok()?;
         Some(self.find_name(id).map_or_else(|| format!("{}unknown", &inside[..1]), str::to_owned))

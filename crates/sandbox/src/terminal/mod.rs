@@ -11,14 +11,11 @@ mod slash;
 
 use std::{collections::HashSet, mem, time::Duration};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde_json::{Value, json};
-use tokio::{
-    sync::mpsc::Receiver,
-    time::{Instant, sleep_until},
-};
+use tokio::time::{Instant, sleep_until};
 
-use client::{Event, Rest};
+use client::{Gateway, Rest};
 use console::Console;
 use directory::Directory;
 use render::{bold, clean, dim, is_loading, list, list_interactions, render_message, text};
@@ -45,12 +42,12 @@ const HELP: [(&str, &str); 7] = [
 /// # Errors
 /// When the server cannot be reached or refuses the token, or the terminal is closed.
 pub async fn run(api: String, token: String) -> anyhow::Result<()> {
-    Session::join(&api, token, Console::open()?).await?.run().await
+    Session::join(&api, &token, Console::open()?).await?.run().await
 }
 
 struct Session {
     rest: Rest,
-    events: Receiver<anyhow::Result<Event>>,
+    gateway: Gateway,
     console: Console,
     directory: Directory,
     /// The open channel.
@@ -67,15 +64,15 @@ struct Session {
 
 impl Session {
     /// Connects, and opens the first channel.
-    async fn join(api: &str, token: String, console: Console) -> anyhow::Result<Self> {
-        let rest = Rest::new(api, &token)?;
-        let gateway = rest.get("/gateway").await.with_context(|| format!("connecting to {api}"))?;
-        let events = client::connect(text(&gateway["url"]).to_owned(), token);
+    async fn join(api: &str, token: &str, console: Console) -> anyhow::Result<Self> {
+        let rest = Rest::new(api, token)?;
+        let address = rest.get("/gateway").await.with_context(|| format!("connecting to {api}"))?;
+        let gateway = Gateway::connect(text(&address["url"]), token).await?;
         let (directory, channel, shown, mentioned) = Default::default();
-        let mut session = Self { rest, events, console, directory, channel, shown, mentioned, answered: false, wait_until: None };
+        let mut session = Self { rest, gateway, console, directory, channel, shown, mentioned, answered: false, wait_until: None };
         while session.directory.guild.is_empty() {
-            let event = session.events.recv().await;
-            session.receive(event)?;
+            let (kind, data) = session.gateway.next().await?;
+            session.receive(&kind, data)?;
         }
         let first = session.directory.list_channels().first().map(|(id, _)| (*id).to_owned());
         session.open(first.context("the server has no text channel")?).await?;
@@ -91,8 +88,8 @@ impl Session {
             tokio::select! {
                 // Shows pending events before the next line is run.
                 biased;
-                event = self.events.recv() => self.receive(event)?,
-                line = self.console.next(), if self.wait_until.is_none() && !input_ended => match line {
+                event = self.gateway.next() => event.and_then(|(kind, data)| self.receive(&kind, data))?,
+                line = self.console.lines.recv(), if self.wait_until.is_none() && !input_ended => match line {
                     Some(line) if line.trim() == "/quit" => return Ok(()),
                     Some(line) => {
                         // An error of the line is shown, and the session goes on.
@@ -120,15 +117,15 @@ impl Session {
         self.directory.find_name(id).unwrap_or("#unknown")
     }
 
-    fn receive(&mut self, event: Option<anyhow::Result<Event>>) -> anyhow::Result<()> {
-        let (kind, data) = event.context("the connection to the sandbox is closed")??;
-        self.directory.apply(&kind, &data);
-        match kind.as_str() {
+    fn receive(&mut self, kind: &str, data: Value) -> anyhow::Result<()> {
+        self.directory.apply(kind, &data);
+        match kind {
             "MESSAGE_CREATE" => self.receive_message(data),
             "MESSAGE_UPDATE" if self.find_shown(&data).is_some() => self.receive_message(data),
             "TYPING_START" if data["channel_id"] == self.channel.as_str() && data["user_id"] != self.directory.me.as_str() => {
-                let (who, name) = (text(&data["user_id"]), self.directory.user_name(&data["member"]["user"]));
-                if self.mentioned.insert(who.to_owned()) { self.note(&format!("{name} is typing…")) } else { Ok(()) }
+                let name = self.directory.user_name(&json!({ "id": data["user_id"] }));
+                let is_new = self.mentioned.insert(text(&data["user_id"]).to_owned());
+                if is_new { self.note(&format!("{name} is typing…")) } else { Ok(()) }
             }
             "INTERACTION_FAILURE" => self.console.print("That command or button got no answer in time. Try again in a moment."),
             "INTERACTION_MODAL_CREATE" => self.console.print("That opens a form. Use the chat page for it."),
@@ -177,6 +174,7 @@ impl Session {
         match word {
             "" => Ok(()),
             "?" if rest.is_empty() => self.help().await,
+            "/reply" | "/file" | "/press" if rest.is_empty() => bail!("Type ? to see what {word} needs."),
             "/reply" => {
                 let reference = json!({ "message_id": self.get_shown(first)?["id"], "fail_if_not_exists": false });
                 self.say(others, reference, None).await
@@ -218,8 +216,8 @@ impl Session {
     }
 
     fn get_shown(&self, number: &str) -> anyhow::Result<&Value> {
-        let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        at.and_then(|at| self.shown.get(at)).with_context(|| format!("There is no message “{}” on the screen.", clean(number)))
+        let message = find_numbered(&self.shown, number).filter(|message| message["channel_id"] == self.channel.as_str());
+        message.with_context(|| format!("There is no message “{}” in this channel.", clean(number)))
     }
 
     async fn say(&mut self, text: &str, reply_to: Value, file: Option<&str>) -> anyhow::Result<()> {
@@ -235,9 +233,9 @@ impl Session {
 
     async fn press(&mut self, message: &str, control: &str) -> anyhow::Result<()> {
         let on = self.get_shown(message)?;
-        let at = control.parse::<usize>().ok().and_then(|control| control.checked_sub(1));
-        let data = at.and_then(|at| list_interactions(on).into_iter().nth(at));
-        let data = data.with_context(|| format!("Message {message} has no button or option “{}”.", clean(control)))?;
+        let interactions = list_interactions(on);
+        let data = find_numbered(&interactions, control)
+            .with_context(|| format!("Message {message} has no button or option “{}”.", clean(control)))?;
         let application = on["application_id"].as_str().unwrap_or(text(&on["author"]["id"]));
         self.interact(json!({ "type": 3, "application_id": application, "message_id": on["id"], "data": data })).await
     }
@@ -271,7 +269,7 @@ impl Session {
         }
         let person = self.directory.find_id('@', name).with_context(unknown)?;
         let channel = self.rest.post("/users/@me/channels", &json!({ "recipient_id": person })).await?;
-        self.directory.add_channel(&channel);
+        self.directory.add(&channel);
         Ok(text(&channel["id"]).to_owned())
     }
 
@@ -285,6 +283,11 @@ impl Session {
         }
         list(&messages).iter().rev().try_for_each(|message| self.show(message.clone()))
     }
+}
+
+/// The item with a number as people count.
+fn find_numbered<'a>(items: &'a [Value], number: &str) -> Option<&'a Value> {
+    items.get(number.parse::<usize>().ok()?.checked_sub(1)?)
 }
 
 #[cfg(test)]

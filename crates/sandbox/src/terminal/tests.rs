@@ -88,7 +88,7 @@ impl Stage {
 }
 
 async fn run_with(api: String, token: String, console: Console) -> anyhow::Result<()> {
-    Session::join(&api, token, console).await?.run().await
+    Session::join(&api, &token, console).await?.run().await
 }
 
 #[tokio::test]
@@ -135,13 +135,13 @@ async fn a_wrong_line_is_explained_and_ends_nothing() {
         .play(&format!("/reply 9 x\n/reply 1\n/channel nowhere\n/channel @nobody\n/nonsense\n/file /no/such/file\n/press 1\n/press\n{long}\n/wait soon\n/wait 0\nstill here\n/quit"))
         .await;
     for expected in [
-        "There is no message “9” on the screen.",
+        "There is no message “9” in this channel.",
         "There is no channel or member nowhere. /channel lists the channels.",
         "There is no channel or member @nobody.",
         "There is no command /nonsense. Type ? to see what there is.",
         "Not sent: reading /no/such/file",
-        "There is no message “1” on the screen.",
-        "There is no message “” on the screen.",
+        "There is no message “1” in this channel.",
+        "Type ? to see what /press needs.",
         "Not sent: Must be 2000 or fewer in length.",
         "/wait soon: invalid digit",
         "No answer in that time.",
@@ -219,6 +219,26 @@ async fn commands_and_buttons_of_the_team_are_used() {
     ] {
         assert!(shown.contains(expected), "“{expected}” is missing in:\n{shown}");
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_there_already_is_not_waited_for() {
+    let stage = Stage::set().await;
+    let bot = stage.sandbox.bots().remove(0);
+    let serving = tokio::spawn(serve(stage.sandbox.api_url(), stage.sandbox.gateway_url(), stage.sandbox.guild_id(), bot));
+    while !commands_are_there(&stage).await {
+        tokio::task::yield_now().await;
+    }
+    let output = Output::default();
+    let (typed, client) = stage.type_lines(&output);
+    typed.send("/ask costs?".to_owned()).expect("the client reads");
+    output.wait_for("You asked: costs?").await;
+    for line in ["/wait 600", "waited", "/quit"] {
+        typed.send(line.to_owned()).expect("the client reads");
+    }
+    client.await.expect("no panic").expect("the client quits");
+    serving.abort();
+    assert!(output.text().contains("You\n     waited"), "{}", output.text());
 }
 
 async fn commands_are_there(stage: &Stage) -> bool {
