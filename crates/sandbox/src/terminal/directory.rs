@@ -20,7 +20,7 @@ impl Directory {
             "READY" => text(&data["user"]["id"]).clone_into(&mut self.me),
             "GUILD_CREATE" => text(&data["id"]).clone_into(&mut self.guild),
             "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" | "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => {
-                self.add(data)
+                self.add(data);
             }
             "CHANNEL_DELETE" | "THREAD_DELETE" => drop(self.names.remove(text(&data["id"]))),
             _ => return,
