@@ -13,7 +13,7 @@ use kernel::persona::file;
 use teamroom::config;
 
 /// The features in order. A feature may import only earlier ones.
-const FEATURES: [&str; 7] = ["chat", "memory", "backlog", "schedule", "meeting", "reminders", "standup"];
+const FEATURES: [&str; 8] = ["chat", "memory", "backlog", "schedule", "meeting", "reminders", "standup", "backup"];
 
 /// The features that others build on. Nobody mentions any other one, so that it can be removed.
 const FOUNDATIONS: [&str; 4] = ["chat", "backlog", "schedule", "meeting"];

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 
 use crate::app::{self, Beside, shutdown};
-use crate::cli::{Globals, INTERRUPTED, setting, terminal};
+use crate::cli::{COMMON, Globals, INTERRUPTED, setting, terminal};
 use crate::config::Config;
 use crate::features::{Shown, TerminalCommand};
 use crate::store::Store;
@@ -17,7 +17,7 @@ use kernel::time::{Clock, SystemClock};
 
 /// A command of the team with its arguments.
 pub(super) fn subcommand(spec: &CommandSpec) -> Command {
-    let json = Arg::new("json").long("json").global(true).action(ArgAction::SetTrue).help("Print JSON");
+    let json = Arg::new("json").long("json").global(true).action(ArgAction::SetTrue).help("Print JSON").help_heading(COMMON);
     describe(spec).arg(json)
 }
 

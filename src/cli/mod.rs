@@ -3,6 +3,7 @@
 //! work, and prints. It contains no decisions.
 
 mod ask;
+mod backup;
 mod completions;
 mod db;
 mod doctor;
@@ -36,8 +37,12 @@ struct Cli {
     command: Special,
 }
 
+/// Under it, the help of a command lists the options that others have too, after its own.
+const COMMON: &str = "Common options";
+
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = COMMON)]
 struct Globals {
     /// The configuration file; by default `teamroom.toml` here, if there is one.
     #[arg(long, global = true, value_name = "FILE")]
@@ -68,6 +73,10 @@ enum Special {
     Trace(trace::Args),
     /// Show what is in the database and whether it is sound.
     Db(db::Args),
+    /// Write a copy of the database into a file, beside a running team or without one.
+    Backup(backup::BackupArgs),
+    /// Put a backup in the place of the database, while no team runs.
+    Restore(backup::RestoreArgs),
     /// Print a script that completes commands in a shell.
     Completions(completions::Args),
 }
@@ -121,6 +130,8 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
         Special::Ask(args) => Box::pin(ask::run(&globals, args)).await,
         Special::Trace(args) => trace::run(&globals, args).await,
         Special::Db(args) => db::run(&globals, args).await,
+        Special::Backup(args) => backup::back_up(&globals, args).await,
+        Special::Restore(args) => backup::restore(&globals, args).await,
         Special::Completions(args) => {
             completions::print(&args, &mut command(registry));
             Ok(())

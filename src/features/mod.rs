@@ -2,6 +2,7 @@
 //! [`Feature`]. Without its two lines here and its folder it is gone.
 
 pub mod backlog;
+pub mod backup;
 pub mod chat;
 mod feature;
 pub mod meeting;
@@ -27,6 +28,7 @@ pub const FEATURES: &[&dyn Feature] = &[
     &memory::MemoryFeature,
     &schedule::ScheduleFeature,
     &standup::StandupFeature,
+    &backup::BackupFeature,
 ];
 
 /// The commands of all features, for a team on `platform`.

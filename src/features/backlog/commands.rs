@@ -59,7 +59,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
     let how = || ArgumentSpec::text("how", 2000, "How to do it");
     let why = || ArgumentSpec::text("why", 2000, "Why it is worth doing");
     let owner = || ArgumentSpec::reference("owner", "owner", "Owner: a persona, a person by name or mention, or me");
-    let urgency = || ArgumentSpec::choice("urgency", URGENCIES, "Urgency; backlog by default");
+    let urgency = |about| ArgumentSpec::choice("urgency", URGENCIES, about);
     let due = |about| ArgumentSpec::text("due", 60, about);
     let criterion = |about| ArgumentSpec::text("criterion", 2000, about).many();
     let criteria = || ArgumentSpec::text("criteria", 2000, "Conditions for being done, with a semicolon between them");
@@ -86,7 +86,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(what().required())
                 .argument(owner())
                 .argument(due("When it is due: friday, tomorrow at 15:00, 2026-12-01"))
-                .argument(urgency())
+                .argument(urgency("How soon; backlog by default"))
                 .argument(how())
                 .argument(why())
                 .argument(ArgumentSpec::choice("kind", KINDS, "Type of work; the team decides by default"))
@@ -123,7 +123,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(why())
                 .argument(owner())
                 .argument(due("When it is due, such as friday; none takes the date away"))
-                .argument(urgency())
+                .argument(urgency("How soon"))
                 .argument(ArgumentSpec::choice("kind", KINDS, "Type of work"))
                 .argument(criterion("A condition for being done, replacing all earlier ones; may be repeated"))
                 .argument(criteria()),

@@ -1,6 +1,7 @@
 //! The store: one test per guarantee, on SQLite and PostgreSQL.
 
 mod asks;
+mod backup;
 pub(crate) mod crash;
 mod events;
 mod identities;
@@ -31,7 +32,7 @@ use sample::noon;
 /// A separate database for each test.
 pub(crate) struct Home {
     pub(crate) url: SecretString,
-    directory: tempfile::TempDir,
+    pub(crate) directory: tempfile::TempDir,
 }
 
 impl Home {

@@ -119,7 +119,7 @@ impl Stage {
         Relay::start(self.store.database(), self.wall.clone(), Redactor::new(&[]), clock, TaskTracker::new(), stop.clone())
     }
 
-    /// The next process delivers, so many seconds after noon.
+    /// Time passes, and a new process delivers what is due by then.
     async fn deliver(&self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds));
         let stop = CancellationToken::new();

@@ -34,9 +34,9 @@ pub enum JournalEntry {
         status: CallStatus,
         trace: Option<Trace>,
     },
-    /// The reply before it says that something was done which was not. The model is told so once.
+    /// The last reply claimed something that was not done. The model is told so once.
     SentBack { why: String },
-    /// What the reply before it is worth. `model` is empty if code said so.
+    /// The verdict on the last reply. `model` is empty if code said so.
     Judged { verdict: AnswerVerdict, model: String },
     /// A step of the one who grades what the run made. No part of the run itself.
     Graded { by: PersonaSlug, round: u32, entry: Box<JournalEntry> },

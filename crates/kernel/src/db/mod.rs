@@ -3,6 +3,7 @@
 //! Knows no tables. `sqlx::Any` would be shorter, but it cannot read times and booleans from both databases. So each statement is expanded
 //! for both typed pools.
 
+pub mod backup;
 mod column;
 mod database;
 mod effect;

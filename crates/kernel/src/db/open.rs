@@ -1,8 +1,11 @@
 //! Opens a database: lock, connect, migrate.
 
+use std::path::Path;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 use sqlx::migrate::{Migrate, MigrateError, Migrator};
-use sqlx::{PgPool, SqlitePool};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, PgPool, SqliteConnection, SqlitePool};
 
 use crate::db::{Db, Leadership, Pools, Result, StoreError, postgres, sqlite};
 use crate::events;
@@ -114,6 +117,25 @@ fn unreachable(error: StoreError, place: &str) -> StoreError {
             "{place} does not respond ({reason}). Check that PostgreSQL runs there, or correct DATABASE_URL"
         )),
         other => other,
+    }
+}
+
+/// Checks that a SQLite file is whole and of a team whose schema this program knows.
+pub(super) async fn check_copy(path: &Path) -> Result<()> {
+    let place = path.display().to_string();
+    let mut copy = SqliteConnection::connect_with(&SqliteConnectOptions::new().filename(path).read_only(true).immutable(true)).await?;
+    let damage: Vec<String> = sqlx::query_scalar("PRAGMA quick_check(3)").fetch_all(&mut copy).await?;
+    if damage != ["ok"] {
+        return Err(StoreError::Corrupt(damage.join("; ")));
+    }
+    let applied = copy.list_applied_migrations(APPLIED).await.unwrap_or_default();
+    if applied.is_empty() {
+        return Err(StoreError::Other("is the database of another program".into()));
+    }
+    match check_schema(&mut copy, &SQLITE, &place).await {
+        // It is brought up to date at the next start.
+        Err(StoreError::OlderSchema { .. }) => Ok(()),
+        known => known,
     }
 }
 

@@ -83,6 +83,10 @@ impl Address {
         Ok(Self { options, path })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The file's name, for people.
     pub(super) fn place(&self) -> String {
         self.path.display().to_string()

@@ -231,7 +231,7 @@ impl Backlog {
     }
 }
 
-/// The person that `me` stands for.
+/// Who `me` is. None if no person asks.
 pub(super) fn me(asker: &Asker) -> Option<(&UserId, &str)> {
     match asker {
         Asker::Person { id, name, .. } => Some((id, name)),

@@ -105,7 +105,7 @@ impl OutboundMessage {
     }
 }
 
-/// Ends the beginning of a text that goes on in a file.
+/// Stands at the end of a shortened text, whose whole is in a file.
 const MORE: &str = "\n…";
 
 /// The kind of a message. It keeps the team's notices out of conversations.

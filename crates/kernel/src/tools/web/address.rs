@@ -21,7 +21,7 @@ const IPV4_INSIDE: [([u8; 4], u32, &str); 17] = [
     ([198, 18, 0, 0], 15, "is for benchmarks"),
     ([198, 51, 100, 0], 24, "is for documentation"),
     ([203, 0, 113, 0], 24, "is for documentation"),
-    ([224, 0, 0, 0], 4, "is for many receivers"),
+    ([224, 0, 0, 0], 4, "is for multicast"),
     ([240, 0, 0, 0], 4, "is reserved"),
 ];
 
@@ -62,7 +62,7 @@ fn why_inside_v6(address: Ipv6Addr) -> Option<&'static str> {
         0x2000..=0x3fff => find_isatap(address).and_then(why_inside_v4),
         0xfe80..=0xfebf => Some("is link-local"),
         0xfc00..=0xfdff => Some("is private"),
-        0xff00.. => Some("is for many receivers"),
+        0xff00.. => Some("is for multicast"),
         _ => Some("is reserved"),
     }
 }

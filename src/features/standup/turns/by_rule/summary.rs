@@ -16,6 +16,10 @@ use kernel::time::Today;
 /// The most names in a line. The rest is counted.
 const NAMED: usize = 4;
 
+/// The most characters of a name, and of what a feed tells of itself.
+const NAME: usize = 60;
+const STORY: usize = 140;
+
 /// The most lines (STAND-13).
 pub(crate) const LINES: usize = 3;
 
@@ -33,8 +37,8 @@ const VALUES: usize = 3;
 pub(crate) fn sum_up(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
     let (page, today) = (asked.page, roster.today(now));
     let matters = list_matters(page);
-    let tensions = list_names(asked.cross_check.tensions.iter().map(|tension| tension.subject.as_str()));
-    let failing = list_names(page.feeds.iter().filter(|feed| feed.outcome.is_err()).map(|feed| feed.feed.as_str()));
+    let tensions = list_names(asked.cross_check.tensions.iter().map(|tension| foreign(&tension.subject, NAME)));
+    let failing = list_names(page.feeds.iter().filter(|feed| feed.outcome.is_err()).map(|feed| foreign(&feed.feed, NAME)));
     let troubles = [
         tell_blocked(page),
         wait_for(asked.open, roster, today),
@@ -163,13 +167,16 @@ fn tell_headline(feed: &PageFeed, item: &PageItem) -> String {
 fn list_new(page: &SharedPage) -> Option<String> {
     let watching = page.feeds.iter().filter(|feed| !feed.is_own() && !feed.is_news());
     let readings = watching.filter_map(|feed| Some((feed, feed.reading()?)));
-    let news: Vec<String> = readings.filter_map(|(feed, reading)| Some(format!("{} {}", feed.feed, tally(reading)?))).collect();
-    list_names(news.iter().map(String::as_str))
+    list_names(readings.filter_map(|(feed, reading)| {
+        let number = tally(reading)?;
+        let told = reading.story.first().map_or(number, |story| foreign(story.trim_end_matches('.'), STORY));
+        Some(format!("{} {told}", foreign(&feed.feed, NAME)))
+    }))
 }
 
 /// The first names and the number of others. None if empty.
-fn list_names<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
-    let names: Vec<String> = names.map(|name| foreign(name, 60)).collect();
+fn list_names(names: impl Iterator<Item = String>) -> Option<String> {
+    let names: Vec<String> = names.collect();
     let others = names.len().saturating_sub(NAMED);
     let others = if others > 0 { format!(" and {others} more") } else { String::new() };
     (!names.is_empty()).then(|| format!("{}{others}", names[..names.len().min(NAMED)].join(", ")))

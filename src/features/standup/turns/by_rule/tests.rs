@@ -159,6 +159,10 @@ fn the_summary_names_what_matters_first_and_the_news_in_three_lines() {
         "In the news: \"Great shop but paying failed twice today, part 2\" (reviews). New since Fri 20 Nov, 09:00: repository 14 commits.",
     ];
     assert_eq!(sum_up(&first.conclude_asked(), &first.roster, now()), told);
+    let repository = first.page.feeds.iter_mut().find(|feed| feed.feed == "repository").unwrap();
+    repository.outcome.as_mut().unwrap().story = vec!["14 commits by Ada, mostly in src/shop (9).".into(), "Of them 2 only tests.".into()];
+    let told = sum_up(&first.conclude_asked(), &first.roster, now()).join("\n");
+    assert!(told.ends_with("New since Fri 20 Nov, 09:00: repository 14 commits by Ada, mostly in src/shop (9)."), "{told}");
     let quiet = Standup::quiet();
     assert_eq!(sum_up(&quiet.conclude_asked(), &quiet.roster, now()), ["All quiet: nothing changed in 5 feeds since Fri 20 Nov, 09:00."]);
 }
