@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use crate::agent::AnswerVerdict;
+use crate::agent::{AnswerVerdict, SpeechAct};
 use crate::agent::files::{File, PartRead, Search};
 use crate::agent::offline::wording::{block_quote, count, failure, foreign, spell};
 use crate::agent::offline::{Draft, OfflineQuestion};
@@ -39,6 +39,8 @@ pub(super) struct Material {
     failures: Vec<String>,
     /// The same of feeds that only measure. Told if nothing else was found.
     unmeasured: Vec<String>,
+    /// From when on feeds were searched, in words. None if there are none.
+    of: Option<String>,
 }
 
 /// Collects the material.
@@ -46,7 +48,7 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
     let looked_at = asked.files.focus.iter().chain(&asked.files.near).filter(|file| file.text.is_some());
     let looked_at = looked_at.map(|file| cited(file, false, asked)).collect();
     let search = Search::new(asked.files, |file, is_older| cited(file, is_older, asked));
-    let mut material = Material { search, looked_at, failures: Vec::new(), unmeasured: Vec::new() };
+    let mut material = Material { search, looked_at, failures: Vec::new(), unmeasured: Vec::new(), of: None };
     let since = range.map_or(asked.now - TimeDelta::days(FACT_DAYS), |range| range.since);
     let until = range.map_or(asked.now, |range| range.until);
     let query = FeedQuery { now: asked.now, since, until, limit: FACTS };
@@ -71,7 +73,8 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
                     material.looked_at.push(foreign(feed.name(), 100));
                     continue;
                 }
-                material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), asked.today().show(since)));
+                material.looked_at.push(foreign(&reading.source, 100));
+                material.of = Some(range.map_or_else(|| format!("of the last {FACT_DAYS} days"), |range| format!("({})", range.label)));
                 let told = reading.items.iter().filter(|item| !is_the_question(feed, item, asked.text));
                 told.for_each(|item| material.add_fact(feed.name(), item, asked));
             }
@@ -155,13 +158,30 @@ impl Material {
 
     /// Says that nothing was found, and what was searched.
     pub(super) fn nothing_found(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
-        let subject: Vec<_> = asked_words(asked.text, query);
+        let mut subject: Vec<_> = asked_words(asked.text, query);
+        let meant: Vec<(&File, &str)> = asked.files.list_meant().collect();
+        let named: Vec<String> = meant.iter().flat_map(|(file, _)| terms_of(&file.name.replace('.', " "))).collect();
+        subject.retain(|word| !terms_of(word).iter().any(|term| named.contains(term)));
         let looked = if self.looked_at.is_empty() {
-            format!("I have nothing to look {} up in: no file was posted here lately", quoted(&subject))
+            format!("I have no feed or file that could tell me about {}", quoted(&subject))
         } else {
-            format!("I found nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
+            let of = self.of.as_ref().map_or(String::new(), |of| format!(" {of}"));
+            format!("I found nothing about {} in {}{of}", quoted(&subject), listed(&self.looked_at))
         };
-        let mut draft = Draft::unknown(format!("{looked}. Connect a model for a fuller answer."));
+        let fuller = match asked.act {
+            SpeechAct::Request => "To do more than look things up, I need a language model.",
+            _ => "Connect a model for a fuller answer.",
+        };
+        let mut draft = Draft::unknown(format!("{looked}. {fuller}"));
+        // What a short file says is seen at a glance.
+        if let [(file, text)] = meant.as_slice()
+            && !text.trim().is_empty()
+            && text.len() <= QUOTE
+        {
+            draft.line(format!("**{}** says:", foreign(&file.name, 100)));
+            draft.line(block_quote(text.trim()));
+            draft.sources.push(foreign(&file.name, 100));
+        }
         draft.lines.extend(self.failures.iter().chain(&self.unmeasured).cloned());
         draft
     }
@@ -185,7 +205,11 @@ fn quoted(words: &[String]) -> String {
 
 fn listed(names: &[String]) -> String {
     let shown = names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > 5 { format!("{shown} and {} more", names.len() - 5) } else { shown }
+    match (names.len().checked_sub(5).filter(|more| *more > 0), shown.rsplit_once(", ")) {
+        (Some(more), _) => format!("{shown} and {more} more"),
+        (None, Some((first, last))) => format!("{first} and {last}"),
+        (None, None) => shown,
+    }
 }
 
 /// Notes how much of a large file is quoted.

@@ -3,9 +3,6 @@
 use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::persona::Persona;
 
-/// How to connect a model, in one line.
-const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` to change that.";
-
 pub(super) fn greet(asked: &OfflineQuestion<'_>) -> Draft {
     let abilities = abilities(asked.persona);
     Draft::from(format!("Hello, {} here ({}). You can ask me {}.", asked.persona.name, asked.persona.role, abilities.join(", or ")))
@@ -33,10 +30,15 @@ pub(super) fn help(asked: &OfflineQuestion<'_>) -> Draft {
     draft
 }
 
-/// Explains that the question needs a model, what works without one, and how to connect one.
+/// Says that something was heard. It promises nothing, because nobody understood it.
+pub(super) fn acknowledge() -> Draft {
+    Draft { is_bare: true, ..Draft::from("Thanks for letting me know.") }
+}
+
+/// Explains that the question needs a model, and what works without one. How to connect one is said once a day.
 pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
     Draft::unknown(format!(
-        "I can't judge that without a language model. I can only quote feeds and files. {HOW_TO_THINK}\nAs {} ({}) I can answer {}.",
+        "I can't judge that without a language model. As {} ({}) I can answer {}.",
         asked.persona.name,
         asked.persona.role,
         abilities(asked.persona).join(", or ")
@@ -44,7 +46,11 @@ pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
 }
 
 pub(super) fn cannot_read_pages() -> Draft {
-    Draft::unknown(format!("I can't read pages without a language model. Post the text as a file, and I can quote it. {HOW_TO_THINK}"))
+    Draft::unknown("I can't read pages without a language model. Post the text as a file, and I can quote it.")
+}
+
+pub(super) fn nothing_to_outline() -> Draft {
+    Draft::unknown("I see no file here to summarise. Post one, or reply to the message that has it.")
 }
 
 pub(super) fn no_feeds(asked: &OfflineQuestion<'_>) -> Draft {
