@@ -10,7 +10,7 @@ use crate::features::chat::rules::words::{self, Sense};
 const MOST_STOP_WORDS: usize = 12;
 
 /// A longer text is more than the name of a thing.
-const STATEMENT_WORDS: usize = 6;
+const STATEMENT_WORDS: usize = 5;
 
 /// A longer text is more than thanks.
 const MOST_THANKS_WORDS: usize = 8;

@@ -7,10 +7,10 @@ mod files;
 
 use chrono::{DateTime, Utc};
 
-use crate::agent::{PlaceNote, Prompt};
 use crate::agent::files::Files;
 use crate::agent::prompt;
 use crate::agent::prompt::{Block, Turn};
+use crate::agent::{PlaceNote, Prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::{Annotation, AnnotationKind};
 use crate::chat::text::is_subtext;
@@ -137,7 +137,8 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         ("heard", chars_of(&heard)),
         ("question", question.chars().count()),
     ];
-    let before = starter.into_iter().chain(notes).chain(spans).chain(transcript).chain(titles).chain(files).chain(feeds).chain(lessons).chain(heard);
+    let before =
+        starter.into_iter().chain(notes).chain(spans).chain(transcript).chain(titles).chain(files).chain(feeds).chain(lessons).chain(heard);
     let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
     let system = prompt::render_system(input.team, input.roster, input.persona);
     let message = prompt::render_turn(&Turn {

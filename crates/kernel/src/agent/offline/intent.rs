@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::agent::SpeechAct;
 use crate::memory::retrieval::{Query, cut, words_of};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
@@ -38,6 +39,8 @@ pub(super) struct Understood {
     pub topic: Query,
     /// All of it but names and the range.
     pub whole: Query,
+    /// It wants something done that is more than looking something up: "send an email".
+    pub wants_deed: bool,
     /// It says nothing but names: "kelly?".
     pub only_calls: bool,
     /// It says nothing but a range: "and last week?".
@@ -83,6 +86,9 @@ const CHANGES: &[&str] = &[
     "updates",
 ];
 const OUTLINE: &[&str] = &["summarise", "summarize", "summary", "outline", "overview", "tldr"];
+/// Verbs that ask for what is known, besides those that are no subject of a question.
+const LOOKING_UP: &[&str] =
+    &["answer", "check", "describe", "go", "help", "list", "quote", "read", "report", "see", "search", "speak", "talk"];
 /// Places of changes. They are not a subject in a question about changes.
 const SURROUNDINGS: &[&str] = &[
     "around",
@@ -114,7 +120,7 @@ const SURROUNDINGS: &[&str] = &[
 const MAX_CHARS: usize = 2000;
 
 /// Interprets a question to `persona`.
-pub(super) fn understand(text: &str, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Understood {
+pub(super) fn understand(text: &str, act: SpeechAct, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Understood {
     let text = without_invisible(text);
     let mut words = words_of(&cut(&text, MAX_CHARS));
     words.retain(|word| roster.find_named(word).is_none());
@@ -129,7 +135,9 @@ pub(super) fn understand(text: &str, persona: &Persona, roster: &Roster, now: Da
     ignored.extend(words_used_up(intent).map(str::to_owned));
     let only_calls = words.is_empty() && range.is_none();
     let only_range = range.is_some() && only_joins(&words);
-    Understood { intent, topic: Query::parse(&words.join(" "), &ignored), whole, range, only_calls, only_range }
+    let wants_deed = find_verb(&words, act).is_some_and(|verb| !looks_up(verb)) && matches!(intent, Intent::Question | Intent::Judgement);
+    ignored.extend(find_verb(&words, act).filter(|verb| looks_up(verb)).map(str::to_owned));
+    Understood { wants_deed, intent, topic: Query::parse(&words.join(" "), &ignored), whole, range, only_calls, only_range }
 }
 
 fn intent_of(words: &[String], has_range: bool) -> Intent {
@@ -167,17 +175,29 @@ fn intent_of(words: &[String], has_range: bool) -> Intent {
         Intent::Judgement
     } else if has(OUTLINE) && (has_range || (has(&["what", "whats"]) && has(CHANGES))) {
         Intent::Changes
-    } else if has(OUTLINE)
-        || ["what is in", "whats in", "this about", "it about"].iter().any(|phrase| says(phrase))
-    {
+    } else if has(OUTLINE) || ["what is in", "whats in", "this about", "it about"].iter().any(|phrase| says(phrase)) {
         Intent::Outline
-    } else if has(CHANGES)
-        || (has_range && only_joins(words))
-    {
+    } else if has(CHANGES) || (has_range && only_joins(words)) {
         Intent::Changes
     } else {
         Intent::Question
     }
+}
+
+/// The verb of a request: "kelly, please send …", "could you send …".
+fn find_verb(words: &[String], act: SpeechAct) -> Option<&str> {
+    let asks_you = |pair: &[String]| ["can", "could", "would", "will"].contains(&pair[0].as_str()) && pair[1] == "you";
+    let at = match words.windows(2).position(asks_you) {
+        Some(at) => at + 2,
+        None if act == SpeechAct::Request => 0,
+        None => return None,
+    };
+    words[at..].iter().map(String::as_str).find(|word| !["please", "kindly", "just", "also", "and", "now", "ok", "hey"].contains(word))
+}
+
+/// Whether a verb asks for what is known.
+fn looks_up(verb: &str) -> bool {
+    LOOKING_UP.contains(&verb) || OUTLINE.contains(&verb) || Query::parse(verb, &[]).terms.is_empty()
 }
 
 /// Whether nothing is said that is a subject of its own: "and … ?".
@@ -232,7 +252,7 @@ mod tests {
 
     fn understood(text: &str) -> Understood {
         let roster = roster();
-        understand(text, roster.coordinator(), &roster, now())
+        understand(text, SpeechAct::Other, roster.coordinator(), &roster, now())
     }
 
     #[test]
@@ -281,6 +301,24 @@ mod tests {
         }
         let topic = understood("sentinel, what changed with the soft stop this week?").topic;
         assert_eq!(topic.terms.iter().map(|(term, _)| term.as_str()).collect::<Vec<_>>(), ["soft", "stop"]);
+    }
+
+    #[test]
+    fn to_do_something_is_told_from_looking_something_up() {
+        let roster = roster();
+        let wants = |text: &str, act| understand(text, act, roster.coordinator(), &roster, now()).wants_deed;
+        for text in ["kelly, add it to the backlog", "please send an email to Ann", "remember that the crane is blue"] {
+            assert!(wants(text, SpeechAct::Request), "{text}");
+        }
+        assert!(wants("kelly, can you call the printer?", SpeechAct::Question));
+        for text in
+            ["kelly, show me the plan", "search for the port strike", "vince, list all costs", "summarise the plan", "kelly, report"]
+        {
+            assert!(!wants(text, SpeechAct::Request), "{text}");
+        }
+        for text in ["could you tell me who did it?", "what does the plan say?", "can you look at the costs?"] {
+            assert!(!wants(text, SpeechAct::Question), "{text}");
+        }
     }
 
     #[test]

@@ -15,8 +15,8 @@ pub mod wording;
 
 use chrono::{DateTime, Utc};
 
-use crate::agent::{AnswerVerdict, PlaceNote, SpeechAct};
 use crate::agent::files::{Files, PartRead, remark_on_parts};
+use crate::agent::{AnswerVerdict, PlaceNote, SpeechAct};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::text::Subtext;
 use crate::feeds::Feed;
@@ -90,7 +90,14 @@ struct Draft {
 impl Draft {
     /// Without lines and sources. It does not know before one of its sources has said something.
     fn empty() -> Self {
-        Self { lines: Vec::new(), sources: Vec::new(), verdict: AnswerVerdict::DoesNotKnow, parts: Vec::new(), tells_unread: false, is_bare: false }
+        Self {
+            lines: Vec::new(),
+            sources: Vec::new(),
+            verdict: AnswerVerdict::DoesNotKnow,
+            parts: Vec::new(),
+            tells_unread: false,
+            is_bare: false,
+        }
     }
 
     /// Says that there is no answer.
@@ -111,7 +118,7 @@ impl<L: Into<String>> From<L> for Draft {
 
 /// Answers a question. Never fails: unreadable sources are mentioned in the answer.
 pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
-    let understood = understand(asked.text, asked.persona, asked.roster, asked.now);
+    let understood = understand(asked.text, asked.act, asked.persona, asked.roster, asked.now);
     let Draft { mut lines, sources, verdict, parts, tells_unread, is_bare } = draft(asked, &understood).await;
     if !tells_unread {
         lines.extend(asked.files.list_notes().iter().map(|note| Subtext(foreign(note, 300)).to_string()));
@@ -128,13 +135,18 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
     match understood.intent {
         Intent::Greeting | Intent::Thanks | Intent::Team | Intent::Help => {}
         _ if asked.files.is_closed => return sources::unread(asked),
-        _ if asked.act == SpeechAct::Statement && !asked.is_about_files() => return team::acknowledge(),
+        _ if asked.act == SpeechAct::Statement => {
+            return if asked.is_about_files() { sources::receive(asked) } else { team::acknowledge() };
+        }
         Intent::Outline | Intent::Changes | Intent::Question => {
             if let Some(draft) = notes::tell(asked, understood) {
                 return draft;
             }
         }
         _ => {}
+    }
+    if understood.wants_deed && !asked.is_about_files() {
+        return team::cannot_do();
     }
     if understood.only_range && asks_costs_before(asked) {
         return costs::tell(asked, understood.range.as_ref()).await;
@@ -174,8 +186,9 @@ async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: In
     match (material.quote(asked, &query), memories::tell_documents(asked, &query)) {
         (Some(quoted), Some(document)) if !answers(&quoted) && answers(&document) => document,
         (Some(draft), _) | (None, Some(draft)) => draft,
-        _ if memories::has_more(asked, &query) => memories::tell_rest(asked, &query),
         _ if asked.text.contains("://") => team::cannot_read_pages(),
+        _ if sources::asks_for_files(asked, &query) => sources::list_files(asked),
+        _ if memories::has_more(asked, &query) => memories::tell_rest(asked, &query),
         _ if intent == Intent::Judgement || query.is_empty() => team::cannot_judge(asked),
         _ => material.nothing_found(asked, &query),
     }
@@ -188,7 +201,7 @@ fn find_asked_before(asked: &OfflineQuestion<'_>) -> Option<Understood> {
     let is_answered = |at: usize| asked.transcript.get(at + 1).is_some_and(|next| matches!(next.speaker, Speaker::Persona(_)));
     let mut before = asked.transcript.iter().enumerate().rev().filter(|(_, line)| by_person(line));
     let (_, line) = before.find(|(at, line)| asks(line) || is_answered(*at))?;
-    Some(understand(&line.text, asked.persona, asked.roster, asked.now))
+    Some(understand(&line.text, SpeechAct::Other, asked.persona, asked.roster, asked.now))
 }
 
 /// "And last week?", after "what did we spend this week?".

@@ -2,10 +2,10 @@
 
 use chrono::TimeDelta;
 
-use crate::agent::{AnswerVerdict, SpeechAct};
 use crate::agent::files::{File, PartRead, Search};
 use crate::agent::offline::wording::{block_quote, count, failure, foreign, spell};
 use crate::agent::offline::{Draft, OfflineQuestion};
+use crate::agent::{AnswerVerdict, SpeechAct};
 use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
 use crate::memory::retrieval::{Hit, Query, cut, headings_of, terms_of};
 use crate::time_phrase::TimeRange;
@@ -23,6 +23,9 @@ const FACTS: usize = 500;
 const TELLING: [&str; 5] = ["backlog", "git", "github", "rss", "search"];
 /// Feeds with values that people ask for. What the team itself costs and does is told otherwise.
 const MEASURING: [&str; 4] = ["backlog", "git", "github", "http_json"];
+
+/// The most files that are listed.
+const FILES: usize = 20;
 
 /// A longer question is not repeated.
 const MOST_WORDS: usize = 5;
@@ -204,11 +207,16 @@ fn quoted(words: &[String]) -> String {
 }
 
 fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-    match (names.len().checked_sub(5).filter(|more| *more > 0), shown.rsplit_once(", ")) {
-        (Some(more), _) => format!("{shown} and {more} more"),
-        (None, Some((first, last))) => format!("{first} and {last}"),
-        (None, None) => shown,
+    match names.get(..5).filter(|_| names.len() > 5) {
+        Some(shown) => format!("{} and {} more", shown.join(", "), names.len() - 5),
+        None => join(names),
+    }
+}
+
+fn join(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        names => names.concat(),
     }
 }
 
@@ -230,6 +238,36 @@ fn note_part(parts: &mut Vec<PartRead>, asked: &OfflineQuestion<'_>, hit: &Hit<'
 pub(super) fn is_about_whole(asked: &OfflineQuestion<'_>, topic: &Query) -> bool {
     let names: Vec<String> = asked.files.focus.iter().flat_map(|file| terms_of(&file.name.replace('.', " "))).collect();
     topic.terms.iter().all(|(term, weight)| *weight < 1.0 || names.contains(term))
+}
+
+/// Says which files came with what somebody told.
+pub(super) fn receive(asked: &OfflineQuestion<'_>) -> Draft {
+    let names: Vec<String> = asked.files.list_meant().map(|(file, _)| foreign(&file.name, 100)).collect();
+    let them = if names.len() == 1 { "it" } else { "them" };
+    let mut draft = Draft::from(format!("I've read {}. Ask me about {them} and I'll quote from {them}.", join(&names)));
+    draft.sources = names;
+    draft
+}
+
+/// Whether a question has no subject but the files: "which files did we get?".
+pub(super) fn asks_for_files(asked: &OfflineQuestion<'_>, query: &Query) -> bool {
+    let mut all = asked.files.focus.iter().chain(&asked.files.near).chain(&asked.files.older);
+    all.next().is_some() && !query.is_empty() && query.terms.iter().all(|(term, _)| term == "file" || term == "document")
+}
+
+/// The files that were posted here, with who posted them.
+pub(super) fn list_files(asked: &OfflineQuestion<'_>) -> Draft {
+    let all: Vec<&File> = asked.files.focus.iter().chain(&asked.files.near).chain(&asked.files.older).collect();
+    let mut draft = Draft::from(format!("{} posted here:", count(all.len(), "file")));
+    for file in all.iter().take(FILES) {
+        let unread = if file.text.is_some() { "" } else { ", not read" };
+        draft.line(format!("- {} ({}, {}{unread})", foreign(&file.name, 100), foreign(&file.by, 40), asked.today().show(file.at)));
+        draft.sources.push(foreign(&file.name, 100));
+    }
+    if all.len() > FILES {
+        draft.line(format!("… and {} more", all.len() - FILES));
+    }
+    draft
 }
 
 /// Says which files could not be read, and why.

@@ -45,6 +45,14 @@ pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
     ))
 }
 
+/// What is done in so many words is done before a persona answers, so this was not.
+pub(super) fn cannot_do() -> Draft {
+    Draft::unknown(
+        "I can't do that without a language model. What works in words: \"add to the backlog: …\", \"remind me tomorrow at 9 to …\", \
+         \"remember: …\". `/help` lists the commands.",
+    )
+}
+
 pub(super) fn cannot_read_pages() -> Draft {
     Draft::unknown("I can't read pages without a language model. Post the text as a file, and I can quote it.")
 }

@@ -347,6 +347,14 @@ async fn what_is_only_told_is_acknowledged_and_nothing_is_looked_up() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_done_is_said_and_not_answered_with_a_quotation() {
+    let asked = Asked { channel_files: vec![file("notes.md", NOTES)], act: SpeechAct::Request, ..Asked::default() };
+    let answer = asked.of("Kelly", "kelly, empty the queue of jobs").await;
+    assert!(answer.text.starts_with("I can't do that") && answer.verdict == AnswerVerdict::DoesNotKnow, "{}", answer.text);
+    assert!(asked.of("Kelly", "kelly, show me the jobs of the queue").await.text.contains("40 jobs"));
+}
+
+#[tokio::test]
 async fn a_question_about_the_channel_is_answered_with_what_is_known_about_it() {
     let note = |text: &str, asked_by, is_of_place| PlaceNote { text: text.into(), asked_by, is_of_place };
     let notes = vec![
@@ -381,7 +389,8 @@ fn by(speaker: Speaker, text: &str) -> Spoken {
 #[tokio::test]
 async fn a_follow_up_goes_on_with_what_was_asked_and_not_with_other_talk() {
     let ann = || Speaker::Person { id: "1".into(), name: "Ann".into() };
-    let asked_costs = vec![by(ann(), "vince, what did we spend this week?"), by(Speaker::Persona("vince".into()), "$0.00"), by(ann(), "oh no")];
+    let asked_costs =
+        vec![by(ann(), "vince, what did we spend this week?"), by(Speaker::Persona("vince".into()), "$0.00"), by(ann(), "oh no")];
     let asked = Asked { feeds: told("ledger", Told::default()), transcript: asked_costs, ..Asked::default() };
     assert!(asked.of("Vince", "and last week?").await.text.starts_with("**last week**: $0.00"));
     let answer = asked.of("Vince", "what happened last week?").await;
@@ -405,4 +414,14 @@ async fn what_was_said_is_told_only_about_the_subject_of_the_question() {
 async fn a_short_file_that_is_meant_is_shown_where_its_words_do_not_fit() {
     let asked = Asked { files: vec![file("tour.txt", "Notes of the tour. Written by Carla.\n")], ..Asked::default() };
     insta::assert_snapshot!(asked.of("Kelly", "whose idea was tour.txt?").await.text, @"");
+}
+
+#[tokio::test]
+async fn files_that_somebody_hands_over_are_acknowledged_by_name_and_listed_when_asked_for() {
+    let unread = refused("tool.exe", "I can't read tool.exe.");
+    let files = vec![file("a.md", NOTES), file("b.md", NOTES), unread];
+    let asked = Asked { files: files.clone(), act: SpeechAct::Statement, ..Asked::default() };
+    insta::assert_snapshot!(asked.of("Kelly", "kelly, here are the papers for the harbour").await.text, @"");
+    let asked = Asked { channel_files: files, ..Asked::default() };
+    insta::assert_snapshot!(asked.of("Kelly", "kelly, which files did we get?").await.text, @"");
 }
