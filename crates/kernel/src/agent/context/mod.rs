@@ -127,10 +127,9 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         agent.then(|| Block { label: format!("message of {}", speaker(input.question.from, input.roster)), text: question.clone() });
 
     let mut sections = vec![
-        ("notes", chars_of(notes.as_slice())),
         ("spans", chars_of(spans.as_slice())),
         ("transcript", chars_of(transcript.as_slice()) + chars_of(titles.as_slice())),
-        ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice())),
+        ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice()) + chars_of(notes.as_slice())),
         ("files", chars_of(&files)),
         ("feeds", chars_of(&feeds)),
         ("lessons", chars_of(&lessons)),

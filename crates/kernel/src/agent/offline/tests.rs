@@ -413,7 +413,12 @@ async fn what_was_said_is_told_only_about_the_subject_of_the_question() {
 #[tokio::test]
 async fn a_short_file_that_is_meant_is_shown_where_its_words_do_not_fit() {
     let asked = Asked { files: vec![file("tour.txt", "Notes of the tour. Written by Carla.\n")], ..Asked::default() };
-    insta::assert_snapshot!(asked.of("Kelly", "whose idea was tour.txt?").await.text, @"");
+    insta::assert_snapshot!(asked.of("Kelly", "whose idea was tour.txt?").await.text, @r#"
+    I found nothing about "idea" in tour.txt. Connect a model for a fuller answer.
+    **tour.txt** says:
+    > Notes of the tour. Written by Carla.
+    <small>from feeds and files, generated without AI</small>
+    "#);
 }
 
 #[tokio::test]
@@ -421,7 +426,17 @@ async fn files_that_somebody_hands_over_are_acknowledged_by_name_and_listed_when
     let unread = refused("tool.exe", "I can't read tool.exe.");
     let files = vec![file("a.md", NOTES), file("b.md", NOTES), unread];
     let asked = Asked { files: files.clone(), act: SpeechAct::Statement, ..Asked::default() };
-    insta::assert_snapshot!(asked.of("Kelly", "kelly, here are the papers for the harbour").await.text, @"");
+    insta::assert_snapshot!(asked.of("Kelly", "kelly, here are the papers for the harbour").await.text, @r"
+    I've read a.md and b.md. Ask me about them and I'll quote from them.
+    <small>I can't read tool.exe.</small>
+    <small>from feeds and files, generated without AI</small>
+    ");
     let asked = Asked { channel_files: files, ..Asked::default() };
-    insta::assert_snapshot!(asked.of("Kelly", "kelly, which files did we get?").await.text, @"");
+    insta::assert_snapshot!(asked.of("Kelly", "kelly, which files did we get?").await.text, @r"
+    3 files posted here:
+    - a.md (Ann, 21:50)
+    - b.md (Ann, 21:50)
+    - tool.exe (Ann, 21:50, not read)
+    <small>from feeds and files, generated without AI</small>
+    ");
 }

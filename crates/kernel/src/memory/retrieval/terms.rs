@@ -15,7 +15,7 @@ const STOP_WORDS: &[&str] = &[
 ];
 
 /// Further words that are no subject of a question. The vectors of what is stored know them, so they are none of the above.
-const NO_SUBJECTS: &[&str] = &["after", "looking", "looks", "others", "still", "whether"];
+const NO_SUBJECTS: &[&str] = &["after", "looking", "looks", "others", "whether"];
 
 /// Generic words with little weight.
 const WEAK_WORDS: &[&str] = &[
