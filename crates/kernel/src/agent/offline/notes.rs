@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::agent::PlaceNote;
 use crate::agent::offline::intent::Understood;
 use crate::agent::offline::{Draft, OfflineQuestion};
+use crate::agent::{AnswerVerdict, PlaceNote};
 use crate::memory::retrieval::{QuestionKind, terms_of, words_of};
 
 /// The notes that a question is about, if any. Of several those that have most of its words.
@@ -16,7 +16,7 @@ pub(super) fn tell(asked: &OfflineQuestion<'_>, understood: &Understood) -> Opti
     let best = fitting.iter().map(|(fit, _)| *fit).max()?;
     let mut draft = Draft::empty();
     fitting.iter().filter(|(fit, _)| *fit == best).for_each(|(_, note)| draft.lines.extend(note.text.lines().map(str::to_owned)));
-    draft.verdict = crate::agent::AnswerVerdict::Answers;
+    draft.verdict = AnswerVerdict::Answers;
     Some(draft)
 }
 
