@@ -252,7 +252,8 @@ pub(super) fn receive(asked: &OfflineQuestion<'_>) -> Draft {
 /// Whether a question has no subject but the files: "which files did we get?".
 pub(super) fn asks_for_files(asked: &OfflineQuestion<'_>, query: &Query) -> bool {
     let mut all = asked.files.focus.iter().chain(&asked.files.near).chain(&asked.files.older);
-    all.next().is_some() && !query.is_empty() && query.terms.iter().all(|(term, _)| term == "file" || term == "document")
+    let named = terms_of("files documents");
+    all.next().is_some() && !query.is_empty() && query.terms.iter().all(|(term, _)| named.contains(term))
 }
 
 /// The files that were posted here, with who posted them.
