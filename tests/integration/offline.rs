@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
+use kernel::agent::SpeechAct;
 use kernel::agent::files::{File, Files};
 use kernel::agent::offline::{OfflineAnswer, OfflineQuestion, compose};
 use kernel::feeds;
@@ -48,8 +49,18 @@ async fn ask(text: &str, feeds: &[Feed], files: &[File]) -> OfflineAnswer {
     };
     let roster = Roster::new(vec![persona.clone()]).expect("a valid roster");
     let files = Files { focus: files.to_vec(), is_meant: true, ..Files::default() };
-    let question =
-        OfflineQuestion { persona: &persona, roster: &roster, text, files: &files, transcript: &[], memories: &[], feeds, now: now() };
+    let question = OfflineQuestion {
+        persona: &persona,
+        roster: &roster,
+        text,
+        act: SpeechAct::Question,
+        notes: &[],
+        files: &files,
+        transcript: &[],
+        memories: &[],
+        feeds,
+        now: now(),
+    };
     compose(&question).await
 }
 

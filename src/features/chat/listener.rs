@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 
 use crate::features::chat::model::decision::Decision;
-use kernel::chat::message::InboundMessage;
+use kernel::agent::PlaceNote;
+use kernel::chat::message::{Channel, ChannelKind, InboundMessage};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::{Effect, StoreError};
 
@@ -21,6 +22,11 @@ pub trait Listener: Send + Sync + 'static {
     /// What the feature writes in the transaction of the decision if no feature takes the message. Personas answer it as decided. Pure.
     fn accompany(&self, _message: &InboundMessage, _decision: &Decision) -> Option<Box<dyn Effect>> {
         None
+    }
+
+    /// What the feature knows about a place where a persona answers: "the next standup starts at 09:00".
+    async fn describe_place(&self, _channel: &Channel, _kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
+        Ok(Vec::new())
     }
 
     /// What follows from another text of a message that was taken. It is written in the transaction of the edit. Reads the database and writes nothing.

@@ -68,9 +68,9 @@ impl Feature for StandupFeature {
         Ok(())
     }
 
-    /// Hears what people answer before standups.
+    /// Hears what people answer before standups, and knows when they are.
     fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
-        vec![Arc::new(CheckInListener { standups: services.late() })]
+        vec![Arc::new(CheckInListener { standups: services.late(), schedule: services.late() })]
     }
 
     fn list_retention(&self, settings: &RetentionSettings, _: &Workspaces) -> Vec<RetentionRule> {

@@ -15,6 +15,7 @@ pub mod model;
 mod opening;
 mod page;
 mod phrase;
+mod place;
 mod predictions;
 pub mod prompts;
 mod question;

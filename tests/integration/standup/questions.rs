@@ -1,14 +1,14 @@
-//! Questions about what feeds measure, without a model.
+//! Questions about what feeds measure and about standups, without a model.
 
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::newsstand::Paper;
-use super::stage::Setting;
+use super::stage::{CHANNEL, Setting};
 use crate::support::team::{Backing, on_both_stores};
 
-on_both_stores!(what_a_feed_measures_answers_a_question_about_it);
+on_both_stores!(what_a_feed_measures_answers_a_question_about_it, how_the_last_standup_went_is_told_in_its_channel_alone);
 
 async fn what_a_feed_measures_answers_a_question_about_it(backing: Backing) {
     let stage = Setting::on(backing).with_builds().open().await;
@@ -26,4 +26,22 @@ async fn what_a_feed_measures_answers_a_question_about_it(backing: Backing) {
     assert!(answer("Vince", "> shop: latency 412 ms; orders 231\n[shop, "), "{answers:#?}");
     assert!(answer("Sentinel", "> builds: failed jobs 4; minutes 11\n[builds, "), "{answers:#?}");
     assert!(answer("Vince", "I found nothing about \"odds strike\""), "{answers:#?}");
+}
+
+async fn how_the_last_standup_went_is_told_in_its_channel_alone(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    stage.team.say(CHANNEL, "when does it start?").await;
+    stage.hears("No standup is scheduled here").await;
+    stage.team.say(CHANNEL, "how did the last standup go?").await;
+    stage.hears("No standup was held here yet").await;
+    let held = stage.hold().await;
+    stage.team.say(CHANNEL, "how did the last standup go?").await;
+    let told = stage.hears("The last standup here").await;
+    let first = held.report.tldr[0].split_whitespace().next().expect("a word");
+    assert!(told.author == "Kelly" && told.text.contains(first) && told.text.contains("/report show"), "{told:?}");
+    stage.team.say(CHANNEL, "vince, are you ready?").await;
+    stage.hears("Vince here").await;
+    stage.team.say("general", "kelly, how did the last standup go?").await;
+    let elsewhere = stage.team.wait_for_answers("general", 1).await;
+    assert!(!elsewhere[0].text.contains("The last standup here"), "{elsewhere:#?}");
 }

@@ -52,6 +52,18 @@ pub struct Agents {
     pub max_output_tokens: u32,
 }
 
+/// What a message does to the persona to which it is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SpeechAct {
+    Question,
+    Request,
+    /// It only tells something.
+    Statement,
+    /// A name, a greeting, or more than the rules know.
+    #[default]
+    Other,
+}
+
 /// A question to a persona.
 pub struct Question<'a> {
     pub persona: &'a PersonaSlug,
@@ -62,6 +74,7 @@ pub struct Question<'a> {
     /// The persona that forwards a person's question.
     pub through: Option<&'a PersonaSlug>,
     pub text: &'a str,
+    pub act: SpeechAct,
     /// Files given with a question outside of channels. In a channel the store has them.
     pub files: &'a [FileText],
     /// The channel whose transcript and files are read. None for a question outside of channels.
@@ -95,6 +108,7 @@ impl<'a> Question<'a> {
             asker,
             through: None,
             text,
+            act: SpeechAct::Other,
             files: &[],
             channel: None,
             channel_name: "",
@@ -224,7 +238,7 @@ impl Agents {
         {
             return Ok(reply);
         }
-        let Surroundings { now, question: text, transcript, files, .. } = self.look_around(question, false).await?;
+        let Surroundings { now, question: text, transcript, refers, files, .. } = self.look_around(question, false).await?;
         let asked = recall(persona, question, MEMORIES + question.answered.len(), now).everything();
         let mut memories: Vec<Memory> = self.store.recall(&asked).await?;
         memories.retain(|memory| memory.message().is_none_or(|message| !question.answered.contains(message)));
@@ -233,6 +247,8 @@ impl Agents {
             persona,
             roster: &self.roster,
             text: &text,
+            act: question.act,
+            notes: &refers.notes,
             files: &files,
             transcript: &transcript,
             memories: &memories,
@@ -283,6 +299,7 @@ impl Agents {
             transcript: &transcript,
             replied_to: refers.replied_to.as_ref(),
             starter: refers.starter.as_ref(),
+            notes: &refers.notes,
             files: &files,
             annotations: &annotations,
             documents: &read.documents,

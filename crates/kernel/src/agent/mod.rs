@@ -16,12 +16,12 @@ mod surroundings;
 pub mod turn;
 mod verdict;
 
-pub use answer::{Agents, Question};
+pub use answer::{Agents, Question, SpeechAct};
 pub use ask_tool::Colleagues;
 pub use journal::{Journal, JournalEntry};
 pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
 pub use run::{Approvals, Consent, InChat, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in};
-pub use surroundings::Refers;
+pub use surroundings::{PlaceNote, Refers};
 pub use verdict::AnswerVerdict;
 
 use crate::db::StoreError;

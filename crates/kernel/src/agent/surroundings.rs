@@ -38,6 +38,18 @@ pub struct Refers {
     /// The message on which the thread hangs.
     pub starter: Option<Spoken>,
     pub in_thread: bool,
+    /// What is known about the place where it is written.
+    pub notes: Vec<PlaceNote>,
+}
+
+/// What a feature knows about a place: "the next standup starts at 09:00".
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlaceNote {
+    pub text: String,
+    /// Words besides those of the text by which people ask for it.
+    pub asked_by: &'static str,
+    /// A question there that names no subject is about it.
+    pub is_of_place: bool,
 }
 
 /// The context of a question's channel, with names in place of ids.

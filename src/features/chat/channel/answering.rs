@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::chat::Conversation;
 use crate::features::chat::channel::asking::AskOrigin;
+use crate::features::chat::rules::router::find_speech_act;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
 use kernel::agent::{InChat, Journal, Question, Refers, Reply, RunError};
 use kernel::chat::attachments::display_name;
@@ -75,6 +76,7 @@ impl Conversation {
         let request = Question {
             answered: &answered,
             refers: Some(&refers),
+            act: find_speech_act(&message.text, &self.deps().roster),
             ..self.question_of(performing, &origin, &first.channel, &asker, &message.text)
         };
         self.deps().agents.answer(&request, performing.cancel).await
@@ -135,7 +137,11 @@ impl Conversation {
             Place::Thread { parent, starter: Some(starter), .. } => (true, self.find_spoken(parent, starter).await?),
             place => (matches!(place, Place::Thread { .. }), None),
         };
-        Ok(Refers { author: Some(message.author.id.clone()), replied_to, starter, in_thread })
+        let mut notes = Vec::new();
+        for listener in &self.deps().listeners {
+            notes.extend(listener.describe_place(&message.channel, self.kind_of(&message.channel)).await?);
+        }
+        Ok(Refers { author: Some(message.author.id.clone()), replied_to, starter, in_thread, notes })
     }
 
     /// A message from the store, or from the platform if it is older than what the team has heard. None if it is gone.

@@ -13,6 +13,7 @@ use crate::features::chat::model::talk::{BUSY, RecentTalk};
 use crate::features::chat::rules::router;
 use crate::features::chat::rules::router::{Arrival, Talk, ThreadOf};
 use crate::features::chat::store::{Blocked, Decided};
+use kernel::agent::SpeechAct;
 use kernel::agent::ask::{Ask, AskState};
 use kernel::agent::halts::HaltScope;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
@@ -149,10 +150,21 @@ impl Conversation {
             let talk = Talk { people: &people, recent: Some(&recent) };
             decision = router::route(&Arrival { talk, ..arrival });
         }
+        let decision = if self.is_told_in_passing(message, &decision) { Decision::nobody(Reason::Silence) } else { decision };
         // Only `/resume` lifts a halt of the whole team.
         let silenced = self.inner.halts.is_team_halted() && !decision.responders.is_empty();
         let decision = if silenced { Decision::nobody(Reason::Halted) } else { decision };
         self.past_the_guard(message, decision).await
+    }
+
+    /// Whether a message only tells something and does not address the persona that would answer. Without a model there is nothing to say to that.
+    fn is_told_in_passing(&self, message: &InboundMessage, decision: &Decision) -> bool {
+        let deps = self.deps();
+        let goes_on = matches!(decision.reason, Reason::FollowUp | Reason::Thread | Reason::Bound);
+        goes_on
+            && deps.agents.is_offline()
+            && message.attachments.is_empty()
+            && router::find_speech_act(&message.text, &deps.roster) == SpeechAct::Statement
     }
 
     /// Whose a thread is: of who wrote the message on which it hangs, or of the persona that opened it.

@@ -206,9 +206,16 @@ impl<'a> Names<'a> {
         !called.is_empty() && called.iter().all(|called| called.whom == Whom::Other)
     }
 
-    /// Whether a text names a persona, as an address or not.
-    pub(super) fn names_a_persona(&self, text: &[Sentence<'_>]) -> bool {
-        text.iter().flat_map(|sentence| self.list_called(sentence)).any(|called| called.persona().is_some())
+    /// Whether a text names a persona that it does not plainly talk about, as "told vince" and "vince would know" do.
+    pub(super) fn may_call_a_persona(&self, text: &[Sentence<'_>]) -> bool {
+        let talks_about = |sentence: &Sentence<'_>, called: &Called<'_>| {
+            let governed = called.start > 0 && sentence.phrase(called.start - 1, Sense::Governing) > 0;
+            governed || sentence.phrase(called.end, Sense::Stating) > 0
+        };
+        let calls = |sentence: &Sentence<'_>| {
+            self.list_called(sentence).iter().any(|called| called.persona().is_some() && !talks_about(sentence, called))
+        };
+        text.iter().any(calls)
     }
 
     /// Whom a text addresses.

@@ -9,6 +9,9 @@ use crate::features::chat::rules::words::{self, Sense};
 /// A longer text is never just a stop phrase.
 const MOST_STOP_WORDS: usize = 12;
 
+/// A longer text is more than the name of a thing.
+const STATEMENT_WORDS: usize = 5;
+
 /// A longer text is more than thanks.
 const MOST_THANKS_WORDS: usize = 8;
 
@@ -50,6 +53,13 @@ pub(super) fn is_request(text: &[Sentence<'_>]) -> bool {
             sentence.words().any(|word| words::holds(&word.folded, Sense::Please) || words::begins(&word.folded, Sense::Request));
         begins_with_request(sentence) || pleads || unspaced || ends_with_request(sentence)
     })
+}
+
+/// Whether a text tells something: it has a subject or a verb of a statement, or is longer than what people write who only name a thing.
+pub(super) fn is_statement(text: &[Sentence<'_>]) -> bool {
+    let words = text.iter().flat_map(Sentence::words);
+    let length: usize = words.map(|word| if word.folded.contains(words::is_unspaced) { word.folded.chars().count() / 2 } else { 1 }).sum();
+    length >= STATEMENT_WORDS || text.iter().any(|sentence| sentence.holds(Sense::Telling))
 }
 
 /// Whether a text begins with a verb that is said to somebody.

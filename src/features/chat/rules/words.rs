@@ -33,6 +33,8 @@ pub(super) enum Sense {
     Governing,
     /// After a name: the name is talked about. "vince is", "vince said".
     Stating,
+    /// The subject or the verb of a statement: "we", "it is".
+    Telling,
     /// Before or after a name.
     Title,
     /// Joins two names.
@@ -122,6 +124,11 @@ const PHRASES: &[(Sense, &[&str])] = &[
         "is|was|are|were|has|had|have|said|says|will|would|did|does|doesn't|didn't|isn't|wasn't|won't|hasn't|can't|couldn't|thinks|thought|told|wrote|looks|seems|failed|works|worked|knows|wants|needs|asked|answered|got|gets|made|makes|went|goes|just|also|already|still|never|always|probably|and|or|with|from|who|should|might|must|could|can|used|fixed|broke|likes|sent|posted|agrees",
         "ist|war|hat|hatte|sagt|sagte|wird|meint|und|oder|macht|kommt|kann|soll|es|está|era|fue|dijo|dice|tiene|y|o|va|puede|est|était|dit|sera|et|ou|va|é|foi|disse|tem|e|ou|vai|está|сказал|говорит|был|была|будет|и|или|уже|не|ने|का|की|के|को|है|था|और|ne|قال|يقول|كان|و|هو|বলেছে|ছিল|এর|ও|نے|کا|کی|کے|کو|ہے|تھا|اور",
     ]),
+    (Sense::Telling, &[
+        "i|i'm|i've|i'll|we|we're|we've|we'll|he|she|it|it's|they|they're|that's|there's|is|was|are|were|isn't|wasn't|aren't|weren't|am|has|had|have|hasn't|haven't|will|won't|would|wouldn't|can|can't|cannot|could|couldn't|should|shouldn't|must|might|did|didn't|does|doesn't|do|don't|said|says|thinks|thought|wants|needs|failed|fails|works|worked|went|goes|got|gets|made|makes|sent|fixed|broke",
+        "ich|wir|er|sie|es|ist|sind|war|waren|hat|haben|hatte|hatten|wird|werden|kann|können|soll|sollen|muss|müssen|habe|bin|geht|kommt|macht|yo|nosotros|es|son|está|están|era|fue|ha|han|tiene|tienen|va|van|puede|dijo|estoy|tengo|hay|somos|tenemos|je|j'ai|nous|il|elle|est|sont|était|ont|avons|sera|c'est|fait|eu|nós|é|são|estava|foi|tem|têm|temos|vai|disse|estou|tenho",
+        "я|мы|он|она|они|это|был|была|было|были|будет|есть|сказал|сказала|можно|надо|нужно|मैं|हम|वह|वे|है|हैं|था|थे|थी|गया|गई|हुआ|أنا|نحن|هو|هي|هم|كان|كانت|يكون|قال|আমি|আমরা|সে|তারা|আছে|ছিল|হয়|হয়েছে|میں|ہم|وہ|ہے|ہیں|تھا|تھے|گیا",
+    ]),
     (Sense::Title, &[
         "mr|mrs|ms|dr|prof|sir|madam|captain|boss|herr|frau|señor|señora|sr|sra|don|doña|monsieur|madame|m|mme|mademoiselle|senhor|senhora|seu|dona|signor|signora|господин|госпожа|श्री|श्रीमती|जी|ji|bhai|भाई|السيد|السيدة|أستاذ|জনাব|দাদা|ভাই|صاحب|جناب|بھائی|san|kun|chan|sama|sensei|mate|buddy|bro|dude|bhaiya|pak|bu|mas|mbak|anh|chị|em|ơi|my friend|amigo|amiga|mon ami|haan",
     ]),
@@ -157,6 +164,7 @@ const UNSPACED: &[(Sense, &str)] = &[
     (Sense::Question, "什么|为什么|怎么|怎样|如何|吗|呢|谁|哪|几|多少|是否|有没有|是不是|何|なぜ|どう|いつ|どこ|誰|いくつ|いくら|ですか|ますか|でしょうか|무엇|왜|어떻게|언제|어디|누구"),
     (Sense::You, "你|您|能不能|可以|あなた|くれる|くれますか"),
     (Sense::Request, "总结|解释|列出|写|查|检查|告诉|显示|比较|翻译|分析|准备|看看|看一下|给我|まとめて|教えて|見て|書いて|調べて|説明して|確認して"),
+    (Sense::Telling, "是|了|我|我们|有|です|ました|ます|でした|입니다|했습니다|있습니다"),
     (Sense::Title, "さん|君|くん|ちゃん|様|先生|氏|同学|老师|哥|姐|님|씨"),
     (Sense::Everybody, "大家|各位|你们|所有人|みんな|みなさん|皆さん|여러분"),
     (Sense::Team, "团队|チーム"),

@@ -5,10 +5,12 @@ use async_trait::async_trait;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
 use crate::features::chat::rules::router::speaks_to_a_persona;
+use crate::features::schedule::Schedule;
 use crate::features::standup::commands::StandupCommands;
 use crate::features::standup::render;
 use crate::features::standup::store::{AddReply, OpenCheckIn};
-use kernel::chat::message::{AuthorKind, InboundMessage, Place};
+use kernel::agent::PlaceNote;
+use kernel::chat::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::commands::Late;
 use kernel::db::StoreError;
@@ -16,6 +18,7 @@ use kernel::time::Today;
 
 pub(in crate::features::standup) struct CheckInListener {
     pub(in crate::features::standup) standups: Late<StandupCommands>,
+    pub(in crate::features::standup) schedule: Late<Schedule>,
 }
 
 #[async_trait]
@@ -32,6 +35,11 @@ impl Listener for CheckInListener {
             return Ok(None);
         }
         standups.take_checkin(message).await
+    }
+
+    async fn describe_place(&self, channel: &Channel, kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
+        let Ok(standups) = self.standups.get() else { return Ok(Vec::new()) };
+        standups.describe_place(channel, kind, self.schedule.get().ok().as_deref()).await
     }
 }
 

@@ -7,10 +7,10 @@ mod files;
 
 use chrono::{DateTime, Utc};
 
-use crate::agent::Prompt;
 use crate::agent::files::Files;
 use crate::agent::prompt;
 use crate::agent::prompt::{Block, Turn};
+use crate::agent::{PlaceNote, Prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::{Annotation, AnnotationKind};
 use crate::chat::text::is_subtext;
@@ -39,6 +39,8 @@ pub struct ContextInput<'a> {
     pub replied_to: Option<&'a Spoken>,
     /// The message on which the thread hangs.
     pub starter: Option<&'a Spoken>,
+    /// What is known about the channel.
+    pub notes: &'a [PlaceNote],
     pub files: &'a Files,
     /// Reactions and titles of links of the messages here.
     pub annotations: &'a [Annotation],
@@ -99,6 +101,7 @@ pub fn new_marker() -> String {
 
 pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let cleaner = Cleaner { marker: input.marker };
+    let notes = note_block(input, cleaner);
     let spans = span_block(input, cleaner);
     let transcript = transcript_block(input, cleaner);
     let starter = input.starter.map(|spoken| referred_block("first message of this thread, from", spoken, input, cleaner));
@@ -114,6 +117,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let outside = agent
         || has_text
         || titles.is_some()
+        || notes.is_some()
         || input.files.focus.iter().chain(&input.files.near).any(|file| file.is_shown)
         || !feeds.is_empty()
         || input.transcript.iter().chain(input.replied_to).chain(input.starter).any(|line| line.speaker.is_agent())
@@ -125,14 +129,15 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let mut sections = vec![
         ("spans", chars_of(spans.as_slice())),
         ("transcript", chars_of(transcript.as_slice()) + chars_of(titles.as_slice())),
-        ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice())),
+        ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice()) + chars_of(notes.as_slice())),
         ("files", chars_of(&files)),
         ("feeds", chars_of(&feeds)),
         ("lessons", chars_of(&lessons)),
         ("heard", chars_of(&heard)),
         ("question", question.chars().count()),
     ];
-    let before = starter.into_iter().chain(spans).chain(transcript).chain(titles).chain(files).chain(feeds).chain(lessons).chain(heard);
+    let before =
+        starter.into_iter().chain(notes).chain(spans).chain(transcript).chain(titles).chain(files).chain(feeds).chain(lessons).chain(heard);
     let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
     let system = prompt::render_system(input.team, input.roster, input.persona);
     let message = prompt::render_turn(&Turn {
@@ -251,6 +256,13 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
     }
     lines.reverse();
     (!lines.is_empty()).then(|| Block { label: "transcript, oldest first".into(), text: lines.join("\n") })
+}
+
+/// What is known about the channel. A report in it may quote feeds.
+fn note_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
+    let notes: Vec<String> =
+        input.notes.iter().filter(|note| note.is_of_place).map(|note| cleaner.text(&note.text, HEARD_CHARS * BYTES_PER_TOKEN)).collect();
+    (!notes.is_empty()).then(|| Block { label: "about this channel".into(), text: notes.join("\n") })
 }
 
 /// The newest summaries that fit, each with its time and an id by which it can be opened.

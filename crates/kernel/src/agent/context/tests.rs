@@ -47,6 +47,7 @@ fn built<'a>(change: impl FnOnce(&mut ContextInput<'a>)) -> TurnContext {
         transcript: &[],
         replied_to: None,
         starter: None,
+        notes: &[],
         files: &NONE,
         annotations: &[],
         documents: &[],

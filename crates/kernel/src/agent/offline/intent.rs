@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::agent::SpeechAct;
 use crate::memory::retrieval::{Query, cut, words_of};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
@@ -36,8 +37,14 @@ pub(super) struct Understood {
     pub range: Option<TimeRange>,
     /// The subject, without the words used for `intent` and `range`.
     pub topic: Query,
+    /// All of it but names and the range.
+    pub whole: Query,
+    /// It wants something done that is more than looking something up: "send an email".
+    pub wants_deed: bool,
     /// It says nothing but names: "kelly?".
     pub only_calls: bool,
+    /// It says nothing but a range: "and last week?".
+    pub only_range: bool,
 }
 
 const GREETINGS: &[&str] = &["hello", "hey", "hi", "hiya", "morning", "evening", "afternoon", "yo", "ping"];
@@ -78,6 +85,10 @@ const CHANGES: &[&str] = &[
     "update",
     "updates",
 ];
+const OUTLINE: &[&str] = &["summarise", "summarize", "summary", "outline", "overview", "tldr"];
+/// Verbs that ask for what is known, besides those that are no subject of a question.
+const LOOKING_UP: &[&str] =
+    &["answer", "check", "describe", "go", "help", "list", "quote", "read", "report", "see", "search", "speak", "talk"];
 /// Places of changes. They are not a subject in a question about changes.
 const SURROUNDINGS: &[&str] = &[
     "around",
@@ -109,7 +120,7 @@ const SURROUNDINGS: &[&str] = &[
 const MAX_CHARS: usize = 2000;
 
 /// Interprets a question to `persona`.
-pub(super) fn understand(text: &str, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Understood {
+pub(super) fn understand(text: &str, act: SpeechAct, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Understood {
     let text = without_invisible(text);
     let mut words = words_of(&cut(&text, MAX_CHARS));
     words.retain(|word| roster.find_named(word).is_none());
@@ -120,9 +131,13 @@ pub(super) fn understand(text: &str, persona: &Persona, roster: &Roster, now: Da
     let intent = intent_of(&words, range.is_some());
     let mut ignored: Vec<String> = roster.personas().iter().flat_map(|p| words_of(&p.name)).collect();
     ignored.extend(words_of(&persona.name));
+    let whole = Query::parse(&words.join(" "), &ignored);
     ignored.extend(words_used_up(intent).map(str::to_owned));
     let only_calls = words.is_empty() && range.is_none();
-    Understood { intent, topic: Query::parse(&words.join(" "), &ignored), range, only_calls }
+    let only_range = range.is_some() && only_joins(&words);
+    let wants_deed = find_verb(&words, act).is_some_and(|verb| !looks_up(verb)) && matches!(intent, Intent::Question | Intent::Judgement);
+    ignored.extend(find_verb(&words, act).filter(|verb| looks_up(verb)).map(str::to_owned));
+    Understood { wants_deed, intent, topic: Query::parse(&words.join(" "), &ignored), whole, range, only_calls, only_range }
 }
 
 fn intent_of(words: &[String], has_range: bool) -> Intent {
@@ -133,7 +148,7 @@ fn intent_of(words: &[String], has_range: bool) -> Intent {
     let asks_who_is_there = has(SOMEBODY)
         && has(PRESENT)
         && words.iter().all(|w| [SOMEBODY, PRESENT, PRESENCE_FILLERS].iter().any(|l| l.contains(&w.as_str())));
-    if only(GREETINGS, GREETING_FILLERS) || asks_who_is_there {
+    if only(GREETINGS, GREETING_FILLERS) || asks_who_is_there || asks_how_one_is(words) {
         Intent::Greeting
     } else if only(THANKS, THANKS_FILLERS) {
         Intent::Thanks
@@ -158,22 +173,52 @@ fn intent_of(words: &[String], has_range: bool) -> Intent {
         Intent::Costs
     } else if is_judgement(words, says) {
         Intent::Judgement
-    } else if has(&["summarise", "summarize", "summary", "outline", "overview", "tldr"])
-        || ["what is in", "whats in", "this about", "it about"].iter().any(|phrase| says(phrase))
-    {
+    } else if has(OUTLINE) && (has_range || (has(&["what", "whats"]) && has(CHANGES))) {
+        Intent::Changes
+    } else if has(OUTLINE) || ["what is in", "whats in", "this about", "it about"].iter().any(|phrase| says(phrase)) {
         Intent::Outline
-    } else if has(CHANGES)
-        || (has_range && words.iter().all(|word| ["and", "what", "how", "about", "for", "the", "in"].contains(&word.as_str())))
-    {
+    } else if has(CHANGES) || (has_range && only_joins(words)) {
         Intent::Changes
     } else {
         Intent::Question
     }
 }
 
+/// The verb of a request: "kelly, please send …", "could you send …".
+fn find_verb(words: &[String], act: SpeechAct) -> Option<&str> {
+    let asks_you = |pair: &[String]| ["can", "could", "would", "will"].contains(&pair[0].as_str()) && pair[1] == "you";
+    let at = match words.windows(2).position(asks_you) {
+        Some(at) => at + 2,
+        None if act == SpeechAct::Request => 0,
+        None => return None,
+    };
+    words[at..].iter().map(String::as_str).find(|word| !["please", "kindly", "just", "also", "and", "now", "ok", "hey"].contains(word))
+}
+
+/// Whether a verb asks for what is known.
+fn looks_up(verb: &str) -> bool {
+    LOOKING_UP.contains(&verb) || OUTLINE.contains(&verb) || Query::parse(verb, &[]).terms.is_empty()
+}
+
+/// Whether nothing is said that is a subject of its own: "and … ?".
+fn only_joins(words: &[String]) -> bool {
+    words.iter().all(|word| ["and", "what", "how", "about", "for", "the", "in"].contains(&word.as_str()))
+}
+
+/// "How are you?", "are you ready?": at most one word besides the asking is not about asking.
+fn asks_how_one_is(words: &[String]) -> bool {
+    let speaks = words.windows(2).any(|pair| pair[0] == "are" && pair[1] == "you");
+    speaks && words.len() <= 5 && Query::parse(&words.join(" "), &[]).terms.len() <= 1
+}
+
 fn is_judgement(words: &[String], says: impl Fn(&str) -> bool) -> bool {
     let asks_both = |a: &[&str], b: &[&str]| [a, b].iter().all(|list| words.iter().any(|word| list.contains(&word.as_str())));
-    asks_both(&["which", "who"], &["right", "wrong", "best", "better"])
+    // "Is that a lot?" is about what was said before.
+    let evaluates = |pair: &[String]| {
+        ["is", "was", "are", "were"].contains(&pair[0].as_str()) && ["that", "this", "it", "these", "those"].contains(&pair[1].as_str())
+    };
+    words.get(..2).is_some_and(evaluates)
+        || asks_both(&["which", "who"], &["right", "wrong", "best", "better"])
         || asks_both(&["you", "your"], &["think", "opinion", "view", "agree", "believe", "recommend", "prefer", "feel", "guess"])
         || ["which of you", "should we", "should i", "shall we", "how likely", "will it", "will we", "what if"]
             .iter()
@@ -182,7 +227,7 @@ fn is_judgement(words: &[String], says: impl Fn(&str) -> bool) -> bool {
 
 fn words_used_up(intent: Intent) -> impl Iterator<Item = &'static str> {
     let lists: &[&[&str]] = match intent {
-        Intent::Changes => &[CHANGES, SURROUNDINGS],
+        Intent::Changes => &[CHANGES, SURROUNDINGS, OUTLINE],
         Intent::Costs => &[
             COSTS,
             &[
@@ -190,7 +235,7 @@ fn words_used_up(intent: Intent) -> impl Iterator<Item = &'static str> {
                 "tell", "think", "total",
             ],
         ],
-        Intent::Outline => &[&["summarise", "summarize", "summary", "outline", "overview", "tldr"]],
+        Intent::Outline => &[OUTLINE],
         Intent::Judgement => {
             &[&["think", "opinion", "view", "agree", "believe", "recommend", "prefer", "feel", "guess", "right", "wrong", "best", "better"]]
         }
@@ -207,7 +252,7 @@ mod tests {
 
     fn understood(text: &str) -> Understood {
         let roster = roster();
-        understand(text, roster.coordinator(), &roster, now())
+        understand(text, SpeechAct::Other, roster.coordinator(), &roster, now())
     }
 
     #[test]
@@ -221,6 +266,12 @@ mod tests {
             ("kelly, are you still there?", Intent::Greeting),
             ("anyone here?", Intent::Greeting),
             ("is the file there?", Intent::Question),
+            ("vince, are you ready?", Intent::Greeting),
+            ("how are you today, Kelly?", Intent::Greeting),
+            ("are you aware of the merger?", Intent::Question),
+            ("could you summarise what changed this week, eliza?", Intent::Changes),
+            ("summarise the release notes", Intent::Outline),
+            ("is that a lot?", Intent::Judgement),
             ("what can you do?", Intent::Help),
             ("help", Intent::Help),
             ("vince, what did we spend this week?", Intent::Costs),
@@ -250,6 +301,24 @@ mod tests {
         }
         let topic = understood("sentinel, what changed with the soft stop this week?").topic;
         assert_eq!(topic.terms.iter().map(|(term, _)| term.as_str()).collect::<Vec<_>>(), ["soft", "stop"]);
+    }
+
+    #[test]
+    fn to_do_something_is_told_from_looking_something_up() {
+        let roster = roster();
+        let wants = |text: &str, act| understand(text, act, roster.coordinator(), &roster, now()).wants_deed;
+        for text in ["kelly, add it to the backlog", "please send an email to Ann", "remember that the crane is blue"] {
+            assert!(wants(text, SpeechAct::Request), "{text}");
+        }
+        assert!(wants("kelly, can you call the printer?", SpeechAct::Question));
+        for text in
+            ["kelly, show me the plan", "search for the port strike", "vince, list all costs", "summarise the plan", "kelly, report"]
+        {
+            assert!(!wants(text, SpeechAct::Request), "{text}");
+        }
+        for text in ["could you tell me who did it?", "what does the plan say?", "can you look at the costs?"] {
+            assert!(!wants(text, SpeechAct::Question), "{text}");
+        }
     }
 
     #[test]

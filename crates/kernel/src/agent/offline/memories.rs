@@ -35,13 +35,35 @@ pub(super) fn tell_documents(asked: &OfflineQuestion<'_>, query: &Query) -> Opti
     if asked.is_about_files() { None } else { tell_kind(asked, query, MemoryKind::Document) }
 }
 
+/// Whether something was said or learnt about the question.
+pub(super) fn has_more(asked: &OfflineQuestion<'_>, query: &Query) -> bool {
+    asked.memories.iter().any(|memory| is_about(asked, memory, query))
+}
+
 /// What was said or learnt about the question, where nothing else has anything. It does not answer it.
-pub(super) fn tell_rest(asked: &OfflineQuestion<'_>) -> Draft {
-    draft(asked, &asked.memories.iter().collect::<Vec<_>>())
+pub(super) fn tell_rest(asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
+    let about: Vec<&Memory> = asked.memories.iter().filter(|memory| is_about(asked, memory, query)).collect();
+    let mut draft = draft(asked, &about);
+    draft.lines.insert(0, "I found no answer in feeds and files. This was said about it:".to_owned());
+    draft
+}
+
+/// Whether a memory is about a subject of the question. Of what was said and learnt only its words tell, and the names of personas do not count: they
+/// are in every question. What was taught or stands in documents may say it in other words.
+fn is_about(asked: &OfflineQuestion<'_>, memory: &Memory, query: &Query) -> bool {
+    let said = terms_of(&memory.searched());
+    let shares = query.terms.iter().any(|(term, weight)| *weight >= 1.0 && said.contains(term));
+    let names = || asked.roster.personas().iter().flat_map(|persona| terms_of(&persona.name));
+    let asked_for = || terms_of(asked.text);
+    match memory.kind {
+        _ if shares => true,
+        MemoryKind::Fact | MemoryKind::Document => !names().any(|name| said.contains(&name) && asked_for().contains(&name)),
+        _ => false,
+    }
 }
 
 fn tell_kind(asked: &OfflineQuestion<'_>, query: &Query, kind: MemoryKind) -> Option<Draft> {
-    let of_kind: Vec<&Memory> = asked.memories.iter().filter(|memory| memory.kind == kind).collect();
+    let of_kind: Vec<&Memory> = asked.memories.iter().filter(|memory| memory.kind == kind && is_about(asked, memory, query)).collect();
     if of_kind.is_empty() {
         return None;
     }

@@ -8,14 +8,15 @@ mod changes;
 mod costs;
 mod intent;
 mod memories;
+mod notes;
 mod sources;
 mod team;
 pub mod wording;
 
 use chrono::{DateTime, Utc};
 
-use crate::agent::AnswerVerdict;
 use crate::agent::files::{Files, PartRead, remark_on_parts};
+use crate::agent::{AnswerVerdict, PlaceNote, SpeechAct};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::text::Subtext;
 use crate::feeds::Feed;
@@ -31,7 +32,7 @@ use wording::foreign;
 pub const EXPLANATION: &str = "No language model is connected, so answers quote feeds and files posted here, with their source. For fuller \
      answers set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env`.";
 
-/// The last line of each composed answer.
+/// The last line of each composed answer that says more than that something was heard.
 pub const FOOTER: &str = "<small>from feeds and files, generated without AI</small>";
 
 /// A question and the material for its answer.
@@ -39,6 +40,9 @@ pub struct OfflineQuestion<'a> {
     pub persona: &'a Persona,
     pub roster: &'a Roster,
     pub text: &'a str,
+    pub act: SpeechAct,
+    /// What is known about the channel.
+    pub notes: &'a [PlaceNote],
     pub files: &'a Files,
     /// Earlier messages of the channel, oldest first.
     pub transcript: &'a [Spoken],
@@ -79,12 +83,21 @@ struct Draft {
     parts: Vec<PartRead>,
     /// It says which files could not be read.
     tells_unread: bool,
+    /// It says nothing that comes from somewhere.
+    is_bare: bool,
 }
 
 impl Draft {
     /// Without lines and sources. It does not know before one of its sources has said something.
     fn empty() -> Self {
-        Self { lines: Vec::new(), sources: Vec::new(), verdict: AnswerVerdict::DoesNotKnow, parts: Vec::new(), tells_unread: false }
+        Self {
+            lines: Vec::new(),
+            sources: Vec::new(),
+            verdict: AnswerVerdict::DoesNotKnow,
+            parts: Vec::new(),
+            tells_unread: false,
+            is_bare: false,
+        }
     }
 
     /// Says that there is no answer.
@@ -105,13 +118,15 @@ impl<L: Into<String>> From<L> for Draft {
 
 /// Answers a question. Never fails: unreadable sources are mentioned in the answer.
 pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
-    let understood = understand(asked.text, asked.persona, asked.roster, asked.now);
-    let Draft { mut lines, sources, verdict, parts, tells_unread } = draft(asked, &understood).await;
+    let understood = understand(asked.text, asked.act, asked.persona, asked.roster, asked.now);
+    let Draft { mut lines, sources, verdict, parts, tells_unread, is_bare } = draft(asked, &understood).await;
     if !tells_unread {
         lines.extend(asked.files.list_notes().iter().map(|note| Subtext(foreign(note, 300)).to_string()));
     }
     lines.extend(remark_on_parts("Quoted", &parts));
-    lines.push(FOOTER.to_owned());
+    if !is_bare {
+        lines.push(FOOTER.to_owned());
+    }
     OfflineAnswer { text: lines.join("\n"), sources, verdict }
 }
 
@@ -120,7 +135,21 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
     match understood.intent {
         Intent::Greeting | Intent::Thanks | Intent::Team | Intent::Help => {}
         _ if asked.files.is_closed => return sources::unread(asked),
+        _ if asked.act == SpeechAct::Statement => {
+            return if asked.is_about_files() { sources::receive(asked) } else { team::acknowledge() };
+        }
+        Intent::Outline | Intent::Changes | Intent::Question => {
+            if let Some(draft) = notes::tell(asked, understood) {
+                return draft;
+            }
+        }
         _ => {}
+    }
+    if understood.wants_deed && !asked.is_about_files() {
+        return team::cannot_do();
+    }
+    if understood.only_range && asks_costs_before(asked) {
+        return costs::tell(asked, understood.range.as_ref()).await;
     }
     if matches!(understood.intent, Intent::Outline | Intent::Changes | Intent::Question)
         && let Some(feed) = changes::find_named(asked, &understood.topic)
@@ -139,6 +168,7 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
         Intent::Question if understood.only_calls && asked.files.focus.is_empty() => team::greet(asked),
         // Only a time range: "What have you been up to this week?"
         Intent::Question if understood.range.is_some() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
+        Intent::Outline if asked.files.focus.is_empty() && !about_something => team::nothing_to_outline(),
         intent => search(asked, understood, intent).await,
     }
 }
@@ -156,17 +186,31 @@ async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: In
     match (material.quote(asked, &query), memories::tell_documents(asked, &query)) {
         (Some(quoted), Some(document)) if !answers(&quoted) && answers(&document) => document,
         (Some(draft), _) | (None, Some(draft)) => draft,
-        _ if !asked.memories.is_empty() => memories::tell_rest(asked),
         _ if asked.text.contains("://") => team::cannot_read_pages(),
+        _ if sources::asks_for_files(asked, &query) => sources::list_files(asked),
+        _ if memories::has_more(asked, &query) => memories::tell_rest(asked, &query),
         _ if intent == Intent::Judgement || query.is_empty() => team::cannot_judge(asked),
         _ => material.nothing_found(asked, &query),
     }
 }
 
+/// The last thing that a person asked before, as far as it was a question or was answered.
+fn find_asked_before(asked: &OfflineQuestion<'_>) -> Option<Understood> {
+    let by_person = |line: &Spoken| matches!(line.speaker, Speaker::Person { .. }) && line.text != asked.text;
+    let asks = |line: &Spoken| line.text.trim_end().ends_with(['?', '？', '؟']);
+    let is_answered = |at: usize| asked.transcript.get(at + 1).is_some_and(|next| matches!(next.speaker, Speaker::Persona(_)));
+    let mut before = asked.transcript.iter().enumerate().rev().filter(|(_, line)| by_person(line));
+    let (_, line) = before.find(|(at, line)| asks(line) || is_answered(*at))?;
+    Some(understand(&line.text, SpeechAct::Other, asked.persona, asked.roster, asked.now))
+}
+
+/// "And last week?", after "what did we spend this week?".
+fn asks_costs_before(asked: &OfflineQuestion<'_>) -> bool {
+    find_asked_before(asked).is_some_and(|before| before.intent == Intent::Costs && before.topic.is_empty())
+}
+
 fn asked_before(asked: &OfflineQuestion<'_>, understood: &Understood) -> Query {
-    let people = asked.transcript.iter().rev().filter(|line| matches!(line.speaker, Speaker::Person { .. }) && line.text != asked.text);
-    // Only the line directly before.
-    let before = people.take(1).map(|line| understand(&line.text, asked.persona, asked.roster, asked.now).topic).next();
+    let before = find_asked_before(asked).map(|before| before.topic);
     // A question for an opinion also has no topic, but is not a follow-up.
     match before.filter(|_| understood.intent == Intent::Question) {
         Some(topic) => Query { kind: understood.topic.kind, ..topic },

@@ -2,10 +2,10 @@
 
 use chrono::TimeDelta;
 
-use crate::agent::AnswerVerdict;
 use crate::agent::files::{File, PartRead, Search};
 use crate::agent::offline::wording::{block_quote, count, failure, foreign, spell};
 use crate::agent::offline::{Draft, OfflineQuestion};
+use crate::agent::{AnswerVerdict, SpeechAct};
 use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
 use crate::memory::retrieval::{Hit, Query, cut, headings_of, terms_of};
 use crate::time_phrase::TimeRange;
@@ -24,6 +24,9 @@ const TELLING: [&str; 5] = ["backlog", "git", "github", "rss", "search"];
 /// Feeds with values that people ask for. What the team itself costs and does is told otherwise.
 const MEASURING: [&str; 4] = ["backlog", "git", "github", "http_json"];
 
+/// The most files that are listed.
+const FILES: usize = 20;
+
 /// A longer question is not repeated.
 const MOST_WORDS: usize = 5;
 
@@ -39,6 +42,8 @@ pub(super) struct Material {
     failures: Vec<String>,
     /// The same of feeds that only measure. Told if nothing else was found.
     unmeasured: Vec<String>,
+    /// From when on feeds were searched, in words. None if there are none.
+    of: Option<String>,
 }
 
 /// Collects the material.
@@ -46,7 +51,7 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
     let looked_at = asked.files.focus.iter().chain(&asked.files.near).filter(|file| file.text.is_some());
     let looked_at = looked_at.map(|file| cited(file, false, asked)).collect();
     let search = Search::new(asked.files, |file, is_older| cited(file, is_older, asked));
-    let mut material = Material { search, looked_at, failures: Vec::new(), unmeasured: Vec::new() };
+    let mut material = Material { search, looked_at, failures: Vec::new(), unmeasured: Vec::new(), of: None };
     let since = range.map_or(asked.now - TimeDelta::days(FACT_DAYS), |range| range.since);
     let until = range.map_or(asked.now, |range| range.until);
     let query = FeedQuery { now: asked.now, since, until, limit: FACTS };
@@ -71,7 +76,8 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
                     material.looked_at.push(foreign(feed.name(), 100));
                     continue;
                 }
-                material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), asked.today().show(since)));
+                material.looked_at.push(foreign(&reading.source, 100));
+                material.of = Some(range.map_or_else(|| format!("of the last {FACT_DAYS} days"), |range| format!("({})", range.label)));
                 let told = reading.items.iter().filter(|item| !is_the_question(feed, item, asked.text));
                 told.for_each(|item| material.add_fact(feed.name(), item, asked));
             }
@@ -155,13 +161,30 @@ impl Material {
 
     /// Says that nothing was found, and what was searched.
     pub(super) fn nothing_found(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
-        let subject: Vec<_> = asked_words(asked.text, query);
+        let mut subject: Vec<_> = asked_words(asked.text, query);
+        let meant: Vec<(&File, &str)> = asked.files.list_meant().collect();
+        let named: Vec<String> = meant.iter().flat_map(|(file, _)| terms_of(&file.name.replace('.', " "))).collect();
+        subject.retain(|word| !terms_of(word).iter().any(|term| named.contains(term)));
         let looked = if self.looked_at.is_empty() {
-            format!("I have nothing to look {} up in: no file was posted here lately", quoted(&subject))
+            format!("I have no feed or file that could tell me about {}", quoted(&subject))
         } else {
-            format!("I found nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
+            let of = self.of.as_ref().map_or(String::new(), |of| format!(" {of}"));
+            format!("I found nothing about {} in {}{of}", quoted(&subject), listed(&self.looked_at))
         };
-        let mut draft = Draft::unknown(format!("{looked}. Connect a model for a fuller answer."));
+        let fuller = match asked.act {
+            SpeechAct::Request => "To do more than look things up, I need a language model.",
+            _ => "Connect a model for a fuller answer.",
+        };
+        let mut draft = Draft::unknown(format!("{looked}. {fuller}"));
+        // What a short file says is seen at a glance.
+        if let [(file, text)] = meant.as_slice()
+            && !text.trim().is_empty()
+            && text.len() <= QUOTE
+        {
+            draft.line(format!("**{}** says:", foreign(&file.name, 100)));
+            draft.line(block_quote(text.trim()));
+            draft.sources.push(foreign(&file.name, 100));
+        }
         draft.lines.extend(self.failures.iter().chain(&self.unmeasured).cloned());
         draft
     }
@@ -184,8 +207,17 @@ fn quoted(words: &[String]) -> String {
 }
 
 fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > 5 { format!("{shown} and {} more", names.len() - 5) } else { shown }
+    match names.get(..5).filter(|_| names.len() > 5) {
+        Some(shown) => format!("{} and {} more", shown.join(", "), names.len() - 5),
+        None => join(names),
+    }
+}
+
+fn join(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        names => names.concat(),
+    }
 }
 
 /// Notes how much of a large file is quoted.
@@ -206,6 +238,37 @@ fn note_part(parts: &mut Vec<PartRead>, asked: &OfflineQuestion<'_>, hit: &Hit<'
 pub(super) fn is_about_whole(asked: &OfflineQuestion<'_>, topic: &Query) -> bool {
     let names: Vec<String> = asked.files.focus.iter().flat_map(|file| terms_of(&file.name.replace('.', " "))).collect();
     topic.terms.iter().all(|(term, weight)| *weight < 1.0 || names.contains(term))
+}
+
+/// Says which files came with what somebody told.
+pub(super) fn receive(asked: &OfflineQuestion<'_>) -> Draft {
+    let names: Vec<String> = asked.files.list_meant().map(|(file, _)| foreign(&file.name, 100)).collect();
+    let them = if names.len() == 1 { "it" } else { "them" };
+    let mut draft = Draft::from(format!("I've read {}. Ask me about {them} and I'll quote from {them}.", join(&names)));
+    draft.sources = names;
+    draft
+}
+
+/// Whether a question has no subject but the files: "which files did we get?".
+pub(super) fn asks_for_files(asked: &OfflineQuestion<'_>, query: &Query) -> bool {
+    let mut all = asked.files.focus.iter().chain(&asked.files.near).chain(&asked.files.older);
+    let named = terms_of("files documents");
+    all.next().is_some() && !query.is_empty() && query.terms.iter().all(|(term, _)| named.contains(term))
+}
+
+/// The files that were posted here, with who posted them.
+pub(super) fn list_files(asked: &OfflineQuestion<'_>) -> Draft {
+    let all: Vec<&File> = asked.files.focus.iter().chain(&asked.files.near).chain(&asked.files.older).collect();
+    let mut draft = Draft::from(format!("{} posted here:", count(all.len(), "file")));
+    for file in all.iter().take(FILES) {
+        let unread = if file.text.is_some() { "" } else { ", not read" };
+        draft.line(format!("- {} ({}, {}{unread})", foreign(&file.name, 100), foreign(&file.by, 40), asked.today().show(file.at)));
+        draft.sources.push(foreign(&file.name, 100));
+    }
+    if all.len() > FILES {
+        draft.line(format!("… and {} more", all.len() - FILES));
+    }
+    draft
 }
 
 /// Says which files could not be read, and why.

@@ -3,9 +3,6 @@
 use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::persona::Persona;
 
-/// How to connect a model, in one line.
-const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` to change that.";
-
 pub(super) fn greet(asked: &OfflineQuestion<'_>) -> Draft {
     let abilities = abilities(asked.persona);
     Draft::from(format!("Hello, {} here ({}). You can ask me {}.", asked.persona.name, asked.persona.role, abilities.join(", or ")))
@@ -33,18 +30,35 @@ pub(super) fn help(asked: &OfflineQuestion<'_>) -> Draft {
     draft
 }
 
-/// Explains that the question needs a model, what works without one, and how to connect one.
+/// Says that something was heard. It promises nothing, because nobody understood it.
+pub(super) fn acknowledge() -> Draft {
+    Draft { is_bare: true, ..Draft::from("Thanks for letting me know.") }
+}
+
+/// Explains that the question needs a model, and what works without one. How to connect one is said once a day.
 pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
     Draft::unknown(format!(
-        "I can't judge that without a language model. I can only quote feeds and files. {HOW_TO_THINK}\nAs {} ({}) I can answer {}.",
+        "I can't judge that without a language model. As {} ({}) I can answer {}.",
         asked.persona.name,
         asked.persona.role,
         abilities(asked.persona).join(", or ")
     ))
 }
 
+/// What is done in so many words is done before a persona answers, so this was not.
+pub(super) fn cannot_do() -> Draft {
+    Draft::unknown(
+        "I can't do that without a language model. What works in words: \"add to the backlog: …\", \"remind me tomorrow at 9 to …\", \
+         \"remember: …\". `/help` lists the commands.",
+    )
+}
+
 pub(super) fn cannot_read_pages() -> Draft {
-    Draft::unknown(format!("I can't read pages without a language model. Post the text as a file, and I can quote it. {HOW_TO_THINK}"))
+    Draft::unknown("I can't read pages without a language model. Post the text as a file, and I can quote it.")
+}
+
+pub(super) fn nothing_to_outline() -> Draft {
+    Draft::unknown("I see no file here to summarise. Post one, or reply to the message that has it.")
 }
 
 pub(super) fn no_feeds(asked: &OfflineQuestion<'_>) -> Draft {

@@ -1,4 +1,4 @@
-use crate::agent::AnswerVerdict;
+use crate::agent::{AnswerVerdict, PlaceNote, SpeechAct};
 use std::path::Path;
 
 use chrono::TimeDelta;
@@ -7,6 +7,7 @@ use crate::agent::files::{File, Files};
 use crate::agent::offline::{FOOTER, OfflineAnswer, OfflineQuestion, compose};
 use crate::chat::message::{Speaker, Spoken};
 use crate::feeds::{ActivityLine, Backlog, Feed, WorkLine};
+use crate::memory::{Memory, MemoryKind, MemorySource};
 use crate::money::{CostLine, Money, TokenUsage};
 use crate::testing::feeds::{Told, feed, now, sources};
 use crate::testing::persona::roster;
@@ -21,6 +22,9 @@ struct Asked {
     channel_files: Vec<File>,
     older: Vec<File>,
     transcript: Vec<Spoken>,
+    act: SpeechAct,
+    notes: Vec<PlaceNote>,
+    memories: Vec<Memory>,
 }
 
 impl Asked {
@@ -34,7 +38,9 @@ impl Asked {
         let (focus, near) = (if is_meant { self.files.clone() } else { newest.to_vec() }, near.to_vec());
         let files = Files { focus, is_meant, is_closed, near, older: self.older.clone() };
         let Self { feeds, transcript, .. } = self;
-        compose(&OfflineQuestion { persona, roster: &roster, text, files: &files, transcript, memories: &[], feeds, now: now() }).await
+        let (act, notes, memories) = (self.act, &self.notes, &self.memories);
+        compose(&OfflineQuestion { persona, roster: &roster, text, act, notes, files: &files, transcript, memories, feeds, now: now() })
+            .await
     }
 }
 
@@ -161,11 +167,10 @@ async fn a_file_without_a_question_gets_its_outline() {
 }
 
 #[tokio::test]
-async fn a_judgement_is_left_to_minds_and_the_remedy_is_named() {
+async fn a_judgement_is_left_to_minds_and_what_can_be_answered_is_named() {
     let asked = Asked { channel_files: vec![file("notes.md", "The reviewer was right to reject it.\n")], ..Asked::default() };
     insta::assert_snapshot!(asked.of("Vince", "@Vince @Solus which of you is right?").await.text, @r#"
-    I can't judge that without a language model. I can only quote feeds and files. Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` to change that.
-    As Vince (data) I can answer "what did we spend?", or a question about a text file you post here.
+    I can't judge that without a language model. As Vince (data) I can answer "what did we spend?", or a question about a text file you post here.
     <small>from feeds and files, generated without AI</small>
     "#);
 }
@@ -330,4 +335,108 @@ async fn the_composer_says_by_type_what_its_answer_is_worth() {
     ] {
         assert_eq!(asked.of(whom, question).await.verdict, verdict, "{question}");
     }
+}
+
+#[tokio::test]
+async fn what_is_only_told_is_acknowledged_and_nothing_is_looked_up() {
+    let asked = Asked { channel_files: vec![file("notes.md", NOTES)], act: SpeechAct::Statement, ..Asked::default() };
+    let answer = asked.of("Kelly", "kelly, this stays here: the budget for the queue is 40000").await;
+    assert_eq!(answer.text, "Thanks for letting me know.");
+    let asked = Asked { act: SpeechAct::Question, ..asked };
+    assert!(asked.of("Kelly", "how many jobs does the queue hold?").await.text.contains("40 jobs"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_said_and_not_answered_with_a_quotation() {
+    let asked = Asked { channel_files: vec![file("notes.md", NOTES)], act: SpeechAct::Request, ..Asked::default() };
+    let answer = asked.of("Kelly", "kelly, empty the queue of jobs").await;
+    assert!(answer.text.starts_with("I can't do that") && answer.verdict == AnswerVerdict::DoesNotKnow, "{}", answer.text);
+    assert!(asked.of("Kelly", "kelly, show me the jobs of the queue").await.text.contains("40 jobs"));
+}
+
+#[tokio::test]
+async fn a_question_about_the_channel_is_answered_with_what_is_known_about_it() {
+    let note = |text: &str, asked_by, is_of_place| PlaceNote { text: text.into(), asked_by, is_of_place };
+    let notes = vec![
+        note("The next standup here starts 09:00.", "next standup daily start begin when", true),
+        note("The last standup here: Fri 20 Nov. It said:\n- all is well", "last previous standup day report go went say said", true),
+    ];
+    let asked = Asked { notes, feeds: told("activity", Told::default()), ..Asked::default() };
+    for (question, told) in [
+        ("when does it start?", "The next standup here starts 09:00."),
+        ("when is it?", "The next standup here starts 09:00."),
+        ("when does the standup begin?", "The next standup here starts 09:00."),
+        ("how did the last standup go?", "- all is well"),
+        ("what did the day report say?", "- all is well"),
+    ] {
+        let answer = asked.of("Kelly", question).await;
+        assert!(answer.text.contains(told) && answer.verdict == AnswerVerdict::Answers, "{question}: {}", answer.text);
+        assert_eq!(answer.text.contains("starts 09:00"), told.contains("starts 09:00"), "{question}: {}", answer.text);
+    }
+    for question in ["what happened this week?", "when did the launch start?", "why?"] {
+        let answer = asked.of("Kelly", question).await;
+        assert!(!answer.text.contains("standup here"), "{question}: {}", answer.text);
+    }
+    let elsewhere = Asked { notes: vec![PlaceNote { is_of_place: false, ..asked.notes[0].clone() }], ..Asked::default() };
+    assert!(elsewhere.of("Kelly", "when is the next standup?").await.text.contains("starts 09:00"));
+    assert!(!elsewhere.of("Kelly", "when does it start?").await.text.contains("starts 09:00"), "another thing is meant");
+}
+
+fn by(speaker: Speaker, text: &str) -> Spoken {
+    Spoken { message: None, speaker, answers: None, text: text.into(), at: now(), in_meeting: false }
+}
+
+#[tokio::test]
+async fn a_follow_up_goes_on_with_what_was_asked_and_not_with_other_talk() {
+    let ann = || Speaker::Person { id: "1".into(), name: "Ann".into() };
+    let asked_costs =
+        vec![by(ann(), "vince, what did we spend this week?"), by(Speaker::Persona("vince".into()), "$0.00"), by(ann(), "oh no")];
+    let asked = Asked { feeds: told("ledger", Told::default()), transcript: asked_costs, ..Asked::default() };
+    assert!(asked.of("Vince", "and last week?").await.text.starts_with("**last week**: $0.00"));
+    let answer = asked.of("Vince", "what happened last week?").await;
+    assert!(!answer.text.contains("$0.00"), "{}", answer.text);
+    let talk = vec![by(ann(), "PostgreSQL is a database")];
+    let asked = Asked { channel_files: vec![file("notes.md", NOTES)], transcript: talk, ..Asked::default() };
+    assert!(asked.of("Kelly", "why?").await.sources.is_empty(), "nobody asked about it");
+}
+
+#[tokio::test]
+async fn what_was_said_is_told_only_about_the_subject_of_the_question() {
+    let said = |text: &str| Memory::new(MemoryKind::Conversation, text, MemorySource::Message("1".into()), now());
+    let memories = vec![said("Big thanks to Kelly for yesterday"), said("the printer is on holiday")];
+    let asked = Asked { memories, ..Asked::default() };
+    let answer = asked.of("Kelly", "kelly, any news from the printer?").await;
+    assert!(answer.text.contains("on holiday") && !answer.text.contains("thanks"), "{}", answer.text);
+    assert!(!asked.of("Kelly", "kelly, what is the merger called?").await.text.contains("thanks"));
+}
+
+#[tokio::test]
+async fn a_short_file_that_is_meant_is_shown_where_its_words_do_not_fit() {
+    let asked = Asked { files: vec![file("tour.txt", "Notes of the tour. Written by Carla.\n")], ..Asked::default() };
+    insta::assert_snapshot!(asked.of("Kelly", "whose idea was tour.txt?").await.text, @r#"
+    I found nothing about "idea" in tour.txt. Connect a model for a fuller answer.
+    **tour.txt** says:
+    > Notes of the tour. Written by Carla.
+    <small>from feeds and files, generated without AI</small>
+    "#);
+}
+
+#[tokio::test]
+async fn files_that_somebody_hands_over_are_acknowledged_by_name_and_listed_when_asked_for() {
+    let unread = refused("tool.exe", "I can't read tool.exe.");
+    let files = vec![file("a.md", NOTES), file("b.md", NOTES), unread];
+    let asked = Asked { files: files.clone(), act: SpeechAct::Statement, ..Asked::default() };
+    insta::assert_snapshot!(asked.of("Kelly", "kelly, here are the papers for the harbour").await.text, @r"
+    I've read a.md and b.md. Ask me about them and I'll quote from them.
+    <small>I can't read tool.exe.</small>
+    <small>from feeds and files, generated without AI</small>
+    ");
+    let asked = Asked { channel_files: files, ..Asked::default() };
+    insta::assert_snapshot!(asked.of("Kelly", "kelly, which files did we get?").await.text, @r"
+    3 files posted here:
+    - a.md (Ann, 21:50)
+    - b.md (Ann, 21:50)
+    - tool.exe (Ann, 21:50, not read)
+    <small>from feeds and files, generated without AI</small>
+    ");
 }

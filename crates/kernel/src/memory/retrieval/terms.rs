@@ -14,6 +14,9 @@ const STOP_WORDS: &[&str] = &[
     "whose", "why", "will", "with", "would", "write", "written", "you", "your",
 ];
 
+/// Further words that are no subject of a question. The vectors of what is stored know them, so they are none of the above.
+const NO_SUBJECTS: &[&str] = &["after", "looking", "looks", "others", "whether"];
+
 /// Generic words with little weight.
 const WEAK_WORDS: &[&str] = &[
     "add",
@@ -106,7 +109,7 @@ impl Query {
     pub fn parse(question: &str, ignored: &[String]) -> Self {
         let words = words_of(question);
         let mut terms: Vec<(String, f64)> = Vec::new();
-        for word in words.iter().filter(|word| !is_stop_word(word) && !ignored.contains(word)) {
+        for word in words.iter().filter(|word| !is_stop_word(word) && !NO_SUBJECTS.contains(&word.as_str()) && !ignored.contains(word)) {
             if terms.len() == MAX_TERMS {
                 break;
             }

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::features::chat::model::decision::{AskRequest, Decision, Reason};
 use crate::features::chat::model::talk::RecentTalk;
 use crate::features::chat::settings::{ChatSettings, FallbackAnswer};
+use kernel::agent::SpeechAct;
 use kernel::chat::attachments;
 use kernel::chat::message::{AuthorKind, ChannelKind, InboundMessage, Place, ReplyTo};
 use kernel::chat::text::find_mention;
@@ -110,7 +111,7 @@ fn find_unsure(arrival: &Arrival<'_>, reading: &Reading<'_>, names: &Names<'_>, 
     if is_for_others(arrival, reading) || arrival.thread == Some(&ThreadOf::Person) || intent::is_greeting(&reading.text) {
         return None;
     }
-    let may_want = || intent::may_want(&reading.text) || names.names_a_persona(&reading.text);
+    let may_want = || intent::may_want(&reading.text) || names.may_call_a_persona(&reading.text);
     match &recent.with {
         Some(persona) if decision.reason == Reason::Silence => Some(persona.clone()).filter(|_| may_want()),
         _ => (!recent.is_among_people && may_want()).then(|| arrival.roster.coordinator().slug.clone()),
@@ -158,6 +159,21 @@ pub(crate) fn only_tells(text: &str, roster: &Roster) -> bool {
     let sentences = sentences(said);
     let wants = find_ask(said).is_some() || intent::is_question(&sentences) || intent::is_request(&sentences);
     !(wants || intent::is_greeting(&sentences) || intent::is_thanks(&sentences, &names))
+}
+
+/// What a text does to whom it is said: the question and the request come before what else it tells.
+pub(crate) fn find_speech_act(text: &str, roster: &Roster) -> SpeechAct {
+    let (spoken, accounts) = (spoken(text), Accounts::default());
+    let names = Names::new(roster, &accounts, &[], &spoken);
+    let said = after_addressees(&spoken, names.find_addressed(&sentences(&spoken)).rest);
+    let sentences = sentences(said);
+    match () {
+        () if intent::is_question(&sentences) => SpeechAct::Question,
+        () if find_ask(said).is_some() || intent::is_request(&sentences) || intent::is_imperative(&sentences) => SpeechAct::Request,
+        () if intent::is_greeting(&sentences) || intent::is_thanks(&sentences, &names) => SpeechAct::Other,
+        () if intent::is_statement(&sentences) => SpeechAct::Statement,
+        () => SpeechAct::Other,
+    }
 }
 
 /// Whether a text is said to a persona, whatever it is about: it begins with its name, or is a question and nothing else.
@@ -267,14 +283,19 @@ fn wants_no_answer(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decis
     (reading.wants_no_answer && !is_knowledge(arrival)).then(|| Decision::nobody(Reason::NoAnswerWanted))
 }
 
-/// The coordinator, for what addresses a persona, asks or requests something.
+/// Whoever is addressed, replied to or asked further. Otherwise the coordinator, for what asks or requests something.
 fn in_standup(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     (arrival.kind == ChannelKind::Standup).then_some(())?;
-    let addressed = &reading.addressed;
-    let wanted = !addressed.personas.is_empty()
-        || arrival.replied_to.is_some()
-        || (!is_for_others(arrival, reading) && (addressed.team || wants_something(reading) || intent::is_imperative(&reading.text)));
-    Some(if wanted { coordinator(arrival, Reason::Standup) } else { Decision::nobody(Reason::Standup) })
+    let for_others = is_for_others(arrival, reading);
+    let asks = !for_others && wants_something(reading);
+    let goes_on = || if asks { followed_up(arrival, reading) } else { None };
+    let called = addressed(arrival, reading).or_else(|| replied(arrival, reading)).or_else(goes_on);
+    let wanted = || asks || (!for_others && (reading.addressed.team || intent::is_imperative(&reading.text)));
+    Some(match called {
+        Some(called) => Decision::by(called.responders, Reason::Standup),
+        None if wanted() => coordinator(arrival, Reason::Standup),
+        None => Decision::nobody(Reason::Standup),
+    })
 }
 
 fn written_directly(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {

@@ -18,11 +18,12 @@ fn no_more_than_the_set_number_answer() {
 }
 
 #[test]
-fn in_a_standup_channel_the_coordinator_alone_answers() {
+fn in_a_standup_channel_whoever_is_addressed_answers_or_the_coordinator() {
     each(
         &[
-            ("<user:discord:102> <user:discord:104> your numbers?", "kelly / Standup"),
-            ("vince, hello", "kelly / Standup"),
+            ("<user:discord:102> <user:discord:104> your numbers?", "vince solus / Standup"),
+            ("vince, are you ready?", "vince / Standup"),
+            ("kelly, skip me", "kelly / Standup"),
             ("what is next?", "kelly / Standup"),
             ("good morning", "nobody / Standup"),
             ("<user:discord:555> your numbers?", "nobody / Standup"),
@@ -31,6 +32,37 @@ fn in_a_standup_channel_the_coordinator_alone_answers() {
             case.kind = ChannelKind::Standup;
         },
     );
+    let after_vince = |case: &mut Case| {
+        case.kind = ChannelKind::Standup;
+        case.recent.with = Some("vince".into());
+    };
+    each(&[("and why so much?", "vince / Standup"), ("I am five minutes late", "nobody / Standup")], after_vince);
+    each(&[("I'd drop the second item", "solus / Standup")], |case| {
+        case.kind = ChannelKind::Standup;
+        case.replied_to = Some("solus".into());
+    });
+}
+
+#[test]
+fn what_a_text_does_is_told_by_its_form() {
+    let roster = sample::roster();
+    for (text, act) in [
+        ("kelly, this stays here: the budget is 40000", SpeechAct::Statement),
+        ("vince, we spent too much", SpeechAct::Statement),
+        ("Kelly, wir fangen später an", SpeechAct::Statement),
+        ("vince, das Budget ist zu klein", SpeechAct::Statement),
+        ("kelly, el presupuesto es pequeño", SpeechAct::Statement),
+        ("vince, costs this week", SpeechAct::Other),
+        ("kelly", SpeechAct::Other),
+        ("good morning kelly", SpeechAct::Other),
+        ("vince, is the budget 40000?", SpeechAct::Question),
+        ("how much is left", SpeechAct::Question),
+        ("kelly, the build is red. can you look?", SpeechAct::Question),
+        ("kelly, check the build", SpeechAct::Request),
+        ("ask vince what he thinks", SpeechAct::Request),
+    ] {
+        assert_eq!(find_speech_act(text, &roster), act, "{text}");
+    }
 }
 
 #[test]
@@ -385,7 +417,7 @@ fn the_rules_are_unsure_where_words_hint_at_a_wish_and_never_about_talk_among_pe
         decision.unsure.map(|persona| persona.to_string())
     };
     let coordinator = sample::roster().coordinator().slug.to_string();
-    for text in ["maybe vince would know that", "it would be nice to hear your view on this", "mohu vám poslat ten soubor"] {
+    for text in ["vince maybe", "it would be nice to hear your view on this", "mohu vám poslat ten soubor"] {
         assert_eq!(unsure(&Case::says(text)).as_deref(), Some(&*coordinator), "{text}");
         assert_eq!(unsure(&Case::says(text).with(|case| case.recent.is_among_people = true)), None, "{text}");
         assert_eq!(unsure(&Case::says(text).with(|case| case.thread = Some(ThreadOf::Person))), None, "{text}");
@@ -394,6 +426,8 @@ fn the_rules_are_unsure_where_words_hint_at_a_wish_and_never_about_talk_among_pe
     }
     for text in [
         "the build is red again",
+        "maybe vince would know that",
+        "somebody told vince yesterday",
         "I am off to lunch",
         "<user:discord:77> would you mind?",
         "Bob, you said so",
