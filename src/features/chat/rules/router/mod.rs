@@ -283,19 +283,14 @@ fn wants_no_answer(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decis
     (reading.wants_no_answer && !is_knowledge(arrival)).then(|| Decision::nobody(Reason::NoAnswerWanted))
 }
 
-/// Whoever is addressed, replied to or asked further. Otherwise the coordinator, for what asks or requests something.
+/// The coordinator, for what addresses a persona, asks or requests something.
 fn in_standup(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     (arrival.kind == ChannelKind::Standup).then_some(())?;
-    let for_others = is_for_others(arrival, reading);
-    let asks = !for_others && wants_something(reading);
-    let goes_on = || if asks { followed_up(arrival, reading) } else { None };
-    let called = addressed(arrival, reading).or_else(|| replied(arrival, reading)).or_else(goes_on);
-    let wanted = || asks || (!for_others && (reading.addressed.team || intent::is_imperative(&reading.text)));
-    Some(match called {
-        Some(called) => Decision::by(called.responders, Reason::Standup),
-        None if wanted() => coordinator(arrival, Reason::Standup),
-        None => Decision::nobody(Reason::Standup),
-    })
+    let addressed = &reading.addressed;
+    let wanted = !addressed.personas.is_empty()
+        || arrival.replied_to.is_some()
+        || (!is_for_others(arrival, reading) && (addressed.team || wants_something(reading) || intent::is_imperative(&reading.text)));
+    Some(if wanted { coordinator(arrival, Reason::Standup) } else { Decision::nobody(Reason::Standup) })
 }
 
 fn written_directly(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
