@@ -12,7 +12,7 @@ use crate::adapters::discord::markup::written;
 use crate::adapters::discord::rest::card::fit;
 use crate::adapters::discord::rest::payload::{nonce, payload, revision};
 use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
-use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::chat::outbound::{OutboundFile, OutboundMessage, Posted};
 use kernel::ids::{ChannelId, MessageId};
 
 /// The most messages that Discord returns at once.
@@ -95,6 +95,12 @@ impl Rest {
         Ok(self.fetch::<Created>(credential, call).await?.posted(message))
     }
 
+    /// False if a post of this account in the channel was refused a short while ago.
+    pub(crate) fn may_post(&self, credential: &Credential, channel: &ChannelId) -> bool {
+        let Ok(channel) = to_discord(channel.as_str()) else { return false };
+        !self.was_denied(credential, &Call::post(format!("/channels/{channel}/messages")))
+    }
+
     /// Edits an earlier message of the same account.
     pub(crate) async fn edit(&self, credential: &Credential, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, Failure> {
         let path = format!("/channels/{}/messages/{}", to_discord(message.channel.as_str())?, to_discord(posted.as_str())?);
@@ -102,10 +108,17 @@ impl Rest {
         Ok(self.fetch::<Created>(credential, call).await?.posted(message))
     }
 
-    /// Posts plain text without pings, outside of the outbox.
-    pub(crate) async fn say(&self, credential: &Credential, channel: &ChannelId, text: &str) -> Result<(), Failure> {
+    /// Posts plain text and files without pings, outside of the outbox.
+    pub(crate) async fn say(
+        &self,
+        credential: &Credential,
+        channel: &ChannelId,
+        text: &str,
+        files: &[OutboundFile],
+    ) -> Result<(), Failure> {
         let payload = json!({ "content": written(text), "allowed_mentions": { "parse": [] } });
-        self.call(credential, Call::post(format!("/channels/{}/messages", to_discord(channel.as_str())?)).body(payload, &[])).await?;
+        let call = Call::post(format!("/channels/{}/messages", to_discord(channel.as_str())?));
+        self.call(credential, call.body(payload, files)).await?;
         Ok(())
     }
 

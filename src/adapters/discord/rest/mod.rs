@@ -157,6 +157,11 @@ impl Rest {
         }
     }
 
+    /// Whether such a call was refused a short while ago.
+    fn was_denied(&self, credential: &Credential, call: &Call<'_>) -> bool {
+        credential.find_denial(&Route::of(&call.method, &call.path), call.needs, Instant::now()).is_some()
+    }
+
     async fn wait_for_turn(&self, credential: &Credential, route: &Route, counted: Counted, latest: Instant) -> Result<(), Failure> {
         loop {
             if credential.is_revoked() {
