@@ -59,7 +59,6 @@ impl Discord {
     /// Replaces a message that was posted by [`Self::speak_for`].
     pub(super) async fn edit_for(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError> {
         let (destination, _) = self.destination(&message.channel).await?;
-        let mut refusal = SendError::Gone("nobody of the team can edit it".to_owned());
         let may_manage =
             |credential: &Credential| destination.is_some_and(|place| self.rest.may_manage_webhooks(credential, place.channel));
         for owner in self.acting(may_manage) {
@@ -67,14 +66,8 @@ impl Discord {
             let speech = Speech { destination, name: self.roster.name_of(&message.persona), message, edited: Some(posted) };
             match self.speak(owner, &speech).await {
                 Err(failure) if failure.is_of_account() => {}
-                spoken => match spoken.map_err(Failure::of_edit) {
-                    // It is not the webhook's, so it may be another persona's.
-                    Err(SendError::Gone(why)) => {
-                        refusal = SendError::Gone(why);
-                        break;
-                    }
-                    spoken => return spoken,
-                },
+                // If it is not the webhook's, it is posted anew, by the webhook.
+                spoken => return spoken.map_err(Failure::of_edit),
             }
         }
         let message = self.spoken_for(message);
@@ -84,7 +77,7 @@ impl Discord {
                 edited => return edited.map_err(Failure::of_edit),
             }
         }
-        Err(refusal)
+        Err(SendError::Gone("nobody of the team can edit it".to_owned()))
     }
 
     /// What another persona says in place of one whose account cannot post.

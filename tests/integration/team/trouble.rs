@@ -100,7 +100,7 @@ async fn what_is_refused_for_want_of_a_permission_is_told_and_follows_once_it_is
     let named = |shown: &&Shown| shown.text.contains("#general") && shown.text.contains("Send Messages");
     assert_eq!(ops.iter().filter(named).count(), 1, "{ops:?}");
 
-    let status = command::invoke(&team, "work", "status", json!([])).await;
+    let status = command::invoke(&team, "ops", "status", json!([])).await;
     let status = command::text(&status);
     println!("/status | {status}");
     assert!(status.contains("Vince needs \"Send Messages\" in"), "{status}");

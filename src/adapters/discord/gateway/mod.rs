@@ -9,7 +9,7 @@ mod message;
 mod pump;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serenity::model::channel::{Message, Reaction};
 use serenity::model::event::{
@@ -40,11 +40,20 @@ pub(crate) struct Hub {
     /// Servers to listen to. Empty: all.
     allowed: Vec<GuildId>,
     incoming: mpsc::UnboundedSender<Incoming>,
+    /// Held while an event is handled. Otherwise one identity could pass on a message before another passes on the one before it.
+    in_order: Mutex<()>,
 }
 
 impl Hub {
     pub(crate) fn new(accounts: OwnAccounts, allowed: Vec<GuildId>, incoming: mpsc::UnboundedSender<Incoming>) -> Self {
-        Self { accounts, channels: ChannelDirectory::default(), seen: Deduplicator::default(), allowed, incoming }
+        Self {
+            accounts,
+            channels: ChannelDirectory::default(),
+            seen: Deduplicator::default(),
+            allowed,
+            incoming,
+            in_order: Mutex::default(),
+        }
     }
 
     /// Direct conversations have no server and are always allowed.
@@ -72,6 +81,8 @@ pub(crate) struct Gateway {
 impl Gateway {
     /// Handles one event of the gateway, without blocking.
     pub(crate) fn dispatch(&self, event: Event) {
+        let hub = Arc::clone(&self.hub);
+        let _one_at_a_time = hub.in_order.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Ready(event) => self.ready(&event.ready),
             Event::Resumed(_) => self.identity.connected(),
