@@ -9,8 +9,8 @@ use crate::adapters::discord::Discord;
 use crate::adapters::discord::identity::Identity;
 use crate::adapters::discord::markup::TEXT;
 use crate::adapters::discord::platform::snowflake;
-use crate::adapters::discord::rest::messages::PostedBy;
-use crate::adapters::discord::rest::webhooks::{Destination, Speech};
+use crate::adapters::discord::rest::messages::{self, PostedBy};
+use crate::adapters::discord::rest::webhooks::{Destination, Speech, may_manage_webhooks};
 use crate::adapters::discord::rest::{Credential, Failure, code};
 use kernel::chat::SendError;
 use kernel::chat::outbound::{OutboundMessage, Posted};
@@ -31,7 +31,7 @@ impl Discord {
         };
         let is_other = |credential: &Credential| credential.persona != message.persona;
         let may_manage = |credential: &Credential| {
-            is_other(credential) && destination.is_some_and(|place| self.rest.may_manage_webhooks(credential, place.channel))
+            is_other(credential) && destination.is_some_and(|place| may_manage_webhooks(credential, place.channel))
         };
         for owner in self.acting(may_manage) {
             let Some(destination) = destination else { break };
@@ -43,7 +43,7 @@ impl Discord {
         }
         let may_post = |credential: &Credential| {
             let is_there = direct.as_ref().is_none_or(|with| credential.persona == *with);
-            is_there && is_other(credential) && self.rest.may_post(credential, &message.channel)
+            is_there && is_other(credential) && messages::may_post(credential, &message.channel)
         };
         let deputies = self.acting(may_post);
         let message = self.spoken_for(message);
@@ -59,8 +59,7 @@ impl Discord {
     /// Replaces a message that was posted by [`Self::speak_for`].
     pub(super) async fn edit_for(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError> {
         let (destination, _) = self.destination(&message.channel).await?;
-        let may_manage =
-            |credential: &Credential| destination.is_some_and(|place| self.rest.may_manage_webhooks(credential, place.channel));
+        let may_manage = |credential: &Credential| destination.is_some_and(|place| may_manage_webhooks(credential, place.channel));
         for owner in self.acting(may_manage) {
             let Some(destination) = destination else { break };
             let speech = Speech { destination, name: self.roster.name_of(&message.persona), message, edited: Some(posted) };
@@ -113,7 +112,7 @@ impl Discord {
 
     /// The team's webhooks of a channel. Without the permission to list them there are none.
     async fn list_webhooks(&self, channel: SnowflakeChannel) -> Result<Vec<WebhookId>, SendError> {
-        for reader in self.acting(|credential| self.rest.may_manage_webhooks(credential, channel)) {
+        for reader in self.acting(|credential| may_manage_webhooks(credential, channel)) {
             match self.webhooks.list_ids(&self.rest, &reader.credential, &self.hub.accounts, channel).await {
                 Err(failure) if failure.is_of_account() => {}
                 listed => return Ok(listed?),

@@ -13,6 +13,8 @@ use crate::adapters::discord::gateway::{Completeness, completeness, inbound};
 use crate::adapters::discord::identity::Identity;
 use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
 use crate::adapters::discord::markup::TEXT;
+use crate::adapters::discord::rest::messages::may_post;
+use crate::adapters::discord::rest::threads::may_open_thread;
 use crate::adapters::discord::rest::{Failure, code};
 use kernel::chat::format::TextFormat;
 use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
@@ -62,7 +64,7 @@ impl ChatPlatform for Discord {
         } else {
             self.offline()
         };
-        for identity in self.acting(|credential| self.rest.may_open_thread(credential, channel, message)) {
+        for identity in self.acting(|credential| may_open_thread(credential, channel, message)) {
             match self.rest.open_thread(&identity.credential, channel, message, name).await {
                 Ok(opened) => self.hub.channels.record(&opened),
                 // An earlier attempt whose answer was lost created the thread, or it existed before. If it was deleted, the lookup fails.
@@ -197,7 +199,7 @@ impl ChatPlatform for Discord {
 
     fn find_speaker(&self, channel: &ChannelId, other_than: &PersonaSlug) -> Option<PersonaSlug> {
         let mut others = self.readers(None).filter(|identity| identity.persona != *other_than);
-        others.find(|identity| self.rest.may_post(&identity.credential, channel)).map(|identity| identity.persona.clone())
+        others.find(|identity| may_post(&identity.credential, channel)).map(|identity| identity.persona.clone())
     }
 
     fn owner(&self) -> Option<UserId> {

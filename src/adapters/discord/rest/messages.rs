@@ -11,7 +11,7 @@ use crate::adapters::discord::ids::{from_discord, to_discord};
 use crate::adapters::discord::markup::written;
 use crate::adapters::discord::rest::card::fit;
 use crate::adapters::discord::rest::payload::{nonce, payload, revision};
-use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
+use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, was_denied};
 use kernel::chat::outbound::{OutboundFile, OutboundMessage, Posted};
 use kernel::ids::{ChannelId, MessageId};
 
@@ -81,6 +81,12 @@ pub(crate) enum PostedBy {
     },
 }
 
+/// False if a post of this account in the channel was refused a short while ago.
+pub(crate) fn may_post(credential: &Credential, channel: &ChannelId) -> bool {
+    let Ok(channel) = to_discord(channel.as_str()) else { return false };
+    !was_denied(credential, &Call::post(format!("/channels/{channel}/messages")))
+}
+
 impl Rest {
     /// Posts a message. If the same row is sent twice within a few minutes, the nonce makes Discord return the first message.
     pub(crate) async fn post(&self, credential: &Credential, message: &OutboundMessage) -> Result<Posted, Failure> {
@@ -93,12 +99,6 @@ impl Rest {
         }
         let call = Call::post(format!("/channels/{}/messages", to_discord(message.channel.as_str())?)).body(payload, &message.files);
         Ok(self.fetch::<Created>(credential, call).await?.posted(message))
-    }
-
-    /// False if a post of this account in the channel was refused a short while ago.
-    pub(crate) fn may_post(&self, credential: &Credential, channel: &ChannelId) -> bool {
-        let Ok(channel) = to_discord(channel.as_str()) else { return false };
-        !self.was_denied(credential, &Call::post(format!("/channels/{channel}/messages")))
     }
 
     /// Edits an earlier message of the same account.

@@ -15,7 +15,7 @@ pub(crate) mod files;
 mod limits;
 pub(crate) mod messages;
 mod payload;
-mod threads;
+pub(crate) mod threads;
 pub(crate) mod webhooks;
 
 use std::time::Duration;
@@ -157,11 +157,6 @@ impl Rest {
         }
     }
 
-    /// Whether such a call was refused a short while ago.
-    fn was_denied(&self, credential: &Credential, call: &Call<'_>) -> bool {
-        credential.find_denial(&Route::of(&call.method, &call.path), call.needs, Instant::now()).is_some()
-    }
-
     async fn wait_for_turn(&self, credential: &Credential, route: &Route, counted: Counted, latest: Instant) -> Result<(), Failure> {
         loop {
             if credential.is_revoked() {
@@ -254,6 +249,11 @@ impl Rest {
         // The receiver is dropped only at shutdown.
         let _ = self.incoming.send(Incoming::Event(PlatformEvent::Trouble { persona: credential.persona.clone(), text }));
     }
+}
+
+/// Whether such a call was refused a short while ago.
+fn was_denied(credential: &Credential, call: &Call<'_>) -> bool {
+    credential.find_denial(&Route::of(&call.method, &call.path), call.needs, Instant::now()).is_some()
 }
 
 /// The message for people about an invalid token.

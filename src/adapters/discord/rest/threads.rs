@@ -4,7 +4,7 @@ use serde_json::json;
 use serenity::model::channel::GuildChannel;
 
 use crate::adapters::discord::ids::to_discord;
-use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
+use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, was_denied};
 use kernel::ids::{ChannelId, MessageId};
 
 /// The length limit of a thread's name.
@@ -20,6 +20,11 @@ fn opening<'a>(channel: &ChannelId, message: &MessageId) -> Result<Call<'a>, Fai
     Ok(Call::post(path))
 }
 
+/// False if a thread of this account in the channel was refused a short while ago.
+pub(crate) fn may_open_thread(credential: &Credential, channel: &ChannelId, message: &MessageId) -> bool {
+    opening(channel, message).is_ok_and(|call| !was_denied(credential, &call.needs(OPENING)))
+}
+
 impl Rest {
     pub(crate) async fn open_thread(
         &self,
@@ -31,11 +36,6 @@ impl Rest {
         let name: String = name.chars().take(NAME).collect();
         let call = opening(channel, message)?.body(json!({ "name": name, "auto_archive_duration": HIDE_AFTER }), &[]);
         self.fetch(credential, call.needs(OPENING)).await
-    }
-
-    /// False if a thread of this account in the channel was refused a short while ago.
-    pub(crate) fn may_open_thread(&self, credential: &Credential, channel: &ChannelId, message: &MessageId) -> bool {
-        opening(channel, message).is_ok_and(|call| !self.was_denied(credential, &call.needs(OPENING)))
     }
 
     /// Unarchives a thread. Messages in an archived thread cannot be edited.

@@ -12,7 +12,7 @@ use crate::adapters::discord::accounts::OwnAccounts;
 use crate::adapters::discord::ids::to_discord;
 use crate::adapters::discord::rest::messages::Created;
 use crate::adapters::discord::rest::payload::{payload, revision};
-use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, code};
+use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, code, was_denied};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::ids::MessageId;
 
@@ -100,7 +100,9 @@ impl Webhooks {
         let path = format!("/channels/{channel}/webhooks");
         let mut listed: Vec<Listed> = rest.fetch(reader, Call::get(path).needs(MANAGE)).await?;
         listed.retain(|listed| listed.application_id.as_deref().is_some_and(|application| accounts.owns_application(application)));
-        listed.iter().for_each(|listed| accounts.record_webhook(listed.id));
+        for webhook in &listed {
+            accounts.record_webhook(webhook.id);
+        }
         Ok(listed)
     }
 
@@ -113,12 +115,11 @@ impl Webhooks {
         }
         // Discord shows its token only to the application that made it.
         let own = self.list_own(rest, owner, accounts, channel).await?.into_iter().find(|listed| listed.token.is_some());
-        let webhook = match own {
-            Some(own) => own,
-            None => {
-                let call = Call::post(format!("/channels/{channel}/webhooks")).body(json!({ "name": "Teamroom" }), &[]);
-                rest.fetch(owner, call.needs(MANAGE)).await?
-            }
+        let webhook = if let Some(own) = own {
+            own
+        } else {
+            let call = Call::post(format!("/channels/{channel}/webhooks")).body(json!({ "name": "Teamroom" }), &[]);
+            rest.fetch(owner, call.needs(MANAGE)).await?
         };
         let token = webhook.token.ok_or_else(|| Failure::refused("Discord returned a webhook without a token"))?.into();
         accounts.record_webhook(webhook.id);
@@ -128,11 +129,9 @@ impl Webhooks {
     }
 }
 
-impl Rest {
-    /// False if this account was refused the channel's webhooks a short while ago.
-    pub(crate) fn may_manage_webhooks(&self, credential: &Credential, channel: ChannelId) -> bool {
-        !self.was_denied(credential, &Call::get(format!("/channels/{channel}/webhooks")).needs(MANAGE))
-    }
+/// False if this account was refused the channel's webhooks a short while ago.
+pub(crate) fn may_manage_webhooks(credential: &Credential, channel: ChannelId) -> bool {
+    !was_denied(credential, &Call::get(format!("/channels/{channel}/webhooks")).needs(MANAGE))
 }
 
 impl Speech<'_> {

@@ -269,8 +269,12 @@ impl Database {
 
     /// The messages that wait for a permission, those first that are tried again first, and how many there are.
     pub async fn list_held(&self, limit: u32) -> Result<(Vec<HeldMessage>, u64)> {
-        let rows: Vec<OutboxColumns> =
-            sql!(self.db().read(), fetch_all, "SELECT * FROM outbox WHERE state = 'held' ORDER BY next_attempt_at, position LIMIT $1", i64::from(limit))?;
+        let rows: Vec<OutboxColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM outbox WHERE state = 'held' ORDER BY next_attempt_at, position LIMIT $1",
+            i64::from(limit)
+        )?;
         let (count,): (i64,) = sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM outbox WHERE state = 'held'")?;
         let held = rows.into_iter().map(|row| HeldMessage {
             persona: row.message.0.persona,
