@@ -196,7 +196,8 @@ async fn killed_after_the_platform_took_a_revision(backing: Backing) {
     let report = row(&team, "kelly", "report", Placement::Channel);
     post_and_kill(&team, &report).await;
     lose_answers(&team, "PATCH", &team.channel("general"));
-    leave(&team, &[&row(&team, "kelly", "report, revised", instead_of(&report)), &row(&team, "kelly", "the end", Placement::Channel)]).await;
+    leave(&team, &[&row(&team, "kelly", "report, revised", instead_of(&report)), &row(&team, "kelly", "the end", Placement::Channel)])
+        .await;
     let process = TeamProcess::start(&team, &[]).await;
     eventually("it was revised", || async { general(&team).await == ["report, revised"] }).await;
     process.kill();
