@@ -106,7 +106,7 @@ async fn a_refused_resume_costs_one_login_and_is_no_failure() {
     let mut setting = Setting::new();
     // A failure would double these pauses.
     setting.timing.first_pause = Duration::from_secs(30);
-    setting.timing.longest_pause = Duration::from_secs(60);
+    setting.timing.longest_pause = Duration::from_mins(1);
     let mut stage = setting.open().await;
     stage.all_ready().await;
     for round in 1..=3 {
