@@ -65,7 +65,7 @@ impl Discord {
             let speech = Speech { destination, name: self.roster.name_of(&message.persona), message, edited: Some(posted) };
             match self.speak(owner, &speech).await {
                 Err(failure) if failure.is_of_account() => {}
-                // If it is not the webhook's, it is posted anew, by the webhook.
+                // If it is not the webhook's, it is posted again, by the webhook.
                 spoken => return spoken.map_err(Failure::of_edit),
             }
         }

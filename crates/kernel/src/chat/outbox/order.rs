@@ -33,7 +33,7 @@ pub(super) fn select_due(waiting: Vec<OutboxRow>, in_flight: &HashSet<OutboxId>,
 /// Whether `later` must not overtake `earlier`: what one persona says, the seats of a meeting, and what refers to an earlier message. The parts of a
 /// turn, and an ask and its relay, are said by one persona.
 fn depends_on(later: &OutboundMessage, earlier: &OutboundMessage) -> bool {
-    // A revision may post its message anew, so what refers to the same one keeps its place before or behind it.
+    // A revision may post its message again, so what refers to the same one keeps its place before or behind it.
     let is_revision = |message: &OutboundMessage| matches!(message.place, Placement::Revision { .. });
     let refers = find_subject(later).is_some_and(|subject| {
         *subject == earlier.id || find_subject(earlier) == Some(subject) && (is_revision(later) || is_revision(earlier))
@@ -93,7 +93,7 @@ mod tests {
         let inside = row("echo", OutboundKind::Notice, Placement::Thread { on: on.clone(), name: "plan".to_owned() });
         let revision = row("kelly", OutboundKind::Notice, Placement::Revision { of: on });
         assert_eq!(due(&[starter, inside.clone(), revision.clone()], &[]), [0]);
-        assert_eq!(due(&[revision, inside.clone()], &[]), [0], "the revision may be posted anew");
+        assert_eq!(due(&[revision, inside.clone()], &[]), [0], "the revision may be posted again");
         let mut other = inside.clone();
         other.message = OutboundMessage { id: OutboxId::generate(), persona: "vince".into(), ..other.message };
         assert_eq!(due(&[inside, other], &[]), [0, 1], "in a thread nobody waits for another");
