@@ -64,6 +64,8 @@ pub(super) async fn connect(connection: Connection) -> anyhow::Result<Arc<dyn Ch
     let Connection { config, roster, known_accounts, events, commands, store, clock } = connection;
     let ports = Arc::new(Memory { store, clock: clock.clone() });
     let discord = Discord::connect(discord::Options {
+        redactor: redactor(&config),
+        attach_over: config.chat.attach_over,
         timing: if config.discord.api_url.is_some() { discord::Timing::elsewhere() } else { discord::Timing::default() },
         settings: config.discord,
         roster,

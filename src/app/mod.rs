@@ -153,7 +153,7 @@ impl App {
         team.recover().await?;
         team.start()?;
         let conversation = team.conversation;
-        tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
+        tasks.spawn(take_events(conversation.clone(), relay.clone(), inbox, budget_low, shutdown.clone()));
 
         let (team, settings, ears) = (config.team.clone(), config.server.clone(), conversation.clone());
         let zone = config.schedules.zone;
@@ -193,6 +193,16 @@ impl App {
             let names: Vec<_> = missing().iter().map(ToString::to_string).collect();
             anyhow::anyhow!("not online within {} s: {}", limit.as_secs(), names.join(", "))
         })
+    }
+
+    /// Who was given up, with the reason.
+    fn list_missing(&self) -> Vec<String> {
+        let down = self.platform.identities().into_iter().filter(|identity| identity.state == IdentityState::Down);
+        down.map(|identity| match identity.trouble {
+            Some(trouble) => format!("{} ({trouble})", identity.persona),
+            None => identity.persona.to_string(),
+        })
+        .collect()
     }
 
     /// True without open turns, undecided messages, open asks and unsent messages.
@@ -235,7 +245,10 @@ impl App {
     pub async fn run(self, patience: Duration, reload: Option<&mut Reload<'_>>) -> anyhow::Result<Option<Reloaded>> {
         let report = async {
             match self.ready(patience).await {
-                Ok(()) => tracing::info!("every identity is online"),
+                Ok(()) => match self.list_missing().as_slice() {
+                    [] => tracing::info!("every identity is online"),
+                    missing => tracing::warn!(missing = missing.join(", "), "not every identity is online; the others work"),
+                },
                 Err(missing) => tracing::warn!(%missing, "the others work"),
             }
             std::future::pending::<()>().await;
@@ -299,15 +312,20 @@ impl Opened {
 
 async fn take_events(
     conversation: Conversation,
+    relay: Relay,
     mut inbox: mpsc::Receiver<PlatformEvent>,
     mut budget_low: mpsc::Receiver<String>,
     shutdown: Shutdown,
 ) {
+    let mut undelivered = relay.undelivered();
     loop {
         tokio::select! {
             () = shutdown.stop.cancelled() => return,
+            // Reports that came too fast are in the log.
+            Ok(report) = undelivered.recv() => conversation.report_undelivered(report),
             Some(warning) = budget_low.recv() => conversation.tell_operators_soon(warning.clone(), warning),
             event = inbox.recv() => match event {
+                Some(PlatformEvent::PermissionsChanged) => relay.permissions_changed(),
                 Some(event) => conversation.on_event(event).await,
                 None => return,
             }

@@ -13,13 +13,6 @@ use kernel::chat::message::AuthorKind;
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 
-/// The coordinator's ids, as Discord reported them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Coordinator {
-    /// Owns the commands and the webhooks. Identifies messages of webhooks that are not known yet after a restart.
-    pub(crate) application: ApplicationId,
-}
-
 /// The accounts and webhooks that the team posts with.
 #[derive(Debug)]
 pub(crate) struct OwnAccounts {
@@ -31,7 +24,8 @@ pub(crate) struct OwnAccounts {
 struct Known {
     accounts: Accounts,
     webhooks: HashSet<WebhookId>,
-    coordinator: Option<Coordinator>,
+    /// Own the commands and the webhooks. They identify messages of webhooks that are not known yet after a restart.
+    applications: HashMap<PersonaSlug, ApplicationId>,
     /// The roles that Discord makes for bots. Completion offers them before the bots themselves.
     roles: HashMap<RoleId, SnowflakeUser>,
 }
@@ -39,15 +33,16 @@ struct Known {
 impl OwnAccounts {
     /// Starts with the accounts of earlier runs. Otherwise a persona that is not online yet would count as a foreign bot.
     pub(crate) fn new(roster: Arc<Roster>, accounts: Accounts) -> Self {
-        Self { roster, known: RwLock::new(Known { accounts, webhooks: HashSet::new(), coordinator: None, roles: HashMap::new() }) }
+        Self {
+            roster,
+            known: RwLock::new(Known { accounts, webhooks: HashSet::new(), applications: HashMap::new(), roles: HashMap::new() }),
+        }
     }
 
     pub(crate) fn record(&self, persona: &PersonaSlug, account: SnowflakeUser, application: ApplicationId) {
         let mut known = self.write();
         known.accounts.record(from_discord(account), persona.clone());
-        if self.roster.coordinator().slug == *persona {
-            known.coordinator = Some(Coordinator { application });
-        }
+        known.applications.insert(persona.clone(), application);
     }
 
     pub(crate) fn record_webhook(&self, webhook: WebhookId) {
@@ -70,9 +65,9 @@ impl OwnAccounts {
         ours.fold(Cow::Borrowed(text), |text, (role, bot)| Cow::Owned(text.replace(&format!("<@&{role}>"), &format!("<@{bot}>"))))
     }
 
-    /// None until the coordinator has been online.
-    pub(crate) fn find_coordinator(&self) -> Option<Coordinator> {
-        self.read().coordinator
+    /// Whether an application is that of one of the accounts.
+    pub(crate) fn owns_application(&self, id: &str) -> bool {
+        self.read().applications.values().any(|application| application.to_string() == id)
     }
 
     pub(crate) fn owns(&self, account: SnowflakeUser) -> bool {
@@ -86,8 +81,8 @@ impl OwnAccounts {
         }
         let known = self.read();
         if let Some(webhook) = message.webhook_id {
-            let by_us = |coordinator: Coordinator| message.application_id == Some(coordinator.application);
-            let ours = known.webhooks.contains(&webhook) || known.coordinator.is_some_and(by_us);
+            let by_us = |application: ApplicationId| known.applications.values().any(|ours| *ours == application);
+            let ours = known.webhooks.contains(&webhook) || message.application_id.is_some_and(by_us);
             return if ours { AuthorKind::Persona(self.behind_webhook(&message.author.name)) } else { AuthorKind::ForeignBot };
         }
         match known.accounts.find(&from_discord(message.author.id)) {

@@ -83,6 +83,40 @@ impl Address {
     }
 }
 
+/// The address of the gateway, asked for until it is known.
+pub(crate) struct GatewayAddress {
+    address: Address,
+    http: reqwest::Client,
+    settings: DiscordSettings,
+    found: tokio::sync::OnceCell<String>,
+}
+
+impl GatewayAddress {
+    pub(crate) fn new(address: Address, http: reqwest::Client, settings: DiscordSettings) -> Self {
+        Self { address, http, settings, found: tokio::sync::OnceCell::new() }
+    }
+
+    pub(crate) async fn get(&self) -> Result<String, ConnectError> {
+        self.found.get_or_try_init(|| self.address.find_gateway(&self.http, &self.settings)).await.cloned()
+    }
+}
+
+/// Where to take up a session: at `wanted`, as the gateway said, unless that is somebody else's.
+pub(crate) fn resume_at(gateway: &str, wanted: &str) -> String {
+    let parts = |url: &str| {
+        let url = reqwest::Url::parse(url).ok()?;
+        Some((url.scheme().to_owned(), url.host_str()?.to_owned()))
+    };
+    let is_ours = match (parts(gateway), parts(wanted)) {
+        (Some((scheme, host)), Some((wanted_scheme, wanted_host))) => {
+            let of_discord = |host: &str| host == "discord.gg" || host.ends_with(".discord.gg");
+            scheme == wanted_scheme && (host == wanted_host || of_discord(&host) && of_discord(&wanted_host))
+        }
+        _ => false,
+    };
+    if is_ours { wanted } else { gateway }.to_owned()
+}
+
 fn checked_gateway(url: &str) -> Result<String, ConnectError> {
     match reqwest::Url::parse(url) {
         Ok(parsed) if matches!(parsed.scheme(), "ws" | "wss") && parsed.has_host() => Ok(url.trim_end_matches('/').to_owned()),
@@ -142,6 +176,18 @@ mod tests {
         assert!(!keeps("http://127.0.0.1:4101/attachments/1/2/a.txt"));
         assert!(!keeps("https://cdn.discordapp.com/attachments/1/2/a.txt"));
         assert_eq!(address.api("/gateway"), "http://127.0.0.1:4100/api/v10/gateway");
+    }
+
+    #[test]
+    fn a_session_is_taken_up_at_the_gateways_own_hosts_only() {
+        let discord = "wss://gateway.discord.gg";
+        assert_eq!(resume_at(discord, "wss://gateway-us-east1-b.discord.gg"), "wss://gateway-us-east1-b.discord.gg");
+        for foreign in ["ws://gateway-us-east1-b.discord.gg", "wss://discord.gg.evil.example", "wss://evildiscord.gg", "nonsense"] {
+            assert_eq!(resume_at(discord, foreign), discord, "{foreign}");
+        }
+        let local = "ws://127.0.0.1:4100";
+        assert_eq!(resume_at(local, "ws://127.0.0.1:4101"), "ws://127.0.0.1:4101");
+        assert_eq!(resume_at(local, discord), local);
     }
 
     #[test]

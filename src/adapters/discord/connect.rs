@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use secrecy::ExposeSecret;
 use serde::Deserialize;
-use serenity::all::HttpBuilder;
+use serenity::all::{Http, HttpBuilder};
 use serenity::model::id::GuildId;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -10,22 +10,22 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapters::discord::Discord;
 use crate::adapters::discord::accounts::OwnAccounts;
-use crate::adapters::discord::address::{Address, http_client};
-use crate::adapters::discord::commands::Interactions;
-use crate::adapters::discord::gateway::{Hub, pump};
-use crate::adapters::discord::identity::{Identity, SessionDeps, Supervisor};
+use crate::adapters::discord::address::{Address, GatewayAddress, http_client};
+use crate::adapters::discord::commands::{CommandDuty, Interactions};
+use crate::adapters::discord::gateway::{Gateway, Hub, pump};
+use crate::adapters::discord::identity::{Identity, Supervisor};
 use crate::adapters::discord::options::{ConnectError, Options};
 use crate::adapters::discord::rest::webhooks::Webhooks;
 use crate::adapters::discord::rest::{Call, Credential, Rest};
 use crate::adapters::discord::settings::DiscordSettings;
+use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 
 impl Discord {
-    /// Brings the team online. Returns once the addresses are known. Each identity reports itself later with
-    /// [`kernel::chat::PlatformEvent::Ready`].
+    /// Brings the team online. Each identity reports itself later with [`kernel::chat::PlatformEvent::Ready`], also if Discord cannot be reached yet.
     ///
     /// # Errors
-    /// The settings are invalid, or Discord cannot be reached. Problems of a single identity are reported as events.
+    /// The settings are invalid. Problems of a single identity are reported as events.
     pub async fn connect(options: Options) -> Result<Arc<Self>, ConnectError> {
         let settings = &options.settings;
         let address = Address::parse(settings)?;
@@ -33,20 +33,24 @@ impl Discord {
         let allowed = settings.allowed_guilds.iter().map(|id| parse_server(id)).collect::<Result<_, _>>()?;
         let server = settings.guild.as_deref().map(parse_server).transpose()?;
         let http = http_client(options.timing.call)?;
-        let gateway_url = address.find_gateway(&http, settings).await?;
+        let gateway = GatewayAddress::new(address.clone(), http.clone(), settings.clone());
+        match gateway.get().await {
+            // Each identity tries again. A server that comes up later is enough.
+            Err(error @ ConnectError::Unreachable { .. }) => tracing::warn!(%error, "trying again"),
+            found => drop(found?),
+        }
 
         let (incoming, arriving) = mpsc::unbounded_channel();
         let accounts = OwnAccounts::new(Arc::clone(&options.roster), options.known_accounts.clone());
         let hub = Arc::new(Hub::new(accounts, allowed, incoming.clone()));
-        let rest = Arc::new(Rest::new(http, address.clone(), options.timing.call, incoming));
+        let rest = Arc::new(Rest::new(http.clone(), address.clone(), options.timing.call, incoming));
         tokio::spawn(pump(arriving, options.events.clone(), Arc::clone(&hub), Arc::clone(&rest), credentials.clone()));
 
         let group = find_login_group(&rest, &credentials, &options.roster).await;
-        // A separate client: connections belong to the runtime that opened them, and the runtimes of gateway threads end.
-        let gateway_http = http_client(options.timing.call)?;
         let stop = CancellationToken::new();
         let identities: Vec<_> = credentials.into_iter().map(|credential| Arc::new(Identity::new(credential))).collect();
-        let launch = Launch { options: &options, address, gateway_url, gateway_http, server, hub, rest, stop };
+        let duty = Arc::new(CommandDuty::new(in_order(&identities, &options.roster)));
+        let launch = Launch { options: &options, duty, address, gateway: Arc::new(gateway), http, server, hub, rest, stop };
         let mut supervisors = JoinSet::new();
         for (index, identity) in identities.iter().enumerate() {
             let wait = options.timing.login_spacing * u32::try_from(index / group).unwrap_or(u32::MAX);
@@ -67,9 +71,10 @@ impl Discord {
 /// Shared by all identities at their start.
 struct Launch<'a> {
     options: &'a Options,
+    duty: Arc<CommandDuty>,
     address: Address,
-    gateway_url: String,
-    gateway_http: reqwest::Client,
+    gateway: Arc<GatewayAddress>,
+    http: reqwest::Client,
     server: Option<GuildId>,
     hub: Arc<Hub>,
     rest: Arc<Rest>,
@@ -78,19 +83,19 @@ struct Launch<'a> {
 
 impl Launch<'_> {
     fn supervisor(&self, identity: &Arc<Identity>) -> Supervisor {
-        let token = self.options.settings.tokens[&identity.persona].expose_secret().trim();
+        let token = self.options.settings.tokens[&identity.persona].clone();
         // With its own rate limiter on, serenity ignores the configured address.
-        let http = HttpBuilder::new(token).client(self.gateway_http.clone()).proxy(self.address.base()).ratelimiter_disabled(true);
-        let is_coordinator = identity.persona == self.options.roster.coordinator().slug;
-        let deps = SessionDeps {
-            gateway_url: self.gateway_url.clone(),
-            http: Arc::new(http.build()),
-            hub: Arc::clone(&self.hub),
-            interactions: self.interactions(&identity.credential, is_coordinator),
-        };
+        let http = HttpBuilder::new(token.expose_secret().trim()).client(self.http.clone());
+        let http = Arc::new(http.proxy(self.address.base()).ratelimiter_disabled(true).build());
         Supervisor {
             identity: Arc::clone(identity),
-            deps,
+            gateway: Gateway {
+                identity: Arc::clone(identity),
+                hub: Arc::clone(&self.hub),
+                interactions: self.interactions(&identity.credential, http),
+            },
+            address: Arc::clone(&self.gateway),
+            token,
             timing: self.options.timing,
             clock: Arc::clone(&self.options.clock),
             identify_log: Arc::clone(&self.options.identify_log),
@@ -98,17 +103,22 @@ impl Launch<'_> {
         }
     }
 
-    fn interactions(&self, credential: &Arc<Credential>, is_coordinator: bool) -> Arc<Interactions> {
+    fn interactions(&self, credential: &Arc<Credential>, http: Arc<Http>) -> Arc<Interactions> {
         Arc::new(Interactions {
             registry: Arc::clone(&self.options.commands),
-            is_coordinator,
+            duty: Arc::clone(&self.duty),
+            registering: tokio::sync::Mutex::default(),
             registrations: Arc::clone(&self.options.registrations),
             rest: Arc::clone(&self.rest),
+            http,
             hub: Arc::clone(&self.hub),
             credential: Arc::clone(credential),
             server: self.server,
             timing: self.options.timing,
             runtime: tokio::runtime::Handle::current(),
+            stop: self.stop.clone(),
+            redactor: self.options.redactor.clone(),
+            attach_over: self.options.attach_over,
         })
     }
 }
@@ -127,11 +137,18 @@ pub(super) fn credentials(settings: &DiscordSettings, roster: &Roster) -> Result
     if credentials.is_empty() { Err(ConnectError::NoToken) } else { Ok(credentials) }
 }
 
+/// The accounts in the order in which they act for the team: the coordinator's first.
+fn in_order(identities: &[Arc<Identity>], roster: &Roster) -> Vec<PersonaSlug> {
+    let mut order: Vec<_> = identities.iter().map(|identity| identity.persona.clone()).collect();
+    order.sort_by_key(|persona| *persona != roster.coordinator().slug);
+    order
+}
+
 fn parse_server(id: &str) -> Result<GuildId, ConnectError> {
     id.parse().ok().filter(|id| *id != 0).map(GuildId::new).ok_or_else(|| ConnectError::MalformedServer(id.to_owned()))
 }
 
-/// How many identities may log in at once. Asks with the coordinator's token. If the token is refused, its login reports that.
+/// How many identities may log in at once. Asks with the first token that is not refused.
 async fn find_login_group(rest: &Rest, credentials: &[Arc<Credential>], roster: &Roster) -> usize {
     #[derive(Deserialize)]
     struct Gateway {
@@ -141,13 +158,17 @@ async fn find_login_group(rest: &Rest, credentials: &[Arc<Credential>], roster: 
     struct Limit {
         max_concurrency: usize,
     }
-    let coordinator = credentials.iter().find(|credential| credential.persona == roster.coordinator().slug);
-    let Some(asking) = coordinator.or(credentials.first()) else { return 1 };
-    match rest.fetch::<Gateway>(asking, Call::get("/gateway/bot".to_owned())).await {
-        Ok(gateway) => gateway.session_start_limit.max_concurrency.max(1),
-        Err(failure) => {
-            tracing::warn!(%failure, "how many may log in at once could not be asked; they log in one by one");
-            1
+    let mut asking: Vec<_> = credentials.iter().collect();
+    asking.sort_by_key(|credential| credential.persona != roster.coordinator().slug);
+    for credential in asking {
+        match rest.fetch::<Gateway>(credential, Call::get("/gateway/bot".to_owned())).await {
+            Ok(gateway) => return gateway.session_start_limit.max_concurrency.max(1),
+            Err(failure) if failure.is_of_account() => {}
+            Err(failure) => {
+                tracing::warn!(%failure, "how many may log in at once could not be asked; they log in one by one");
+                return 1;
+            }
         }
     }
+    1
 }

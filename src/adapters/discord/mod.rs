@@ -1,8 +1,9 @@
 //! The adapter for Discord, and for the sandbox, which behaves like Discord.
 //!
-//! It runs one [`identity`] per persona with a token, each supervised on a thread of its own. Their [`gateway`]s report each event once, as
+//! It runs one [`identity`] per persona with a token, each with a gateway connection of its own. Their [`gateway`]s report each event once, as
 //! [`kernel::chat::PlatformEvent`]. A [`rest`] client posts, reads back and fetches files within Discord's limits. Personas without a token
-//! post through webhooks. Slash [`commands`] belong to the coordinator's account; every account handles buttons.
+//! post through webhooks. No account is special: what the coordinator's cannot do, the next one does. Slash [`commands`] belong to one account; every
+//! account handles buttons.
 //!
 //! Outside of it an id says that it is of Discord; [`ids`] adds that and takes it off.
 //!
@@ -14,6 +15,7 @@ mod address;
 mod check;
 mod commands;
 mod connect;
+mod deputies;
 mod gateway;
 mod identity;
 mod ids;

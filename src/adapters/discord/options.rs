@@ -6,6 +6,7 @@ use tokio::sync::mpsc;
 use crate::adapters::discord::ports::{IdentifyLog, Registrations};
 use crate::adapters::discord::settings::DiscordSettings;
 use kernel::chat::PlatformEvent;
+use kernel::chat::redact::Redactor;
 use kernel::commands::Registry;
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
@@ -22,22 +23,22 @@ pub struct Options {
     pub commands: Arc<Registry>,
     pub registrations: Arc<dyn Registrations>,
     pub identify_log: Arc<dyn IdentifyLog>,
+    /// Takes secrets out of answers to commands. The relay does it for all other messages.
+    pub redactor: Redactor,
+    /// Answers to commands above this many characters go as a file.
+    pub attach_over: usize,
     pub timing: Timing,
 }
 
 /// Time limits. The defaults fit Discord; tests use shorter ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
-    /// From the start of a session to READY.
+    /// From IDENTIFY or RESUME to READY or RESUMED.
     pub ready: Duration,
-    /// From reconnecting to RESUMED or READY.
+    /// From dialling to the gateway's HELLO.
     pub redial: Duration,
-    /// A session without events and acknowledged heartbeats for this long is dead: two and a half of Discord's heartbeats of 41.25 s.
-    pub silence: Duration,
-    /// A session that was up this long resets the pause between sessions.
-    pub steady: Duration,
-    /// How often a session is checked. A reconnect waits this long at most.
-    pub look: Duration,
+    /// The longest pause before a new session after Discord refused one. The shortest is a fifth of it.
+    pub new_session: Duration,
     /// Pauses between sessions double from the first to the longest.
     pub first_pause: Duration,
     pub longest_pause: Duration,
@@ -67,9 +68,7 @@ impl Default for Timing {
         Self {
             ready: Duration::from_secs(30),
             redial: Duration::from_secs(10),
-            silence: Duration::from_secs(103),
-            steady: Duration::from_mins(2),
-            look: Duration::from_millis(250),
+            new_session: Duration::from_secs(5),
             first_pause: Duration::from_secs(2),
             longest_pause: Duration::from_mins(10),
             logins_per_hour: 20,

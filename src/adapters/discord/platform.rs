@@ -7,24 +7,20 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serenity::model::channel::Message;
 use serenity::model::id::{ChannelId as SnowflakeChannel, MessageId as SnowflakeMessage};
-use tokio::time::Instant;
 
 use crate::adapters::discord::Discord;
 use crate::adapters::discord::gateway::{Completeness, completeness, inbound};
 use crate::adapters::discord::identity::Identity;
 use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
 use crate::adapters::discord::markup::TEXT;
-use crate::adapters::discord::rest::messages::PostedBy;
-use crate::adapters::discord::rest::webhooks::{Destination, Speech};
+use crate::adapters::discord::rest::messages::may_post;
+use crate::adapters::discord::rest::threads::may_open_thread;
 use crate::adapters::discord::rest::{Failure, code};
 use kernel::chat::format::TextFormat;
 use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
-
-/// A connection with activity this recent counts as healthy. Discord's heartbeat takes 41.25 s.
-const FRESH: Duration = Duration::from_secs(50);
 
 /// Discord checks nonces "in the past few minutes". Two minutes are safe.
 const NONCE_WINDOW: Duration = Duration::from_mins(2);
@@ -36,14 +32,16 @@ const DIRECTORY_LOOK: Duration = Duration::from_millis(250);
 #[async_trait]
 impl ChatPlatform for Discord {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
-        if let Some(identity) = self.find_account(&message.persona) {
-            return Ok(self.rest.post(&able(identity)?.credential, message).await?);
+        let Some(identity) = self.find_account(&message.persona) else { return self.speak_for(message).await };
+        match self.rest.post(&able(identity)?.credential, message).await {
+            // The coordinator speaks for the whole team, so its messages do not wait for a permission of its own account.
+            Err(failure) if failure.is_of_account() && self.is_coordinator(&message.persona) => self.speak_for(message).await,
+            posted => posted.map_err(|failure| self.of_send(failure, &message.channel)),
         }
-        self.speak(message, None).await
     }
 
     async fn edit(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError> {
-        let Some(identity) = self.find_account(&message.persona) else { return self.speak(message, Some(posted)).await };
+        let Some(identity) = self.find_account(&message.persona) else { return self.edit_for(message, posted).await };
         let credential = &able(identity)?.credential;
         match self.rest.edit(credential, message, posted).await {
             Err(failure) if failure.has_code(code::THREAD_ARCHIVED) => {
@@ -61,48 +59,59 @@ impl ChatPlatform for Discord {
         if self.hub.channels.find_parent(id).is_some() {
             return Ok(thread);
         }
-        let coordinator = self.coordinator()?;
-        match self.rest.open_thread(&coordinator.credential, channel, message, name).await {
-            Ok(opened) => self.hub.channels.record(&opened),
-            // An earlier attempt whose answer was lost created the thread, or it existed before. If it was deleted, the lookup fails.
-            Err(failure) if failure.has_code(code::THREAD_EXISTS) => {
-                let found = self.rest.get_channel(&coordinator.credential, &thread).await?;
-                self.hub.channels.record_found(&found, &coordinator.persona);
+        let mut refusal = if self.readers(None).next().is_some() {
+            SendError::Denied { needs: "Create Public Threads".to_owned() }
+        } else {
+            self.offline()
+        };
+        for identity in self.acting(|credential| may_open_thread(credential, channel, message)) {
+            match self.rest.open_thread(&identity.credential, channel, message, name).await {
+                Ok(opened) => self.hub.channels.record(&opened),
+                // An earlier attempt whose answer was lost created the thread, or it existed before. If it was deleted, the lookup fails.
+                Err(failure) if failure.has_code(code::THREAD_EXISTS) => {
+                    let found = self.rest.get_channel(&identity.credential, &thread).await?;
+                    self.hub.channels.record_found(&found, &identity.persona);
+                }
+                Err(failure) if failure.is_of_account() => {
+                    refusal = failure.into();
+                    continue;
+                }
+                Err(failure) => return Err(failure.into()),
             }
-            Err(failure) => return Err(failure.into()),
+            return Ok(thread);
         }
-        Ok(thread)
+        Err(refusal)
     }
 
     async fn open_direct(&self, persona: &PersonaSlug, to: &UserId) -> Result<(ChannelId, MessageId), SendError> {
-        let without_token = || SendError::Refused("a persona without a token cannot write direct messages".to_owned());
-        let identity = able(self.find_account(persona).ok_or_else(without_token)?)?;
+        // Another persona writes for one without an account, and says so.
+        let identity = match self.find_account(persona) {
+            Some(identity) => able(identity)?,
+            None => self.readers(None).next().ok_or_else(|| self.offline())?,
+        };
         let opened = self.rest.open_direct(&identity.credential, to).await?;
-        self.hub.channels.record_direct(opened.id, persona);
+        self.hub.channels.record_direct(opened.id, &identity.persona);
         // A conversation without messages is read from the beginning, which has its own id.
         let newest = opened.last_message_id.map_or(opened.id.get(), SnowflakeMessage::get);
         Ok((from_discord(opened.id), from_discord(newest)))
     }
 
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
-        // Also searches the account of an identity that is down: it may have posted the message earlier.
-        let account = self.identities.get(&message.persona).and_then(|identity| identity.account());
-        let reader = match self.find_account(&message.persona) {
-            Some(identity) => able(identity)?,
-            None => self.coordinator()?,
+        let own = self.find_account(&message.persona);
+        let posts = self.list_possible_posts(message).await?;
+        let mut refusal = self.offline();
+        let readers: Vec<_> = match own {
+            Some(own) => vec![able(own)?],
+            None => self.readers(self.hub.channels.find_direct(snowflake(&message.channel)?).as_ref()).collect(),
         };
-        let mut authors: Vec<PostedBy> = account.map(|account| PostedBy::Account(account.to_string())).into_iter().collect();
-        if self.find_account(&message.persona).is_none() {
-            let channel = self.destination(&message.channel).await?.channel;
-            let id = self.webhooks.get_id(&self.rest, &reader.credential, &self.hub.accounts, channel).await?;
-            authors.push(PostedBy::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() });
-        }
-        for author in &authors {
-            if let Some(posted) = self.rest.find_posted(&reader.credential, author, message, since).await? {
-                return Ok(Some(posted));
+        for reader in readers {
+            match self.find_one_of(reader, &posts, since).await {
+                // What cannot be read back waits for the permission. It is not given up.
+                Err(failure) if failure.is_not_visible() => refusal = failure.into(),
+                found => return Ok(found?),
             }
         }
-        Ok(None)
+        Err(refusal)
     }
 
     fn nonce_window(&self, persona: &PersonaSlug) -> Duration {
@@ -119,7 +128,7 @@ impl ChatPlatform for Discord {
 
     async fn set_presence(&self, persona: &PersonaSlug, presence: Presence) {
         if let Some(identity) = self.identities.get(persona) {
-            identity.show(presence, identity.liveness.age(Instant::now()) < FRESH).await;
+            identity.show(presence);
         }
     }
 
@@ -130,7 +139,7 @@ impl ChatPlatform for Discord {
 
     async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError> {
         let id = snowflake(channel)?;
-        let mut refusal = SendError::Offline(self.roster.coordinator().slug.clone());
+        let mut refusal = self.offline();
         for identity in self.readers(self.hub.channels.find_direct(id).as_ref()) {
             match self.rest.list_after(&identity.credential, channel, after, limit).await {
                 Ok(messages) => {
@@ -138,8 +147,8 @@ impl ChatPlatform for Discord {
                     return Ok(messages.into_iter().map(|message| self.seen(identity, message)).collect());
                 }
                 // A direct conversation, or a channel that only some personas can see.
-                Err(failure) if failure.is_not_visible() => refusal = failure.into(),
-                Err(failure) => return Err(failure.into()),
+                Err(failure) if failure.is_not_visible() => refusal = failure.of_read(),
+                Err(failure) => return Err(failure.of_read()),
             }
         }
         Err(refusal)
@@ -147,7 +156,7 @@ impl ChatPlatform for Discord {
 
     async fn find_message(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<InboundMessage>, SendError> {
         let id = snowflake(channel)?;
-        let mut refusal = SendError::Offline(self.roster.coordinator().slug.clone());
+        let mut refusal = self.offline();
         for identity in self.readers(self.hub.channels.find_direct(id).as_ref()) {
             match self.rest.get_message(&identity.credential, channel, message).await {
                 Ok(found) => {
@@ -155,8 +164,8 @@ impl ChatPlatform for Discord {
                     return Ok(Some(self.seen(identity, found)));
                 }
                 Err(failure) if failure.has_code(code::UNKNOWN_MESSAGE) => return Ok(None),
-                Err(failure) if failure.is_not_visible() => refusal = failure.into(),
-                Err(failure) => return Err(failure.into()),
+                Err(failure) if failure.is_not_visible() => refusal = failure.of_read(),
+                Err(failure) => return Err(failure.of_read()),
             }
         }
         Err(refusal)
@@ -188,15 +197,24 @@ impl ChatPlatform for Discord {
         self.close().await;
     }
 
+    fn find_speaker(&self, channel: &ChannelId, other_than: &PersonaSlug) -> Option<PersonaSlug> {
+        let mut others = self.readers(None).filter(|identity| identity.persona != *other_than);
+        others.find(|identity| may_post(&identity.credential, channel)).map(|identity| identity.persona.clone())
+    }
+
+    fn owner(&self) -> Option<UserId> {
+        self.hub.channels.find_owner()
+    }
+
     fn identities(&self) -> Vec<IdentityStatus> {
         let webhook = |persona: &PersonaSlug| {
-            let mute = !self.identities.contains_key(&self.roster.coordinator().slug);
+            let mute = self.identities.values().all(|identity| identity.is_given_up());
             IdentityStatus {
                 persona: persona.clone(),
                 state: IdentityState::Webhook,
                 account: None,
                 latency: None,
-                trouble: mute.then(|| "it has no token and speaks through the coordinator, which has none either".to_owned()),
+                trouble: mute.then(|| "it has no token, and no other account of the team can speak for it".to_owned()),
             }
         };
         let status = |slug: &PersonaSlug| self.identities.get(slug).map_or_else(|| webhook(slug), |identity| identity.status());
@@ -205,21 +223,22 @@ impl ChatPlatform for Discord {
 }
 
 impl Discord {
-    /// The identity that posts for a persona. None if the persona uses the coordinator's webhooks, because it has no token or its account
-    /// is down.
-    fn find_account(&self, persona: &PersonaSlug) -> Option<&Arc<Identity>> {
-        let is_coordinator = *persona == self.roster.coordinator().slug;
-        self.identities.get(persona).filter(|identity| is_coordinator || identity.status().state != IdentityState::Down)
+    /// The identity that posts for a persona. None if others speak for it, because it has no token or its account is down.
+    pub(super) fn find_account(&self, persona: &PersonaSlug) -> Option<&Arc<Identity>> {
+        self.identities.get(persona).filter(|identity| !identity.is_given_up())
     }
 
-    fn coordinator(&self) -> Result<&Arc<Identity>, SendError> {
-        let slug = &self.roster.coordinator().slug;
-        let refused = || SendError::Refused(format!("it has no token, and neither has {slug}, whose webhooks it would use"));
-        able(self.identities.get(slug).ok_or_else(refused)?)
+    pub(super) fn is_coordinator(&self, persona: &PersonaSlug) -> bool {
+        *persona == self.roster.coordinator().slug
+    }
+
+    /// Nobody can act at the moment.
+    pub(super) fn offline(&self) -> SendError {
+        SendError::Offline(self.roster.coordinator().slug.clone())
     }
 
     /// Identities that can read: first the one that can certainly see the channel, then the coordinator.
-    fn readers(&self, first: Option<&PersonaSlug>) -> impl Iterator<Item = &Arc<Identity>> {
+    pub(super) fn readers(&self, first: Option<&PersonaSlug>) -> impl Iterator<Item = &Arc<Identity>> {
         let coordinator = &self.roster.coordinator().slug;
         let mut readers: Vec<_> = self.identities.values().filter(|identity| identity.can_speak()).collect();
         readers.sort_by_key(|identity| (Some(&identity.persona) != first, identity.persona != *coordinator));
@@ -235,36 +254,8 @@ impl Discord {
         inbound(message, channel, kind, identity.persona.clone(), complete)
     }
 
-    /// Posts through the coordinator's webhook. Replaces `edited` if given.
-    async fn speak(&self, message: &OutboundMessage, edited: Option<&MessageId>) -> Result<Posted, SendError> {
-        let owner = &self.coordinator()?.credential;
-        let destination = self.destination(&message.channel).await?;
-        let speech = Speech { destination, name: self.roster.name_of(&message.persona), message, edited };
-        let sorted = if edited.is_some() { Failure::of_edit } else { SendError::from };
-        match self.webhooks.speak(&self.rest, owner, &self.hub.accounts, &speech).await {
-            Err(failure) if failure.has_code(code::THREAD_ARCHIVED) => {
-                self.rest.reopen_thread(owner, &message.channel).await?;
-                self.webhooks.speak(&self.rest, owner, &self.hub.accounts, &speech).await.map_err(sorted)
-            }
-            spoken => spoken.map_err(sorted),
-        }
-    }
-
-    /// A webhook belongs to a channel and can post in its threads. Looks up threads that the gateway has not reported.
-    async fn destination(&self, channel: &ChannelId) -> Result<Destination, SendError> {
-        let id = snowflake(channel)?;
-        self.note_channel(self.coordinator()?, id).await;
-        if self.hub.channels.find_direct(id).is_some() {
-            return Err(SendError::Refused("a persona without a token cannot speak in a direct conversation".to_owned()));
-        }
-        Ok(match self.hub.channels.find_parent(id) {
-            Some(parent) => Destination { channel: parent, thread: Some(id) },
-            None => Destination { channel: id, thread: None },
-        })
-    }
-
     /// Looks up a channel that the gateway has not reported, such as a direct conversation from before the start.
-    async fn note_channel(&self, reader: &Identity, channel: SnowflakeChannel) {
+    pub(super) async fn note_channel(&self, reader: &Identity, channel: SnowflakeChannel) {
         if self.hub.channels.knows(channel) {
             return;
         }
@@ -280,6 +271,6 @@ fn able(identity: &Arc<Identity>) -> Result<&Arc<Identity>, SendError> {
     if identity.can_speak() { Ok(identity) } else { Err(SendError::Offline(identity.persona.clone())) }
 }
 
-fn snowflake(channel: &ChannelId) -> Result<SnowflakeChannel, SendError> {
+pub(super) fn snowflake(channel: &ChannelId) -> Result<SnowflakeChannel, SendError> {
     Ok(to_discord(channel.as_str()).map_err(Failure::from)?.into())
 }

@@ -14,12 +14,17 @@ pub(super) fn router() -> Router<Shown> {
     Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready)).route("/metrics", get(metrics))
 }
 
-/// Ready if the store answers, every identity is online or given up, and no message can be missed.
+/// Ready if the store answers, every identity is online or given up, and no message can be missed. Those that were given up are named.
 async fn ready(State(shown): State<Shown>) -> impl IntoResponse {
     let identities = shown.platform.identities();
     let waiting: Vec<_> = identities
         .iter()
         .filter(|identity| matches!(identity.state, IdentityState::Connecting | IdentityState::Reconnecting))
+        .map(|identity| identity.persona.as_str())
+        .collect();
+    let missing: Vec<_> = identities
+        .iter()
+        .filter(|identity| !matches!(identity.state, IdentityState::Ready | IdentityState::Webhook))
         .map(|identity| identity.persona.as_str())
         .collect();
     let store = shown.store.outbox_depth(shown.clock.now()).await;
@@ -28,6 +33,7 @@ async fn ready(State(shown): State<Shown>) -> impl IntoResponse {
     let body = Json(serde_json::json!({
         "ready": ready,
         "waiting_for": waiting,
+        "missing": missing,
         "listening": listening,
         "store": store.as_ref().map_or_else(ToString::to_string, |_| "ok".into()),
     }));

@@ -158,6 +158,8 @@ impl Conversation {
                 self.inner.accounts.write().expect("no code panics while it holds the accounts").record_nickname(persona, nickname);
                 Ok(())
             }
+            // The relay's.
+            PlatformEvent::PermissionsChanged => Ok(()),
             PlatformEvent::Trouble { persona, text } => {
                 tracing::error!(%persona, text, "an identity is in trouble");
                 self.tell_operators_soon(format!("trouble:{persona}:{text}"), text);

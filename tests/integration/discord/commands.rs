@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kernel::chat::IdentityState;
-use kernel::chat::message::{Channel, Place};
+use kernel::chat::message::{Channel, Place, SERVER_MANAGER};
 use kernel::commands::{Caller, CommandReply, Right, Services, Surface};
 use sandbox::{Exchange, RestExchange, RestFault, Switch};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ async fn each_command_reaches_its_handler_and_is_answered() {
     }
     let first = stage.memory.calls.lock().unwrap()[0].clone();
     let person = &stage.sandbox.people()[0];
-    assert_eq!(first.caller, Caller::Person { id: ours(&person.id), name: person.name.clone(), roles: Vec::new() });
+    assert_eq!(first.caller, Caller::Person { id: ours(&person.id), name: person.name.clone(), roles: vec![SERVER_MANAGER.to_owned()] });
     assert_eq!(first.channel.map(|channel| (channel.name, channel.place)), Some(("general".to_owned(), Place::Server)));
     stage.close().await;
 }
@@ -147,8 +147,51 @@ async fn an_answer_that_comes_too_late_for_the_interaction_is_said_in_the_channe
     // A private answer is not posted publicly.
     interact(&stage, &general, 2, "status", json!([])).await;
     until(|| stage.memory.calls.lock().unwrap().len() == 2, || "the command was not run".to_owned()).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    let direct = stage.direct("kelly").await;
+    assert_eq!(answer(&stage, &direct).await["content"], "status");
     assert!(!stage.history(&general).await.iter().any(|message| message["content"] == "status"));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_passes_the_filter_for_secrets_and_a_long_one_is_a_file() {
+    let stage = with_commands(Setting::new()).await;
+    let general = stage.channel("general");
+    let secret = "the key is correct-horse-battery";
+    *stage.memory.reply.lock().unwrap() = Some(CommandReply::public(format!("Added: {secret}")));
+    interact(&stage, &general, 2, "halt", json!([])).await;
+    let said = answer(&stage, &general).await["content"].clone();
+    println!("{said}");
+    assert!(said.as_str().unwrap().starts_with("Added: the key is ") && !said.as_str().unwrap().contains("horse"), "{said}");
+
+    *stage.memory.reply.lock().unwrap() = Some(CommandReply::public(format!("{secret}\n").repeat(300)));
+    interact(&stage, &general, 2, "halt", json!([])).await;
+    let with_file = async || stage.history(&general).await.into_iter().find(|message| message["attachments"][0].is_object());
+    let mut found = None;
+    for _ in 0..200 {
+        found = with_file().await;
+        if found.is_some() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let found = found.expect("a file");
+    assert!(found["content"].as_str().unwrap().ends_with('…'), "{found}");
+    let file = reqwest::get(found["attachments"][0]["url"].as_str().unwrap()).await.unwrap().text().await.unwrap();
+    assert!(file.lines().count() >= 300 && !file.contains("horse"), "{file}");
+    assert_eq!(stage.history(&general).await.len(), 2, "one message, not many pieces");
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_posted_though_the_interaction_is_gone() {
+    let stage = with_commands(Setting::new()).await;
+    let general = stage.channel("general");
+    let with = RestFault::Status(404);
+    stage.misbehave(Switch::Rest { bot: None, method: Some("POST".to_owned()), path: "/webhooks".to_owned(), times: 1, with });
+    interact(&stage, &general, 2, "halt", json!([])).await;
+    until(|| !stage.memory.calls.lock().unwrap().is_empty(), || "the command was not run".to_owned()).await;
+    assert_eq!(answer(&stage, &general).await["content"], "halt");
     stage.close().await;
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent, SendError};
 use kernel::time::{Clock, SystemClock};
-use sandbox::{Cut, Exchange, Switch};
+use sandbox::{Cut, Exchange, RestFault, Switch};
 use teamroom::adapters::discord::ConnectError;
 
 use super::stage::{Memory, Setting, Stage, TEAM, connect, hurried, row, until};
@@ -102,34 +102,142 @@ async fn a_dropped_connection_is_resumed_and_what_was_said_meanwhile_comes_once(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_resume_ends_in_a_new_login_that_is_told() {
-    let mut stage = Stage::ready().await;
-    stage.misbehave(Switch::RefuseResume { bot: Some("vince".to_owned()), times: 1 });
-    stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Reset });
-    let ready = stage.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
-    assert!(matches!(ready, PlatformEvent::Ready { persona, .. } if persona.as_str() == "vince"));
-    stage.until_state("vince", IdentityState::Ready).await;
+async fn a_refused_resume_costs_one_login_and_is_no_failure() {
+    let mut setting = Setting::new();
+    // A failure would double these pauses.
+    setting.timing.first_pause = Duration::from_secs(30);
+    setting.timing.longest_pause = Duration::from_mins(1);
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    for round in 1..=3 {
+        let began = Instant::now();
+        stage.misbehave(Switch::RefuseResume { bot: Some("vince".to_owned()), times: 1 });
+        stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Reset });
+        let ready = stage.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
+        assert!(matches!(ready, PlatformEvent::Ready { persona, .. } if persona.as_str() == "vince"));
+        stage.until_state("vince", IdentityState::Ready).await;
+        println!("refused RESUME {round}: back after {:?}, IDENTIFYs so far: {}", began.elapsed(), sent(&stage, "vince", IDENTIFY));
+        assert_eq!((sent(&stage, "vince", RESUME), sent(&stage, "vince", IDENTIFY)), (round, round + 1));
+        assert_eq!(stage.status("vince").trouble, None);
+    }
+    assert!(!stage.events.drain().iter().any(|event| matches!(event, PlatformEvent::Trouble { .. })));
     stage.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_without_acknowledgements_is_replaced() {
+async fn an_invalid_sequence_and_a_timed_out_session_start_a_new_one_at_once() {
+    let mut setting = Setting::new();
+    setting.timing.first_pause = Duration::from_secs(30);
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    for (round, code) in [(1, 4007), (2, 4009)] {
+        let began = Instant::now();
+        stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Close(code) });
+        stage.events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "vince")).await;
+        println!("{code}: back after {:?}", began.elapsed());
+        assert_eq!((sent(&stage, "vince", RESUME), sent(&stage, "vince", IDENTIFY)), (0, round + 1), "{code}");
+    }
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_close_code_that_says_never_is_told_with_the_remedy_and_not_tried_again() {
+    for (code, remedy) in [(4010, "report this as a bug"), (4011, "too many servers"), (4012, "Update Teamroom"), (4013, "Update Teamroom")]
+    {
+        let mut stage = Stage::ready().await;
+        stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Close(code) });
+        let (persona, told) = stage.events.trouble().await;
+        println!("{code}: {told}");
+        assert!(persona.as_str() == "vince" && told.contains(remedy) && told.contains("Vince"), "{told}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let tried = (sent(&stage, "vince", RESUME), sent(&stage, "vince", IDENTIFY));
+        assert_eq!((stage.status("vince").state, tried), (IdentityState::Down, (0, 1)), "{code}");
+        // The next start, as after a change of the configuration, tries again.
+        stage.discord.close().await;
+        let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;
+        events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "vince")).await;
+        again.unwrap().close().await;
+        stage.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_without_acknowledgements_is_replaced_and_its_session_taken_up() {
     let mut setting = Setting::new();
     setting.sandbox.windows.heartbeat = Duration::from_millis(400);
-    setting.timing.silence = Duration::from_secs(1);
     let mut stage = setting.open().await;
     stage.all_ready().await;
     stage.misbehave(Switch::WithholdAcks { bot: Some("vince".to_owned()), on: true });
-    stage.until_state("vince", IdentityState::Reconnecting).await;
+    until(|| sent(&stage, "vince", RESUME) > 0, || "it is not replaced".into()).await;
     stage.misbehave(Switch::WithholdAcks { bot: Some("vince".to_owned()), on: false });
-    let ready = stage.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
-    assert!(matches!(ready, PlatformEvent::Ready { persona, .. } if persona.as_str() == "vince"));
+    stage.until_state("vince", IdentityState::Ready).await;
+    let general = stage.channel("general");
+    let said = stage.say(&general, "did you hear?").await;
+    assert_eq!(stage.events.message().await.id.bare(), said);
+    println!("no acknowledgements: {} RESUMEs, {} IDENTIFY", sent(&stage, "vince", RESUME), sent(&stage, "vince", IDENTIFY));
+    assert_eq!(sent(&stage, "vince", IDENTIFY), 1, "nothing was missed");
     // The others have only heartbeats, because nobody posts anything.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     for slug in TEAM {
         assert_eq!(stage.status(slug).state, IdentityState::Ready, "{slug}");
     }
     assert!(stage.status("echo").latency.is_some());
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_answers_with_errors_or_a_page_at_the_start_is_asked_again() {
+    let mut setting = Setting::new();
+    let sandbox = setting.sandbox().await;
+    let settings = super::stage::settings(&sandbox);
+    let api_faults = [RestFault::Status(503), RestFault::BadGateway, RestFault::Status(500)];
+    for with in api_faults {
+        let rest = |path: &str, times| Switch::Rest { bot: None, method: None, path: path.to_owned(), times, with };
+        // The address of the gateway, how many may log in at once, and the slash commands.
+        for (path, times) in [("/gateway", 4), ("/applications", 2)] {
+            sandbox.misbehaviour().set(rest(path, times)).unwrap();
+        }
+        let memory = std::sync::Arc::new(Memory::default());
+        let began = Instant::now();
+        let (discord, mut events) = connect(settings.clone(), hurried(), &memory).await;
+        let discord = discord.unwrap_or_else(|error| panic!("{with:?}: {error}"));
+        for _ in TEAM {
+            events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
+        }
+        until(|| !memory.registered.lock().unwrap().is_empty(), || format!("{with:?}: no commands")).await;
+        println!("{with:?} at the start: seven online and the commands registered after {:?}", began.elapsed());
+        discord.close().await;
+    }
+    setting.timing = hurried();
+    sandbox.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_commands_go_to_the_next_account_and_back() {
+    let mut setting = Setting::new();
+    setting.adapt = Box::new(|settings| {
+        settings.tokens.insert("kelly".into(), "sandbox.1.wrong".to_owned().into());
+    });
+    let stage = setting.open().await;
+    let path = |slug: &str| format!("/applications/{}/commands", stage.bot_id(slug));
+    let registered = |slug: &str| stage.memory.registered.lock().unwrap().get(&path(slug)).cloned();
+    until(|| registered("echo").is_some(), || "nobody has the commands".into()).await;
+    assert_eq!(registered("eliza"), None, "one has them");
+    stage.discord.close().await;
+    // With a new token of the coordinator's.
+    let (again, _events) = connect(super::stage::settings(&stage.sandbox), hurried(), &stage.memory).await;
+    let with_deputy = registered("echo");
+    until(|| registered("kelly").is_some() && registered("echo") != with_deputy, || "they did not go back".into()).await;
+    let commands = async |slug: &str| {
+        let token = stage.sandbox.bots().into_iter().find(|bot| bot.slug == slug).unwrap().token;
+        let url = format!("{}/api/v10{}", stage.sandbox.api_url(), path(slug));
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let answer = client.get(url).header("authorization", format!("Bot {token}")).send().await.unwrap();
+        answer.json::<serde_json::Value>().await.unwrap().as_array().map_or(0, Vec::len)
+    };
+    assert!(commands("kelly").await > 5);
+    assert_eq!(commands("echo").await, 0);
+    again.unwrap().close().await;
     stage.close().await;
 }
 
@@ -157,7 +265,7 @@ async fn a_login_that_is_always_cut_off_stops_at_twenty_an_hour_and_is_told() {
     setting.timing.first_pause = Duration::from_millis(1);
     setting.timing.longest_pause = Duration::from_millis(2);
     setting.timing.ready = Duration::from_millis(400);
-    setting.timing.look = Duration::from_millis(10);
+    setting.timing.new_session = Duration::from_millis(2);
     setting.adapt = Box::new(|settings| settings.tokens.retain(|slug, _| ["kelly", "vince"].contains(&slug.as_str())));
     let mut stage = setting.open().await;
     stage.events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "kelly")).await;
@@ -166,9 +274,9 @@ async fn a_login_that_is_always_cut_off_stops_at_twenty_an_hour_and_is_told() {
     for _ in 0..14 {
         stage.memory.identifies.lock().unwrap().push(("vince".into(), SystemClock.now()));
     }
-    stage.misbehave(Switch::CloseAfterIdentify { bot: Some("vince".to_owned()), code: 4000, times: 1000 });
+    // Each of these needs a new session.
+    stage.misbehave(Switch::CloseAfterIdentify { bot: Some("vince".to_owned()), code: 4009, times: 1000 });
     stage.misbehave(Switch::InvalidateSession { bot: Some("vince".to_owned()), resumable: false });
-    stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Reset });
     let told = loop {
         let (_, told) = stage.events.trouble().await;
         if told.contains("20 times") {
@@ -214,14 +322,18 @@ async fn the_team_leaves_at_once_and_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_does_not_answer_is_an_error_and_nothing_else_is_dialled() {
+async fn an_address_that_does_not_answer_is_told_and_nothing_else_is_dialled() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let stage = Setting::new().open().await;
     let mut settings = stage.settings.clone();
     settings.api_url = Some(format!("http://{unused}"));
     let memory = std::sync::Arc::new(Memory::default());
-    let (refused, _) = connect(settings.clone(), hurried(), &memory).await;
-    assert!(matches!(refused, Err(ConnectError::Unreachable { .. })), "{:?}", refused.err());
+    let (waiting, mut events) = connect(settings.clone(), hurried(), &memory).await;
+    let (_, told) = events.trouble().await;
+    println!("{told}");
+    assert!(told.contains("cannot reach"), "{told}");
+    assert!(memory.identifies.lock().unwrap().is_empty());
+    waiting.expect("it waits for the server").close().await;
     // An API that names a gateway on another host: the token is not sent there.
     let app = axum::Router::new().route("/api/v10/gateway", axum::routing::get(|| async { r#"{"url": "wss://gateway.discord.gg"}"# }));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

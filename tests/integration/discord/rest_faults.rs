@@ -175,7 +175,7 @@ async fn a_missing_permission_is_named_and_not_asked_for_until_it_is_given() {
     stage.until_heard("vince").await;
     for _ in 0..5 {
         let refused = stage.discord.send(&row("vince", &ops, "hello?")).await;
-        assert!(matches!(&refused, Err(SendError::Refused(reason)) if reason.contains("Send Messages")), "{refused:?}");
+        assert_eq!(refused, Err(SendError::Denied { needs: "Send Messages".to_owned() }));
     }
     assert_eq!(stage.sandbox.invalid_requests(), 1);
     stage.discord.send(&row("echo", &ops, "I may")).await.unwrap();
@@ -196,7 +196,7 @@ async fn refused_requests_stop_before_discord_bans_the_address() {
         let channel = channel["id"].as_str().unwrap();
         deny(&stage, channel, true);
         match stage.discord.send(&row("vince", channel, "hello?")).await {
-            Err(SendError::Refused(_)) => {}
+            Err(SendError::Denied { .. }) => {}
             Err(SendError::RateLimited(wait)) if wait > Duration::from_secs(500) => stopped += 1,
             other => panic!("{other:?}"),
         }

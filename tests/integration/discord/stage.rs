@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::chat::message::InboundMessage;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::chat::redact::Redactor;
 use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent};
 use kernel::commands::{Authorize, CommandCall, CommandHandler, CommandReply, Registry, Services, Suggestion};
 use kernel::ids::{ChannelId, PersonaSlug, complete};
@@ -68,8 +69,7 @@ pub(super) fn hurried() -> Timing {
     Timing {
         ready: Duration::from_secs(3),
         redial: Duration::from_secs(1),
-        steady: Duration::from_secs(5),
-        look: Duration::from_millis(50),
+        new_session: Duration::from_millis(100),
         login_spacing: Duration::from_millis(100),
         first_pause: Duration::from_millis(100),
         longest_pause: Duration::from_secs(1),
@@ -101,6 +101,8 @@ pub(super) async fn connect(
         commands: memory.registry(),
         registrations: Arc::clone(memory) as Arc<dyn Registrations>,
         identify_log: Arc::clone(memory) as Arc<dyn IdentifyLog>,
+        redactor: Redactor::new(&["correct-horse-battery".to_owned().into()]),
+        attach_over: 6000,
         timing,
     });
     (discord.await, Events { receiver, seen: vec![] })

@@ -3,7 +3,7 @@
 use kernel::chat::message::AuthorKind;
 use kernel::chat::{ChatPlatform, IdentityState, SendError};
 use kernel::time::{Clock, SystemClock};
-use sandbox::Exchange;
+use sandbox::{Exchange, Switch};
 use serde_json::{Value, json};
 
 use super::stage::{Setting, Stage, ours, row};
@@ -102,14 +102,64 @@ async fn a_strangers_webhook_with_a_personas_name_is_a_foreign_bot() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_coordinators_token_a_mute_persona_is_refused_and_says_why() {
+async fn without_the_coordinators_token_others_speak_for_the_mute() {
     let mut setting = Setting::new();
     setting.mute = vec!["kelly", "vince"];
     let mut stage = setting.open().await;
     stage.all_ready().await;
     let general = stage.channel("general");
-    let refused = stage.discord.send(&row("vince", &general, "hello?")).await;
-    assert!(matches!(&refused, Err(SendError::Refused(reason)) if reason.contains("kelly")), "{refused:?}");
-    assert!(stage.status("vince").trouble.is_some());
+    stage.discord.send(&row("vince", &general, "through a webhook of another")).await.unwrap();
+    let said = stage.history(&general).await[0].clone();
+    assert_eq!((said["author"]["username"].as_str(), said["webhook_id"].is_string()), (Some("Vince"), true));
+    assert_eq!(stage.status("vince").trouble, None);
+    stage.close().await;
+}
+
+/// Takes a permission in a channel away from a bot, and waits until it knows.
+fn deny(stage: &Stage, bot: &str, channel: &str, permission: &str) {
+    let (bot, channel, permission) = (bot.to_owned(), channel.to_owned(), permission.to_owned());
+    stage.misbehave(Switch::Deny { bot, channel, permission, on: true });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_no_webhook_is_possible_another_persona_says_for_whom_it_speaks() {
+    let mut setting = Setting::new();
+    setting.mute = vec!["kelly", "vince", "oracle", "sentinel", "solus"];
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    let general = stage.channel("general");
+    for slug in ["echo", "eliza"] {
+        deny(&stage, slug, &general, "MANAGE_WEBHOOKS");
+    }
+    deny(&stage, "echo", &general, "SEND_MESSAGES");
+    let since = SystemClock.now();
+    let notice = row("kelly", &general, "the standup begins");
+    let posted = stage.discord.send(&notice).await.unwrap();
+    let said = stage.history(&general).await[0].clone();
+    println!("{}: {}", said["author"]["username"], said["content"]);
+    assert_eq!((&said["author"]["id"], &said["content"]), (&json!(stage.bot_id("eliza")), &json!("**For Kelly:** the standup begins")));
+    assert_eq!(stage.discord.find_posted(&notice, since).await.unwrap().as_ref(), Some(&posted), "it is found when it is read back");
+    stage.discord.edit(&row("kelly", &general, "the standup is over"), &posted.message).await.unwrap();
+    assert_eq!(stage.history(&general).await[0]["content"], "**For Kelly:** the standup is over");
+
+    // Nobody may: it is a missing permission, and no loss.
+    deny(&stage, "eliza", &general, "SEND_MESSAGES");
+    let denied = stage.discord.send(&row("kelly", &general, "hello?")).await;
+    assert_eq!(denied, Err(SendError::Denied { needs: "Send Messages".to_owned() }));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coordinator_without_a_right_is_spoken_for_and_others_do_what_it_may_not() {
+    let stage = Stage::ready().await;
+    let general = stage.channel("general");
+    for permission in ["SEND_MESSAGES", "MANAGE_WEBHOOKS", "CREATE_PUBLIC_THREADS"] {
+        deny(&stage, "kelly", &general, permission);
+    }
+    let posted = stage.discord.send(&row("kelly", &general, "hello")).await.unwrap();
+    let said = stage.history(&general).await[0].clone();
+    assert_eq!((said["author"]["username"].as_str(), said["webhook_id"].is_string()), (Some("Kelly"), true));
+    let thread = stage.discord.open_thread(&ours(&general), &posted.message, "plan").await.unwrap();
+    stage.discord.send(&row("echo", thread.bare(), "inside")).await.unwrap();
     stage.close().await;
 }

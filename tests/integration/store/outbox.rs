@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use kernel::chat::outbound::{OutboundMessage, Posted};
-use kernel::chat::outbox::Delivery;
+use kernel::chat::outbox::{Delivery, HeldMessage};
 use kernel::ids::ChannelId;
 use teamroom::store::Store;
 
@@ -9,7 +9,8 @@ use super::sample::{at, general, line, line_in};
 use super::{Home, on_both};
 
 on_both!(
-    a_channel_is_sent_in_order_and_nothing_overtakes,
+    a_persona_keeps_its_order_and_others_do_not_wait_for_it,
+    what_waits_for_a_permission_blocks_nobody_and_comes_back_in_its_place,
     an_attempt_is_known_after_a_crash,
     a_sent_message_is_found_by_its_platform_id,
     what_was_given_up_on_stays_given_up,
@@ -34,7 +35,7 @@ async fn next(store: &Store, channel: &ChannelId, seconds: i64) -> Option<String
     store.next_pending(channel, at(seconds)).await.unwrap().map(|row| row.message.text)
 }
 
-async fn a_channel_is_sent_in_order_and_nothing_overtakes(home: &Home) {
+async fn a_persona_keeps_its_order_and_others_do_not_wait_for_it(home: &Home) {
     let store = home.open().await;
     let (general, other) = (general().id, ChannelId::new("20"));
     let (first, second, third) = (line("first"), line("second"), line_in(&other, "third"));
@@ -43,13 +44,37 @@ async fn a_channel_is_sent_in_order_and_nothing_overtakes(home: &Home) {
     assert_eq!(store.list_pending_channels().await.unwrap(), [(general.clone(), at(0)), (other.clone(), at(0))]);
     let row = store.next_pending(&general, at(0)).await.unwrap().expect("the first");
     store.record_retry(&row, at(0), at(60), "the platform is away").await.unwrap();
-    assert_eq!(store.list_pending_channels().await.unwrap(), [(general.clone(), at(60)), (other.clone(), at(0))]);
+    let pending = [(general.clone(), at(60)), (general.clone(), at(0)), (other.clone(), at(0))];
+    assert_eq!(store.list_pending_channels().await.unwrap(), pending);
     assert_eq!(next(&store, &general, 30).await, None, "the second waits for the first");
+    let of_another = OutboundMessage { persona: "sentinel".into(), ..line("of another") };
+    enqueue(&store, &[&of_another], 0).await;
+    assert_eq!(next(&store, &general, 30).await.as_deref(), Some("of another"));
+    store.record_sent(&of_another.id, &posted(&of_another, "p0", 31)).await.unwrap();
     assert_eq!(next(&store, &general, 60).await.as_deref(), Some("first"));
     store.record_sent(&first.id, &posted(&first, "p1", 61)).await.unwrap();
     assert_eq!(next(&store, &general, 61).await.as_deref(), Some("second"));
     assert_eq!(next(&store, &other, 61).await.as_deref(), Some("third"));
     assert_eq!(next(&store, &"30".into(), 61).await, None);
+}
+
+async fn what_waits_for_a_permission_blocks_nobody_and_comes_back_in_its_place(home: &Home) {
+    let store = home.open().await;
+    let (held, next_one) = (line("held"), line("next"));
+    enqueue(&store, &[&held, &next_one], 0).await;
+    let row = store.next_pending(&held.channel, at(0)).await.unwrap().expect("the first");
+    store.record_held(&row, at(300), "Send Messages").await.unwrap();
+    assert_eq!(next(&store, &held.channel, 1).await.as_deref(), Some("next"));
+    assert_eq!(store.find_delivery(&held.id).await.unwrap(), Some(Delivery::Pending), "it is not given up");
+    let waiting = HeldMessage { persona: held.persona.clone(), channel: held.channel.clone(), needs: "Send Messages".to_owned() };
+    assert_eq!(store.list_held(10).await.unwrap(), (vec![waiting], 1));
+    store.close().await;
+
+    let store = home.open().await;
+    assert_eq!(store.release_held(at(299), at(299)).await.unwrap(), Some(at(300)), "not yet");
+    assert_eq!(store.release_held(at(300), at(300)).await.unwrap(), None);
+    assert_eq!(store.list_held(10).await.unwrap(), (vec![], 0));
+    assert_eq!(next(&store, &held.channel, 300).await.as_deref(), Some("held"));
 }
 
 async fn an_attempt_is_known_after_a_crash(home: &Home) {

@@ -20,5 +20,6 @@ mod seen;
 mod talk;
 mod time;
 pub(crate) mod trace;
+mod trouble;
 mod turn_crashes;
 mod unsure;

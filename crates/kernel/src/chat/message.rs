@@ -74,9 +74,12 @@ pub struct Author {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
     pub kind: AuthorKind,
-    /// Ids of the author's roles on the server.
+    /// Ids of the author's roles on the server, and [`SERVER_MANAGER`] where the platform says so.
     pub roles: Vec<String>,
 }
+
+/// Stands among the roles of whoever may manage the server.
+pub const SERVER_MANAGER: &str = "server-manager";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

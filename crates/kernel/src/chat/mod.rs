@@ -39,7 +39,7 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// Returns the thread on a message. Creates it with `name` if needed.
     ///
     /// # Errors
-    /// [`SendError::Refused`] if no thread is possible: missing permission, or the message or thread was deleted.
+    /// [`SendError::Denied`] or [`SendError::Refused`] if no thread is possible: missing permission, or the message or thread was deleted.
     async fn open_thread(&self, channel: &ChannelId, message: &MessageId, name: &str) -> Result<ChannelId, SendError>;
 
     /// Returns the direct conversation between a persona and a person, with an id at or before its newest message. Opens it if needed, which the
@@ -96,6 +96,16 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// What the text of one message can hold.
     fn text_format(&self) -> TextFormat;
 
+    /// A persona that can post in a channel, as far as is known, other than `persona`.
+    fn find_speaker(&self, _channel: &ChannelId, _other_than: &PersonaSlug) -> Option<PersonaSlug> {
+        None
+    }
+
+    /// The person who may change everything where the team works.
+    fn owner(&self) -> Option<UserId> {
+        None
+    }
+
     /// The state of each identity.
     fn identities(&self) -> Vec<IdentityStatus> {
         Vec::new()
@@ -150,6 +160,8 @@ pub enum PlatformEvent {
         persona: PersonaSlug,
         nickname: Option<String>,
     },
+    /// Somebody changed what the team may do. What was held back for want of a permission may be possible now.
+    PermissionsChanged,
     /// A problem of an identity, worded for people, with what to do.
     Trouble {
         persona: PersonaSlug,
@@ -199,7 +211,10 @@ pub enum SendError {
     /// The identity is offline. The message waits for it.
     #[error("{0} is not connected")]
     Offline(PersonaSlug),
-    /// Permanent: a missing permission, a deleted channel, a blocked text.
+    /// A missing permission, in the platform's words. The message is kept until it is there.
+    #[error("the permission {needs} is missing")]
+    Denied { needs: String },
+    /// Permanent: a deleted channel, a blocked text.
     #[error("the platform refused: {0}")]
     Refused(String),
     /// The message to edit was deleted, or belongs to another account.

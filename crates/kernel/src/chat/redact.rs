@@ -59,6 +59,7 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     .into()
 });
 
+#[derive(Clone)]
 pub struct Redactor {
     /// The known values in all encodings.
     known: Vec<SecretString>,

@@ -9,8 +9,9 @@ use crate::snowflake::Snowflake;
 pub(crate) struct Permissions(u64);
 
 /// The bits the sandbox knows, by Discord's names.
-const NAMES: [(&str, u64); 21] = [
+const NAMES: [(&str, u64); 22] = [
     ("MANAGE_CHANNELS", 1 << 4),
+    ("MANAGE_GUILD", 1 << 5),
     ("ADD_REACTIONS", 1 << 6),
     ("VIEW_CHANNEL", 1 << 10),
     ("SEND_MESSAGES", 1 << 11),
@@ -56,6 +57,7 @@ impl Permissions {
     pub(crate) const SEND_MESSAGES_IN_THREADS: Self = Self(1 << 38);
     pub(crate) const PIN_MESSAGES: Self = Self(1 << 51);
 
+    const MANAGE_GUILD: u64 = 1 << 5;
     const MANAGING: u64 =
         Self::MANAGE_CHANNELS.0 | Self::MANAGE_MESSAGES.0 | Self::MANAGE_WEBHOOKS.0 | Self::MANAGE_THREADS.0 | Self::PIN_MESSAGES.0;
 
@@ -65,7 +67,7 @@ impl Permissions {
 
     /// Permissions of the role `@everyone`.
     pub(crate) fn everyone() -> Self {
-        Self(Self::all() & !Self::MANAGING)
+        Self(Self::all() & !Self::MANAGING & !Self::MANAGE_GUILD)
     }
 
     /// Additional permissions of a bot's role.

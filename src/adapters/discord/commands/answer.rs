@@ -9,12 +9,15 @@ use crate::adapters::discord::commands::Interactions;
 use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::markup::{TEXT, written};
 use crate::adapters::discord::rest::{Call, Failure};
-use kernel::chat::outbound::OutboundFile;
+use kernel::chat::outbound::{OutboundFile, OutboundKind, OutboundMessage};
 use kernel::commands::{Audience, CommandReply, CommandRequest};
-use kernel::ids::ChannelId;
+use kernel::ids::{ChannelId, UserId};
 
 /// The message flag for "only visible to the caller".
 const EPHEMERAL: u64 = 64;
+
+/// How often an answer is tried through the interaction.
+const ATTEMPTS: u32 = 3;
 
 /// An interaction that is not answered yet.
 pub(super) struct Pending {
@@ -22,6 +25,7 @@ pub(super) struct Pending {
     token: SecretString,
     asked: Instant,
     channel: ChannelId,
+    person: UserId,
     promised: Promised,
 }
 
@@ -41,6 +45,7 @@ impl Pending {
             token: interaction.token.clone().into(),
             asked: Instant::now(),
             channel: from_discord(interaction.channel_id),
+            person: from_discord(interaction.user.id),
             promised: Promised::Answer(audience),
         }
     }
@@ -51,6 +56,7 @@ impl Pending {
             token: interaction.token.clone().into(),
             asked: Instant::now(),
             channel: from_discord(interaction.channel_id),
+            person: from_discord(interaction.user.id),
             promised: Promised::Nothing,
         }
     }
@@ -58,7 +64,7 @@ impl Pending {
     /// Whether the reply must stay private. A public reply may be posted as a normal message once the interaction has expired.
     fn is_private(&self, reply: &CommandReply) -> bool {
         match self.promised {
-            Promised::Answer(audience) => audience == Audience::Caller,
+            Promised::Answer(audience) => audience == Audience::Caller || reply.ephemeral,
             Promised::Nothing => reply.ephemeral,
         }
     }
@@ -97,23 +103,70 @@ fn fault() -> CommandReply {
 /// Posts a follow-up while the interaction is valid, and a normal message after that.
 async fn post(interactions: &Interactions, pending: &Pending, reply: &CommandReply) -> Result<(), Failure> {
     if reply.ephemeral && pending.promised == Promised::Answer(Audience::Everybody) {
-        retract(interactions, pending).await?;
+        // It is deleted by itself once the interaction is over.
+        if let Err(failure) = retract(interactions, pending).await {
+            tracing::debug!(channel = %pending.channel, %failure, "the sign of thinking could not be taken away");
+        }
     }
-    let chunks = TEXT.split(&TEXT.lay_out(reply.text.trim()));
+    let OutboundMessage { text, files, .. } = screen(interactions, pending, reply);
+    let chunks = TEXT.split(&TEXT.lay_out(text.trim()));
     for (index, chunk) in chunks.iter().enumerate() {
-        let files = if index + 1 == chunks.len() { reply.files.as_slice() } else { &[] };
-        let alive = pending.asked.elapsed() < interactions.timing.interaction;
-        let followed =
-            if alive { follow_up(interactions, pending, reply, (chunk, files)).await } else { Err(Failure::refused("its time is over")) };
-        match followed {
+        let files = if index + 1 == chunks.len() { files.as_slice() } else { &[] };
+        match follow_up_patiently(interactions, pending, reply, (chunk, files)).await {
             Ok(()) => {}
             // A private answer is never posted publicly.
-            Err(failure) if pending.is_private(reply) => return Err(failure),
-            Err(Failure::Refused { .. }) => interactions.rest.say(&interactions.credential, &pending.channel, chunk).await?,
+            Err(Failure::Refused { .. } | Failure::Unreachable(_)) if pending.is_private(reply) => {
+                let direct = interactions.rest.open_direct(&interactions.credential, &pending.person).await?;
+                interactions.rest.say(&interactions.credential, &from_discord(direct.id), chunk, files).await?;
+            }
+            Err(Failure::Refused { .. } | Failure::Unreachable(_)) => {
+                interactions.rest.say(&interactions.credential, &pending.channel, chunk, files).await?;
+            }
             Err(failure) => return Err(failure),
         }
     }
     Ok(())
+}
+
+/// The answer as it may be posted: without secrets, and as a file if it is long.
+fn screen(interactions: &Interactions, pending: &Pending, reply: &CommandReply) -> OutboundMessage {
+    let persona = &interactions.credential.persona;
+    let mut message = OutboundMessage::new(persona, &pending.channel, OutboundKind::Notice, &reply.text);
+    message.files.clone_from(&reply.files);
+    let redacted = interactions.redactor.redact_message(&mut message);
+    if redacted > 0 {
+        metrics::counter!("teamroom_redactions_total").increment(redacted as u64);
+        tracing::warn!(%persona, redacted, "secrets were taken out of the answer to a command");
+    }
+    if message.text.chars().count() > interactions.attach_over {
+        message.fit(&TEXT);
+    }
+    message
+}
+
+/// Tries again a few times while Discord does not answer. A second copy is better than no answer.
+async fn follow_up_patiently(
+    interactions: &Interactions,
+    pending: &Pending,
+    reply: &CommandReply,
+    part: (&str, &[OutboundFile]),
+) -> Result<(), Failure> {
+    let mut pause = interactions.timing.first_pause;
+    for _ in 0..ATTEMPTS {
+        if pending.asked.elapsed() >= interactions.timing.interaction {
+            break;
+        }
+        match follow_up(interactions, pending, reply, part).await {
+            Err(Failure::Unreachable(reason)) => {
+                tracing::debug!(reason, "the answer to a command is posted again");
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+            }
+            Err(Failure::RateLimited(wait)) => tokio::time::sleep(wait).await,
+            followed => return followed,
+        }
+    }
+    Err(Failure::Unreachable("the interaction is over".to_owned()))
 }
 
 /// Deletes the public "thinking …" message. Discord gives the first answer the visibility of the acknowledgement, so a private answer needs

@@ -1,10 +1,11 @@
 //! Translates between Discord's interactions (commands, completion, buttons) and the [`Registry`].
 //!
 //! An interaction is acknowledged within Discord's limit of three seconds. It then runs on the main runtime, so that it survives the end of
-//! its gateway session. Commands belong to the coordinator's account. Every account handles buttons, because Discord reports a click to the
+//! its gateway session. Commands belong to one account, by [`CommandDuty`]. Every account handles buttons, because Discord reports a click to the
 //! application that posted the message.
 
 mod answer;
+mod duty;
 mod options;
 mod registration;
 
@@ -12,14 +13,17 @@ use std::sync::Arc;
 
 use serenity::all as serenity;
 use serenity::{ComponentInteractionDataKind, Interaction};
+use tokio_util::sync::CancellationToken;
 
 use crate::adapters::discord::gateway::{Hub, names_of};
 use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::ports::Registrations;
 use crate::adapters::discord::rest::{Credential, Rest};
 use answer::Pending;
+pub(crate) use duty::CommandDuty;
 use kernel::chat::PlatformEvent;
-use kernel::chat::message::{Author, AuthorKind};
+use kernel::chat::message::{Author, AuthorKind, SERVER_MANAGER};
+use kernel::chat::redact::Redactor;
 use kernel::commands::{ArgumentKind, Audience, Caller, CommandRequest, Invoked, Registry};
 use options::{Given, read_options};
 
@@ -31,43 +35,55 @@ pub(crate) struct Interactions {
     pub(crate) registry: Arc<Registry>,
     pub(crate) registrations: Arc<dyn Registrations>,
     pub(crate) rest: Arc<Rest>,
+    /// Acknowledges interactions.
+    pub(crate) http: Arc<serenity::Http>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) credential: Arc<Credential>,
-    /// Whether the commands are registered with this account.
-    pub(crate) is_coordinator: bool,
+    /// Which account has the commands.
+    pub(crate) duty: Arc<CommandDuty>,
+    pub(crate) registering: tokio::sync::Mutex<()>,
     /// Registers on this server only. None: globally.
     pub(crate) server: Option<serenity::GuildId>,
     pub(crate) timing: super::Timing,
     /// The runtime that executes commands.
     pub(crate) runtime: tokio::runtime::Handle,
+    pub(crate) stop: CancellationToken,
+    pub(crate) redactor: Redactor,
+    /// Longer answers go as a file.
+    pub(crate) attach_over: usize,
 }
 
 impl Interactions {
-    pub(crate) async fn dispatch(self: &Arc<Self>, context: &serenity::Context, interaction: &Interaction) {
-        match interaction {
-            Interaction::Component(pressed) => self.press(context, pressed).await,
-            Interaction::Command(command) if self.is_coordinator => self.take(context, command).await,
-            Interaction::Autocomplete(typing) if self.is_coordinator => self.complete(context, typing),
-            _ => {}
-        }
+    pub(crate) fn dispatch(self: &Arc<Self>, interaction: Interaction) {
+        let interactions = Arc::clone(self);
+        self.runtime.spawn(async move {
+            match &interaction {
+                Interaction::Component(pressed) => interactions.press(pressed).await,
+                Interaction::Command(command) => interactions.take(command).await,
+                Interaction::Autocomplete(typing) => interactions.complete(typing),
+                _ => {}
+            }
+        });
     }
 
-    /// Registers the commands with `application`, unless the same set is registered already.
-    pub(crate) fn register(self: &Arc<Self>, application: serenity::ApplicationId) {
-        if self.is_coordinator {
-            let interactions = Arc::clone(self);
-            self.runtime.spawn(async move { registration::register(&interactions, application).await });
-        }
+    /// The account is online, and may have the commands.
+    pub(crate) fn came_online(self: &Arc<Self>, application: serenity::ApplicationId) {
+        self.duty.came_online(self, application);
+    }
+
+    /// Discord refuses the account, so another has the commands.
+    pub(crate) fn gave_up(&self) {
+        self.duty.gave_up(&self.credential.persona);
     }
 
     /// Acknowledges a command and starts it. A halt runs even if its acknowledgement fails.
-    async fn take(self: &Arc<Self>, context: &serenity::Context, command: &serenity::CommandInteraction) {
+    async fn take(self: &Arc<Self>, command: &serenity::CommandInteraction) {
         let Given { path, values, .. } = read_options(&command.data);
         let audience = self.registry.audience_of(&path, &values);
         let pending = Pending::of_command(command, audience);
         let deferred = match audience {
-            Audience::Caller => command.defer_ephemeral(&context.http).await,
-            Audience::Everybody => command.defer(&context.http).await,
+            Audience::Caller => command.defer_ephemeral(&self.http).await,
+            Audience::Everybody => command.defer(&self.http).await,
         };
         if let Err(error) = &deferred {
             // The full error would reveal the interaction's token.
@@ -81,11 +97,11 @@ impl Interactions {
     ///
     /// The acknowledgement is the deferred update, which shows nothing. The other kind shows a private "thinking …" message, and later
     /// edits would change that message in place of the one with the button.
-    async fn press(self: &Arc<Self>, context: &serenity::Context, pressed: &serenity::ComponentInteraction) {
+    async fn press(self: &Arc<Self>, pressed: &serenity::ComponentInteraction) {
         // The team posts no select menus.
         let ComponentInteractionDataKind::Button = pressed.data.kind else { return };
         let pending = Pending::of_press(pressed);
-        if let Err(error) = pressed.defer(&context.http).await {
+        if let Err(error) = pressed.defer(&self.http).await {
             tracing::warn!(button = pressed.data.custom_id, kind = kind_of(&error), "a press could not be acknowledged");
         }
         let author = author(&pressed.user, pressed.member.as_ref());
@@ -114,14 +130,14 @@ impl Interactions {
     }
 
     /// Answers autocompletion, which Discord requests at each key stroke.
-    fn complete(self: &Arc<Self>, context: &serenity::Context, typing: &serenity::CommandInteraction) {
+    fn complete(self: &Arc<Self>, typing: &serenity::CommandInteraction) {
         let Given { path, typed, .. } = read_options(&typing.data);
         let argument = typed.and_then(|(name, text)| Some((self.registry.find(&path)?.find_argument(&name)?.kind, text)));
         let Some((ArgumentKind::Reference(kind), text)) = argument else { return };
         if !self.hub.is_allowed(typing.guild_id) {
             return;
         }
-        let (interactions, http, typing) = (Arc::clone(self), Arc::clone(&context.http), typing.clone());
+        let (interactions, http, typing) = (Arc::clone(self), Arc::clone(&self.http), typing.clone());
         let caller = caller(&author(&typing.user, typing.member.as_deref()));
         let channel = self.hub.channels.describe(typing.channel_id);
         self.runtime.spawn(async move {
@@ -139,7 +155,11 @@ impl Interactions {
 fn author(user: &serenity::User, member: Option<&serenity::Member>) -> Author {
     let nick = member.and_then(|member| member.nick.clone());
     let (name, aliases) = names_of(nick, user.global_name.clone(), user.name.clone());
-    let roles = member.map(|member| member.roles.iter().map(from_discord).collect()).unwrap_or_default();
+    let mut roles: Vec<String> = member.map(|member| member.roles.iter().map(from_discord).collect()).unwrap_or_default();
+    let manages = |permissions: serenity::Permissions| permissions.manage_guild() || permissions.administrator();
+    if member.and_then(|member| member.permissions).is_some_and(manages) {
+        roles.push(SERVER_MANAGER.to_owned());
+    }
     Author { id: from_discord(user.id), name, aliases, kind: AuthorKind::Person, roles }
 }
 

@@ -1,9 +1,11 @@
+use kernel::chat::PlatformEvent;
 use kernel::commands::{ArgumentKind, ArgumentSpec, CommandSpec, Registry};
 use serde_json::{Value, json};
 use serenity::all::ApplicationId;
 use sha2::{Digest, Sha256};
 
 use crate::adapters::discord::commands::Interactions;
+use crate::adapters::discord::commands::duty::Duty;
 use crate::adapters::discord::rest::{Call, Failure};
 
 /// Discord's numbers for option types.
@@ -12,28 +14,53 @@ const STRING: u8 = 3;
 const INTEGER: u8 = 4;
 const NUMBER: u8 = 10;
 
-/// Registers all commands in one call, unless the same set is registered already. Discord allows 200 registrations a day, and clients take
-/// a while to pick up each one.
-pub(super) async fn register(interactions: &Interactions, application: ApplicationId) {
+/// Registers all commands in one call with the account whose duty it is, and takes them from one that had them. Does nothing if the same set is
+/// registered already: Discord allows 200 registrations a day, and clients take a while to pick up each one. Tries again while Discord does not answer.
+pub(super) async fn settle(interactions: &Interactions, application: ApplicationId) {
+    let _one_at_a_time = interactions.registering.lock().await;
     let path = match &interactions.server {
         Some(server) => format!("/applications/{application}/guilds/{server}/commands"),
         None => format!("/applications/{application}/commands"),
     };
-    let payload = payload(&interactions.registry);
-    let digest = digest(&payload);
-    match interactions.registrations.find(&path).await {
-        Ok(Some(registered)) if registered == digest => return,
-        Ok(_) => {}
-        Err(error) => tracing::warn!(%error, "whether the commands are registered cannot be read; they are registered again"),
-    }
-    match put(interactions, path.clone(), payload).await {
-        Ok(()) => {
-            tracing::info!("commands registered");
-            if let Err(error) = interactions.registrations.record(&path, &digest).await {
-                tracing::warn!(%error, "that the commands are registered could not be recorded");
+    let Interactions { credential, duty, registrations, timing, .. } = interactions;
+    let mut pause = timing.first_pause;
+    loop {
+        let payload = match duty.find(&credential.persona) {
+            Duty::Has => payload(&interactions.registry),
+            Duty::Gave => json!([]),
+            Duty::Waits => return,
+        };
+        let digest = digest(&payload);
+        match registrations.find(&path).await {
+            Ok(Some(registered)) if registered == digest => return,
+            Ok(None) if payload == json!([]) => return,
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "whether the commands are registered cannot be read; they are registered again"),
+        }
+        match put(interactions, path.clone(), payload).await {
+            Ok(()) => {
+                tracing::info!(persona = %credential.persona, "commands registered");
+                if let Err(error) = registrations.record(&path, &digest).await {
+                    tracing::warn!(%error, "that the commands are registered could not be recorded");
+                }
+                return;
+            }
+            Err(Failure::Unreachable(reason)) => {
+                tracing::warn!(reason, ?pause, "the commands could not be registered; trying again");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(timing.longest_pause);
+            }
+            Err(Failure::RateLimited(wait)) => tokio::time::sleep(wait).await,
+            Err(failure) => {
+                let name = &credential.name;
+                let text = format!(
+                    "Discord does not let {name} have the slash commands: {failure}. Another of us has them meanwhile, if one can."
+                );
+                tracing::error!(persona = %credential.persona, "{text}");
+                interactions.hub.announce(PlatformEvent::Trouble { persona: credential.persona.clone(), text });
+                return duty.gave_up(&credential.persona);
             }
         }
-        Err(failure) => tracing::error!(%failure, "the commands could not be registered; the old ones stay"),
     }
 }
 

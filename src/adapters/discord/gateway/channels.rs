@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::RwLock;
 
 use serenity::model::channel::{Channel as Found, ChannelType, GuildChannel, PermissionOverwriteType};
@@ -15,6 +15,7 @@ pub(crate) struct ChannelDirectory {
     known: RwLock<HashMap<ChannelId, Entry>>,
     /// Whether everybody on a server sees channels that say nothing about it.
     servers: RwLock<HashMap<GuildId, bool>>,
+    owners: RwLock<BTreeMap<GuildId, UserId>>,
 }
 
 #[derive(Debug, Clone)]
@@ -44,10 +45,16 @@ enum Entry {
 impl ChannelDirectory {
     pub(crate) fn record_server(&self, server: &Guild) {
         server.roles.values().for_each(|role| self.record_role(role));
+        self.owners.write().expect("no code panics while it holds the owners").insert(server.id, server.owner_id);
         let mut known = self.write();
         for channel in server.channels.values().chain(&server.threads) {
             known.insert(channel.id, entry_of(channel));
         }
+    }
+
+    /// The owner of the team's oldest server.
+    pub(crate) fn find_owner(&self) -> Option<kernel::ids::UserId> {
+        self.owners.read().expect("no code panics while it holds the owners").values().next().map(from_discord)
     }
 
     /// Notes what everybody on a server may do. Other roles are of no account, because not everybody has them.

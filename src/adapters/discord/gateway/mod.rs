@@ -1,6 +1,6 @@
 //! Converts gateway events to platform events.
 //!
-//! There is one [`Gateway`] per identity, called on its thread. It never blocks: it records channels, drops events that another identity
+//! There is one [`Gateway`] per identity. It never blocks: it records channels, drops events that another identity
 //! has forwarded already, converts the rest, and passes them to [`pump()`]. It does not decide whether a message is answered.
 
 mod channels;
@@ -9,16 +9,15 @@ mod message;
 mod pump;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
-use serenity::all::{Context, Framework, FullEvent};
 use serenity::model::channel::{Message, Reaction};
-use serenity::model::event::MessageUpdateEvent;
+use serenity::model::event::{
+    ChannelCreateEvent, ChannelUpdateEvent, Event, GuildCreateEvent, MessageUpdateEvent, ThreadCreateEvent, ThreadUpdateEvent,
+};
 use serenity::model::gateway::Ready;
 use serenity::model::id::{ChannelId, GuildId, MessageId, UserId};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 
 pub(crate) use channels::ChannelDirectory;
 pub(crate) use dedup::Completeness;
@@ -41,11 +40,20 @@ pub(crate) struct Hub {
     /// Servers to listen to. Empty: all.
     allowed: Vec<GuildId>,
     incoming: mpsc::UnboundedSender<Incoming>,
+    /// Held while an event is handled. Otherwise one identity could pass on a message before another passes on the one before it.
+    in_order: Mutex<()>,
 }
 
 impl Hub {
     pub(crate) fn new(accounts: OwnAccounts, allowed: Vec<GuildId>, incoming: mpsc::UnboundedSender<Incoming>) -> Self {
-        Self { accounts, channels: ChannelDirectory::default(), seen: Deduplicator::default(), allowed, incoming }
+        Self {
+            accounts,
+            channels: ChannelDirectory::default(),
+            seen: Deduplicator::default(),
+            allowed,
+            incoming,
+            in_order: Mutex::default(),
+        }
     }
 
     /// Direct conversations have no server and are always allowed.
@@ -64,47 +72,40 @@ impl Hub {
 }
 
 /// The receiving end of one identity.
-///
-/// It is a serenity framework and no event handler, because the framework is given each event itself and handlers are given copies.
 pub(crate) struct Gateway {
     pub(crate) identity: Arc<Identity>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) interactions: Arc<Interactions>,
 }
 
-#[async_trait]
-impl Framework for Gateway {
-    async fn dispatch(&self, context: Context, event: FullEvent) {
-        self.identity.liveness.record_event(Instant::now());
+impl Gateway {
+    /// Handles one event of the gateway, without blocking.
+    pub(crate) fn dispatch(&self, event: Event) {
+        let hub = Arc::clone(&self.hub);
+        let _one_at_a_time = hub.in_order.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            FullEvent::Ready { data_about_bot } => self.ready(&data_about_bot),
-            FullEvent::Resume { .. } => self.identity.resumed(),
-            FullEvent::Message { new_message } => self.message(new_message),
-            FullEvent::MessageUpdate { event, .. } => self.updated(&event),
-            FullEvent::MessageDelete { channel_id, deleted_message_id, guild_id } => {
-                self.deleted(channel_id, guild_id, &[deleted_message_id]);
-            }
-            FullEvent::MessageDeleteBulk { channel_id, multiple_deleted_messages_ids, guild_id } => {
-                self.deleted(channel_id, guild_id, &multiple_deleted_messages_ids);
-            }
-            FullEvent::ReactionAdd { add_reaction } => self.reacted(&add_reaction),
-            FullEvent::ReactionRemove { removed_reaction } => self.unreacted(&removed_reaction, removed_reaction.user_id),
-            FullEvent::ReactionRemoveEmoji { removed_reactions } => self.unreacted(&removed_reactions, None),
-            FullEvent::ReactionRemoveAll { removed_from_message_id, .. } => {
-                let message = from_discord(removed_from_message_id);
+            Event::Ready(event) => self.ready(&event.ready),
+            Event::Resumed(_) => self.identity.connected(),
+            Event::MessageCreate(event) => self.message(event.message),
+            Event::MessageUpdate(event) => self.updated(&event),
+            Event::MessageDelete(event) => self.deleted(event.channel_id, event.guild_id, &[event.message_id]),
+            Event::MessageDeleteBulk(event) => self.deleted(event.channel_id, event.guild_id, &event.ids),
+            Event::ReactionAdd(event) => self.reacted(&event.reaction),
+            Event::ReactionRemove(event) => self.unreacted(&event.reaction, event.reaction.user_id),
+            Event::ReactionRemoveEmoji(event) => self.unreacted(&event.reaction, None),
+            Event::ReactionRemoveAll(event) => {
+                let message = from_discord(event.message_id);
                 self.hub.announce(PlatformEvent::Unreacted { message, person: None, emoji: None });
             }
-            FullEvent::InteractionCreate { interaction } => self.interactions.dispatch(&context, &interaction).await,
+            Event::InteractionCreate(event) => self.interactions.dispatch(event.interaction),
             event => self.note_channels(event),
         }
     }
-}
 
-impl Gateway {
     fn ready(&self, ready: &Ready) {
         self.hub.accounts.record(&self.identity.persona, ready.user.id, ready.application.id);
         self.identity.ready(ready.user.id);
-        self.interactions.register(ready.application.id);
+        self.interactions.came_online(ready.application.id);
         self.hub.announce(PlatformEvent::Ready { persona: self.identity.persona.clone(), account: from_discord(ready.user.id) });
     }
 
@@ -209,36 +210,47 @@ impl Gateway {
         self.hub.announce(PlatformEvent::Nickname { persona, nickname: nickname.map(str::to_owned) });
     }
 
-    fn note_channels(&self, event: FullEvent) {
+    /// What was refused may be possible now.
+    fn permissions_changed(&self) {
+        self.identity.credential.forgive();
+        self.hub.announce(PlatformEvent::PermissionsChanged);
+    }
+
+    fn note_channels(&self, event: Event) {
         let channels = &self.hub.channels;
         match event {
-            FullEvent::GuildCreate { guild, .. } => {
+            Event::GuildCreate(GuildCreateEvent { guild, .. }) => {
                 channels.record_server(&guild);
+                self.permissions_changed();
                 guild.roles.values().for_each(|role| self.hub.accounts.record_role(role));
                 if let Some(nickname) = self.identity.account().and_then(|me| guild.members.get(&me)?.nick.as_deref()) {
                     self.note_nickname(Some(nickname));
                 }
             }
-            FullEvent::GuildMemberUpdate { event, .. } if Some(event.user.id) == self.identity.account() => {
+            Event::GuildMemberUpdate(event) if Some(event.user.id) == self.identity.account() => {
                 self.note_nickname(event.nick.as_deref());
+                // It may have got a role.
+                self.permissions_changed();
             }
-            FullEvent::GuildRoleCreate { new } => {
-                channels.record_role(&new);
-                self.hub.accounts.record_role(&new);
+            Event::GuildRoleCreate(event) => {
+                channels.record_role(&event.role);
+                self.hub.accounts.record_role(&event.role);
             }
-            FullEvent::ChannelCreate { channel } => channels.record(&channel),
-            FullEvent::ChannelUpdate { new: channel, .. } => {
+            // A channel that this identity may see from now on counts as created.
+            Event::ChannelCreate(ChannelCreateEvent { channel, .. }) | Event::ChannelUpdate(ChannelUpdateEvent { channel, .. }) => {
                 channels.record(&channel);
-                self.identity.credential.forgive();
+                self.permissions_changed();
             }
-            FullEvent::GuildRoleUpdate { new, .. } => {
-                channels.record_role(&new);
-                self.identity.credential.forgive();
+            Event::GuildRoleUpdate(event) => {
+                channels.record_role(&event.role);
+                self.permissions_changed();
             }
-            FullEvent::ThreadCreate { thread } | FullEvent::ThreadUpdate { new: thread, .. } => channels.record(&thread),
-            FullEvent::ThreadListSync { thread_list_sync } => thread_list_sync.threads.iter().for_each(|thread| channels.record(thread)),
-            FullEvent::ChannelDelete { channel, .. } => channels.forget(channel.id),
-            FullEvent::ThreadDelete { thread, .. } => channels.forget(thread.id),
+            Event::ThreadCreate(ThreadCreateEvent { thread, .. }) | Event::ThreadUpdate(ThreadUpdateEvent { thread, .. }) => {
+                channels.record(&thread);
+            }
+            Event::ThreadListSync(event) => event.threads.iter().for_each(|thread| channels.record(thread)),
+            Event::ChannelDelete(event) => channels.forget(event.channel.id),
+            Event::ThreadDelete(event) => channels.forget(event.thread.id),
             _ => {}
         }
     }

@@ -1,24 +1,18 @@
 //! The Discord account of one persona: its token, its gateway connection and its state.
 //!
-//! A [`Supervisor`] per identity runs on the main runtime and keeps a [`session`] alive on a separate thread. Messages are handled by
-//! [`super::gateway`]. Liveness uses tokio's monotonic clock, because a real server falls silent. Only values that survive a restart use
-//! [`kernel::time::Clock`].
+//! A [`Supervisor`] per identity keeps a [`connection`] alive and decides what follows when one ends. Events are handled by [`super::gateway`].
+//! Liveness uses tokio's monotonic clock, because a real server falls silent. Only values that survive a restart use [`kernel::time::Clock`].
 
-mod connect_limiter;
-mod liveness;
-mod session;
+mod connection;
 mod supervisor;
-mod watch;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use serenity::all::{ActivityData, OnlineStatus, ShardId, ShardManager};
 use serenity::model::id::UserId as SnowflakeUser;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
-pub(crate) use liveness::Liveness;
-pub(crate) use session::SessionDeps;
 pub(crate) use supervisor::Supervisor;
 
 use crate::adapters::discord::gateway::Completeness;
@@ -34,11 +28,10 @@ const WITHHELD: u32 = 20;
 pub(crate) struct Identity {
     pub(crate) persona: PersonaSlug,
     pub(crate) credential: Arc<Credential>,
-    pub(crate) liveness: Liveness,
     /// Messages in a row without content.
     withheld: AtomicU32,
-    /// Notified when `news` gets an entry.
-    rung: Notify,
+    /// What the connection shows, kept across reconnects.
+    presence: watch::Sender<Presence>,
     condition: Mutex<Condition>,
 }
 
@@ -46,40 +39,18 @@ struct Condition {
     state: IdentityState,
     account: Option<SnowflakeUser>,
     trouble: Option<String>,
-    /// The presence to show, kept across reconnects.
-    presence: Presence,
-    manager: Option<Arc<ShardManager>>,
-    /// Connection events that the supervisor has not handled yet.
-    news: Vec<News>,
-}
-
-/// A connection event. The session's thread records all of them, so that their order is correct.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum News {
-    /// The connection was lost, and serenity reconnects.
-    Dialled,
-    /// Connected by IDENTIFY. Events in between were missed.
-    Ready,
-    /// Connected by RESUME. Discord replays the events in between.
-    Resumed,
+    /// Round trip of the last heartbeat.
+    latency: Option<Duration>,
 }
 
 impl Identity {
     pub(crate) fn new(credential: Arc<Credential>) -> Self {
-        let condition = Condition {
-            state: IdentityState::Connecting,
-            account: None,
-            trouble: None,
-            presence: Presence::Listening,
-            manager: None,
-            news: Vec::new(),
-        };
+        let condition = Condition { state: IdentityState::Connecting, account: None, trouble: None, latency: None };
         Self {
             persona: credential.persona.clone(),
             credential,
-            liveness: Liveness::new(),
             withheld: AtomicU32::new(0),
-            rung: Notify::new(),
+            presence: watch::Sender::new(Presence::Listening),
             condition: Mutex::new(condition),
         }
     }
@@ -92,7 +63,7 @@ impl Identity {
             persona: self.persona.clone(),
             state: if is_revoked { IdentityState::Down } else { condition.state },
             account: condition.account.map(from_discord),
-            latency: self.liveness.latency(),
+            latency: condition.latency,
             trouble: condition.trouble.clone().or_else(token_trouble),
         }
     }
@@ -107,9 +78,15 @@ impl Identity {
         self.account().is_some() && !self.credential.is_revoked()
     }
 
+    /// Whether others speak for this persona: Discord refuses the account, or it was never online and is in trouble.
+    pub(crate) fn is_given_up(&self) -> bool {
+        let condition = self.condition();
+        self.credential.is_revoked() || condition.state == IdentityState::Down || condition.account.is_none() && condition.trouble.is_some()
+    }
+
     pub(crate) fn ready(&self, account: SnowflakeUser) {
         self.condition().account = Some(account);
-        self.arrived(News::Ready);
+        self.connected();
     }
 
     /// Counts messages without content. True once the content is certainly withheld.
@@ -124,25 +101,15 @@ impl Identity {
         }
     }
 
-    pub(crate) fn resumed(&self) {
-        self.arrived(News::Resumed);
+    /// READY or RESUMED came.
+    pub(crate) fn connected(&self) {
+        self.condition().trouble = None;
+        self.set_state(IdentityState::Ready, None);
     }
 
-    fn arrived(&self, how: News) {
-        let mut condition = self.condition();
-        condition.state = IdentityState::Ready;
-        condition.trouble = None;
-        drop(condition);
-        self.note(how);
-    }
-
-    fn note(&self, news: News) {
-        self.condition().news.push(news);
-        self.rung.notify_one();
-    }
-
-    fn take_news(&self) -> Vec<News> {
-        std::mem::take(&mut self.condition().news)
+    fn record_latency(&self, latency: Duration) {
+        self.condition().latency = Some(latency);
+        metrics::gauge!("teamroom_discord_latency_seconds", "persona" => self.persona.to_string()).set(latency.as_secs_f64());
     }
 
     fn set_state(&self, state: IdentityState, trouble: Option<String>) {
@@ -156,36 +123,13 @@ impl Identity {
         metrics::gauge!("teamroom_discord_identity_ready", "persona" => self.persona.to_string()).set(up);
     }
 
-    fn set_manager(&self, manager: Option<Arc<ShardManager>>) {
-        self.condition().manager = manager;
+    /// Shows the persona's presence, now or with the next login.
+    pub(crate) fn show(&self, presence: Presence) {
+        self.presence.send_if_modified(|shown| std::mem::replace(shown, presence) != presence);
     }
 
-    /// Shows the persona's presence. `healthy`: the connection was alive a moment ago.
-    ///
-    /// On a dead socket, a failed presence update silently ends serenity's shard for good. Then the presence is only stored, and shown
-    /// after the reconnect.
-    pub(crate) async fn show(&self, presence: Presence, healthy: bool) {
-        let manager = {
-            let mut condition = self.condition();
-            if std::mem::replace(&mut condition.presence, presence) == presence {
-                return;
-            }
-            condition.manager.clone().filter(|_| healthy && condition.state == IdentityState::Ready)
-        };
-        if let Some(manager) = manager {
-            send_presence(&manager, presence).await;
-        }
-    }
-
-    /// Restores the presence after a reconnect.
-    async fn show_again(&self) {
-        let (manager, presence) = {
-            let condition = self.condition();
-            (condition.manager.clone(), condition.presence)
-        };
-        if let Some(manager) = manager.filter(|_| presence != Presence::Listening) {
-            send_presence(&manager, presence).await;
-        }
+    fn watch_presence(&self) -> watch::Receiver<Presence> {
+        self.presence.subscribe()
     }
 
     fn condition(&self) -> std::sync::MutexGuard<'_, Condition> {
@@ -199,16 +143,4 @@ pub(crate) fn content_trouble(name: &str) -> String {
         "Discord does not let {name} read messages. In the developer portal open its application, then Bot, switch on \
          \"Message Content Intent\" under Privileged Gateway Intents, save, and restart."
     )
-}
-
-async fn send_presence(manager: &ShardManager, presence: Presence) {
-    let (text, status) = match presence {
-        Presence::Listening => (None, OnlineStatus::Online),
-        Presence::InMeeting => (Some("in a standup"), OnlineStatus::Online),
-        Presence::Paused => (Some("paused"), OnlineStatus::Idle),
-        Presence::OutOfBudget => (Some("out of budget"), OnlineStatus::DoNotDisturb),
-    };
-    if let Some(runner) = manager.runners.lock().await.get(&ShardId(0)) {
-        runner.runner_tx.set_presence(text.map(ActivityData::custom), status);
-    }
 }

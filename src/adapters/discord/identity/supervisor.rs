@@ -1,106 +1,144 @@
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serenity::gateway::GatewayError;
-use tokio::time::MissedTickBehavior;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::discord::Timing;
-use crate::adapters::discord::identity::session::{Ending, Session, Shutdown};
-use crate::adapters::discord::identity::watch::Watch;
-use crate::adapters::discord::identity::{Identity, SessionDeps, content_trouble};
+use crate::adapters::discord::address::{GatewayAddress, resume_at};
+use crate::adapters::discord::gateway::Gateway;
+use crate::adapters::discord::identity::connection::{Connection, End, GatewaySession, Progress};
+use crate::adapters::discord::identity::{Identity, content_trouble};
 use crate::adapters::discord::ports::IdentifyLog;
 use crate::adapters::discord::rest::token_trouble;
 use kernel::chat::{IdentityState, PlatformEvent};
 use kernel::time::SharedClock;
 
+/// So many connections may break within a minute before the pauses between them grow.
+const BREAKS_A_MINUTE: usize = 3;
+
+/// So many attempts to take up a session may fail before a new one is started.
+const RESUMES: u32 = 3;
+
 pub(crate) struct Supervisor {
     pub(crate) identity: Arc<Identity>,
-    pub(crate) deps: SessionDeps,
+    pub(crate) gateway: Gateway,
+    pub(crate) address: Arc<GatewayAddress>,
+    pub(crate) token: SecretString,
     pub(crate) timing: Timing,
     pub(crate) clock: SharedClock,
     pub(crate) identify_log: Arc<dyn IdentifyLog>,
     pub(crate) stop: CancellationToken,
 }
 
-/// How a session ended.
-enum Outcome {
-    Stopped,
-    /// Discord refuses the account. Only a person can fix that.
-    Refused(GatewayError),
-    /// The session is restarted.
-    Lost {
-        reason: String,
-        was_up: bool,
-    },
+/// What went wrong since the last connection that held.
+#[derive(Default)]
+struct Setbacks {
+    /// Attempts in a row without READY or RESUMED.
+    failed: u32,
+    /// When connections broke that were up.
+    broken: VecDeque<Instant>,
 }
 
 impl Supervisor {
     /// Connects after `wait`. Stays connected until shutdown or until Discord refuses the account.
     pub(crate) async fn run(self, wait: Duration) {
-        let mut pause = wait;
-        let mut failures: u32 = 0;
+        let (mut pause, mut setbacks) = (wait, Setbacks::default());
+        let mut session: Option<GatewaySession> = None;
         loop {
             if self.stopped_within(pause).await {
                 return;
             }
             if self.identity.credential.is_revoked() {
                 // An HTTP call has found the token invalid and reported it. Each login with it would count.
+                self.gateway.interactions.gave_up();
                 return self.identity.set_state(IdentityState::Down, None);
             }
-            if !self.may_identify().await {
+            if session.is_none() && !self.may_identify().await {
                 pause = self.timing.budget_recheck;
                 continue;
             }
-            match self.session().await {
-                Outcome::Stopped => return,
-                Outcome::Refused(error) => return self.give_up(&error),
-                Outcome::Lost { reason, was_up } => {
-                    failures = if was_up { 1 } else { failures + 1 };
-                    pause = self.pause_after(failures);
-                    self.report_loss(&reason, failures, pause);
+            let mut progress = Progress::default();
+            let resumes = session.is_some();
+            let end = self.connect(&mut session, &mut progress).await;
+            if progress.identified {
+                self.record_identify().await;
+            }
+            if progress.up {
+                setbacks.failed = 0;
+            }
+            pause = match end {
+                End::Stopped => return,
+                End::Refused(code) => return self.give_up(code),
+                // Discord did not take up the session. That is a step of its protocol and no trouble.
+                End::Over { reason, refused } if resumes && !progress.up => {
+                    session = None;
+                    self.note_step(&reason);
+                    if refused { self.pause_before_new_session() } else { Duration::ZERO }
                 }
-            }
+                End::Over { reason, refused } => {
+                    session = None;
+                    let pause = self.lost(&reason, progress, &mut setbacks);
+                    if refused { pause.max(self.pause_before_new_session()) } else { pause }
+                }
+                End::Broken(reason) => {
+                    let pause = self.lost(&reason, progress, &mut setbacks);
+                    if setbacks.failed >= RESUMES {
+                        session = None;
+                    }
+                    pause
+                }
+            };
         }
     }
 
-    /// Runs one session from start to end.
-    async fn session(&self) -> Outcome {
-        self.identity.take_news();
-        let mut session = match Session::open(&self.identity, &self.deps).await {
-            Ok(session) => session,
-            Err(error) => return Outcome::Lost { reason: format!("cannot start its thread: {error}"), was_up: false },
+    async fn connect(&self, session: &mut Option<GatewaySession>, progress: &mut Progress) -> End {
+        let gateway = tokio::select! {
+            () = self.stop.cancelled() => return End::Stopped,
+            gateway = self.address.get() => match gateway {
+                Ok(gateway) => gateway,
+                Err(error) => return End::Broken(error.to_string()),
+            },
         };
-        self.identity.set_manager(Some(Arc::clone(&session.manager)));
-        let outcome = self.watch(&mut session).await;
-        self.identity.set_manager(None);
-        let shutdown = if matches!(outcome, Outcome::Stopped) { Shutdown::Close } else { Shutdown::Abandon };
-        if tokio::time::timeout(self.timing.shutdown, session.leave(shutdown)).await.is_err() {
-            tracing::warn!(persona = %self.identity.persona, "the gateway did not confirm the shutdown");
-        }
-        outcome
+        let url = session.as_ref().map_or_else(|| gateway.clone(), |session| resume_at(&gateway, &session.url));
+        let token = self.token.expose_secret().trim();
+        let connection = Connection { identity: &self.identity, gateway: &self.gateway, token, timing: &self.timing, stop: &self.stop };
+        connection.run(&url, session, progress).await
     }
 
-    /// Monitors a session while it lives.
-    async fn watch(&self, session: &mut Session) -> Outcome {
-        let mut watch = Watch::begin(self, session);
-        let mut looks = tokio::time::interval(self.timing.look);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let reason = loop {
-            tokio::select! {
-                () = self.stop.cancelled() => return Outcome::Stopped,
-                ending = session.ended() => match ending {
-                    Ending::Refused(error) => return Outcome::Refused(error),
-                    Ending::Gone => break "its session ended".to_owned(),
-                },
-                () = self.identity.rung.notified() => {}
-                _ = looks.tick() => {}
-            }
-            if let Some(reason) = watch.look(session).await {
-                break reason;
-            }
-        };
-        Outcome::Lost { reason, was_up: watch.end().await }
+    /// Notes a lost connection, and returns how long to wait. The first ones are replaced at once.
+    fn lost(&self, reason: &str, progress: Progress, setbacks: &mut Setbacks) -> Duration {
+        let now = Instant::now();
+        if progress.up {
+            setbacks.broken.push_back(now);
+        } else {
+            setbacks.failed += 1;
+        }
+        while setbacks.broken.front().is_some_and(|at| now.duration_since(*at) > Duration::from_mins(1)) {
+            setbacks.broken.pop_front();
+        }
+        let too_many = setbacks.broken.len().saturating_sub(BREAKS_A_MINUTE);
+        let troubles = setbacks.failed.max(u32::try_from(too_many).unwrap_or(u32::MAX));
+        if troubles == 0 {
+            self.note_step(reason);
+            return Duration::ZERO;
+        }
+        let pause = self.pause_after(troubles);
+        self.report_loss(reason, troubles, pause);
+        pause
+    }
+
+    /// A reconnect that needs nobody's attention.
+    fn note_step(&self, reason: &str) {
+        tracing::info!(persona = %self.identity.persona, reason, "reconnecting");
+        self.identity.set_state(IdentityState::Reconnecting, None);
+    }
+
+    /// Discord asks for a random wait of one to five seconds after it refused a session.
+    fn pause_before_new_session(&self) -> Duration {
+        self.timing.new_session.mul_f64(0.2 + 0.8 * fastrand::f64())
     }
 
     /// Doubles from the first to the longest pause. Jitter keeps identities from reconnecting at the same moment.
@@ -123,7 +161,7 @@ impl Supervisor {
     }
 
     /// Whether the hourly limit allows another IDENTIFY. False if the login log cannot be read.
-    pub(super) async fn may_identify(&self) -> bool {
+    async fn may_identify(&self) -> bool {
         let hour_ago = self.clock.now() - Duration::from_hours(1);
         match self.identify_log.count_since(&self.identity.persona, hour_ago).await {
             Ok(count) if count < self.timing.logins_per_hour => true,
@@ -146,24 +184,29 @@ impl Supervisor {
         }
     }
 
-    pub(super) async fn record_identify(&self) {
+    async fn record_identify(&self) {
         if let Err(error) = self.identify_log.record(&self.identity.persona, self.clock.now()).await {
             tracing::error!(persona = %self.identity.persona, %error, "cannot record a login");
         }
     }
 
-    /// Reports why Discord refuses the account and what to do. serenity reports three final close codes. The others (4010 to 4012) concern
-    /// sharding and versions; they appear as failed logins, which the hourly limit stops.
-    fn give_up(&self, error: &GatewayError) {
+    /// Reports why Discord refuses the account and what to do. A change of the configuration starts the team again, and with it another attempt.
+    fn give_up(&self, code: u16) {
         let Identity { credential, persona, .. } = &*self.identity;
         let name = &credential.name;
-        let (trouble, is_new) = match error {
+        let (trouble, is_new) = match code {
             // Posts with an invalid token would be refused and counted as well.
-            GatewayError::InvalidAuthentication => (token_trouble(name, persona), credential.revoke()),
-            GatewayError::DisallowedGatewayIntents => (content_trouble(name), true),
-            other => (format!("Discord does not let {name} connect ({other}). Update Teamroom, or report this as a bug."), true),
+            4004 => (token_trouble(name, persona), credential.revoke()),
+            4014 => (content_trouble(name), true),
+            4011 => (
+                format!("{name} is on too many servers for one connection (4011). Take it off servers that it does not need, and restart."),
+                true,
+            ),
+            4012 => (format!("Discord no longer speaks this version of its protocol with {name} (4012). Update Teamroom."), true),
+            _ => (format!("Discord does not let {name} connect ({code}). Update Teamroom, or report this as a bug."), true),
         };
         self.identity.set_state(IdentityState::Down, Some(trouble.clone()));
+        self.gateway.interactions.gave_up();
         if is_new {
             self.announce(trouble);
         }
@@ -171,7 +214,7 @@ impl Supervisor {
 
     fn announce(&self, text: String) {
         tracing::error!(persona = %self.identity.persona, "{text}");
-        self.deps.hub.announce(PlatformEvent::Trouble { persona: self.identity.persona.clone(), text });
+        self.gateway.hub.announce(PlatformEvent::Trouble { persona: self.identity.persona.clone(), text });
     }
 
     /// Waits. True if the team stops in the meantime.

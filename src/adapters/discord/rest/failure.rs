@@ -17,9 +17,15 @@ pub(crate) enum Failure {
     /// The token is not valid any more. No further calls use it.
     #[error("the token of {0} is invalid")]
     Revoked(PersonaSlug),
+    /// The account lacks a permission, in Discord's words.
+    #[error("the bot lacks a permission here. Give it: {needs}")]
+    Denied { code: u64, needs: String },
     #[error("{reason}")]
     Refused { status: u16, code: u64, reason: String },
 }
+
+/// The permission to see a channel.
+const VIEW: &str = "View Channel";
 
 /// Discord's error codes that the adapter handles.
 pub(crate) mod code {
@@ -60,9 +66,9 @@ impl Failure {
         let (code, message) = answer.as_ref().map_or((0, ""), |answer| (answer.code, answer.message.as_str()));
         let reason = match (code, status) {
             (code::PERSON_NOT_REACHABLE, _) => "the person takes no direct messages from the bot".to_owned(),
-            (code::MISSING_PERMISSIONS | code::MISSING_ACCESS, _) | (0, 403) => {
-                format!("the bot lacks a permission here. Give it: {needs}")
-            }
+            (code::MISSING_PERMISSIONS, _) | (0, 403) => return Self::Denied { code, needs: needs.to_owned() },
+            // The channel itself is hidden, whatever was to be done there.
+            (code::MISSING_ACCESS, _) => return Self::Denied { code, needs: VIEW.to_owned() },
             (0, _) => format!("HTTP {status}"),
             _ => {
                 let detail = answer.as_ref().and_then(|answer| answer.errors.as_ref()).map(first_detail).unwrap_or_default();
@@ -84,12 +90,30 @@ impl Failure {
     }
 
     pub(crate) fn has_code(&self, wanted: u64) -> bool {
-        matches!(self, Self::Refused { code, .. } if *code == wanted)
+        matches!(self, Self::Refused { code, .. } | Self::Denied { code, .. } if *code == wanted)
+    }
+
+    /// Interprets a failed read. What cannot be read is left; nobody waits for it.
+    pub(crate) fn of_read(self) -> SendError {
+        match self {
+            Self::Denied { .. } => SendError::Refused(self.to_string()),
+            failure => failure.into(),
+        }
+    }
+
+    /// Whether another account may succeed: this one lacks the permission or has no valid token.
+    pub(crate) fn is_of_account(&self) -> bool {
+        matches!(self, Self::Denied { .. } | Self::Revoked(_))
     }
 
     /// Whether the resource is missing or invisible to this account.
     pub(crate) fn is_not_visible(&self) -> bool {
-        matches!(self, Self::Refused { status: 404, .. } | Self::Refused { code: code::UNKNOWN_CHANNEL | code::MISSING_ACCESS, .. })
+        matches!(
+            self,
+            Self::Refused { status: 404, .. }
+                | Self::Refused { code: code::UNKNOWN_CHANNEL, .. }
+                | Self::Denied { code: code::MISSING_ACCESS, .. }
+        )
     }
 }
 
@@ -99,6 +123,7 @@ impl From<Failure> for SendError {
             Failure::Unreachable(reason) => Self::Unreachable(reason),
             Failure::RateLimited(wait) => Self::RateLimited(wait),
             Failure::Revoked(persona) => Self::Offline(persona),
+            Failure::Denied { needs, .. } => Self::Denied { needs },
             Failure::Refused { reason, .. } => Self::Refused(reason),
         }
     }
@@ -157,10 +182,16 @@ mod tests {
     fn each_failure_is_sorted_by_what_to_do_about_it() {
         assert_eq!(SendError::from(Failure::Revoked("vince".into())), SendError::Offline("vince".into()));
         assert_eq!(SendError::from(Failure::refused("no")), SendError::Refused("no".to_owned()));
-        for (code, gone) in [(10_003, true), (10_008, true), (50_005, true), (50_013, false)] {
+        for (code, gone) in [(10_003, true), (10_008, true), (50_005, true), (50_035, false)] {
             let failure = Failure::Refused { status: 400, code, reason: String::new() };
             assert_eq!(matches!(failure.of_edit(), SendError::Gone(_)), gone, "{code}");
         }
+        let denied = Failure::from_answer(403, br#"{"code": 50013, "message": "Missing Permissions"}"#, "Send Messages");
+        assert_eq!(SendError::from(denied.clone()), SendError::Denied { needs: "Send Messages".to_owned() });
+        assert!(denied.is_of_account() && matches!(denied.of_read(), SendError::Refused(_)));
+        let hidden = Failure::from_answer(403, br#"{"code": 50001, "message": "Missing Access"}"#, "Send Messages");
+        assert!(hidden.is_not_visible());
+        assert_eq!(SendError::from(hidden), SendError::Denied { needs: "View Channel".to_owned() });
         assert!(Failure::from_answer(404, br#"{"code": 10003, "message": "Unknown Channel"}"#, "").is_not_visible());
     }
 }

@@ -11,8 +11,8 @@ use crate::adapters::discord::ids::{from_discord, to_discord};
 use crate::adapters::discord::markup::written;
 use crate::adapters::discord::rest::card::fit;
 use crate::adapters::discord::rest::payload::{nonce, payload, revision};
-use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
-use kernel::chat::outbound::{OutboundMessage, Posted};
+use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, was_denied};
+use kernel::chat::outbound::{OutboundFile, OutboundMessage, Posted};
 use kernel::ids::{ChannelId, MessageId};
 
 /// The most messages that Discord returns at once.
@@ -81,6 +81,12 @@ pub(crate) enum PostedBy {
     },
 }
 
+/// False if a post of this account in the channel was refused a short while ago.
+pub(crate) fn may_post(credential: &Credential, channel: &ChannelId) -> bool {
+    let Ok(channel) = to_discord(channel.as_str()) else { return false };
+    !was_denied(credential, &Call::post(format!("/channels/{channel}/messages")))
+}
+
 impl Rest {
     /// Posts a message. If the same row is sent twice within a few minutes, the nonce makes Discord return the first message.
     pub(crate) async fn post(&self, credential: &Credential, message: &OutboundMessage) -> Result<Posted, Failure> {
@@ -102,10 +108,17 @@ impl Rest {
         Ok(self.fetch::<Created>(credential, call).await?.posted(message))
     }
 
-    /// Posts plain text without pings, outside of the outbox.
-    pub(crate) async fn say(&self, credential: &Credential, channel: &ChannelId, text: &str) -> Result<(), Failure> {
+    /// Posts plain text and files without pings, outside of the outbox.
+    pub(crate) async fn say(
+        &self,
+        credential: &Credential,
+        channel: &ChannelId,
+        text: &str,
+        files: &[OutboundFile],
+    ) -> Result<(), Failure> {
         let payload = json!({ "content": written(text), "allowed_mentions": { "parse": [] } });
-        self.call(credential, Call::post(format!("/channels/{}/messages", to_discord(channel.as_str())?)).body(payload, &[])).await?;
+        let call = Call::post(format!("/channels/{}/messages", to_discord(channel.as_str())?));
+        self.call(credential, call.body(payload, files)).await?;
         Ok(())
     }
 

@@ -15,7 +15,7 @@ pub(crate) mod files;
 mod limits;
 pub(crate) mod messages;
 mod payload;
-mod threads;
+pub(crate) mod threads;
 pub(crate) mod webhooks;
 
 use std::time::Duration;
@@ -249,6 +249,11 @@ impl Rest {
         // The receiver is dropped only at shutdown.
         let _ = self.incoming.send(Incoming::Event(PlatformEvent::Trouble { persona: credential.persona.clone(), text }));
     }
+}
+
+/// Whether such a call was refused a short while ago.
+fn was_denied(credential: &Credential, call: &Call<'_>) -> bool {
+    credential.find_denial(&Route::of(&call.method, &call.path), call.needs, Instant::now()).is_some()
 }
 
 /// The message for people about an invalid token.

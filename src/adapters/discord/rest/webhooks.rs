@@ -1,4 +1,4 @@
-//! Webhooks for personas without an account: one per channel, owned by the coordinator's application.
+//! Webhooks for personas without an account: one per channel, owned by any of the team's applications.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,12 @@ use crate::adapters::discord::accounts::OwnAccounts;
 use crate::adapters::discord::ids::to_discord;
 use crate::adapters::discord::rest::messages::Created;
 use crate::adapters::discord::rest::payload::{payload, revision};
-use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, code};
+use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, code, was_denied};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::ids::MessageId;
+
+/// The permission to list and make webhooks.
+const MANAGE: &str = "Manage Webhooks";
 
 /// The team's webhooks, by channel.
 #[derive(Default)]
@@ -36,6 +39,7 @@ pub(crate) struct Destination {
 }
 
 /// A message of a persona without an account.
+#[derive(Clone, Copy)]
 pub(crate) struct Speech<'a> {
     pub(crate) destination: Destination,
     pub(crate) name: &'a str,
@@ -74,15 +78,32 @@ impl Webhooks {
         }
     }
 
-    /// The id of a channel's webhook, for reading back.
-    pub(crate) async fn get_id(
+    /// The webhook that was used last in a channel.
+    pub(crate) async fn find_known(&self, channel: ChannelId) -> Option<WebhookId> {
+        self.known.lock().await.get(&channel).map(|webhook| webhook.id)
+    }
+
+    /// The webhooks through which the team may have posted in a channel, for reading back.
+    pub(crate) async fn list_ids(
         &self,
         rest: &Rest,
-        owner: &Credential,
+        reader: &Credential,
         accounts: &OwnAccounts,
         channel: ChannelId,
-    ) -> Result<WebhookId, Failure> {
-        Ok(self.get(rest, owner, accounts, channel).await?.id)
+    ) -> Result<Vec<WebhookId>, Failure> {
+        let listed = self.list_own(rest, reader, accounts, channel).await?;
+        Ok(listed.into_iter().map(|webhook| webhook.id).collect())
+    }
+
+    /// The team's webhooks of a channel, whichever of its applications made them.
+    async fn list_own(&self, rest: &Rest, reader: &Credential, accounts: &OwnAccounts, channel: ChannelId) -> Result<Vec<Listed>, Failure> {
+        let path = format!("/channels/{channel}/webhooks");
+        let mut listed: Vec<Listed> = rest.fetch(reader, Call::get(path).needs(MANAGE)).await?;
+        listed.retain(|listed| listed.application_id.as_deref().is_some_and(|application| accounts.owns_application(application)));
+        for webhook in &listed {
+            accounts.record_webhook(webhook.id);
+        }
+        Ok(listed)
     }
 
     /// The webhook of a channel: cached, found on Discord, or created.
@@ -92,13 +113,13 @@ impl Webhooks {
         if let Some(webhook) = known.get(&channel) {
             return Ok(webhook.clone());
         }
-        let application = accounts.find_coordinator().map(|coordinator| coordinator.application.to_string());
-        let path = format!("/channels/{channel}/webhooks");
-        let listed: Vec<Listed> = rest.fetch(owner, Call::get(path.clone()).needs("Manage Webhooks")).await?;
-        let own = listed.into_iter().find(|listed| listed.token.is_some() && listed.application_id == application);
-        let webhook = match own {
-            Some(own) => own,
-            None => rest.fetch(owner, Call::post(path).body(json!({ "name": "Teamroom" }), &[]).needs("Manage Webhooks")).await?,
+        // Discord shows its token only to the application that made it.
+        let own = self.list_own(rest, owner, accounts, channel).await?.into_iter().find(|listed| listed.token.is_some());
+        let webhook = if let Some(own) = own {
+            own
+        } else {
+            let call = Call::post(format!("/channels/{channel}/webhooks")).body(json!({ "name": "Teamroom" }), &[]);
+            rest.fetch(owner, call.needs(MANAGE)).await?
         };
         let token = webhook.token.ok_or_else(|| Failure::refused("Discord returned a webhook without a token"))?.into();
         accounts.record_webhook(webhook.id);
@@ -106,6 +127,11 @@ impl Webhooks {
         known.insert(channel, webhook.clone());
         Ok(webhook)
     }
+}
+
+/// False if this account was refused the channel's webhooks a short while ago.
+pub(crate) fn may_manage_webhooks(credential: &Credential, channel: ChannelId) -> bool {
+    !was_denied(credential, &Call::get(format!("/channels/{channel}/webhooks")).needs(MANAGE))
 }
 
 impl Speech<'_> {

@@ -64,7 +64,7 @@ fn explain(denied: Denied, settings: &ChatSettings) -> String {
     match denied {
         Denied::Unheard(reason) => format!("Not here: {}.", reason.explain()),
         Denied::NotAnOperator => match settings.operators.as_slice() {
-            [] => "Only an operator may do that, and none is listed. Set `chat.operators` to your user or role id.".into(),
+            [] => "Only people who may manage this server may do that. `chat.operators` in the settings can name others.".into(),
             listed => {
                 // People know these ids without their platform.
                 let ids: Vec<&str> = listed.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, id)| id)).collect();

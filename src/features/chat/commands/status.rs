@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::features::chat::commands::ChatCommands;
 use kernel::agent::halts::HaltScope;
+use kernel::chat::outbox::HeldMessage;
 use kernel::chat::text::ChannelRef;
 use kernel::chat::{IdentityState, IdentityStatus};
 use kernel::commands::{CommandCall, CommandReply};
@@ -14,6 +15,9 @@ use kernel::ids::PersonaSlug;
 use kernel::money::{CostGroup, CostLine, Money};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
+
+/// How many held messages are told apart.
+const HELD: u32 = 100;
 
 impl ChatCommands {
     /// Health of the team. Only the serving process knows who is online.
@@ -39,6 +43,10 @@ impl ChatCommands {
         let (waiting, oldest) = self.store.outbox_depth(now).await?;
         if waiting > 0 {
             let _ = writeln!(text, "Waiting to be sent: {waiting}, the oldest for {} s.", oldest.as_secs());
+        }
+        let (held, count) = self.store.list_held(HELD).await?;
+        for line in render_held(&self.roster, &held, count) {
+            let _ = writeln!(text, "{line}");
         }
         let is_halted = halts.iter().any(|halt| halt.scope == HaltScope::All);
         if is_halted {
@@ -100,6 +108,27 @@ fn start_of_day(now: DateTime<Utc>) -> DateTime<Utc> {
     now.date_naive().and_time(NaiveTime::MIN).and_utc()
 }
 
+/// Says once for each persona, channel and permission what waits.
+fn render_held(roster: &Roster, held: &[HeldMessage], count: u64) -> Vec<String> {
+    let mut groups: Vec<(&HeldMessage, usize)> = Vec::new();
+    for message in held {
+        match groups.iter_mut().find(|(known, _)| *known == message) {
+            Some((_, times)) => *times += 1,
+            None => groups.push((message, 1)),
+        }
+    }
+    let line = |(message, times): (&HeldMessage, usize)| {
+        let (name, channel) = (roster.name_of(&message.persona), ChannelRef(&message.channel));
+        let messages = if times == 1 { "message waits" } else { "messages wait" };
+        format!("{times} {messages} for a permission: {name} needs \"{}\" in {channel}. Kept for up to 24 hours.", message.needs)
+    };
+    let mut lines: Vec<_> = groups.into_iter().map(line).collect();
+    if let Some(more) = count.checked_sub(held.len() as u64).filter(|more| *more > 0) {
+        lines.push(format!("{more} more wait for a permission."));
+    }
+    lines
+}
+
 fn describe_identity(identity: &IdentityStatus, paused: bool) -> String {
     let state = match identity.state {
         IdentityState::Ready if paused => "paused".into(),
@@ -107,7 +136,7 @@ fn describe_identity(identity: &IdentityStatus, paused: bool) -> String {
         IdentityState::Webhook => "speaks through a webhook".into(),
         IdentityState::Connecting => "connecting".into(),
         IdentityState::Reconnecting => "reconnecting".into(),
-        IdentityState::Down => "down, speaks through a webhook".to_owned(),
+        IdentityState::Down => "down, others speak for it".to_owned(),
     };
     let trouble = identity.trouble.as_ref().map_or(String::new(), |trouble| format!(" ({trouble})"));
     format!("{state}{trouble}")

@@ -9,6 +9,7 @@ mod early;
 mod marks;
 mod reading;
 mod recovery;
+mod undelivered;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +27,9 @@ use crate::features::chat::rules::authorize::{Action, authorize};
 use crate::features::chat::rules::router::{self, Calls};
 use crate::features::chat::store::{CancelScope, Claim, Decided};
 use kernel::agent::halts::HaltScope;
+use kernel::chat::IdentityState;
 use kernel::chat::message::{AuthorKind, InboundMessage};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
@@ -181,13 +184,24 @@ impl Conversation {
         });
     }
 
+    /// Without an ops channel in which anybody can post, the server's owner is told.
     async fn tell_operators(&self, key: &str, text: String) -> Result<(), StoreError> {
         let deps = self.deps();
-        let Some(ops) = deps.platform.find_channel(&deps.ops_channel).await else { return Ok(()) };
+        let coordinator = &deps.roster.coordinator().slug;
+        let ops = deps.platform.find_channel(&deps.ops_channel).await.filter(|ops| self.can_be_told_in(ops));
+        let owner = || deps.platform.owner().map(|owner| OutboundMessage::direct(coordinator, &owner, OutboundKind::Notice, &text));
+        let Some(message) = ops.map(|ops| Self::notice(coordinator, &ops, &text)).or_else(owner) else { return Ok(()) };
         if deps.store.claim_notice(key, deps.clock.now(), TROUBLE_EVERY).await? {
-            self.post(Self::notice(&deps.roster.coordinator().slug, &ops, text)).await?;
+            self.post(message).await?;
         }
         Ok(())
+    }
+
+    /// False once every identity was refused there.
+    fn can_be_told_in(&self, ops: &ChannelId) -> bool {
+        // Nobody is online yet, or the platform does not say. The relay will see.
+        let nobody = self.deps().platform.identities().iter().all(|identity| identity.state != IdentityState::Ready);
+        nobody || self.deps().platform.find_speaker(ops, &PersonaSlug::new("")).is_some()
     }
 
     /// Passes the queue of a channel to `hand`. Starts the channel's task if none is running.

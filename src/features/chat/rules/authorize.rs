@@ -2,7 +2,7 @@
 
 use crate::features::chat::model::decision::Reason;
 use crate::features::chat::settings::ChatSettings;
-use kernel::chat::message::{Author, Channel, Place};
+use kernel::chat::message::{Author, Channel, Place, SERVER_MANAGER};
 
 /// An action that needs permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,11 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
     Ok(())
 }
 
+/// Where nobody is listed, whoever may manage the server.
 fn is_operator(author: &Author, operators: &[String]) -> bool {
+    if operators.is_empty() {
+        return author.roles.iter().any(|role| role == SERVER_MANAGER);
+    }
     operators.iter().any(|listed| listed == EVERYBODY || listed == author.id.as_str() || author.roles.contains(listed))
 }
 
@@ -78,12 +82,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_operates_unless_listed_by_account_or_role() {
+    fn operators_are_listed_by_account_or_role_and_else_manage_the_server() {
         let mut settings = ChatSettings::default();
         let general = channel(Place::Server);
         let try_it = |settings: &ChatSettings, author: &Author| authorize(Action::Operate, author, &general, settings);
         assert_eq!(try_it(&settings, &author("1", &[])), Err(Denied::NotAnOperator));
+        assert_eq!(try_it(&settings, &author("1", &[SERVER_MANAGER])), Ok(()));
         settings.operators = vec!["2".into(), "ops-role".into()];
+        assert_eq!(try_it(&settings, &author("1", &[SERVER_MANAGER])), Err(Denied::NotAnOperator), "others are listed");
         assert_eq!(try_it(&settings, &author("1", &[])), Err(Denied::NotAnOperator));
         assert_eq!(try_it(&settings, &author("2", &[])), Ok(()));
         assert_eq!(try_it(&settings, &author("1", &["ops-role"])), Ok(()));

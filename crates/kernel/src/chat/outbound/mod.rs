@@ -157,6 +157,8 @@ pub struct Posted {
 pub enum DeliveryState {
     /// Waiting for the first or a later attempt.
     Pending,
+    /// Refused for want of a permission, and kept until it is there. Nothing waits behind it.
+    Held,
     Sent,
     /// Given up, with a reason.
     Failed,
@@ -166,6 +168,7 @@ impl DeliveryState {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
+            Self::Held => "held",
             Self::Sent => "sent",
             Self::Failed => "failed",
         }

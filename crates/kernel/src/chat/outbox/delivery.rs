@@ -57,8 +57,8 @@ impl Delivery<'_> {
             Err(hitch) => Err(hitch),
         };
         match posted {
-            Err(Hitch::Platform(SendError::Refused(why) | SendError::Gone(why))) => {
-                tracing::warn!(outbox = %self.row.message.id, on = %starter.message, why, "not possible in a thread; it goes into the channel");
+            Err(Hitch::Platform(why @ (SendError::Refused(_) | SendError::Denied { .. } | SendError::Gone(_)))) => {
+                tracing::warn!(outbox = %self.row.message.id, on = %starter.message, %why, "not possible in a thread; it goes into the channel");
                 self.post(&self.row.message.channel).await
             }
             posted => posted,

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError, Weak};
 use super::relay::{Inner, OUTBOX, Relay};
 use crate::chat::outbound::OutboundMessage;
 use crate::db::Transaction;
+use crate::ids::ChannelId;
 
 /// The relay of this process, once it exists. One per open database.
 #[derive(Default)]
@@ -31,13 +32,20 @@ impl fmt::Debug for NewRows {
 
 /// Wakes the relay after the commit, in this process or in the one that has it.
 pub(super) fn announce(transaction: &mut Transaction, messages: &[OutboundMessage]) {
-    let Some(first) = messages.first() else { return };
-    let Some(relay) = transaction.new_rows().relay() else { return transaction.announce(OUTBOX) };
-    let mut channels = vec![first.channel.clone()];
-    for message in &messages[1..] {
-        if !channels.contains(&message.channel) {
-            channels.push(message.channel.clone());
+    announce_channels(transaction, messages.iter().map(|message| message.channel.clone()));
+}
+
+/// Wakes the relay for these channels after the commit.
+pub(super) fn announce_channels(transaction: &mut Transaction, of_rows: impl Iterator<Item = ChannelId>) {
+    let mut channels = Vec::new();
+    for channel in of_rows {
+        if !channels.contains(&channel) {
+            channels.push(channel);
         }
     }
+    if channels.is_empty() {
+        return;
+    }
+    let Some(relay) = transaction.new_rows().relay() else { return transaction.announce(OUTBOX) };
     transaction.after_commit(move || channels.iter().for_each(|channel| relay.wake(channel)));
 }

@@ -1,11 +1,12 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use futures_util::FutureExt;
-use tokio::sync::Notify;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,7 +18,7 @@ use crate::chat::redact::Redactor;
 use crate::chat::{ChatPlatform, SendError};
 use crate::db::{Database, StoreError};
 use crate::events::Topic;
-use crate::ids::ChannelId;
+use crate::ids::{ChannelId, OutboxId};
 use crate::time::SharedClock;
 
 /// New rows of processes without a relay.
@@ -34,10 +35,35 @@ const AGAIN: Duration = Duration::from_secs(2);
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_mins(1);
 
+/// Waits for a permission double from the first to the last of these. Each refusal counts towards a ban of this address.
+const FIRST_LOOK: Duration = Duration::from_mins(5);
+const LAST_LOOK: Duration = Duration::from_hours(1);
+
 /// After this time a message is given up, because it is outdated.
 const GIVE_UP_AFTER: chrono::Duration = chrono::Duration::hours(24);
 
-/// Sends the outbox, in order within each channel. Cheap to clone.
+/// Reports that nobody has read yet. More are dropped; they are in the log too.
+const REPORTS: usize = 256;
+
+/// A message that does not get through, which somebody should know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Undelivered {
+    pub message: OutboundMessage,
+    pub obstacle: Obstacle,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It is kept until this permission is there, for a day at most.
+    Held {
+        needs: String,
+    },
+    GivenUp {
+        why: String,
+    },
+}
+
+/// Sends the outbox, in the order of [`order`](super::order). Cheap to clone.
 #[derive(Clone)]
 pub struct Relay {
     inner: Arc<Inner>,
@@ -50,12 +76,23 @@ pub(super) struct Inner {
     clock: SharedClock,
     tasks: TaskTracker,
     stop: CancellationToken,
-    /// Channels with an active sender. True: a row was added since its last read.
-    busy: Mutex<HashMap<ChannelId, bool>>,
+    /// Channels with an active sender.
+    busy: Mutex<HashMap<ChannelId, Wakeup>>,
+    /// When the next held row is looked at. None: no row is held.
+    next_look: Mutex<Option<DateTime<Utc>>>,
+    undelivered: broadcast::Sender<Undelivered>,
     /// Notified when a channel has nothing left to send at once.
     settled: Notify,
     /// Notified when a row has to wait, so that the sweep learns for how long.
     delayed: Notify,
+}
+
+/// How an active sender learns of a row.
+#[derive(Default)]
+struct Wakeup {
+    /// A row was added since its last read.
+    again: bool,
+    added: Arc<Notify>,
 }
 
 impl Relay {
@@ -68,9 +105,22 @@ impl Relay {
         tasks: TaskTracker,
         stop: CancellationToken,
     ) -> Self {
-        let busy = Mutex::new(HashMap::new());
+        // Rows may be held from an earlier process. Permissions may have changed since.
+        let next_look = Mutex::new(Some(clock.now()));
         let relay = Self {
-            inner: Arc::new(Inner { store, platform, redactor, clock, tasks, stop, busy, settled: Notify::new(), delayed: Notify::new() }),
+            inner: Arc::new(Inner {
+                store,
+                platform,
+                redactor,
+                clock,
+                tasks,
+                stop,
+                busy: Mutex::default(),
+                next_look,
+                undelivered: broadcast::Sender::new(REPORTS),
+                settled: Notify::new(),
+                delayed: Notify::new(),
+            }),
         };
         relay.inner.store.db().new_rows().set_relay(Arc::downgrade(&relay.inner));
         relay.inner.tasks.spawn(relay.clone().sweep());
@@ -81,11 +131,12 @@ impl Relay {
     pub(super) fn wake(&self, channel: &ChannelId) {
         {
             let mut busy = self.busy();
-            if let Some(again) = busy.get_mut(channel) {
-                *again = true;
+            if let Some(sender) = busy.get_mut(channel) {
+                sender.again = true;
+                sender.added.notify_one();
                 return;
             }
-            busy.insert(channel.clone(), false);
+            busy.insert(channel.clone(), Wakeup::default());
         }
         let relay = self.clone();
         let channel = channel.clone();
@@ -107,20 +158,43 @@ impl Relay {
         let _ = tokio::time::timeout(limit, wait).await;
     }
 
+    /// Reports each message that is held or given up from now on.
+    pub fn undelivered(&self) -> broadcast::Receiver<Undelivered> {
+        self.inner.undelivered.subscribe()
+    }
+
+    /// Has the rows tried again that were refused for want of a permission.
+    pub fn permissions_changed(&self) {
+        let mut next = self.next_look();
+        if next.is_some() {
+            *next = Some(DateTime::<Utc>::MIN_UTC);
+            drop(next);
+            self.inner.delayed.notify_one();
+        }
+    }
+
     /// What a message of this platform can hold.
     pub fn text_format(&self) -> TextFormat {
         self.inner.platform.text_format()
     }
 
-    fn busy(&self) -> std::sync::MutexGuard<'_, HashMap<ChannelId, bool>> {
+    fn busy(&self) -> MutexGuard<'_, HashMap<ChannelId, Wakeup>> {
         self.inner.busy.lock().expect("no code panics while it holds the busy channels")
+    }
+
+    fn next_look(&self) -> MutexGuard<'_, Option<DateTime<Utc>>> {
+        self.inner.next_look.lock().expect("no code panics while it holds the time")
     }
 
     async fn sweep(self) {
         let Inner { store, clock, .. } = &*self.inner;
         let mut elsewhere = store.subscribe(OUTBOX, clock);
         loop {
-            let wait = match store.list_pending_channels().await {
+            let looked = async {
+                self.release_held().await?;
+                store.list_pending_channels().await
+            };
+            let wait = match looked.await {
                 Ok(channels) => self.wake_due(&channels),
                 Err(error) => {
                     tracing::warn!(%error, "cannot read the outbox");
@@ -136,6 +210,23 @@ impl Relay {
         }
     }
 
+    /// Has held rows tried again whose wait is over.
+    async fn release_held(&self) -> Result<(), StoreError> {
+        let now = self.inner.clock.now();
+        let due = *self.next_look();
+        let Some(due) = due.filter(|due| *due <= now) else { return Ok(()) };
+        let all = due == DateTime::<Utc>::MIN_UTC;
+        // Long enough for any wait.
+        let until = if all { now + GIVE_UP_AFTER } else { now };
+        let next = self.inner.store.release_held(until, now).await?;
+        let mut known = self.next_look();
+        // A row may have been held meanwhile, or permissions may have changed again.
+        if *known == Some(due) {
+            *known = next;
+        }
+        Ok(())
+    }
+
     /// Sends what is due, and returns when to look again.
     fn wake_due(&self, channels: &[(ChannelId, DateTime<Utc>)]) -> Duration {
         let now = self.inner.clock.now();
@@ -143,7 +234,8 @@ impl Relay {
         for (channel, _) in due {
             self.wake(channel);
         }
-        later.iter().filter_map(|(_, at)| (*at - now).to_std().ok()).fold(BACKSTOP, Duration::min)
+        let looks = *self.next_look();
+        later.iter().map(|(_, at)| *at).chain(looks).map(|at| (at - now).to_std().unwrap_or_default()).fold(BACKSTOP, Duration::min)
     }
 
     /// Has the sweep look again after an error.
@@ -173,7 +265,7 @@ impl Relay {
             }
             let mut busy = self.busy();
             match busy.get_mut(channel) {
-                Some(again) if *again => *again = false,
+                Some(sender) if sender.again => sender.again = false,
                 _ => {
                     busy.remove(channel);
                     drop(busy);
@@ -184,17 +276,48 @@ impl Relay {
         }
     }
 
-    /// Sends the channel's rows in order until none is due. A waiting row blocks the rows behind it.
+    /// Sends the channel's rows until none is due. Rows that do not depend on each other are sent at the same time.
     async fn drain(&self, channel: &ChannelId) -> Result<(), StoreError> {
-        while let Some(mut row) = self.inner.store.next_pending(channel, self.inner.clock.now()).await? {
-            self.screen(&mut row.message);
-            row.message.fit(&self.text_format());
-            // The commit of a row that is added meanwhile wakes the channel.
-            if !self.deliver(&row).await? || row.is_last {
-                return Ok(());
+        let added = self.busy().get(channel).map(|sender| sender.added.clone()).unwrap_or_default();
+        let (mut sending, mut in_flight) = (FuturesUnordered::new(), HashSet::new());
+        let mut failed = None;
+        let (mut is_read, mut others_wait) = (false, false);
+        loop {
+            if !is_read && failed.is_none() {
+                is_read = true;
+                match self.inner.store.list_due(channel, &in_flight, self.inner.clock.now()).await {
+                    Ok(due) => {
+                        others_wait = due.others_wait;
+                        for row in due.rows {
+                            in_flight.insert(row.message.id.clone());
+                            sending.push(self.send_row(row));
+                        }
+                    }
+                    Err(error) => failed = Some(error),
+                }
+            }
+            tokio::select! {
+                sent = sending.next() => match sent {
+                    None => return failed.map_or(Ok(()), Err),
+                    Some((id, result)) => {
+                        in_flight.remove(&id);
+                        match result {
+                            // Others may have waited for it.
+                            Ok(is_finished) => is_read &= !(is_finished && others_wait),
+                            Err(error) => failed = Some(error),
+                        }
+                    }
+                },
+                () = added.notified() => is_read = false,
             }
         }
-        Ok(())
+    }
+
+    async fn send_row(&self, mut row: OutboxRow) -> (OutboxId, Result<bool, StoreError>) {
+        self.screen(&mut row.message);
+        row.message.fit(&self.text_format());
+        let result = self.deliver(&row).await;
+        (row.message.id, result)
     }
 
     /// Redacts secrets. The stored row is not changed.
@@ -206,7 +329,7 @@ impl Relay {
         }
     }
 
-    /// Attempts to deliver one row. True if the row is finished and the next may follow.
+    /// Attempts to deliver one row. True if nothing waits for it any more.
     async fn deliver(&self, row: &OutboxRow) -> Result<bool, StoreError> {
         let Inner { store, clock, .. } = &*self.inner;
         let message = &row.message;
@@ -240,6 +363,10 @@ impl Relay {
                 self.fail(message, &why).await?;
                 Ok(true)
             }
+            Err(Hitch::Platform(SendError::Denied { needs })) => {
+                self.hold(row, needs).await?;
+                Ok(true)
+            }
             Err(Hitch::Platform(error)) => {
                 let wait = wait_after(&error, row.attempts);
                 tracing::info!(outbox = %message.id, persona = %message.persona, %error, ?wait, "not sent yet");
@@ -250,6 +377,24 @@ impl Relay {
         }
     }
 
+    /// Keeps a row until the permission is there.
+    async fn hold(&self, row: &OutboxRow, needs: String) -> Result<(), StoreError> {
+        let message = &row.message;
+        let (outbox, persona, channel) = (&message.id, &message.persona, &message.channel);
+        tracing::warn!(%outbox, %persona, %channel, needs, "a permission is missing; the message waits for it");
+        metrics::counter!("teamroom_messages_held_total", "persona" => persona.to_string()).increment(1);
+        let end = row.created_at + GIVE_UP_AFTER + chrono::Duration::seconds(1);
+        let next = (self.inner.clock.now() + doubled(FIRST_LOOK, row.attempts, LAST_LOOK)).min(end);
+        self.inner.store.record_held(row, next, &needs).await?;
+        {
+            let mut look = self.next_look();
+            *look = Some(look.map_or(next, |known| known.min(next)));
+        }
+        self.inner.delayed.notify_one();
+        self.report(message, Obstacle::Held { needs });
+        Ok(())
+    }
+
     async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {
         let (outbox, persona, channel) = (&message.id, &message.persona, &message.channel);
         if matches!(message.place, Placement::Direct { .. }) {
@@ -257,9 +402,15 @@ impl Relay {
             tracing::info!(%outbox, %persona, %channel, why, "a direct message was given up on");
         } else {
             tracing::error!(%outbox, %persona, %channel, why, "a message was given up on");
+            self.report(message, Obstacle::GivenUp { why: why.to_owned() });
         }
         metrics::counter!("teamroom_messages_failed_total", "persona" => message.persona.to_string()).increment(1);
         self.inner.store.record_failed(&message.id, why).await
+    }
+
+    fn report(&self, message: &OutboundMessage, obstacle: Obstacle) {
+        // Without a reader the log has it.
+        let _ = self.inner.undelivered.send(Undelivered { message: message.clone(), obstacle });
     }
 }
 
@@ -274,8 +425,11 @@ fn wait_after(error: &SendError, attempts: u32) -> Duration {
     if let SendError::RateLimited(wait) = error {
         return *wait;
     }
-    let full = FIRST_RETRY.saturating_mul(1 << attempts.min(6)).min(LAST_RETRY);
-    full.mul_f64(1.0 - fastrand::f64() / 4.0)
+    doubled(FIRST_RETRY, attempts, LAST_RETRY).mul_f64(1.0 - fastrand::f64() / 4.0)
+}
+
+fn doubled(first: Duration, attempts: u32, last: Duration) -> Duration {
+    first.saturating_mul(1 << attempts.min(6)).min(last)
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! The outbox table.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
 use crate::chat::outbound::{DeliveryState, OutboundMessage, Posted};
-use crate::chat::outbox::new_rows::announce;
+use crate::chat::outbox::new_rows::{announce, announce_channels};
+use crate::chat::outbox::order::{Due, select_due};
 use crate::db::{Database, Document, Result, Transaction, Word, document, plain, sql};
-use crate::ids::{ChannelId, MessageId, OutboxId, TurnId};
+use crate::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
 use crate::jobs::RetentionRule;
 
 /// Deletes messages of the team after `kept`.
@@ -25,9 +27,20 @@ pub struct OutboxRow {
     pub attempts: u32,
     pub first_attempt_at: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
-    /// No other message of its channel waited when it was read.
-    pub is_last: bool,
+    pub next_attempt_at: DateTime<Utc>,
 }
+
+/// A message that is kept until a permission is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldMessage {
+    pub persona: PersonaSlug,
+    pub channel: ChannelId,
+    /// The missing permission, in the platform's words.
+    pub needs: String,
+}
+
+/// How many waiting messages of a channel are looked at. What stands behind so many waits for its turn.
+const LOOKED_AT: i64 = 100;
 
 /// The delivery state of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +62,19 @@ struct OutboxColumns {
     first_attempt_at: Option<DateTime<Utc>>,
     next_attempt_at: DateTime<Utc>,
     created_at: DateTime<Utc>,
+    failure: Option<String>,
+}
+
+impl From<OutboxColumns> for OutboxRow {
+    fn from(row: OutboxColumns) -> Self {
+        Self {
+            message: row.message.0,
+            attempts: row.attempts,
+            first_attempt_at: row.first_attempt_at,
+            created_at: row.created_at,
+            next_attempt_at: row.next_attempt_at,
+        }
+    }
 }
 
 /// Marks a message as sent, in a transaction or alone.
@@ -85,33 +111,32 @@ impl Database {
         Ok(is_new)
     }
 
-    /// The channels with messages, longest wait first, and when the next message of each may be sent.
+    /// The channels with messages, longest wait first, and when a message of each may be sent: once for each such time.
     pub async fn list_pending_channels(&self) -> Result<Vec<(ChannelId, DateTime<Utc>)>> {
         let rows: Vec<(String, DateTime<Utc>)> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT head.channel, head.next_attempt_at FROM (SELECT MIN(position) AS position FROM outbox WHERE state = 'pending' GROUP BY channel) due
-             JOIN outbox head ON head.position = due.position ORDER BY head.position"
+            "SELECT channel, next_attempt_at FROM outbox WHERE state = 'pending'
+             GROUP BY channel, next_attempt_at ORDER BY MIN(position)"
         )?;
         Ok(rows.into_iter().map(|(channel, at)| (ChannelId::new(channel), at)).collect())
     }
 
-    /// The next message of a channel. None if there is none or it must wait. Messages never overtake each other.
-    pub async fn next_pending(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<Option<OutboxRow>> {
+    /// The messages of a channel that may be sent now, in their order, without those in flight. None overtakes one that it depends on.
+    pub(super) async fn list_due(&self, channel: &ChannelId, in_flight: &HashSet<OutboxId>, now: DateTime<Utc>) -> Result<Due> {
         let rows: Vec<OutboxColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT * FROM outbox WHERE channel = $1 AND state = 'pending' ORDER BY position LIMIT 2",
-            channel.as_str()
+            "SELECT * FROM outbox WHERE channel = $1 AND state = 'pending' ORDER BY position LIMIT $2",
+            channel.as_str(),
+            LOOKED_AT
         )?;
-        let is_last = rows.len() == 1;
-        Ok(rows.into_iter().next().filter(|row| row.next_attempt_at <= now).map(|row| OutboxRow {
-            message: row.message.0,
-            attempts: row.attempts,
-            first_attempt_at: row.first_attempt_at,
-            created_at: row.created_at,
-            is_last,
-        }))
+        Ok(select_due(rows.into_iter().map(OutboxRow::from).collect(), in_flight, now))
+    }
+
+    /// The first message of a channel that may be sent now.
+    pub async fn next_pending(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<Option<OutboxRow>> {
+        Ok(self.list_due(channel, &HashSet::new(), now).await?.rows.into_iter().next())
     }
 
     /// Records an attempt before it is made, so that a restart knows that the message may have been posted.
@@ -184,7 +209,7 @@ impl Database {
         )?;
         let Some(row) = row else { return Ok(None) };
         Ok(match row.state.0 {
-            DeliveryState::Pending => Some(Delivery::Pending),
+            DeliveryState::Pending | DeliveryState::Held => Some(Delivery::Pending),
             DeliveryState::Failed => Some(Delivery::Failed { why: row.failure.unwrap_or_default() }),
             DeliveryState::Sent => {
                 let posted = |message: String, at| Posted { channel: row.channel.into(), message: message.into(), at };
@@ -207,6 +232,56 @@ impl Database {
             attempted_at
         )?;
         Ok(())
+    }
+
+    /// Keeps a message for which the permission `needs` is missing. It is tried again at `next`, or with [`Self::release_held`].
+    pub async fn record_held(&self, row: &OutboxRow, next: DateTime<Utc>, needs: &str) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE outbox SET state = 'held', next_attempt_at = $2, failure = $3, attempts = $4
+             WHERE id = $1 AND state = 'pending'",
+            row.message.id.as_str(),
+            next,
+            plain(needs),
+            i64::from(row.attempts) + 1
+        )?;
+        Ok(())
+    }
+
+    /// Has the messages tried again whose wait for a permission was to end until `until`, and returns when the wait of the next ends. They keep their
+    /// place in the order.
+    pub async fn release_held(&self, until: DateTime<Utc>, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
+        let mut transaction = self.db().begin().await?;
+        let released: Vec<(String,)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "UPDATE outbox SET state = 'pending', next_attempt_at = $1 WHERE state = 'held' AND next_attempt_at <= $2 RETURNING channel",
+            now,
+            until
+        )?;
+        let (next,): (Option<DateTime<Utc>>,) =
+            sql!(transaction.on(), fetch_one, "SELECT MIN(next_attempt_at) FROM outbox WHERE state = 'held'")?;
+        announce_channels(&mut transaction, released.into_iter().map(|(channel,)| ChannelId::new(channel)));
+        transaction.commit().await?;
+        Ok(next)
+    }
+
+    /// The messages that wait for a permission, those first that are tried again first, and how many there are.
+    pub async fn list_held(&self, limit: u32) -> Result<(Vec<HeldMessage>, u64)> {
+        let rows: Vec<OutboxColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM outbox WHERE state = 'held' ORDER BY next_attempt_at, position LIMIT $1",
+            i64::from(limit)
+        )?;
+        let (count,): (i64,) = sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM outbox WHERE state = 'held'")?;
+        let held = rows.into_iter().map(|row| HeldMessage {
+            persona: row.message.0.persona,
+            channel: row.message.0.channel,
+            needs: row.failure.unwrap_or_default(),
+        });
+        Ok((held.collect(), count.cast_unsigned()))
     }
 
     /// Gives up a message, because of `why`. The channel continues with the next one.
@@ -242,7 +317,7 @@ impl Database {
                          (SELECT later.position FROM outbox later WHERE later.position > 0 AND later.created_at >= $1
                           ORDER BY later.position LIMIT 1),
                          (SELECT MAX(position) + 1 FROM outbox))
-                     AND state <> 'pending' AND created_at < $1 AND id NOT LIKE '%-%'
+                     AND state NOT IN ('pending', 'held') AND created_at < $1 AND id NOT LIKE '%-%'
                  ORDER BY position LIMIT $2)",
             at,
             i64::from(limit)
