@@ -7,15 +7,25 @@ use crate::agent::RunError;
 use crate::agent::journal::{Journal, JournalEntry};
 use crate::agent::run::claims::Claims;
 use crate::agent::run::progress::{Progress, Step};
+use crate::agent::run::shorten::shorten;
 use crate::agent::run::{LazyPrompt, Prompt, Reply, Run, Runner, Tools};
 use crate::chat::text::Subtext;
 use crate::llm::structured::AnswerFormat;
-use crate::llm::{Call, ModelError, ModelMessage, ModelReply, ModelRequest, Picture, ToolCall, ToolSpec, Written};
+use crate::llm::{Call, Cause, ModelError, ModelMessage, ModelReply, ModelRequest, Picture, ToolCall, ToolSpec, Written};
 use crate::money::TokenUsage;
 use crate::persona::Persona;
 
 /// Told to the model before the last reply that its message may pay for.
 const LAST: &str = "This is your last reply for this message, so calls are not made any more. Answer now, with what there is.";
+
+/// Told to the model after an answer that reached its limit. The repeated words show how both parts fit together.
+const GO_ON: &str = "Your answer was cut off at its length limit. Go on from there, and begin with the last three words that you wrote.";
+
+/// Below an answer that is cut off nevertheless.
+const CUT_OFF: &str = "Cut off at the length limit of one answer. Ask me to go on for the rest.";
+
+/// Below an answer to a prompt that was too long.
+const SHORTENED: &str = "What I was given is longer than the language model can read at once, so I have read only parts of it.";
 
 /// The state of a run.
 pub(super) struct Session<'a> {
@@ -133,12 +143,25 @@ impl<'a> Session<'a> {
             return Err(RunError::TooManyCalls { calls: self.progress.calls });
         }
         let is_last = !self.offered.is_empty() && self.calls_left().await? == Some(1);
-        let mut request = self.request();
-        if is_last {
-            request.messages.push(ModelMessage::User(LAST.to_owned()));
+        let mut request = self.request(is_last);
+        let mut written = self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await;
+        if let Err(error) = &written
+            && error.cause() == Some(Cause::ContextLength)
+            && shorten(&mut self.progress.messages)
+        {
+            tracing::info!(subject = self.call.subject, %error, "the prompt is shortened");
+            self.progress.remarks.push(Subtext(SHORTENED).to_string());
+            request = self.request(is_last);
+            written = self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await;
         }
-        let written = self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await?;
-        let Written { reply, broke_off } = written;
+        let Written { mut reply, mut broke_off } = written?;
+        if matches!(broke_off, Some(ModelError::AtLimit { .. })) && !self.keep_partial {
+            broke_off = match self.format {
+                // What comes after the value may be missing.
+                Some(_) => broke_off.filter(|_| self.find_fault(&reply.text).is_some()),
+                None => self.go_on(request, &mut reply).await?,
+            };
+        }
         match broke_off {
             Some(error) if !self.keep_partial => return Err(error.into()),
             broke_off => self.broke_off = broke_off,
@@ -148,6 +171,28 @@ impl<'a> Session<'a> {
         let reply = if is_last { ModelReply { calls: Vec::new(), ..reply } } else { reply };
         let entry = self.replied(reply);
         self.record(entry).await
+    }
+
+    /// Lets the model finish an answer that was cut off, once. What is cut off after that says so.
+    async fn go_on(&mut self, mut request: ModelRequest, reply: &mut ModelReply) -> Result<Option<ModelError>, RunError> {
+        request.messages.push(ModelMessage::Assistant { text: reply.text.trim_end().to_owned(), calls: Vec::new() });
+        request.messages.push(ModelMessage::User(GO_ON.to_owned()));
+        let is_whole = match self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await {
+            Ok(Written { reply: rest, broke_off }) => {
+                reply.text = joined(&reply.text, &rest.text);
+                reply.usage = reply.usage + rest.usage;
+                broke_off.is_none()
+            }
+            Err(ModelError::Cancelled) => return Err(RunError::Cancelled),
+            Err(error) => {
+                tracing::info!(subject = self.call.subject, %error, "an answer stays cut off");
+                false
+            }
+        };
+        if !is_whole {
+            reply.text = format!("{} …\n{}", reply.text.trim_end(), Subtext(CUT_OFF));
+        }
+        Ok(None)
     }
 
     /// How many model calls the message may still cost, this run included. None: no limit.
@@ -166,10 +211,14 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn request(&self) -> ModelRequest {
+    fn request(&self, is_last: bool) -> ModelRequest {
+        let mut messages = self.progress.messages.clone();
+        if is_last {
+            messages.push(ModelMessage::User(LAST.to_owned()));
+        }
         ModelRequest {
             system: self.progress.system.clone(),
-            messages: self.progress.messages.clone(),
+            messages,
             pictures: self.pictures.clone(),
             tools: self.offered.clone(),
             schema: self.format.as_ref().map(|format| format.schema.clone()),
@@ -224,7 +273,47 @@ impl<'a> Session<'a> {
     }
 }
 
+/// The least and the most bytes that both parts of an answer have in common.
+const OVERLAP: std::ops::RangeInclusive<usize> = 3..=200;
+
+/// Two parts of an answer, of which the second repeats the end of the first.
+fn joined(first: &str, second: &str) -> String {
+    let (end, second) = (first.trim_end(), second.trim_start().trim_start_matches(['…', '.']).trim_start());
+    let most = (*OVERLAP.end()).min(second.len());
+    let common = (*OVERLAP.start()..=most).rev().find(|length| second.is_char_boundary(*length) && end.ends_with(&second[..*length]));
+    match common {
+        Some(length) => format!("{end}{}", &second[length..]),
+        None if end.len() < first.len() || second.is_empty() => format!("{first}{second}"),
+        None if second.starts_with(['-', '*', '#']) => format!("{end}\n{second}"),
+        None if second.starts_with([',', ';', ':', '.', '!', '?', ')']) => format!("{end}{second}"),
+        // A word that was cut in the middle cannot be told from two words.
+        None => format!("{end} {second}"),
+    }
+}
+
 pub(super) fn unusable(model: Option<&str>, reason: String) -> RunError {
     let provider = model.and_then(|model| model.split('/').next()).unwrap_or_default().to_owned();
     RunError::Unusable { provider, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[test]
+    fn two_parts_of_an_answer_are_joined_where_they_overlap() {
+        for (first, second, whole) in [
+            ("The harbour silts up from", "silts up from the north.", "The harbour silts up from the north."),
+            ("The harbour silts up fr", "silts up from the north.", "The harbour silts up from the north."),
+            ("It silts up ", "from the north.", "It silts up from the north."),
+            ("It silts up", "from the north.", "It silts up from the north."),
+            ("One,", " two.", "One, two."),
+            ("- one", "- two", "- one\n- two"),
+            ("One", ", two.", "One, two."),
+            ("- one\n- two", "- two\n- three", "- one\n- two\n- three"),
+            ("It is ", "", "It is "),
+        ] {
+            assert_eq!(joined(first, second), whole);
+        }
+    }
 }

@@ -14,6 +14,7 @@ use secrecy::SecretString;
 use crate::config::{Section, choice, hours, millis, mins, secs, settings};
 use crate::persona::Tier;
 
+pub(in crate::llm) use read::SHORT_PATH;
 pub use read::is_web_address;
 
 settings! {
@@ -21,8 +22,9 @@ settings! {
     #[derive(Debug, Clone)]
     pub struct ModelSettings {
         connect_timeout: Duration = secs(5), in millis(100)..=mins(5), "Time limit for connecting to a provider.";
+        first_byte_timeout: Duration = mins(2), in secs(1)..=mins(30), "Time limit for the first part of an answer. A local model is loaded first.";
         idle_timeout: Duration = secs(30), in secs(1)..=mins(10), "Time limit between two parts of a streamed answer.";
-        total_timeout: Duration = mins(2), in secs(1)..=hours(1), "Time limit of a whole model call.";
+        total_timeout: Duration = mins(5), in secs(1)..=hours(1), "Time limit of a whole model call.";
         attempts: u32 = 3, in 1..=10, "Most attempts of a model call, including the first.";
         vision: Vec<String> = Vec::new(),
             "Models that see pictures, by name, besides those that are known to (Claude, GPT-4o and newer, Gemini, Pixtral and others). Put a - before the name of one that does not.";

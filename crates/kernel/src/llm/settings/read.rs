@@ -8,7 +8,7 @@ use crate::llm::settings::{ModelPrice, ModelRef, ModelSettings, ProviderKind, Pr
 use crate::persona::Tier;
 
 /// The provider defined by `TEAMROOM_MODEL_URL`.
-const SHORT_PATH: &str = "model";
+pub(in crate::llm) const SHORT_PATH: &str = "model";
 const WEB: &[&str] = &["http", "https"];
 const WEB_ADDRESS: &str = "an address that begins with http:// or https://, without user and password";
 const PARALLEL: usize = 4;
