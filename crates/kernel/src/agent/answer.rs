@@ -236,7 +236,18 @@ impl Agents {
                 )
             })
             .collect();
-        format!("Language models: {}.", providers.join("; "))
+        let prices = self.describe_unpriced().map_or(String::new(), |unpriced| format!(" {unpriced}"));
+        format!("Language models: {}.{prices}", providers.join("; "))
+    }
+
+    /// Which models have no known price, and what follows. None if each has one.
+    pub fn describe_unpriced(&self) -> Option<String> {
+        let unpriced: Vec<&str> = self.runner.models.unpriced().iter().map(String::as_str).collect();
+        let example = unpriced.first()?.split_once('/')?.1;
+        Some(format!(
+            "The price of {} is not known, so its cost is missing in all sums and a limit on tokens applies. Add [models.prices.\"{example}\"] to teamroom.toml.",
+            join_words(&unpriced)
+        ))
     }
 
     async fn compose(&self, persona: &Persona, question: &Question<'_>) -> Result<Reply, RunError> {

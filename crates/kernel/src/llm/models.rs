@@ -42,6 +42,7 @@ pub struct Models {
     clock: SharedClock,
     total_timeout: Duration,
     attempts: u32,
+    unpriced: Vec<String>,
 }
 
 /// A model in the fallback order of a tier.
@@ -116,7 +117,16 @@ impl Models {
             }
         }
         let (total_timeout, attempts) = (settings.total_timeout, settings.attempts.max(1));
-        Ok(Self { candidates, limiters, prices: Prices::new(settings.prices.clone()), meter, clock, total_timeout, attempts })
+        Ok(Self {
+            candidates,
+            limiters,
+            prices: Prices::new(settings.prices.clone()),
+            meter,
+            clock,
+            total_timeout,
+            attempts,
+            unpriced: settings.list_unpriced(),
+        })
     }
 
     /// Whether no model is configured, so that answers are composed offline.
@@ -132,6 +142,11 @@ impl Models {
     /// Whether any model sees pictures.
     pub fn has_eyes(&self) -> bool {
         self.candidates.iter().any(|candidate| candidate.sees)
+    }
+
+    /// The models without a known price, as `provider/model`.
+    pub fn unpriced(&self) -> &[String] {
+        &self.unpriced
     }
 
     /// The state of each provider, by name.

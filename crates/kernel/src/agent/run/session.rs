@@ -155,12 +155,10 @@ impl<'a> Session<'a> {
             written = self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await;
         }
         let Written { mut reply, mut broke_off } = written?;
-        if matches!(broke_off, Some(ModelError::AtLimit { .. })) && !self.keep_partial {
-            broke_off = match self.format {
-                // What comes after the value may be missing.
-                Some(_) => broke_off.filter(|_| self.find_fault(&reply.text).is_some()),
-                None => self.go_on(request, &mut reply).await?,
-            };
+        // A value that is cut off may be read and mean something else.
+        if matches!(broke_off, Some(ModelError::AtLimit { .. })) && !self.keep_partial && self.format.is_none() {
+            self.go_on(request, &mut reply).await?;
+            broke_off = None;
         }
         match broke_off {
             Some(error) if !self.keep_partial => return Err(error.into()),
@@ -174,7 +172,7 @@ impl<'a> Session<'a> {
     }
 
     /// Lets the model finish an answer that was cut off, once. What is cut off after that says so.
-    async fn go_on(&mut self, mut request: ModelRequest, reply: &mut ModelReply) -> Result<Option<ModelError>, RunError> {
+    async fn go_on(&mut self, mut request: ModelRequest, reply: &mut ModelReply) -> Result<(), RunError> {
         request.messages.push(ModelMessage::Assistant { text: reply.text.trim_end().to_owned(), calls: Vec::new() });
         request.messages.push(ModelMessage::User(GO_ON.to_owned()));
         let is_whole = match self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await {
@@ -192,7 +190,7 @@ impl<'a> Session<'a> {
         if !is_whole {
             reply.text = format!("{} …\n{}", reply.text.trim_end(), Subtext(CUT_OFF));
         }
-        Ok(None)
+        Ok(())
     }
 
     /// How many model calls the message may still cost, this run included. None: no limit.
@@ -238,7 +236,8 @@ impl<'a> Session<'a> {
             arguments: self.runner.redact_value(call.arguments, subject),
         });
         let calls = calls.collect();
-        JournalEntry::Replied { text: self.runner.redact(reply.text, subject), calls, model }
+        let text = self.persona.map_or(reply.text.as_str(), |persona| without_own_name(&reply.text, &persona.name));
+        JournalEntry::Replied { text: self.runner.redact(text.to_owned(), subject), calls, model }
     }
 
     /// Why an answer is invalid.
@@ -273,6 +272,12 @@ impl<'a> Session<'a> {
     }
 }
 
+/// A reply without the name of who speaks, which the platform shows.
+fn without_own_name<'t>(text: &'t str, name: &str) -> &'t str {
+    let prefixes = [format!("{name}:"), format!("**{name}:**"), format!("**{name}**:")];
+    prefixes.iter().find_map(|prefix| text.strip_prefix(prefix.as_str())).map_or(text, str::trim_start)
+}
+
 /// The least and the most bytes that both parts of an answer have in common.
 const OVERLAP: std::ops::RangeInclusive<usize> = 3..=200;
 
@@ -298,7 +303,15 @@ pub(super) fn unusable(model: Option<&str>, reason: String) -> RunError {
 
 #[cfg(test)]
 mod tests {
-    use super::joined;
+    use super::{joined, without_own_name};
+
+    #[test]
+    fn a_reply_does_not_begin_with_the_name_of_who_speaks() {
+        for text in ["Vince: All is well.", "**Vince:** All is well.", "**Vince**: All is well.", "All is well."] {
+            assert_eq!(without_own_name(text, "Vince"), "All is well.");
+        }
+        assert_eq!(without_own_name("Vincent: away.", "Vince"), "Vincent: away.");
+    }
 
     #[test]
     fn two_parts_of_an_answer_are_joined_where_they_overlap() {

@@ -315,4 +315,86 @@ mod tests {
             assert_eq!(parse_retry_after(&headers(&[("retry-after", bad)])), None, "{bad}");
         }
     }
+
+    /// Real errors: what stands behind each, and the part of the request that it refuses.
+    #[test]
+    fn errors_of_real_servers_are_told_apart() {
+        let all = Part::ALL.to_vec();
+        for (status, body, cause, refused) in [
+            (
+                400,
+                r#"{"error":{"message":"registry.ollama.ai/library/gemma3:4b does not support tools","type":"api_error"}}"#,
+                Cause::Other,
+                Some(Part::Tools),
+            ),
+            (
+                500,
+                r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#,
+                Cause::Other,
+                Some(Part::Tools),
+            ),
+            (500, r#"{"error":{"code":500,"message":"Unsupported param: tools","type":"server_error"}}"#, Cause::Other, Some(Part::Tools)),
+            (500, r#"{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON"}}"#, Cause::Other, None),
+            (
+                404,
+                r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#,
+                Cause::MissingModel,
+                Some(Part::Tools),
+            ),
+            (404, r#"{"error":{"message":"model \"tool-llama\" not found, try pulling it first"}}"#, Cause::MissingModel, None),
+            (400, r#"{"object":"error","message":"System role not supported","code":400}"#, Cause::Other, Some(Part::SystemRole)),
+            (
+                500,
+                r#"{"error":{"message":"Jinja Exception: After the optional system message, conversation roles must alternate user and assistant"}}"#,
+                Cause::Other,
+                Some(Part::RepeatedRole),
+            ),
+            (
+                400,
+                r#"{"error":{"message":"This response_format type is unavailable now","type":"invalid_request_error"}}"#,
+                Cause::Other,
+                Some(Part::Schema),
+            ),
+            (400, r#"{"error":"'response_format.type' must be 'json_schema' or 'text'"}"#, Cause::Other, Some(Part::Schema)),
+            (
+                400,
+                r#"{"error":{"message":"Unsupported parameter: 'max_tokens'","param":"max_tokens","code":"unsupported_parameter"}}"#,
+                Cause::Other,
+                Some(Part::Limit),
+            ),
+            (400, r#"{"error":{"message":"max_tokens must be at least 1, got -186."}}"#, Cause::ContextLength, None),
+            (
+                400,
+                r#"{"error":{"message":"This model's maximum context length is 16384 tokens.","code":"context_length_exceeded"}}"#,
+                Cause::ContextLength,
+                None,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_ctx":8192}}"#,
+                Cause::ContextLength,
+                None,
+            ),
+            (400, r#"[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]"#, Cause::Key, None),
+            (400, r#"{"error":{"message":"Failed to call a function.","code":"tool_use_failed"}}"#, Cause::Other, None),
+            (429, r#"{"error":{"message":"Rate limit reached. Please add a payment method"}}"#, Cause::RateLimit, None),
+            (429, r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#, Cause::Credit, None),
+            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, Cause::Credit, None),
+            (503, r#"{"error":{"code":503,"message":"Loading model"}}"#, Cause::Loading, None),
+            (400, r#"{"error":{"message":"blocked","code":"content_filter"}}"#, Cause::Filter, None),
+        ] {
+            let error = ProviderError::parse(body);
+            // A part that nothing names is not left out without a guess.
+            assert_eq!((error.cause(Some(status)), error.find_refused(Some(status), &all, false)), (cause, refused), "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn an_error_without_a_reason_leads_to_a_guess_if_there_is_something_to_leave_out() {
+        let error = ProviderError::parse("Bad request");
+        assert_eq!(error.find_refused(Some(400), &[Part::Tools, Part::Schema], true), Some(Part::Schema));
+        assert_eq!(error.find_refused(Some(400), &[Part::Tools], true), Some(Part::Tools));
+        assert_eq!(error.find_refused(Some(400), &[Part::Stream, Part::SystemRole], true), None);
+        assert_eq!(error.find_refused(Some(503), &[Part::Tools], true), None);
+    }
 }
