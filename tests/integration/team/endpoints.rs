@@ -305,7 +305,7 @@ fn endpoints() -> Vec<Endpoint> {
             })
         },
         Endpoint {
-            shown: &["The harbour silts up and up … ", "Cut off at the length limit of one answer."],
+            shown: &["The harbour silts up and up …", "Cut off at the length limit of one answer."],
             requests: 2,
             ..endpoint("vLLM, cut off again", |_, number| match number {
                 0 => Raw::say_until("length", "The harbour silts up"),
@@ -352,7 +352,7 @@ fn endpoints() -> Vec<Endpoint> {
         Endpoint {
             question: "vince, what is new in team activity?",
             shown: &[
-                "team activity",
+                "the team's own activity",
                 "from feeds and files, generated without AI",
                 "No language model answered: openai reported an error.",
             ],
@@ -442,4 +442,17 @@ async fn each_server_gets_an_answer_or_a_reason_into_the_chat() {
     }
     println!("{:<46} | requests | what the chat shows\n{table}", "server");
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_without_a_known_price_is_told_and_limited_by_tokens() {
+    let team = Wanted::on(Backing::Sqlite)
+        .model(ProviderKind::OpenAi)
+        .configure(|config| config.models.providers[0].base_url = "http://192.0.2.1/v1".into())
+        .start()
+        .await;
+    for name in ["status", "costs"] {
+        let shown = command::invoke(&team, "general", name, json!([])).await;
+        assert!(command::text(&shown).contains("The price of scripted/scripted-1 is not known"), "{shown}");
+    }
 }
