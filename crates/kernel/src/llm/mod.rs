@@ -11,6 +11,7 @@ mod embeddings;
 mod limiter;
 mod meter;
 mod models;
+pub mod nearby;
 mod price;
 mod provider;
 mod retry;
