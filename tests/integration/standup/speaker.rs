@@ -329,7 +329,8 @@ async fn a_call_that_no_model_gives_is_made_by_rule_and_says_so() {
         (Script::say("I would say no."), 2),
         (Script::Json(json!({"answer": "perhaps", "confidence": 0.8, "reason": "So."})), 2),
         (Script::Json(json!({"answer": "no", "confidence": -3, "reason": "So."})), 1),
-        (Script::status(400), 1),
+        // A refusal without a reason may mean the schema.
+        (Script::status(400), 2),
     ] {
         let model = ScriptedModel::start().await;
         model.on(move |_| script.clone());

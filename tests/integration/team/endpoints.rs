@@ -1,5 +1,6 @@
 //! Model servers as they are: what the chat shows for each. With `--nocapture` it prints a table.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -419,7 +420,7 @@ async fn each_server_gets_an_answer_or_a_reason_into_the_chat() {
     let mut faults = Vec::new();
     for (endpoint, (text, requests, status)) in all.iter().zip(&asked) {
         let shown = text.replace('\n', " ⏎ ");
-        table.push_str(&format!("{:<46} | {requests} | {shown}\n", endpoint.name));
+        writeln!(table, "{:<46} | {requests} | {shown}", endpoint.name).expect("a String takes everything");
         let mut rest = text.as_str();
         for part in endpoint.shown {
             match rest.split_once(part) {

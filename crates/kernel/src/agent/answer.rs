@@ -223,7 +223,7 @@ impl Agents {
             .into_iter()
             .map(|provider| {
                 let lacks = provider.lacks.iter().map(|(model, lacks)| format!("; {model} works without {}", join_words(lacks)));
-                let lacks: String = lacks.collect();
+                let lacks = lacks.collect::<Vec<_>>().concat();
                 let trouble = provider
                     .last_error
                     .map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", self.roster.show_time(at)));

@@ -28,7 +28,7 @@ impl Raw {
 
     /// Events with these data, and `[DONE]`.
     pub(crate) fn events(data: &[Value]) -> Self {
-        let events: String = data.iter().map(|data| format!("data: {data}\n\n")).collect();
+        let events = data.iter().map(|data| format!("data: {data}\n\n")).collect::<Vec<_>>().concat();
         Self { kind: "text/event-stream", body: format!("{events}data: [DONE]\n\n"), ..Self::json(200, &Value::Null) }
     }
 

@@ -12,7 +12,7 @@ use crate::agent::run::{LazyPrompt, Prompt, Reply, Run, Runner, Tools};
 use crate::chat::text::Subtext;
 use crate::llm::structured::AnswerFormat;
 use crate::llm::{Call, Cause, ModelError, ModelMessage, ModelReply, ModelRequest, Picture, ToolCall, ToolSpec, Written};
-use crate::money::TokenUsage;
+use crate::money::{Purpose, TokenUsage};
 use crate::persona::Persona;
 
 /// Told to the model before the last reply that its message may pay for.
@@ -157,8 +157,12 @@ impl<'a> Session<'a> {
         let Written { mut reply, mut broke_off } = written?;
         // A value that is cut off may be read and mean something else.
         if matches!(broke_off, Some(ModelError::AtLimit { .. })) && !self.keep_partial && self.format.is_none() {
-            self.go_on(request, &mut reply).await?;
-            broke_off = None;
+            if self.go_on(request, &mut reply).await? {
+                broke_off = None;
+            } else if self.call.purpose != Purpose::Step {
+                reply.text = format!("{} …\n{}", reply.text.trim_end(), Subtext(CUT_OFF));
+                broke_off = None;
+            }
         }
         match broke_off {
             Some(error) if !self.keep_partial => return Err(error.into()),
@@ -171,26 +175,22 @@ impl<'a> Session<'a> {
         self.record(entry).await
     }
 
-    /// Lets the model finish an answer that was cut off, once. What is cut off after that says so.
-    async fn go_on(&mut self, mut request: ModelRequest, reply: &mut ModelReply) -> Result<(), RunError> {
+    /// Lets the model finish an answer that was cut off, once. Whether it is whole then. One that is not says so, and is no result of work.
+    async fn go_on(&mut self, mut request: ModelRequest, reply: &mut ModelReply) -> Result<bool, RunError> {
         request.messages.push(ModelMessage::Assistant { text: reply.text.trim_end().to_owned(), calls: Vec::new() });
         request.messages.push(ModelMessage::User(GO_ON.to_owned()));
-        let is_whole = match self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await {
+        match self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await {
             Ok(Written { reply: rest, broke_off }) => {
                 reply.text = joined(&reply.text, &rest.text);
                 reply.usage = reply.usage + rest.usage;
-                broke_off.is_none()
+                Ok(broke_off.is_none())
             }
-            Err(ModelError::Cancelled) => return Err(RunError::Cancelled),
+            Err(ModelError::Cancelled) => Err(RunError::Cancelled),
             Err(error) => {
                 tracing::info!(subject = self.call.subject, %error, "an answer stays cut off");
-                false
+                Ok(false)
             }
-        };
-        if !is_whole {
-            reply.text = format!("{} …\n{}", reply.text.trim_end(), Subtext(CUT_OFF));
         }
-        Ok(())
     }
 
     /// How many model calls the message may still cost, this run included. None: no limit.

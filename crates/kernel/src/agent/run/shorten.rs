@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_longest_sections_are_cut_and_the_question_stays() {
-        let lines: String = (0..500).map(|number| format!("[person Ann, 14:02] line {number}\n")).collect();
+        let lines = (0..500).map(|number| format!("[person Ann, 14:02] line {number}\n")).collect::<Vec<_>>().concat();
         let blocks = [
             block("transcript, oldest first", lines.trim_end()),
             block("file a.md", &"word ".repeat(3000)),

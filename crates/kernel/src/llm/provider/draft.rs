@@ -22,8 +22,8 @@ pub(super) struct Draft<'a> {
     /// As counted by the provider so far.
     usage: TokenUsage,
     charged: bool,
-    /// The text ended with white space before it was read, so that the next word is a new one.
-    ends_a_word: bool,
+    /// A space if the text ended with one before it was read, so that the next word is a new one.
+    gap: &'static str,
     /// The model has thought aloud, in a field of its own or in its text.
     reasoned: bool,
 }
@@ -58,7 +58,7 @@ impl<'a> Draft<'a> {
             ended: false,
             usage: TokenUsage::default(),
             charged: true,
-            ends_a_word: false,
+            gap: "",
             reasoned: false,
         }
     }
@@ -173,8 +173,8 @@ impl<'a> Draft<'a> {
     /// What was received of an answer that is not complete, for people.
     pub(super) fn take_written(&mut self) -> String {
         let mut text = self.read_content().0;
-        if self.ends_a_word && !text.is_empty() {
-            text.push(' ');
+        if !text.is_empty() {
+            text.push_str(self.gap);
         }
         text
     }
@@ -182,7 +182,9 @@ impl<'a> Draft<'a> {
     /// The text without what surrounds it, and the calls in it.
     fn read_content(&mut self) -> (String, Vec<WrittenCall>) {
         let raw = std::mem::take(&mut self.text);
-        self.ends_a_word |= raw.ends_with(char::is_whitespace);
+        if raw.ends_with(char::is_whitespace) {
+            self.gap = " ";
+        }
         let content = content::read(&raw, &self.request.tools);
         self.reasoned |= content.reasoned;
         self.text.clone_from(&content.text);

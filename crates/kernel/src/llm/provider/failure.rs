@@ -32,7 +32,7 @@ const LASTING: [&str; 12] = [
 /// Error types for exhausted credit. Some providers send them as 429.
 const MONEY: [&str; 3] = ["insufficient_quota", "billing_error", "billing_hard_limit_reached"];
 
-/// What the types and messages of errors hold, in lower case, and what that means. From errors of OpenAI, Azure, Anthropic, Gemini, OpenRouter,
+/// What the types and messages of errors hold, in lower case, and what that means. From errors of OpenAI, Azure, Anthropic, Gemini, `OpenRouter`,
 /// `DeepSeek`, Groq, vLLM, llama.cpp, Ollama and LM Studio. The first match counts; a miss costs a plainer sentence.
 const CAUSES: [(Cause, &[&str]); 7] = [
     (Cause::Filter, &["content_filter", "content management policy", "responsibleaipolicy", "content_policy", "flagged", "moderation"]),

@@ -137,7 +137,7 @@ struct Choice {
 struct Delta {
     #[serde(default, deserialize_with = "read_text")]
     content: Option<String>,
-    /// `DeepSeek`, vLLM, llama.cpp and LM Studio; then Ollama, OpenRouter and Groq.
+    /// `DeepSeek`, vLLM, llama.cpp and LM Studio; then Ollama, `OpenRouter` and Groq.
     #[serde(default, deserialize_with = "read_text")]
     reasoning_content: Option<String>,
     #[serde(default, deserialize_with = "read_text")]

@@ -80,8 +80,8 @@ fn read_marked(text: &str, tools: &[ToolSpec]) -> Vec<WrittenCall> {
         let named = calls_of(&value);
         if named.is_empty() && value.is_object() {
             // The name stands before its arguments.
-            let words = text[before..at].split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
-            let name = words.filter(|word| tools.iter().any(|tool| tool.name == *word)).next_back();
+            let mut words = text[before..at].split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+            let name = words.rfind(|word| tools.iter().any(|tool| tool.name == *word));
             calls.extend(name.map(|name| WrittenCall { name: name.to_owned(), arguments: value }));
         } else {
             calls.extend(named);
