@@ -218,6 +218,8 @@ impl Models {
                 Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::OutOfCalls(_) | ModelError::Ledger(_))) => {
                     return Err(error);
                 }
+                // The same model goes on with a text. Another one would begin again.
+                Err(error @ ModelError::AtLimit { .. }) if state.request.schema.is_none() => return Err(error),
                 Err(error) => error,
             };
             // A prompt that is too long can be shortened, so this is told before other failures.
