@@ -4,7 +4,7 @@ use kernel::llm::nearby::{NearbyServer, find_server};
 use serde_json::json;
 
 use super::{Desk, EagerClock};
-use crate::support::model::{Raw, RawServer};
+use crate::support::model::raw::{Raw, RawServer};
 use kernel::llm::settings::ModelSettings;
 use kernel::persona::Tier;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use kernel::llm::settings::ProviderKind;
 use serde_json::{Value, json};
 
 use crate::support::command;
-use crate::support::model::{Raw, RawServer};
+use crate::support::model::raw::{Raw, RawServer};
 use crate::support::team::{Backing, Wanted};
 
 type Behaviour = fn(&Value, usize) -> Raw;

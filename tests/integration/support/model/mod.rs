@@ -6,7 +6,7 @@
 mod anthropic;
 mod embeddings;
 mod openai;
-mod raw;
+pub(crate) mod raw;
 mod script;
 
 use std::collections::VecDeque;
@@ -24,7 +24,6 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-pub(crate) use raw::{Raw, RawServer};
 pub(crate) use script::{Counted, Script};
 
 /// The time limit for expected requests.
