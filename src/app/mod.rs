@@ -118,6 +118,9 @@ impl App {
         if !agents.is_offline() {
             agents.readings.warm();
         }
+        if let Some(unpriced) = agents.describe_unpriced() {
+            tracing::warn!("{unpriced}");
+        }
         let (events, inbox) = mpsc::channel(EVENTS);
         // Discord gets the commands while the team is still starting.
         let services = Services::new("We are just starting. Please try again in a moment.");

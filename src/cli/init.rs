@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::config;
+use kernel::llm::nearby::{NearbyServer, SERVERS, find_server};
 use kernel::persona::load::BUILT_IN;
 
 /// The `.env.example` of this version. `tests/tidy.rs` compares it with the configuration.
@@ -23,6 +24,14 @@ pub fn run(dir: &Path) -> anyhow::Result<()> {
     }
     println!("Nothing needs to be filled in to begin: `teamroom sandbox` works at once.");
     Ok(())
+}
+
+/// Names a model server on this machine, with the settings that use it.
+pub async fn offer_model() {
+    if let Some(NearbyServer { name, base_url, model }) = find_server(&SERVERS).await {
+        println!("{name} runs on this machine with {model}. To use it, write into .env:");
+        println!("TEAMROOM_MODEL_URL={base_url}\nTEAMROOM_MODEL={model}");
+    }
 }
 
 /// Each file, and whether it is new.

@@ -125,7 +125,11 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
         Special::Sandbox(args) => sandbox::run(globals.config, args).await,
         // Boxed, because the future that starts the whole team is large.
         Special::Run => Box::pin(run::run(&globals)).await,
-        Special::Init { dir } => init::run(&dir),
+        Special::Init { dir } => {
+            init::run(&dir)?;
+            init::offer_model().await;
+            Ok(())
+        }
         Special::Doctor(args) => doctor::run(&globals, args).await,
         Special::Ask(args) => Box::pin(ask::run(&globals, args)).await,
         Special::Trace(args) => trace::run(&globals, args).await,

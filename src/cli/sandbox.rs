@@ -15,6 +15,7 @@ use crate::cli::sandbox_ports::{self, Ports};
 use crate::cli::setting;
 use crate::config::Config;
 use crate::features::chat::EVERYBODY;
+use kernel::llm::nearby::{SERVERS, find_server};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::time::SystemClock;
@@ -56,6 +57,9 @@ pub(super) struct Args {
     /// Serve the chat server alone; `teamroom run` with `DISCORD_API_URL`, `DISCORD_GATEWAY_URL` and the tokens of its `/sandbox/info` joins it.
     #[arg(long)]
     no_team: bool,
+    /// Do not look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM) when no model is configured.
+    #[arg(long)]
+    no_local_model: bool,
     /// Answer requests at any rate, for measurements.
     #[arg(long)]
     no_rate_limits: bool,
@@ -81,6 +85,14 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
     let read_again = || read(file.clone(), &args, setting::reload_roster);
     let reload = Reload::new(setting.clone(), setting::list_files(file.as_deref())?, Box::new(read_again));
     join(&mut setting.config, &sandbox);
+    let nearby = if args.no_local_model || !setting.config.models.is_empty() { None } else { find_server(&SERVERS).await };
+    if let Some(found) = &nearby {
+        setting.config.models.use_nearby(found);
+        eprintln!(
+            "Using {} of {} at {}, because no other model is configured. Start with --no-local-model to go without.",
+            found.model, found.name, found.base_url
+        );
+    }
     let keeps_port = setting.config.server.listen == Some(ANY);
     if keeps_port {
         setting.config.server.listen = Some(SocketAddr::new(ANY.ip(), sandbox_ports::choose(ports.backlog, "the backlog")));
@@ -102,6 +114,9 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
         let reload = reload.prepared_by(Box::new(|setting| {
             sandbox.set_bots(&list_bots(&setting.roster));
             join(&mut setting.config, &sandbox);
+            if let Some(found) = nearby.as_ref().filter(|_| setting.config.models.is_empty()) {
+                setting.config.models.use_nearby(found);
+            }
             // The printed addresses stay valid.
             setting.config.server.listen = listen;
         }));

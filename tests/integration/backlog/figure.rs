@@ -211,6 +211,7 @@ async fn of_all_false_completions_none_is_done_and_their_honest_twins_all_are(ba
             config.repositories = repositories.to_vec();
             config.backlog.test_command = command.map(str::to_owned).into();
             // Time is hurried, and only a grader that says nothing is to run out of it.
+            config.models.first_byte_timeout = Duration::from_mins(5);
             config.models.idle_timeout = Duration::from_mins(5);
             config.models.total_timeout = Duration::from_hours(1);
             config.models.attempts = 1;

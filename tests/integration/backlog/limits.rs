@@ -150,7 +150,7 @@ async fn a_model_that_is_away_costs_no_attempt(backing: Backing) {
     assert_eq!((away.run, away.attempts), (0, 0));
     let events = stage.store.list_events(&item.id).await.unwrap();
     let note = events.last().and_then(|event| event.note.clone()).unwrap_or_default();
-    assert!(note.contains("could not be reached"), "{note}");
+    assert!(note.contains("scripted has too much to do right now"), "{note}");
     let prices = stage.web.url("prices");
     let replies = vec![fetch(&prices), write("prices.md", DOCUMENT), finish("prices.md")];
     Play::of(vec![Part::new("hosting", replies)]).perform(&stage.team.model);

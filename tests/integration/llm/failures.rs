@@ -32,6 +32,7 @@ async fn assert_ends_within(times: ModelSettings, script: &Script, error: &str, 
             move |_| script.clone()
         });
         let mut settings = one_model(&server, kind);
+        settings.first_byte_timeout = times.first_byte_timeout;
         (settings.idle_timeout, settings.total_timeout) = (times.idle_timeout, times.total_timeout);
         let desk = Desk::new(&settings, Arc::new(EagerClock::default()));
         let failure = desk.ask(Tier::T1).await.expect_err("no answer");
@@ -82,7 +83,8 @@ async fn a_refusal_is_not_retried() {
 #[tokio::test]
 async fn silence_is_cut_and_not_repeated() {
     for script in [Script::Hang, Script::HangAfter(0), Script::HangAfter(300)] {
-        let times = ModelSettings { idle_timeout: Duration::from_millis(300), ..ModelSettings::default() };
+        let (first_byte_timeout, idle_timeout) = (Duration::from_millis(300), Duration::from_millis(300));
+        let times = ModelSettings { first_byte_timeout, idle_timeout, ..ModelSettings::default() };
         assert_ends_within(times, &script, "timed_out", 1).await;
     }
 }
@@ -116,7 +118,8 @@ async fn what_is_no_whole_answer_is_tried_once_more() {
     assert_ends(&Script::Flood(2 << 20), "garbled", 2).await;
     assert_ends(&Script::Call { tool: "rm_rf".into(), arguments: json!({}) }, "garbled", 2).await;
     assert_ends(&Script::CutOff, "truncated", 2).await;
-    assert_ends(&Script::Truncated("And the most important thing is".into()), "truncated", 2).await;
+    assert_ends(&Script::Truncated("And the most important thing is".into()), "at_limit", 1).await;
+    assert_ends(&Script::Truncated("<think>And the most important thing is".into()), "empty", 2).await;
     assert_ends(&Script::Status { code: 200, body: r#"{"type":"message","content":[{"#.into(), headers: Vec::new() }, "truncated", 2).await;
     for nothing in ["", " \n ", "\u{200B}\u{2060}", ".", "…"] {
         assert_ends(&Script::say(nothing), "empty", 2).await;
@@ -226,7 +229,7 @@ async fn in_a_storm_only_whole_answers_get_through() {
 async fn half_an_answer_is_handed_out_to_those_who_take_it_and_to_nobody_else() {
     for kind in BOTH {
         for (script, error) in
-            [(Script::Truncated("Half of it".into()), "truncated"), (Script::SayAndHang("Half of it".into()), "timed_out")]
+            [(Script::Truncated("Half of it".into()), "at_limit"), (Script::SayAndHang("Half of it".into()), "timed_out")]
         {
             let server = ScriptedModel::start().await;
             server.on(move |_| script.clone());

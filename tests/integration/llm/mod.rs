@@ -3,6 +3,7 @@
 mod answers;
 mod failures;
 mod fallback;
+mod nearby;
 mod runs;
 mod structured;
 

@@ -139,3 +139,53 @@ async fn after_eight_calls_the_model_has_to_answer() {
     assert!(matches!(error, RunError::TooManyCalls { .. }), "{error:?}");
     assert_eq!((bench.calls(), bench.server.count()), (8, 10));
 }
+
+#[tokio::test]
+async fn an_endpoint_that_says_nothing_of_what_it_refuses_is_found_out_once() {
+    let bench = Bench::new().await;
+    bench.server.on(|asked| if asked.tools.is_empty() { Script::say("Plain.") } else { Script::status(400) });
+    for requests in [2, 3] {
+        assert_eq!(bench.run(false).await.expect("an answer").text, "Plain.");
+        assert_eq!(bench.server.count(), requests);
+    }
+    assert!(
+        bench
+            .told()
+            .ends_with("What now?\n\n(You cannot call tools here. Answer from what stands above, and say so where that is not enough.)")
+    );
+
+    let bench = Bench::new().await;
+    bench.server.on(|_| Script::status(400));
+    for requests in [2, 3] {
+        bench.run(false).await.expect_err("it refuses everything");
+        assert_eq!(bench.server.count(), requests, "a guess that explains nothing is not repeated");
+    }
+    assert!(bench.desk.runner.models.status()[0].lacks.is_empty());
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_too_long_is_shortened_once_by_its_sections() {
+    let long = "The dredger moved mud. ".repeat(500);
+    let message = format!("Marker of this message: m1\n\n<<data m1 | file a.md>>\n{long}\n<<end m1>>\n\nWhat now?");
+    for (most, answers) in [(7000, true), (50, false)] {
+        let bench = Bench::new().await;
+        bench.server.on(move |asked| {
+            let body =
+                r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#;
+            if asked.prompt().len() > most {
+                Script::Status { code: 400, body: body.into(), headers: Vec::new() }
+            } else {
+                Script::say("Read.")
+            }
+        });
+        let (vince, cancel) = (persona("Vince", "data", &[]), CancellationToken::new());
+        let prompt = Prompt { system: "You are Vince.".into(), message: message.clone(), holds_outside: true, remarks: Vec::new() };
+        let reply = bench.desk.runner.run(Run::new(&vince, (Purpose::Chat, "turn-1"), prompt, 100, &cancel)).await;
+        assert_eq!((reply.is_ok(), bench.server.count()), (answers, 2), "{reply:?}");
+        match reply {
+            Ok(reply) => assert!(reply.remarks[0].contains("I have read only parts of it"), "{reply:?}"),
+            Err(error) => assert!(error.for_person().contains("more text than the language model at main can read"), "{error}"),
+        }
+        assert!(bench.told().ends_with("What now?"), "the question stays whole");
+    }
+}

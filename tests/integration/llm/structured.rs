@@ -105,7 +105,26 @@ async fn a_cut_off_value_is_a_failure_even_if_it_could_be_read() {
     let server = ScriptedModel::start().await;
     server.on(|_| Script::Truncated(r#"{"fair": true, "confidence": 0.5}"#.into()));
     let error = judge(&Desk::of(&server, BOTH[0])).await.expect_err("cut off");
-    assert!(matches!(error, RunError::Model(error) if error.kind() == "truncated"));
+    assert!(matches!(error, RunError::Model(error) if error.kind() == "at_limit"));
+}
+
+#[tokio::test]
+async fn an_endpoint_with_strict_turns_is_asked_in_turns_from_then_on() {
+    let server = ScriptedModel::start().await;
+    server.on(|asked| {
+        let repeated = asked.messages.windows(2).any(|pair| pair[0].role == pair[1].role);
+        let body =
+            r#"{"error":{"code":500,"message":"Jinja Exception: Conversation roles must alternate user/assistant","type":"server_error"}}"#;
+        if repeated {
+            Script::Status { code: 500, body: body.into(), headers: Vec::new() }
+        } else {
+            Script::Json(json!({"fair": true, "confidence": 0.5}))
+        }
+    });
+    let desk = Desk::of(&server, BOTH[0]);
+    assert_eq!((judge(&desk).await.expect("a verdict"), server.count()), (FAIR, 2));
+    assert_eq!((judge(&desk).await.expect("a verdict"), server.count()), (FAIR, 3));
+    assert_eq!(desk.runner.models.status()[0].lacks, [("small".to_owned(), vec!["messages of one side in a row"])]);
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ async fn one_that_says_too_much_or_nothing_or_fails_costs_its_own_turn(backing: 
     let posted: Vec<_> = stage.said().await.into_iter().filter(|shown| shown.author == "Echo").collect();
     assert!(posted.len() == 1 && posted[0].text == echo.text, "{posted:#?}");
     assert_eq!(held.reason("eliza"), "there was nothing to say");
-    assert_eq!(held.reason("sentinel"), "the language model could not be reached");
+    assert_eq!(held.reason("sentinel"), "scripted reported an error");
     for name in ["Eliza", "Sentinel"] {
         let told = stage.hears(&format!("{name} is skipped: ")).await;
         assert_eq!(told.author, "Kelly");

@@ -9,6 +9,7 @@ mod command_line;
 mod commands;
 mod company;
 mod crashes;
+mod endpoints;
 mod files;
 mod kills;
 mod load;

@@ -12,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::ask_tool::{self, AskAgent, Colleagues};
 use crate::agent::context::{ContextBudget, ContextInput};
 use crate::agent::journal::{Journal, JournalEntry};
-use crate::agent::offline::OfflineQuestion;
+use crate::agent::offline::{OfflineAnswer, OfflineQuestion};
 use crate::agent::run::{InChat, Limits, OwnTool, Prompt, Reply, Run, Runner, Tools, addresses_in};
 use crate::agent::surroundings::{Refers, Surroundings};
-use crate::agent::{Readings, RunError, context, offline, prompt};
+use crate::agent::{AnswerVerdict, Readings, RunError, context, offline, prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::FileText;
 use crate::chat::text::Subtext;
@@ -186,7 +186,7 @@ impl Agents {
             in_chat: question.in_chat,
             limits: Limits::CHAT,
         };
-        let reply = self
+        let answered = self
             .run(Run {
                 persona: Some(persona),
                 purpose: question.purpose,
@@ -201,7 +201,12 @@ impl Agents {
                 journal: question.journal,
                 cancel,
             })
-            .await?;
+            .await;
+        let is_awaited = question.in_chat.is_some() && matches!(question.asker, Speaker::Person { .. });
+        let reply = match answered {
+            Err(error) if is_awaited && error.is_outage() => return self.stand_in(persona, question, error).await,
+            answered => answered?,
+        };
         // The result of a work item consists of the reply alone.
         Ok(if question.purpose == Purpose::Step { reply } else { with_notes(reply) })
     }
@@ -217,11 +222,13 @@ impl Agents {
             .status()
             .into_iter()
             .map(|provider| {
+                let lacks = provider.lacks.iter().map(|(model, lacks)| format!("; {model} works without {}", join_words(lacks)));
+                let lacks = lacks.collect::<Vec<_>>().concat();
                 let trouble = provider
                     .last_error
                     .map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", self.roster.show_time(at)));
                 format!(
-                    "{} ({}; {} of {} calls under way{trouble})",
+                    "{} ({}; {} of {} calls under way{lacks}{trouble})",
                     provider.name,
                     provider.models.join(", "),
                     provider.in_flight,
@@ -229,7 +236,18 @@ impl Agents {
                 )
             })
             .collect();
-        format!("Language models: {}.", providers.join("; "))
+        let prices = self.describe_unpriced().map_or(String::new(), |unpriced| format!(" {unpriced}"));
+        format!("Language models: {}.{prices}", providers.join("; "))
+    }
+
+    /// Which models have no known price, and what follows. None if each has one.
+    pub fn describe_unpriced(&self) -> Option<String> {
+        let unpriced: Vec<&str> = self.runner.models.unpriced().iter().map(String::as_str).collect();
+        let example = unpriced.first()?.split_once('/')?.1;
+        Some(format!(
+            "The price of {} is not known, so its cost is missing in all sums and a limit on tokens applies. Add [models.prices.\"{example}\"] to teamroom.toml.",
+            join_words(&unpriced)
+        ))
     }
 
     async fn compose(&self, persona: &Persona, question: &Question<'_>) -> Result<Reply, RunError> {
@@ -238,6 +256,29 @@ impl Agents {
         {
             return Ok(reply);
         }
+        let (composed, now) = self.compose_answer(persona, question).await?;
+        let mut text = composed.text;
+        let key = format!("offline:{}", question.channel.map_or("terminal", ChannelId::as_str));
+        // Answers for work items appear in reports, where the notice does not belong.
+        if question.purpose != Purpose::Step && self.store.claim_notice(&key, now, OFFLINE_NOTICE_EVERY).await? {
+            text.push('\n');
+            text.push_str(offline::EXPLANATION);
+        }
+        self.keep_composed(question, text, composed.verdict).await
+    }
+
+    /// Answers from feeds and files while no model answers, and says so. Where these say nothing, the error stands.
+    async fn stand_in(&self, persona: &Persona, question: &Question<'_>, error: RunError) -> Result<Reply, RunError> {
+        let (composed, _) = self.compose_answer(persona, question).await?;
+        if composed.sources.is_empty() || composed.verdict == AnswerVerdict::DoesNotKnow {
+            return Err(error);
+        }
+        tracing::warn!(subject = question.subject, %error, "no model answered, so feeds and files do");
+        let why = Subtext(format!("No language model answered: {}. {}", error.in_short(), error.remedy()));
+        self.keep_composed(question, format!("{}\n{why}", composed.text), composed.verdict).await
+    }
+
+    async fn compose_answer(&self, persona: &Persona, question: &Question<'_>) -> Result<(OfflineAnswer, DateTime<Utc>), RunError> {
         let Surroundings { now, question: text, transcript, refers, files, .. } = self.look_around(question, false).await?;
         let asked = recall(persona, question, MEMORIES + question.answered.len(), now).everything();
         let mut memories: Vec<Memory> = self.store.recall(&asked).await?;
@@ -256,22 +297,19 @@ impl Agents {
             now,
         })
         .await;
-        let mut text = composed.text;
-        let key = format!("offline:{}", question.channel.map_or("terminal", ChannelId::as_str));
-        // Answers for work items appear in reports, where the notice does not belong.
-        if question.purpose != Purpose::Step && self.store.claim_notice(&key, now, OFFLINE_NOTICE_EVERY).await? {
-            text.push('\n');
-            text.push_str(offline::EXPLANATION);
-        }
+        Ok((composed, now))
+    }
+
+    async fn keep_composed(&self, question: &Question<'_>, text: String, verdict: AnswerVerdict) -> Result<Reply, RunError> {
         let text = self.runner.redact(text, question.subject);
         if let Some(journal) = question.journal {
             let replied = JournalEntry::Replied { text: text.clone(), calls: Vec::new(), model: String::new() };
-            let judged = JournalEntry::Judged { verdict: composed.verdict, model: String::new() };
+            let judged = JournalEntry::Judged { verdict, model: String::new() };
             if !journal.append(&[replied, judged], self.runner.clock.now()).await? {
                 return Err(RunError::Lost);
             }
         }
-        Ok(Reply { verdict: Some(composed.verdict), ..Reply::plain(text) })
+        Ok(Reply { verdict: Some(verdict), ..Reply::plain(text) })
     }
 
     async fn build_prompt(&self, persona: &Persona, question: &Question<'_>, around: Surroundings) -> Result<Prompt, RunError> {
@@ -312,6 +350,15 @@ impl Agents {
         });
         tracing::debug!(subject = question.subject, persona = %persona.slug, sections = ?built.sections, "prompt");
         Ok(built.prompt)
+    }
+}
+
+/// "a, b and c"
+fn join_words(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
     }
 }
 

@@ -26,7 +26,7 @@ pub use verdict::AnswerVerdict;
 
 use crate::db::StoreError;
 use crate::ids::{ApprovalId, PersonaSlug};
-use crate::llm::ModelError;
+use crate::llm::{Cause, ModelError};
 use crate::money::Refused;
 
 /// Why a run has no reply.
@@ -69,11 +69,9 @@ impl RunError {
             Self::Nothing => "there was nothing to say".into(),
             Self::OutOfBudget(refused) => refused.to_string(),
             Self::OutOfCalls(calls) => format!("it took more than the {calls} model calls that one message may use"),
-            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => {
-                "the language model refused the request, so its settings need checking".into()
-            }
+            Self::Model(ModelError::NoModel) => "no language model is connected".into(),
             Self::Model(ModelError::TimedOut { .. }) => "the language model took too long".into(),
-            Self::Model(ModelError::Busy { .. }) => "the language model could not be reached".into(),
+            Self::Model(ModelError::Busy { provider, cause, .. } | ModelError::Refused { provider, cause, .. }) => cause.in_words(provider),
             Self::Model(_) | Self::Unusable { .. } => "the language model gave no valid answer".into(),
             Self::NeedsApproval(_) => "a person has to approve something first".into(),
             Self::Lost => "another worker took over".into(),
@@ -84,15 +82,30 @@ impl RunError {
         }
     }
 
-    /// A message for the waiting person, with what to do.
-    pub fn for_person(&self) -> String {
-        let remedy = match self {
+    /// What the waiting person or an operator can do.
+    pub fn remedy(&self) -> &'static str {
+        match self {
             Self::OutOfCalls(_) => "Please ask for less at once.",
             Self::OutOfBudget(_) => "An operator can raise today's budget with `/costs raise`.",
-            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "An operator can run `teamroom doctor` to find the problem.",
+            Self::Model(ModelError::NoModel) => Cause::Other.remedy(),
+            Self::Model(ModelError::Busy { cause: Cause::Other, .. }) => "Please ask again in a few minutes.",
+            Self::Model(error) => error.cause().map_or("Please ask again in a few minutes.", Cause::remedy),
             _ => "Please ask again in a few minutes.",
-        };
-        format!("No answer this time: {}. {remedy}", self.in_short())
+        }
+    }
+
+    /// A message for the waiting person, with what to do.
+    pub fn for_person(&self) -> String {
+        format!("No answer this time: {}. {}", self.in_short(), self.remedy())
+    }
+
+    /// Whether no model answered at all. What is blocked, too long or cut off was answered in a way.
+    fn is_outage(&self) -> bool {
+        match self {
+            Self::Model(ModelError::Ledger(_) | ModelError::Cancelled | ModelError::AtLimit { .. }) => false,
+            Self::Model(error) => !matches!(error.cause(), Some(Cause::Filter | Cause::ContextLength)),
+            _ => false,
+        }
     }
 }
 

@@ -18,7 +18,16 @@ settings! {
     }
 }
 
+/// The tokens a day where a model has no known price, so that money cannot limit it.
+const UNPRICED_DAY_TOKENS: u64 = 2_000_000;
+
 impl Budgets {
+    /// The budgets of a team that uses models without a known price.
+    #[must_use]
+    pub fn without_prices(self) -> Self {
+        Self { day_tokens: self.day_tokens.or(Some(UNPRICED_DAY_TOKENS)), ..self }
+    }
+
     /// The configured limit, in millionths of a dollar or in tokens.
     pub fn find(&self, limit: &Limit) -> Option<i64> {
         let tokens = |budget: Option<u64>| budget.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX));

@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
-use crate::llm::ModelError;
 use crate::llm::breaker::{Breaker, BreakerState};
+use crate::llm::{Cause, ModelError};
 
 /// Limits concurrent calls to one provider and applies its circuit breaker.
 ///
@@ -24,6 +24,7 @@ pub(super) struct ProviderLimiter {
 struct Health {
     breaker: Breaker,
     last_error: Option<(DateTime<Utc>, String)>,
+    last_cause: Option<Cause>,
 }
 
 /// The state of a provider.
@@ -38,6 +39,8 @@ pub struct ProviderStatus {
     pub parallel: usize,
     /// The last error since the last success, and its time.
     pub last_error: Option<(DateTime<Utc>, String)>,
+    /// What a model was found not to do, in words.
+    pub lacks: Vec<(String, Vec<&'static str>)>,
 }
 
 impl ProviderLimiter {
@@ -61,14 +64,15 @@ impl ProviderLimiter {
             biased;
             () = cancel.cancelled() => return Err(ModelError::Cancelled),
             slot = self.slots.acquire() => slot.expect("the slots are never closed"),
-            () = tokio::time::sleep(limit) => return Err(self.busy("all its slots were busy for too long")),
+            () = tokio::time::sleep(limit) => return Err(self.busy("all its slots were busy for too long", Cause::Overloaded)),
         };
         // Checked after the wait, because the breaker may have opened.
-        if self.health().breaker.admit(now()) {
-            Ok(slot)
-        } else {
-            Err(self.busy("it failed several times in a row, so calls are paused for a moment"))
+        let mut health = self.health();
+        if health.breaker.admit(now()) {
+            return Ok(slot);
         }
+        let cause = health.last_cause.unwrap_or(Cause::Other);
+        Err(self.busy("it failed several times in a row, so calls are paused for a moment", cause))
     }
 
     /// Updates the breaker with the result of an attempt.
@@ -83,16 +87,19 @@ impl ProviderLimiter {
             // Invalid responses usually come from a proxy whose provider is down.
             Err(ModelError::Busy { .. } | ModelError::TimedOut { .. } | ModelError::Garbled { .. }) => health.breaker.failed(now),
             // The provider works, but cannot serve this request.
-            Err(ModelError::Refused { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. }) => health.breaker.succeeded(),
+            Err(ModelError::Refused { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. } | ModelError::AtLimit { .. }) => {
+                health.breaker.succeeded();
+            }
             Err(_) => {
                 health.breaker.learnt_nothing(now);
                 return;
             }
         }
+        health.last_cause = outcome.err().and_then(ModelError::cause);
         health.last_error = outcome.err().map(|error| (now, error.to_string()));
     }
 
-    pub(super) fn status(&self, models: Vec<String>) -> ProviderStatus {
+    pub(super) fn status(&self, models: Vec<String>, lacks: Vec<(String, Vec<&'static str>)>) -> ProviderStatus {
         let health = self.health();
         ProviderStatus {
             name: self.name.clone(),
@@ -101,11 +108,12 @@ impl ProviderLimiter {
             in_flight: self.parallel - self.slots.available_permits(),
             parallel: self.parallel,
             last_error: health.last_error.clone(),
+            lacks,
         }
     }
 
-    fn busy(&self, reason: &str) -> ModelError {
-        ModelError::Busy { provider: self.name.clone(), reason: reason.to_owned(), retry_after: None }
+    fn busy(&self, reason: &str, cause: Cause) -> ModelError {
+        ModelError::Busy { provider: self.name.clone(), reason: reason.to_owned(), cause, retry_after: None }
     }
 
     fn health(&self) -> MutexGuard<'_, Health> {

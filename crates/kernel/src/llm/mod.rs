@@ -6,10 +6,12 @@
 
 mod breaker;
 pub mod budget;
+mod cause;
 mod embeddings;
 mod limiter;
 mod meter;
 mod models;
+pub mod nearby;
 mod price;
 mod provider;
 mod retry;
@@ -28,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 use crate::money::{Allowance, Refused, Reservation, Settlement, TokenUsage};
 
 pub use breaker::BreakerState;
+pub use cause::Cause;
 pub use embeddings::Embeddings;
 pub use limiter::ProviderStatus;
 pub use meter::LedgerMeter;
@@ -40,6 +43,16 @@ pub use structured::Structured;
 pub trait LanguageModel: Send + Sync {
     /// Makes one attempt within `limit`. [`Models`] handles retry, fallback and costs.
     async fn complete(&self, request: &ModelRequest, limit: Duration, cancel: &CancellationToken) -> Result<ModelReply, FailedAttempt>;
+
+    /// The most tokens to allow for an answer of this length. A model that thinks aloud needs room for that.
+    fn room_for(&self, answer: u32) -> u32 {
+        answer
+    }
+
+    /// What the endpoint was found not to do, in words.
+    fn lacks(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -84,6 +97,9 @@ impl Picture {
 
 /// Instead of pictures, for a model that does not see.
 const UNSEEN: &str = "(The pictures of this message cannot be shown to you. Say so if they matter.)";
+
+/// Instead of tools, for a model that cannot call any.
+const TOOLLESS: &str = "(You cannot call tools here. Answer from what stands above, and say so where that is not enough.)";
 
 /// Estimates tokens as [`ModelRequest::estimate_tokens`] does.
 fn tokens_of(chars: usize) -> u64 {
@@ -130,7 +146,7 @@ pub struct AnswerSchema {
     pub schema: serde_json::Value,
 }
 
-/// A complete model answer. Empty or truncated answers are errors.
+/// A complete model answer, without reasoning and marks of templates. Empty or truncated answers are errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelReply {
     pub text: String,
@@ -152,18 +168,21 @@ impl ModelReply {
 pub enum ModelError {
     /// Temporary: 408, 409, 429, 5xx, 529, connection problems.
     #[error("{provider} is not available right now: {reason}")]
-    Busy { provider: String, reason: String, retry_after: Option<Duration> },
+    Busy { provider: String, reason: String, cause: Cause, retry_after: Option<Duration> },
     #[error("{provider} took too long")]
     TimedOut { provider: String },
     /// Permanent: the request, the key or the account is wrong.
     #[error("{provider} refused: {reason}")]
-    Refused { provider: String, reason: String },
+    Refused { provider: String, reason: String, cause: Cause },
     #[error("{provider} returned an invalid answer: {reason}")]
     Garbled { provider: String, reason: String },
     #[error("{provider} returned an empty answer")]
     Empty { provider: String },
     #[error("{provider} stopped in the middle of its answer")]
     Truncated { provider: String },
+    /// The answer has reached the most tokens that it may have.
+    #[error("the answer of {provider} was cut off at its limit")]
+    AtLimit { provider: String },
     #[error("the budget is used up: {0}")]
     OutOfBudget(Refused),
     #[error("the {0} model calls for one message are used up")]
@@ -178,6 +197,14 @@ pub enum ModelError {
 }
 
 impl ModelError {
+    /// What stands behind it, if the endpoint did not answer.
+    pub fn cause(&self) -> Option<Cause> {
+        match self {
+            Self::Busy { cause, .. } | Self::Refused { cause, .. } => Some(*cause),
+            _ => None,
+        }
+    }
+
     /// One word for metrics.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -187,6 +214,7 @@ impl ModelError {
             Self::Garbled { .. } => "garbled",
             Self::Empty { .. } => "empty",
             Self::Truncated { .. } => "truncated",
+            Self::AtLimit { .. } => "at_limit",
             Self::OutOfBudget(_) => "out_of_budget",
             Self::OutOfCalls(_) => "out_of_calls",
             Self::Cancelled => "cancelled",

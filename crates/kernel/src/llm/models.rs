@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use crate::llm::price::Prices;
 use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
 use crate::llm::settings::{ModelRef, ModelSettings};
-use crate::llm::{FailedAttempt, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written};
+use crate::llm::{Cause, FailedAttempt, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written};
 use crate::money::{Allowance, CallOutcome, Purpose, Reservation, Settlement};
 use crate::persona::Tier;
 use crate::time::SharedClock;
@@ -41,6 +42,7 @@ pub struct Models {
     clock: SharedClock,
     total_timeout: Duration,
     attempts: u32,
+    unpriced: Vec<String>,
 }
 
 /// A model in the fallback order of a tier.
@@ -49,7 +51,8 @@ struct Candidate {
     name: ModelRef,
     limiter: Arc<ProviderLimiter>,
     sees: bool,
-    adapter: Box<dyn LanguageModel>,
+    /// Shared by the tiers that use the same model, because it learns what the endpoint lacks.
+    adapter: Arc<dyn LanguageModel>,
 }
 
 /// The state of a call.
@@ -66,10 +69,13 @@ impl CallState<'_> {
     /// Keeps the partial answer of a failed attempt, unless it is invalid or was blocked by a filter.
     fn note(&mut self, candidate: &Candidate, failed: FailedAttempt) -> ModelError {
         let FailedAttempt { error, usage, written } = failed;
-        let broke_off = matches!(error, ModelError::Cancelled | ModelError::TimedOut { .. } | ModelError::Truncated { .. });
+        let broke_off = matches!(
+            error,
+            ModelError::Cancelled | ModelError::TimedOut { .. } | ModelError::Truncated { .. } | ModelError::AtLimit { .. }
+        );
         if broke_off && !written.trim().is_empty() {
             let ModelRef { provider, model } = candidate.name.clone();
-            self.unfinished = Some(ModelReply { text: written.trim().to_owned(), calls: Vec::new(), usage, provider, model });
+            self.unfinished = Some(ModelReply { text: written.trim_start().to_owned(), calls: Vec::new(), usage, provider, model });
         }
         error
     }
@@ -96,20 +102,31 @@ impl Models {
     ) -> Result<Self, UnknownProvider> {
         let limiters: BTreeMap<_, _> =
             settings.providers.iter().map(|p| (p.name.clone(), Arc::new(ProviderLimiter::new(p.name.clone(), p.parallel)))).collect();
-        let mut candidates = Vec::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
         // From the highest tier down, so that each model is followed by its fallbacks.
         for (tier, models) in settings.tiers.iter().rev() {
             for name in models {
                 let provider = settings.providers.iter().find(|provider| provider.name == name.provider);
                 let provider = provider.ok_or_else(|| UnknownProvider { tier: tier.as_str(), provider: name.provider.clone() })?;
-                let adapter = HttpModel::new(http.clone(), provider.clone(), name.model.clone(), settings.idle_timeout);
+                let known = candidates.iter().find(|candidate| candidate.name == *name).map(|candidate| Arc::clone(&candidate.adapter));
+                let adapter =
+                    known.unwrap_or_else(|| Arc::new(HttpModel::new(http.clone(), provider.clone(), name.model.clone(), settings)));
                 let limiter = Arc::clone(&limiters[&name.provider]);
                 let sees = settings.sees(&name.model);
-                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, sees, adapter: Box::new(adapter) });
+                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, sees, adapter });
             }
         }
         let (total_timeout, attempts) = (settings.total_timeout, settings.attempts.max(1));
-        Ok(Self { candidates, limiters, prices: Prices::new(settings.prices.clone()), meter, clock, total_timeout, attempts })
+        Ok(Self {
+            candidates,
+            limiters,
+            prices: Prices::new(settings.prices.clone()),
+            meter,
+            clock,
+            total_timeout,
+            attempts,
+            unpriced: settings.list_unpriced(),
+        })
     }
 
     /// Whether no model is configured, so that answers are composed offline.
@@ -127,16 +144,19 @@ impl Models {
         self.candidates.iter().any(|candidate| candidate.sees)
     }
 
+    /// The models without a known price, as `provider/model`.
+    pub fn unpriced(&self) -> &[String] {
+        &self.unpriced
+    }
+
     /// The state of each provider, by name.
     pub fn status(&self) -> Vec<ProviderStatus> {
         self.limiters
             .values()
             .map(|limiter| {
-                let mut models: Vec<_> =
-                    self.candidates.iter().filter(|c| c.name.provider == limiter.name()).map(|c| c.name.model.clone()).collect();
-                models.sort();
-                models.dedup();
-                limiter.status(models)
+                let own = self.candidates.iter().filter(|candidate| candidate.name.provider == limiter.name());
+                let lacks: BTreeMap<_, _> = own.map(|candidate| (candidate.name.model.clone(), candidate.adapter.lacks())).collect();
+                limiter.status(lacks.keys().cloned().collect(), lacks.into_iter().filter(|(_, lacks)| !lacks.is_empty()).collect())
             })
             .collect()
     }
@@ -193,13 +213,19 @@ impl Models {
                 continue;
             }
             tried.push(&candidate.name);
-            failure = match self.ask(candidate, state).await {
+            let error = match self.ask(candidate, state).await {
                 Ok(reply) => return Ok(reply),
                 Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::OutOfCalls(_) | ModelError::Ledger(_))) => {
                     return Err(error);
                 }
+                // The same model goes on with a text. Another one would begin again.
+                Err(error @ ModelError::AtLimit { .. }) if state.request.schema.is_none() => return Err(error),
                 Err(error) => error,
             };
+            // A prompt that is too long can be shortened, so this is told before other failures.
+            if failure.cause() != Some(Cause::ContextLength) {
+                failure = error;
+            }
         }
         Err(failure)
     }
@@ -234,21 +260,22 @@ impl Models {
 
     /// One attempt with its reservation and settlement.
     async fn attempt(&self, candidate: &Candidate, state: &mut CallState<'_>) -> Result<ModelReply, ModelError> {
-        let reservation = self.reservation(candidate, state);
+        let max_output_tokens = candidate.adapter.room_for(state.request.max_output_tokens);
+        let reservation = self.reservation(candidate, state, max_output_tokens);
         if let Err(error) = self.meter.reserve(&reservation).await {
             candidate.limiter.learn(Err(&error), self.clock.now());
             return Err(error);
         }
         state.effort.asked(candidate.limiter.name());
         let since = Instant::now();
-        let blind;
-        let request = if candidate.sees || state.request.pictures.is_empty() {
-            state.request
-        } else {
-            blind = without_pictures(state.request);
-            &blind
-        };
-        let result = candidate.adapter.complete(request, state.effort.left(), state.cancel).await;
+        let mut request = Cow::Borrowed(state.request);
+        if !candidate.sees && !request.pictures.is_empty() {
+            request = Cow::Owned(without_pictures(&request));
+        }
+        if request.max_output_tokens != max_output_tokens {
+            request.to_mut().max_output_tokens = max_output_tokens;
+        }
+        let result = candidate.adapter.complete(&request, state.effort.left(), state.cancel).await;
         let took = since.elapsed();
         state.effort.spend(took);
         candidate.limiter.learn(result.as_ref().map(|_| ()).map_err(|failed| &failed.error), self.clock.now());
@@ -256,7 +283,7 @@ impl Models {
         result.map_err(|failed| state.note(candidate, failed))
     }
 
-    fn reservation(&self, candidate: &Candidate, state: &CallState<'_>) -> Reservation {
+    fn reservation(&self, candidate: &Candidate, state: &CallState<'_>, max_output_tokens: u32) -> Reservation {
         let CallState { call, request, .. } = state;
         let prompt = request.estimate_tokens();
         Reservation {
@@ -269,8 +296,8 @@ impl Models {
             provider: candidate.name.provider.clone(),
             model: candidate.name.model.clone(),
             tier: candidate.tier,
-            tokens: prompt + u64::from(request.max_output_tokens),
-            cost: self.prices.worst_case(&candidate.name.model, prompt, request.max_output_tokens),
+            tokens: prompt + u64::from(max_output_tokens),
+            cost: self.prices.worst_case(&candidate.name.model, prompt, max_output_tokens),
         }
     }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::llm::settings::ModelPrice;
 use crate::money::{Money, TokenUsage};
 
-/// Token prices by model name. Unlisted models cost nothing.
+/// Token prices by model name. The cost of an unlisted model is unknown and counts as nothing; its tokens are limited.
 #[derive(Debug, Default, Clone)]
 pub struct Prices(BTreeMap<String, ModelPrice>);
 

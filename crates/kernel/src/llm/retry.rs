@@ -72,9 +72,10 @@ impl Tries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::Cause;
 
     fn busy(retry_after: Option<Duration>) -> ModelError {
-        ModelError::Busy { provider: "p".into(), reason: "529".into(), retry_after }
+        ModelError::Busy { provider: "p".into(), reason: "529".into(), cause: Cause::Overloaded, retry_after }
     }
 
     #[test]
@@ -98,7 +99,11 @@ mod tests {
         let mut tries = Tries::default();
         assert_eq!(tries.pause_after(&ModelError::Empty { provider: "p".into() }, 1.0), Some(Duration::ZERO));
         assert_eq!(tries.pause_after(&ModelError::Truncated { provider: "p".into() }, 1.0), None);
-        assert_eq!(Tries::default().pause_after(&ModelError::Refused { provider: "p".into(), reason: "402".into() }, 1.0), None);
+        assert_eq!(
+            Tries::default().pause_after(&ModelError::Refused { provider: "p".into(), reason: "402".into(), cause: Cause::Credit }, 1.0),
+            None
+        );
+        assert_eq!(Tries::default().pause_after(&ModelError::AtLimit { provider: "p".into() }, 1.0), None);
         assert_eq!(Tries::default().pause_after(&ModelError::TimedOut { provider: "p".into() }, 1.0), None);
     }
 

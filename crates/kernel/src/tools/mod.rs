@@ -11,7 +11,7 @@ mod limits;
 
 mod policy;
 pub mod read_feed;
-mod schema;
+pub(crate) mod schema;
 pub mod settings;
 mod toolbox;
 mod trace;

@@ -11,7 +11,7 @@ const SHOWN: usize = 40;
 
 /// # Errors
 /// The first problem, as a sentence for the model.
-pub(super) fn check(schema: &Value, value: &Value) -> Result<(), String> {
+pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), String> {
     check_at("the arguments", schema, value)
 }
 

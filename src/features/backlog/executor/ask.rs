@@ -57,7 +57,9 @@ impl Work {
                 }
                 Ok(_) => {}
                 Err(
-                    RunError::Unusable { .. } | RunError::Nothing | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. }),
+                    RunError::Unusable { .. }
+                    | RunError::Nothing
+                    | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. } | ModelError::AtLimit { .. }),
                 ) => return self.leave_to_a_person(assignment, by, made(by.to_owned(), text.to_owned(), &line, at, None)).await,
                 // Another attempt would ask the person again, so this one goes on.
                 Err(error) => {
@@ -123,7 +125,9 @@ impl Work {
                 Ok(verdict) => verdict,
                 // What cannot be judged does not count, and a person has the last word.
                 Err(
-                    RunError::Unusable { .. } | RunError::Nothing | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. }),
+                    RunError::Unusable { .. }
+                    | RunError::Nothing
+                    | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. } | ModelError::AtLimit { .. }),
                 ) => return self.leave_to_a_person(assignment, &by, made(by.clone(), text, &line, at, model)).await,
                 Err(error) => return failure::outcome(error, journal.idle_before(began), deps.clock.now()),
             },

@@ -25,13 +25,15 @@ pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> a
         RunError::OutOfBudget(refused) => Outcome::Waits(Wait::for_budget(refused, now)),
         RunError::Model(ModelError::NoModel) => Outcome::Waits(Wait::Model),
         RunError::Model(ModelError::Refused { .. }) => {
-            let why = "the language model refused the request. Run `teamroom doctor` to check its settings".to_owned();
+            let why = format!("{}. {}", error.in_short(), error.remedy().trim_end_matches('.'));
             Outcome::Waits(Wait::Decision { why })
         }
         // The same prompt may produce the same useless answer again, at a cost. A new run has a different prompt.
         RunError::Nothing
         | RunError::Unusable { .. }
-        | RunError::Model(ModelError::Garbled { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. }) => {
+        | RunError::Model(
+            ModelError::Garbled { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. } | ModelError::AtLimit { .. },
+        ) => {
             if pause_after(idle) == LONGEST {
                 let why = format!("the language model gave no valid answer for {} minutes", idle.num_minutes());
                 return Ok(Outcome::Failed { why });
@@ -40,7 +42,7 @@ pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> a
         }
         RunError::Model(ModelError::TimedOut { .. }) => later(now, idle, "the language model took too long"),
         RunError::Model(ModelError::Ledger(_)) => later(now, idle, "the cost could not be recorded"),
-        RunError::Model(_) => later(now, idle, "the language model could not be reached"),
+        RunError::Model(_) => later(now, idle, &error.in_short()),
         RunError::Paused => later(now, idle, "the persona is paused"),
         error @ (RunError::TooManyCalls { .. } | RunError::OutOfCalls(_) | RunError::NoPersona(_)) => {
             Outcome::Failed { why: error.to_string() }

@@ -99,7 +99,11 @@ impl ChatCommands {
         }
         let lines = groups.iter().map(|(group, lines)| (group.as_str().to_owned(), lines.iter().map(describe_line).collect()));
         let by: serde_json::Map<String, Value> = lines.collect();
-        Ok(CommandReply::private(render_costs(&self.roster.show_time(since), &groups)).with_data(json!({ "since": since, "by": by })))
+        let mut text = render_costs(&self.roster.show_time(since), &groups);
+        if let Some(unpriced) = self.agents.as_ref().and_then(|agents| agents.describe_unpriced()) {
+            let _ = writeln!(text, "\n{unpriced}");
+        }
+        Ok(CommandReply::private(text).with_data(json!({ "since": since, "by": by })))
     }
 }
 

@@ -6,6 +6,7 @@
 mod anthropic;
 mod embeddings;
 mod openai;
+pub(crate) mod raw;
 mod script;
 
 use std::collections::VecDeque;

@@ -7,6 +7,7 @@ mod call;
 mod claims;
 mod progress;
 mod session;
+mod shorten;
 
 use std::pin::Pin;
 

@@ -7,15 +7,25 @@ use crate::agent::RunError;
 use crate::agent::journal::{Journal, JournalEntry};
 use crate::agent::run::claims::Claims;
 use crate::agent::run::progress::{Progress, Step};
+use crate::agent::run::shorten::shorten;
 use crate::agent::run::{LazyPrompt, Prompt, Reply, Run, Runner, Tools};
 use crate::chat::text::Subtext;
 use crate::llm::structured::AnswerFormat;
-use crate::llm::{Call, ModelError, ModelMessage, ModelReply, ModelRequest, Picture, ToolCall, ToolSpec, Written};
-use crate::money::TokenUsage;
+use crate::llm::{Call, Cause, ModelError, ModelMessage, ModelReply, ModelRequest, Picture, ToolCall, ToolSpec, Written};
+use crate::money::{Purpose, TokenUsage};
 use crate::persona::Persona;
 
 /// Told to the model before the last reply that its message may pay for.
 const LAST: &str = "This is your last reply for this message, so calls are not made any more. Answer now, with what there is.";
+
+/// Told to the model after an answer that reached its limit. The repeated words show how both parts fit together.
+const GO_ON: &str = "Your answer was cut off at its length limit. Go on from there, and begin with the last three words that you wrote.";
+
+/// Below an answer that is cut off nevertheless.
+const CUT_OFF: &str = "Cut off at the length limit of one answer. Ask me to go on for the rest.";
+
+/// Below an answer to a prompt that was too long.
+const SHORTENED: &str = "What I was given is longer than the language model can read at once, so I have read only parts of it.";
 
 /// The state of a run.
 pub(super) struct Session<'a> {
@@ -133,12 +143,27 @@ impl<'a> Session<'a> {
             return Err(RunError::TooManyCalls { calls: self.progress.calls });
         }
         let is_last = !self.offered.is_empty() && self.calls_left().await? == Some(1);
-        let mut request = self.request();
-        if is_last {
-            request.messages.push(ModelMessage::User(LAST.to_owned()));
+        let mut request = self.request(is_last);
+        let mut written = self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await;
+        if let Err(error) = &written
+            && error.cause() == Some(Cause::ContextLength)
+            && shorten(&mut self.progress.messages)
+        {
+            tracing::info!(subject = self.call.subject, %error, "the prompt is shortened");
+            self.progress.remarks.push(Subtext(SHORTENED).to_string());
+            request = self.request(is_last);
+            written = self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await;
         }
-        let written = self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await?;
-        let Written { reply, broke_off } = written;
+        let Written { mut reply, mut broke_off } = written?;
+        // A value that is cut off may be read and mean something else.
+        if matches!(broke_off, Some(ModelError::AtLimit { .. })) && !self.keep_partial && self.format.is_none() {
+            if self.go_on(request, &mut reply).await? {
+                broke_off = None;
+            } else if self.call.purpose != Purpose::Step {
+                reply.text = format!("{} …\n{}", reply.text.trim_end(), Subtext(CUT_OFF));
+                broke_off = None;
+            }
+        }
         match broke_off {
             Some(error) if !self.keep_partial => return Err(error.into()),
             broke_off => self.broke_off = broke_off,
@@ -148,6 +173,24 @@ impl<'a> Session<'a> {
         let reply = if is_last { ModelReply { calls: Vec::new(), ..reply } } else { reply };
         let entry = self.replied(reply);
         self.record(entry).await
+    }
+
+    /// Lets the model finish an answer that was cut off, once. Whether it is whole then. One that is not says so, and is no result of work.
+    async fn go_on(&mut self, mut request: ModelRequest, reply: &mut ModelReply) -> Result<bool, RunError> {
+        request.messages.push(ModelMessage::Assistant { text: reply.text.trim_end().to_owned(), calls: Vec::new() });
+        request.messages.push(ModelMessage::User(GO_ON.to_owned()));
+        match self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await {
+            Ok(Written { reply: rest, broke_off }) => {
+                reply.text = joined(&reply.text, &rest.text);
+                reply.usage = reply.usage + rest.usage;
+                Ok(broke_off.is_none())
+            }
+            Err(ModelError::Cancelled) => Err(RunError::Cancelled),
+            Err(error) => {
+                tracing::info!(subject = self.call.subject, %error, "an answer stays cut off");
+                Ok(false)
+            }
+        }
     }
 
     /// How many model calls the message may still cost, this run included. None: no limit.
@@ -166,10 +209,14 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn request(&self) -> ModelRequest {
+    fn request(&self, is_last: bool) -> ModelRequest {
+        let mut messages = self.progress.messages.clone();
+        if is_last {
+            messages.push(ModelMessage::User(LAST.to_owned()));
+        }
         ModelRequest {
             system: self.progress.system.clone(),
-            messages: self.progress.messages.clone(),
+            messages,
             pictures: self.pictures.clone(),
             tools: self.offered.clone(),
             schema: self.format.as_ref().map(|format| format.schema.clone()),
@@ -189,7 +236,8 @@ impl<'a> Session<'a> {
             arguments: self.runner.redact_value(call.arguments, subject),
         });
         let calls = calls.collect();
-        JournalEntry::Replied { text: self.runner.redact(reply.text, subject), calls, model }
+        let text = self.persona.map_or(reply.text.as_str(), |persona| without_own_name(&reply.text, &persona.name));
+        JournalEntry::Replied { text: self.runner.redact(text.to_owned(), subject), calls, model }
     }
 
     /// Why an answer is invalid.
@@ -224,7 +272,61 @@ impl<'a> Session<'a> {
     }
 }
 
+/// A reply without the name of who speaks, which the platform shows.
+fn without_own_name<'t>(text: &'t str, name: &str) -> &'t str {
+    let prefixes = [format!("{name}:"), format!("**{name}:**"), format!("**{name}**:")];
+    prefixes.iter().find_map(|prefix| text.strip_prefix(prefix.as_str())).map_or(text, str::trim_start)
+}
+
+/// The least and the most bytes that both parts of an answer have in common.
+const OVERLAP: std::ops::RangeInclusive<usize> = 3..=200;
+
+/// Two parts of an answer, of which the second repeats the end of the first.
+fn joined(first: &str, second: &str) -> String {
+    let (end, second) = (first.trim_end(), second.trim_start().trim_start_matches(['…', '.']).trim_start());
+    let most = (*OVERLAP.end()).min(second.len());
+    let common = (*OVERLAP.start()..=most).rev().find(|length| second.is_char_boundary(*length) && end.ends_with(&second[..*length]));
+    match common {
+        Some(length) => format!("{end}{}", &second[length..]),
+        None if end.len() < first.len() || second.is_empty() => format!("{first}{second}"),
+        None if second.starts_with(['-', '*', '#']) => format!("{end}\n{second}"),
+        None if second.starts_with([',', ';', ':', '.', '!', '?', ')']) => format!("{end}{second}"),
+        // A word that was cut in the middle cannot be told from two words.
+        None => format!("{end} {second}"),
+    }
+}
+
 pub(super) fn unusable(model: Option<&str>, reason: String) -> RunError {
     let provider = model.and_then(|model| model.split('/').next()).unwrap_or_default().to_owned();
     RunError::Unusable { provider, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{joined, without_own_name};
+
+    #[test]
+    fn a_reply_does_not_begin_with_the_name_of_who_speaks() {
+        for text in ["Vince: All is well.", "**Vince:** All is well.", "**Vince**: All is well.", "All is well."] {
+            assert_eq!(without_own_name(text, "Vince"), "All is well.");
+        }
+        assert_eq!(without_own_name("Vincent: away.", "Vince"), "Vincent: away.");
+    }
+
+    #[test]
+    fn two_parts_of_an_answer_are_joined_where_they_overlap() {
+        for (first, second, whole) in [
+            ("The harbour silts up from", "silts up from the north.", "The harbour silts up from the north."),
+            ("The harbour silts up fr", "silts up from the north.", "The harbour silts up from the north."),
+            ("It silts up ", "from the north.", "It silts up from the north."),
+            ("It silts up", "from the north.", "It silts up from the north."),
+            ("One,", " two.", "One, two."),
+            ("- one", "- two", "- one\n- two"),
+            ("One", ", two.", "One, two."),
+            ("- one\n- two", "- two\n- three", "- one\n- two\n- three"),
+            ("It is ", "", "It is "),
+        ] {
+            assert_eq!(joined(first, second), whole);
+        }
+    }
 }

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use crate::llm::provider::draft::{Draft, Stop};
 use crate::llm::provider::failure::ProviderError;
+use crate::llm::provider::lenient::{read_if_fits, read_optional_count};
+use crate::llm::provider::quirks::{Part, Without};
 use crate::llm::provider::{Protocol, ReadError};
 use crate::llm::{ModelMessage, ModelRequest, Picture};
 
@@ -32,12 +34,12 @@ impl Protocol for Anthropic {
         .header("anthropic-version", VERSION)
     }
 
-    fn write_request(&self, _base_url: &str, model: &str, request: &ModelRequest) -> Value {
+    fn write_request(&self, _base_url: &str, model: &str, request: &ModelRequest, without: &Without) -> Value {
         let mut body = json!({
             "model": model,
             "max_tokens": request.max_output_tokens,
             "messages": write_messages(request),
-            "stream": true,
+            "stream": !without.has(Part::Stream),
         });
         if !request.system.is_empty() {
             // The cache marker covers everything before it, including the tools.
@@ -68,6 +70,7 @@ impl Protocol for Anthropic {
             Event::ContentBlockDelta { index, delta: Delta::InputJson { partial_json } } => {
                 draft.push_call(index, None, None, &partial_json)?;
             }
+            Event::ContentBlockDelta { delta: Delta::Thinking { thinking }, .. } => draft.push_reasoning(&thinking)?,
             Event::MessageDelta { delta, usage } => {
                 count(usage, draft);
                 stop(delta.stop_reason.as_deref(), draft);
@@ -142,6 +145,7 @@ enum Event {
     },
     MessageDelta {
         delta: End,
+        #[serde(default, deserialize_with = "read_if_fits")]
         usage: Option<Usage>,
     },
     MessageStop,
@@ -153,6 +157,7 @@ enum Event {
 
 #[derive(Deserialize)]
 struct Start {
+    #[serde(default, deserialize_with = "read_if_fits")]
     usage: Option<Usage>,
 }
 
@@ -180,7 +185,9 @@ enum Delta {
     Text { text: String },
     #[serde(rename = "input_json_delta")]
     InputJson { partial_json: String },
-    /// `thinking_delta` and similar.
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: String },
+    /// `signature_delta` and similar.
     #[serde(other)]
     Other,
 }
@@ -193,7 +200,12 @@ struct End {
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Whole {
-    Message { content: Vec<Block>, stop_reason: Option<String>, usage: Option<Usage> },
+    Message {
+        content: Vec<Block>,
+        stop_reason: Option<String>,
+        #[serde(default, deserialize_with = "read_if_fits")]
+        usage: Option<Usage>,
+    },
     Error,
 }
 
@@ -201,13 +213,13 @@ enum Whole {
 #[derive(Deserialize)]
 struct Usage {
     /// Tokens neither read from nor written to the cache.
-    #[serde(rename = "input_tokens")]
+    #[serde(default, rename = "input_tokens", deserialize_with = "read_optional_count")]
     input: Option<u64>,
-    #[serde(rename = "cache_creation_input_tokens")]
+    #[serde(default, rename = "cache_creation_input_tokens", deserialize_with = "read_optional_count")]
     written_to_cache: Option<u64>,
-    #[serde(rename = "cache_read_input_tokens")]
+    #[serde(default, rename = "cache_read_input_tokens", deserialize_with = "read_optional_count")]
     read_from_cache: Option<u64>,
-    #[serde(rename = "output_tokens")]
+    #[serde(default, rename = "output_tokens", deserialize_with = "read_optional_count")]
     output: Option<u64>,
 }
 
@@ -285,7 +297,7 @@ mod tests {
             ],
             "tools": [{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}],
         });
-        assert_eq!(Anthropic.write_request("", "m", &request), expected);
+        assert_eq!(Anthropic.write_request("", "m", &request, &Without::default()), expected);
     }
 
     #[test]
@@ -296,13 +308,13 @@ mod tests {
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AQID"}},
             {"type": "text", "text": "Look!"},
         ]}]);
-        assert_eq!(Anthropic.write_request("", "m", &request)["messages"], expected);
+        assert_eq!(Anthropic.write_request("", "m", &request, &Without::default())["messages"], expected);
     }
 
     #[test]
     fn a_schema_is_a_tool_that_has_to_be_called() {
         let schema = Some(AnswerSchema { name: "Plan".into(), schema: json!({"type": "object"}) });
-        let body = Anthropic.write_request("", "m", &ModelRequest { schema, ..ModelRequest::default() });
+        let body = Anthropic.write_request("", "m", &ModelRequest { schema, ..ModelRequest::default() }, &Without::default());
         assert_eq!(body["tool_choice"], json!({"type": "tool", "name": "Plan"}));
         assert_eq!(body["tools"][0]["input_schema"], json!({"type": "object"}));
     }

@@ -1,7 +1,8 @@
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use crate::llm::{ModelError, ModelReply, ModelRequest, ToolCall, tokens_of};
+use crate::llm::provider::content::{self, WrittenCall};
+use crate::llm::{Cause, ModelError, ModelReply, ModelRequest, ToolCall, tokens_of};
 use crate::money::TokenUsage;
 use crate::text::is_invisible;
 
@@ -21,6 +22,10 @@ pub(super) struct Draft<'a> {
     /// As counted by the provider so far.
     usage: TokenUsage,
     charged: bool,
+    /// A space if the text ended with one before it was read, so that the next word is a new one.
+    gap: &'static str,
+    /// The model has thought aloud, in a field of its own or in its text.
+    reasoned: bool,
 }
 
 /// A partially received tool call. Its arguments arrive as parts of a JSON text.
@@ -53,12 +58,36 @@ impl<'a> Draft<'a> {
             ended: false,
             usage: TokenUsage::default(),
             charged: true,
+            gap: "",
+            reasoned: false,
         }
     }
 
     pub(super) fn push_text(&mut self, text: &str) -> Result<(), ModelError> {
         self.text.push_str(text);
         self.grow(text.len())
+    }
+
+    /// Reasoning counts for the size, and is not kept.
+    pub(super) fn push_reasoning(&mut self, text: &str) -> Result<(), ModelError> {
+        self.reasoned |= !text.trim().is_empty();
+        self.grow(text.len())
+    }
+
+    pub(super) fn has_reasoned(&self) -> bool {
+        self.reasoned
+    }
+
+    /// Whether nothing of an answer has come.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.size == 0
+    }
+
+    /// Takes what the model wrote where the server expected a call, as its answer.
+    pub(super) fn take_generated(&mut self, text: &str) -> Result<(), ModelError> {
+        self.push_text(text)?;
+        self.end();
+        Ok(())
     }
 
     /// Adds a part of the tool call with this index. Id and name come once, arguments in parts. Some local servers give every call the same
@@ -141,27 +170,53 @@ impl<'a> Draft<'a> {
         if cut_off { Err(ModelError::Truncated { provider: self.provider.to_owned() }) } else { self.parse(json) }
     }
 
-    /// The text received so far, kept when the attempt fails.
-    pub(super) fn into_text(self) -> String {
-        self.text
+    /// What was received of an answer that is not complete, for people.
+    pub(super) fn take_written(&mut self) -> String {
+        let mut text = self.read_content().0;
+        if !text.is_empty() {
+            text.push_str(self.gap);
+        }
+        text
+    }
+
+    /// The text without what surrounds it, and the calls in it.
+    fn read_content(&mut self) -> (String, Vec<WrittenCall>) {
+        let raw = std::mem::take(&mut self.text);
+        if raw.ends_with(char::is_whitespace) {
+            self.gap = " ";
+        }
+        let content = content::read(&raw, &self.request.tools);
+        self.reasoned |= content.reasoned;
+        self.text.clone_from(&content.text);
+        (content.text, content.calls)
     }
 
     /// Takes the answer if it is complete. Otherwise keeps the partial text.
     pub(super) fn take_reply(&mut self, model: &str) -> Result<ModelReply, ModelError> {
         let provider = self.provider.to_owned();
         match self.stop {
-            None | Some(Stop::Length) => return Err(ModelError::Truncated { provider }),
+            // A call that is cut off is never carried out.
+            None => return Err(ModelError::Truncated { provider }),
+            Some(Stop::Length) if !self.calls.is_empty() => return Err(ModelError::Truncated { provider }),
             Some(Stop::Filtered) => {
-                return Err(ModelError::Refused { provider, reason: "the answer was blocked by its content filter".to_owned() });
+                let reason = "the answer was blocked by its content filter".to_owned();
+                return Err(ModelError::Refused { provider, reason, cause: Cause::Filter });
             }
-            Some(Stop::Done) => {}
+            Some(Stop::Length | Stop::Done) => {}
         }
         let usage = self.usage();
-        let calls = self.take_calls()?;
-        if calls.is_empty() && !shows_something(&self.text) {
+        let mut calls = self.take_calls()?;
+        let (text, written) = self.read_content();
+        if calls.is_empty() {
+            calls = (0..).zip(written).map(|(number, call)| called(number, call)).collect();
+        }
+        if calls.is_empty() && !shows_something(&text) {
             return Err(ModelError::Empty { provider });
         }
-        Ok(ModelReply { text: self.text.trim().to_owned(), calls, usage, provider, model: model.to_owned() })
+        if self.stop == Some(Stop::Length) {
+            return Err(if calls.is_empty() { ModelError::AtLimit { provider } } else { ModelError::Truncated { provider } });
+        }
+        Ok(ModelReply { text, calls, usage, provider, model: model.to_owned() })
     }
 
     /// The tool calls. A call of the schema's tool becomes the text of the structured answer. Calls of unknown tools are passed on if tools
@@ -189,6 +244,10 @@ impl<'a> Draft<'a> {
         let id = if draft.id.is_empty() { format!("call_{position}") } else { draft.id };
         Ok(ToolCall { id, name: draft.name, arguments })
     }
+}
+
+fn called(number: usize, call: WrittenCall) -> ToolCall {
+    ToolCall { id: format!("call_{number}"), name: call.name, arguments: call.arguments }
 }
 
 /// Whether the text contains an answer. Models that want to say nothing reply with a full stop.
@@ -233,9 +292,9 @@ mod tests {
 
     #[test]
     fn an_answer_without_its_end_is_truncated() {
-        for stop in [None, Some(Stop::Length)] {
-            assert_eq!(said("half of", stop), Err(ModelError::Truncated { provider: "p".into() }));
-        }
+        assert_eq!(said("half of", None), Err(ModelError::Truncated { provider: "p".into() }));
+        assert_eq!(said("half of", Some(Stop::Length)), Err(ModelError::AtLimit { provider: "p".into() }));
+        assert_eq!(said("<think>half of", Some(Stop::Length)), Err(ModelError::Empty { provider: "p".into() }));
         assert!(matches!(said("", Some(Stop::Filtered)), Err(ModelError::Refused { .. })));
     }
 

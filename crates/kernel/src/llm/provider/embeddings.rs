@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::llm::provider::http::Peer;
+use crate::llm::provider::lenient::read_count;
 use crate::llm::settings::ProviderSettings;
 use crate::llm::{FailedAttempt, ModelError};
 use crate::money::TokenUsage;
@@ -36,7 +37,7 @@ struct Embedding {
 
 #[derive(Default, Deserialize)]
 struct Usage {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read_count")]
     prompt_tokens: u64,
 }
 
@@ -82,7 +83,7 @@ impl HttpEmbeddings {
         if let Some(key) = key {
             post = post.bearer_auth(key);
         }
-        let peer = Peer { provider: &self.provider.name, key, idle_timeout: limit };
+        let peer = Peer { provider: &self.provider.name, key, first_byte_timeout: limit, idle_timeout: limit };
         let response = peer.open(post).await.map_err(|unopened| (unopened.error, unopened.charged))?;
         peer.text(response).await.map_err(|error| (error, true))
     }

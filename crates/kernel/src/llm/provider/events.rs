@@ -25,6 +25,11 @@ impl Events {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Whether nothing has come yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
     /// The data of the next complete event. An event cut off by the end of the stream is dropped.
     pub(super) fn next_event(&mut self) -> Option<Result<String, FromUtf8Error>> {
         while let Some(length) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {

@@ -7,7 +7,8 @@ use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
-use crate::llm::ModelError;
+use crate::llm::provider::quirks::Part;
+use crate::llm::{Cause, ModelError};
 
 /// The most characters of a provider's message in our errors.
 const QUOTE_CHARS: usize = 300;
@@ -31,26 +32,75 @@ const LASTING: [&str; 12] = [
 /// Error types for exhausted credit. Some providers send them as 429.
 const MONEY: [&str; 3] = ["insufficient_quota", "billing_error", "billing_hard_limit_reached"];
 
+/// What the types and messages of errors hold, in lower case, and what that means. From errors of OpenAI, Azure, Anthropic, Gemini, `OpenRouter`,
+/// `DeepSeek`, Groq, vLLM, llama.cpp, Ollama and LM Studio. The first match counts; a miss costs a plainer sentence.
+const CAUSES: [(Cause, &[&str]); 7] = [
+    (Cause::Filter, &["content_filter", "content management policy", "responsibleaipolicy", "content_policy", "flagged", "moderation"]),
+    (
+        Cause::ContextLength,
+        &[
+            "context_length",
+            "context length",
+            "context size",
+            "context window",
+            "exceed_context",
+            "maximum context",
+            "prompt is too long",
+            "too many tokens",
+            "n_ctx",
+            "maximum number of tokens",
+            "max_tokens must be at least 1",
+            "tokens to keep from the initial prompt",
+            "input is too long",
+            "request_too_large",
+        ],
+    ),
+    (Cause::Credit, &["insufficient_quota", "billing", "credit", "insufficient balance", "payment"]),
+    (Cause::Key, &["invalid_api_key", "api key", "api_key", "authentication", "unauthorized"]),
+    (Cause::Quota, &["quota", "per day", "daily limit", "spend limit"]),
+    (Cause::Loading, &["loading model", "model is loading", "is currently loading", "model loading"]),
+    (
+        Cause::MissingModel,
+        &[
+            "model_not_found",
+            "not a valid model",
+            "unknown model",
+            "no such model",
+            "deploymentnotfound",
+            "model does not exist",
+            "no models loaded",
+        ],
+    ),
+];
+
 /// A provider's error.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ProviderError {
-    /// `type` and `code`.
+    /// `type`, `code` and `status`.
     kinds: Vec<String>,
     /// An HTTP status instead of a code, which routers send inside a stream.
     status: Option<u16>,
+    /// The parameter that is wrong.
+    param: Option<String>,
     message: String,
+    /// What the model wrote where a call was expected (Groq).
+    pub(super) generated: Option<String>,
 }
 
 impl ProviderError {
     /// Parses `{"error": {"type", "code", "message"}}`, `{"error": "…"}`, `{"message": "…"}`, `{"detail": "…"}`, or any text.
     pub(super) fn parse(body: &str) -> Self {
         let Ok(value) = serde_json::from_str::<Value>(body) else { return Self { message: body.to_owned(), ..Self::default() } };
-        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(&value);
+        // Gemini puts its errors into a list.
+        let value = value.get(0).unwrap_or(&value);
+        let error = value.get("error").filter(|error| !error.is_null() && !error.is_boolean()).unwrap_or(value);
         let text = |key| error.get(key).and_then(Value::as_str).map(str::to_owned);
         let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
         Self {
-            kinds: [text("type"), text("code")].into_iter().flatten().collect(),
+            kinds: [text("type"), text("code"), text("status")].into_iter().flatten().collect(),
             status: code.filter(|code| (400..600).contains(code)),
+            param: text("param").filter(|param| !param.is_empty()),
+            generated: text("failed_generation"),
             message: text("message")
                 .or_else(|| text("detail"))
                 .or_else(|| error.as_str().map(str::to_owned))
@@ -62,14 +112,87 @@ impl ProviderError {
         self.kinds.iter().any(|kind| kinds.contains(&kind.as_str()))
     }
 
+    /// Everything that is said about the error, in lower case.
+    fn said(&self) -> String {
+        self.kinds.iter().chain([&self.message]).map(|text| text.to_lowercase()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether the model tried to call a tool and the server could not read it (Groq).
+    pub(super) fn is_spoilt_call(&self) -> bool {
+        self.is_any_of(&["tool_use_failed"])
+    }
+
+    /// What stands behind it. Words come before the status, which proxies choose freely.
+    fn cause(&self, status: Option<u16>) -> Cause {
+        let said = self.said();
+        let by_words = CAUSES.iter().find(|(_, words)| words.iter().any(|word| said.contains(word))).map(|(cause, _)| *cause);
+        let not_found = said.contains("model") && said.contains("not found");
+        match (status, by_words) {
+            // "Rate limit reached for requests per min. Visit …/billing to raise it."
+            (Some(429), Some(Cause::Credit)) if !self.is_any_of(&MONEY) && !said.contains("balance") => Cause::RateLimit,
+            (_, Some(cause)) => cause,
+            (Some(401 | 403), None) => Cause::Key,
+            (Some(402), None) => Cause::Credit,
+            (Some(404), None) => Cause::MissingModel,
+            (Some(413), None) => Cause::ContextLength,
+            (Some(429), None) => Cause::RateLimit,
+            (Some(500 | 502 | 504), None) => Cause::Other,
+            (Some(503 | 529), None) => Cause::Overloaded,
+            (_, None) if not_found => Cause::MissingModel,
+            (_, None) if said.contains("overloaded") => Cause::Overloaded,
+            (_, None) => Cause::Other,
+        }
+    }
+
+    /// The part of the request that the endpoint does not take, of those that could be left out. `may_guess`: also if the error names none.
+    pub(super) fn find_refused(&self, status: Option<u16>, rest: &[Part], may_guess: bool) -> Option<Part> {
+        let status = status.or(self.status);
+        let is_lasting = matches!(status, None | Some(400 | 404 | 405 | 415 | 422 | 501));
+        // llama.cpp and LM Studio report what their templates cannot do as a fault of the server.
+        if self.is_spoilt_call() || !(is_lasting || status == Some(500)) || self.cause(status) == Cause::ContextLength {
+            return None;
+        }
+        let find = |part: Part| rest.contains(&part).then_some(part);
+        if let Some(part) = self.param.as_deref().and_then(named_by_param) {
+            return find(part);
+        }
+        let said = self.message.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        let is_about_support = has(&["support", "require", "must", "unavailable", "not allowed", "not enabled"]);
+        let named = [
+            (has(&["stream_options"]), Part::StreamOptions),
+            (has(&["max_completion_tokens", "max_tokens"]), Part::Limit),
+            (has(&["response_format", "json_schema", "input_schema", "structured output", "guided_json"]), Part::Schema),
+            (has(&["alternat", "consecutive", "unexpected role", "last role"]), Part::RepeatedRole),
+            (
+                has(&["system role", "system message", "developer instruction", "role 'system'", "role \"system\"", "role system"]),
+                Part::SystemRole,
+            ),
+            (has(&["tool", "function call"]), Part::Tools),
+            (has(&["schema", "grammar"]), Part::Schema),
+            (has(&["streaming", "stream"]), Part::Stream),
+        ];
+        let part = named.into_iter().filter(|(is_named, _)| *is_named).find_map(|(_, part)| find(part));
+        // Other errors of a server, and models that are missing, may hold these words by chance.
+        if part.is_some() && (is_about_support || !matches!(status, Some(404 | 500))) {
+            return part;
+        }
+        let is_unexplained = matches!(status, Some(400 | 422 | 501)) && self.cause(status) == Cause::Other;
+        (may_guess && is_unexplained).then(|| [Part::Schema, Part::Tools].into_iter().find_map(find)).flatten()
+    }
+
     /// The error for a response with an error status.
     pub(super) fn with_status(&self, provider: &str, status: StatusCode, headers: &HeaderMap, key: Option<&str>) -> ModelError {
-        let reason = format!("{} {}", status.as_u16(), quote(&self.message, key));
+        let (provider, reason) = (provider.to_owned(), format!("{} {}", status.as_u16(), quote(&self.message, key)));
+        if self.is_spoilt_call() {
+            return ModelError::Garbled { provider, reason };
+        }
+        let cause = self.cause(Some(status.as_u16()));
         let passing = matches!(status.as_u16(), 408 | 409 | 429) || status.is_server_error();
-        if passing && !self.is_any_of(&MONEY) {
-            ModelError::Busy { provider: provider.to_owned(), reason, retry_after: parse_retry_after(headers) }
+        if passing && !self.is_any_of(&MONEY) && !matches!(cause, Cause::ContextLength | Cause::Filter) {
+            ModelError::Busy { provider, reason, cause, retry_after: parse_retry_after(headers) }
         } else {
-            ModelError::Refused { provider: provider.to_owned(), reason }
+            ModelError::Refused { provider, reason, cause }
         }
     }
 
@@ -78,12 +201,30 @@ impl ProviderError {
         if let Some(status) = self.status.and_then(|status| StatusCode::from_u16(status).ok()) {
             return self.with_status(provider, status, &HeaderMap::new(), key);
         }
-        let (provider, reason) = (provider.to_owned(), quote(&self.message, key));
-        if self.is_any_of(&LASTING) {
-            ModelError::Refused { provider, reason }
-        } else {
-            ModelError::Busy { provider, reason, retry_after: None }
+        let (provider, reason, cause) = (provider.to_owned(), quote(&self.message, key), self.cause(None));
+        if self.is_spoilt_call() {
+            return ModelError::Garbled { provider, reason };
         }
+        let is_lasting = matches!(cause, Cause::ContextLength | Cause::Filter | Cause::Credit | Cause::Key | Cause::MissingModel);
+        if is_lasting || self.is_any_of(&LASTING) {
+            ModelError::Refused { provider, reason, cause }
+        } else {
+            ModelError::Busy { provider, reason, cause, retry_after: None }
+        }
+    }
+}
+
+/// `messages[0].role`, `tools`, `response_format.type`.
+fn named_by_param(param: &str) -> Option<Part> {
+    let name = param.split(['.', '[']).next().unwrap_or_default();
+    match name {
+        "tools" | "tool_choice" | "functions" | "parallel_tool_calls" => Some(Part::Tools),
+        "response_format" => Some(Part::Schema),
+        "max_tokens" | "max_completion_tokens" => Some(Part::Limit),
+        "stream_options" => Some(Part::StreamOptions),
+        "stream" => Some(Part::Stream),
+        "messages" if param.ends_with("role") => Some(Part::SystemRole),
+        _ => None,
     }
 }
 
@@ -173,5 +314,87 @@ mod tests {
         for bad in ["-3", "soon", "NaN", "1e300"] {
             assert_eq!(parse_retry_after(&headers(&[("retry-after", bad)])), None, "{bad}");
         }
+    }
+
+    /// Real errors: what stands behind each, and the part of the request that it refuses.
+    #[test]
+    fn errors_of_real_servers_are_told_apart() {
+        let all = Part::ALL.to_vec();
+        for (status, body, cause, refused) in [
+            (
+                400,
+                r#"{"error":{"message":"registry.ollama.ai/library/gemma3:4b does not support tools","type":"api_error"}}"#,
+                Cause::Other,
+                Some(Part::Tools),
+            ),
+            (
+                500,
+                r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#,
+                Cause::Other,
+                Some(Part::Tools),
+            ),
+            (500, r#"{"error":{"code":500,"message":"Unsupported param: tools","type":"server_error"}}"#, Cause::Other, Some(Part::Tools)),
+            (500, r#"{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON"}}"#, Cause::Other, None),
+            (
+                404,
+                r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#,
+                Cause::MissingModel,
+                Some(Part::Tools),
+            ),
+            (404, r#"{"error":{"message":"model \"tool-llama\" not found, try pulling it first"}}"#, Cause::MissingModel, None),
+            (400, r#"{"object":"error","message":"System role not supported","code":400}"#, Cause::Other, Some(Part::SystemRole)),
+            (
+                500,
+                r#"{"error":{"message":"Jinja Exception: After the optional system message, conversation roles must alternate user and assistant"}}"#,
+                Cause::Other,
+                Some(Part::RepeatedRole),
+            ),
+            (
+                400,
+                r#"{"error":{"message":"This response_format type is unavailable now","type":"invalid_request_error"}}"#,
+                Cause::Other,
+                Some(Part::Schema),
+            ),
+            (400, r#"{"error":"'response_format.type' must be 'json_schema' or 'text'"}"#, Cause::Other, Some(Part::Schema)),
+            (
+                400,
+                r#"{"error":{"message":"Unsupported parameter: 'max_tokens'","param":"max_tokens","code":"unsupported_parameter"}}"#,
+                Cause::Other,
+                Some(Part::Limit),
+            ),
+            (400, r#"{"error":{"message":"max_tokens must be at least 1, got -186."}}"#, Cause::ContextLength, None),
+            (
+                400,
+                r#"{"error":{"message":"This model's maximum context length is 16384 tokens.","code":"context_length_exceeded"}}"#,
+                Cause::ContextLength,
+                None,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_ctx":8192}}"#,
+                Cause::ContextLength,
+                None,
+            ),
+            (400, r#"[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]"#, Cause::Key, None),
+            (400, r#"{"error":{"message":"Failed to call a function.","code":"tool_use_failed"}}"#, Cause::Other, None),
+            (429, r#"{"error":{"message":"Rate limit reached. Please add a payment method"}}"#, Cause::RateLimit, None),
+            (429, r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#, Cause::Credit, None),
+            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, Cause::Credit, None),
+            (503, r#"{"error":{"code":503,"message":"Loading model"}}"#, Cause::Loading, None),
+            (400, r#"{"error":{"message":"blocked","code":"content_filter"}}"#, Cause::Filter, None),
+        ] {
+            let error = ProviderError::parse(body);
+            // A part that nothing names is not left out without a guess.
+            assert_eq!((error.cause(Some(status)), error.find_refused(Some(status), &all, false)), (cause, refused), "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn an_error_without_a_reason_leads_to_a_guess_if_there_is_something_to_leave_out() {
+        let error = ProviderError::parse("Bad request");
+        assert_eq!(error.find_refused(Some(400), &[Part::Tools, Part::Schema], true), Some(Part::Schema));
+        assert_eq!(error.find_refused(Some(400), &[Part::Tools], true), Some(Part::Tools));
+        assert_eq!(error.find_refused(Some(400), &[Part::Stream, Part::SystemRole], true), None);
+        assert_eq!(error.find_refused(Some(503), &[Part::Tools], true), None);
     }
 }

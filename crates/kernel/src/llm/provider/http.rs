@@ -9,9 +9,9 @@ use bytes::Bytes;
 use futures_util::stream::{Stream, TryStreamExt, try_unfold};
 use reqwest::{RequestBuilder, Response};
 
-use crate::llm::ModelError;
 use crate::llm::provider::draft::Draft;
 use crate::llm::provider::failure::{ProviderError, quote};
+use crate::llm::{Cause, ModelError};
 
 /// The most bytes of a response. Streams use up to 300 bytes per token, so this is far above the limit of an answer.
 const RESPONSE_BYTES: usize = 8 << 20;
@@ -24,7 +24,9 @@ pub(super) struct Peer<'a> {
     pub provider: &'a str,
     /// Only for removing it from errors.
     pub key: Option<&'a str>,
-    /// The longest wait for the first byte and between two reads.
+    /// The longest wait for the first byte. A local model is loaded first.
+    pub first_byte_timeout: Duration,
+    /// The longest wait between two reads.
     pub idle_timeout: Duration,
 }
 
@@ -33,6 +35,8 @@ pub(super) struct Unopened {
     pub error: ModelError,
     /// Whether the request may have been processed and charged.
     pub charged: bool,
+    /// What the endpoint says, and with which status. None in a stream.
+    pub reported: Option<(Option<u16>, ProviderError)>,
 }
 
 impl Unopened {
@@ -48,21 +52,31 @@ impl Unopened {
 impl Peer<'_> {
     /// Sends a request and waits for a success status.
     pub(super) async fn open(&self, request: RequestBuilder) -> Result<Response, Unopened> {
-        let sent = self.within(request.send()).await.map_err(|error| Unopened { error, charged: true })?;
-        let response = sent.map_err(|error| Unopened { charged: !error.is_connect() && !error.is_builder(), error: self.unsent(error) })?;
+        let sent = self.within(self.first_byte_timeout, request.send()).await;
+        let sent = sent.map_err(|error| Unopened { error, charged: true, reported: None })?;
+        let response = sent.map_err(|error| Unopened {
+            charged: !error.is_connect() && !error.is_builder(),
+            error: self.unsent(error),
+            reported: None,
+        })?;
         if response.status().is_success() {
             return Ok(response);
         }
         let (status, headers) = (response.status(), response.headers().clone());
         let body = self.read_error(response).await;
-        Err(Unopened { error: ProviderError::parse(&body).with_status(self.provider, status, &headers, self.key), charged: false })
+        let reported = ProviderError::parse(&body);
+        let error = reported.with_status(self.provider, status, &headers, self.key);
+        Err(Unopened { error, charged: false, reported: Some((Some(status.as_u16()), reported)) })
     }
 
     /// The body as a stream.
     pub(super) fn body(self, response: Response) -> impl Stream<Item = Result<Bytes, ModelError>> {
         try_unfold((response, 0), move |(mut response, read)| async move {
             // A broken connection and a body shorter than announced are the same error: a partial answer.
-            let chunk = self.within(response.chunk()).await?.map_err(|_| ModelError::Truncated { provider: self.provider.to_owned() })?;
+            // Some servers send their headers at once and the first byte when the model is loaded.
+            let patience = if read == 0 { self.first_byte_timeout } else { self.idle_timeout };
+            let chunk =
+                self.within(patience, response.chunk()).await?.map_err(|_| ModelError::Truncated { provider: self.provider.to_owned() })?;
             let Some(chunk) = chunk else { return Ok(None) };
             let read = read + chunk.len();
             if read > RESPONSE_BYTES {
@@ -90,7 +104,7 @@ impl Peer<'_> {
     async fn read_error(&self, mut response: Response) -> String {
         let mut bytes = Vec::new();
         while bytes.len() < ERROR_BYTES
-            && let Ok(Ok(Some(chunk))) = self.within(response.chunk()).await
+            && let Ok(Ok(Some(chunk))) = self.within(self.idle_timeout, response.chunk()).await
         {
             bytes.extend_from_slice(&chunk);
         }
@@ -98,22 +112,27 @@ impl Peer<'_> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    async fn within<T>(&self, step: impl Future<Output = T>) -> Result<T, ModelError> {
-        tokio::time::timeout(self.idle_timeout, step).await.map_err(|_| ModelError::TimedOut { provider: self.provider.to_owned() })
+    async fn within<T>(&self, patience: Duration, step: impl Future<Output = T>) -> Result<T, ModelError> {
+        tokio::time::timeout(patience, step).await.map_err(|_| ModelError::TimedOut { provider: self.provider.to_owned() })
     }
 
     /// A request that cannot be built is a permanent error. Everything else is a connection problem.
     fn unsent(&self, error: reqwest::Error) -> ModelError {
         let lasting = error.is_builder();
+        let cause = if error.is_connect() { Cause::Unreachable } else { Cause::Other };
         // The address may contain credentials.
         let error = error.without_url();
         let mut reason = error.to_string();
-        let mut cause = error.source();
-        while let Some(deeper) = cause {
+        let mut source = error.source();
+        while let Some(deeper) = source {
             reason = format!("{reason}: {deeper}");
-            cause = deeper.source();
+            source = deeper.source();
         }
         let (provider, reason) = (self.provider.to_owned(), quote(&reason, self.key));
-        if lasting { ModelError::Refused { provider, reason } } else { ModelError::Busy { provider, reason, retry_after: None } }
+        if lasting {
+            ModelError::Refused { provider, reason, cause }
+        } else {
+            ModelError::Busy { provider, reason, cause, retry_after: None }
+        }
     }
 }

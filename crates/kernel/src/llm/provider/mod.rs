@@ -4,17 +4,19 @@
 //! and costs.
 
 mod anthropic;
+mod content;
 mod draft;
 mod embeddings;
 mod events;
 mod failure;
 mod http;
+mod lenient;
 mod openai;
+mod quirks;
 
 pub(super) use embeddings::HttpEmbeddings;
 
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -28,8 +30,9 @@ use tokio_util::sync::CancellationToken;
 use self::draft::Draft;
 use self::events::Events;
 use self::failure::ProviderError;
-use self::http::Peer;
-use crate::llm::settings::{ProviderKind, ProviderSettings};
+use self::http::{Peer, Unopened};
+use self::quirks::{Quirks, Without, adapt};
+use crate::llm::settings::{ModelSettings, ProviderKind, ProviderSettings};
 use crate::llm::{FailedAttempt, LanguageModel, ModelError, ModelReply, ModelRequest};
 
 /// How long to wait for the end of the stream after the answer is complete. Most servers send it at once.
@@ -40,7 +43,8 @@ trait Protocol: Send + Sync {
     /// Relative to the base URL.
     fn path(&self) -> &'static str;
     fn sign(&self, request: RequestBuilder, key: &str) -> RequestBuilder;
-    fn write_request(&self, base_url: &str, model: &str, request: &ModelRequest) -> Value;
+    /// `without`: what the endpoint does not take. Tools, schema and roles are left out of `request` already.
+    fn write_request(&self, base_url: &str, model: &str, request: &ModelRequest, without: &Without) -> Value;
     /// Parses the data of a server-sent event.
     fn read_event(&self, data: &str, draft: &mut Draft) -> Result<(), ReadError>;
     /// Parses a complete response.
@@ -65,50 +69,84 @@ pub(super) struct HttpModel {
     http: reqwest::Client,
     provider: ProviderSettings,
     model: String,
+    first_byte_timeout: Duration,
     idle_timeout: Duration,
     protocol: &'static dyn Protocol,
-    /// Set after the endpoint has rejected a schema. The prompt describes the schema too, so later calls omit it.
-    schema_refused: AtomicBool,
+    quirks: Quirks,
 }
 
 impl HttpModel {
-    pub(super) fn new(http: reqwest::Client, provider: ProviderSettings, model: String, idle_timeout: Duration) -> Self {
+    pub(super) fn new(http: reqwest::Client, provider: ProviderSettings, model: String, settings: &ModelSettings) -> Self {
         let protocol: &'static dyn Protocol = match provider.kind {
             ProviderKind::OpenAi => &openai::OpenAi,
             ProviderKind::Anthropic => &anthropic::Anthropic,
         };
-        Self { http, provider, model, idle_timeout, protocol, schema_refused: AtomicBool::new(false) }
+        let (first_byte_timeout, idle_timeout) = (settings.first_byte_timeout, settings.idle_timeout);
+        Self { http, provider, model, first_byte_timeout, idle_timeout, protocol, quirks: Quirks::default() }
     }
 
     fn peer(&self) -> Peer<'_> {
         let key = self.provider.key.as_ref().map(ExposeSecret::expose_secret);
-        Peer { provider: &self.provider.name, key, idle_timeout: self.idle_timeout }
+        Peer { provider: &self.provider.name, key, first_byte_timeout: self.first_byte_timeout, idle_timeout: self.idle_timeout }
     }
 
-    /// Asks, and retries once without the schema if the endpoint rejects it. A rejected request costs nothing.
+    /// Asks, and asks again at once without the parts that the endpoint does not take. A rejected request costs nothing.
+    ///
+    /// Errors that name no part lead to a guess. A part that explains nothing is put back.
     async fn ask(&self, request: &ModelRequest, draft: &mut Draft<'_>) -> Result<(), ModelError> {
-        let with_schema = request.schema.is_some() && !self.schema_refused.load(Ordering::Relaxed);
-        let mut opened = self.open(request, with_schema).await;
-        if with_schema && opened.as_ref().is_err_and(|unopened| names_schema(&unopened.error)) {
-            self.schema_refused.store(true, Ordering::Relaxed);
-            opened = self.open(request, false).await;
-        }
-        match opened {
-            Ok(response) => self.read(response, draft).await,
-            Err(unopened) => Err(unopened.noted_in(draft)),
+        let mut without = self.quirks.without();
+        let mut rest = without.rest(request);
+        let mut first: Option<ModelError> = None;
+        loop {
+            let failed = match self.attempt(request, &without, draft).await {
+                Ok(()) => {
+                    self.quirks.learn(&without);
+                    return Ok(());
+                }
+                Err(failed) => failed,
+            };
+            let Some((status, reported)) = &failed.reported else { return Err(failed.noted_in(draft)) };
+            if let Some(written) = &reported.generated {
+                return draft.take_generated(written);
+            }
+            let part = reported.find_refused(*status, &rest, self.quirks.may_guess());
+            // The same error as before means that the last part was not the reason.
+            if first.as_ref() == Some(&failed.error)
+                && let Some(last) = without.last()
+            {
+                without.remove(last);
+            }
+            let Some(part) = part else {
+                if first.is_some() {
+                    self.quirks.give_up_guessing();
+                }
+                return Err(failed.noted_in(draft));
+            };
+            rest.retain(|known| *known != part);
+            without.add(part);
+            first = Some(failed.error);
         }
     }
 
-    async fn open(&self, request: &ModelRequest, with_schema: bool) -> Result<Response, http::Unopened> {
-        let plain;
-        let request = if with_schema || request.schema.is_none() {
-            request
-        } else {
-            plain = ModelRequest { schema: None, ..request.clone() };
-            &plain
-        };
+    /// One request and its answer.
+    async fn attempt(&self, request: &ModelRequest, without: &Without, draft: &mut Draft<'_>) -> Result<(), Unopened> {
+        let response = self.open(request, without).await?;
+        let read = self.read(response, draft).await;
+        read.map_err(|trouble| match trouble {
+            ReadError::Unreadable(error) => Unopened { error, charged: true, reported: None },
+            ReadError::Reported(reported) => {
+                let error = reported.in_stream(&self.provider.name, self.peer().key);
+                // Text that came before the error cannot be taken back.
+                let reported = draft.is_untouched().then_some((None, reported));
+                Unopened { error, charged: true, reported }
+            }
+        })
+    }
+
+    async fn open(&self, request: &ModelRequest, without: &Without) -> Result<Response, Unopened> {
         let url = format!("{}{}", self.provider.base_url.trim_end_matches('/'), self.protocol.path());
-        let mut post = self.http.post(url).json(&self.protocol.write_request(&self.provider.base_url, &self.model, request));
+        let body = self.protocol.write_request(&self.provider.base_url, &self.model, &adapt(request, without), without);
+        let mut post = self.http.post(url).json(&body);
         let peer = self.peer();
         if let Some(key) = peer.key {
             post = self.protocol.sign(post, key);
@@ -116,19 +154,24 @@ impl HttpModel {
         peer.open(post).await
     }
 
-    /// Reads the answer as events, or as one response from servers that do not stream.
-    async fn read(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), ModelError> {
+    /// Reads the answer as events, or as one response from servers that do not stream. Some mislabel either.
+    async fn read(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), ReadError> {
         let streams = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-        let taken = if streams {
-            self.read_stream(response, draft).await
-        } else {
-            let body = self.peer().text(response).await?;
-            self.protocol.read_whole(&body, draft)
-        };
-        taken.map_err(|trouble| match trouble {
-            ReadError::Unreadable(error) => error,
-            ReadError::Reported(reported) => reported.in_stream(&self.provider.name, self.peer().key),
-        })
+        if streams {
+            return self.read_stream(response, draft).await;
+        }
+        let body = self.peer().text(response).await?;
+        if !["data:", "event:", ": "].iter().any(|field| body.trim_start().starts_with(field)) {
+            return self.protocol.read_whole(&body, draft);
+        }
+        let mut events = Events::default();
+        events.push(body.as_bytes());
+        events.push(b"\n\n");
+        while let Some(data) = events.next_event() {
+            let data = data.map_err(|_| draft.garbled("it is not text"))?;
+            self.protocol.read_event(&data, draft)?;
+        }
+        Ok(())
     }
 
     async fn read_stream(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), ReadError> {
@@ -142,6 +185,15 @@ impl HttpModel {
                 Err(_) if draft.has_stopped() => break,
                 Err(error) => return Err(error.into()),
             };
+            // A whole answer that is labelled as a stream.
+            if events.is_empty() && chunk.trim_ascii_start().starts_with(b"{") {
+                let mut bytes = chunk.to_vec();
+                while let Some(chunk) = body.try_next().await? {
+                    bytes.extend_from_slice(&chunk);
+                }
+                let text = String::from_utf8(bytes).map_err(|_| draft.garbled("it is not text"))?;
+                return self.protocol.read_whole(&text, draft);
+            }
             events.push(&chunk);
             while let Some(data) = events.next_event() {
                 let data = data.map_err(|_| draft.garbled("it is not text"))?;
@@ -153,11 +205,6 @@ impl HttpModel {
         let _ = tokio::time::timeout(STREAM_END_TIMEOUT, rest).await;
         Ok(())
     }
-}
-
-/// Whether the endpoint rejected the schema. Some support only the older `json_object`.
-fn names_schema(error: &ModelError) -> bool {
-    matches!(error, ModelError::Refused { reason, .. } if ["response_format", "json_schema", "input_schema"].iter().any(|word| reason.contains(word)))
 }
 
 #[async_trait]
@@ -172,6 +219,18 @@ impl LanguageModel for HttpModel {
         };
         let usage = draft.usage();
         let replied = asked.and_then(|()| draft.take_reply(&self.model));
-        replied.map_err(|error| FailedAttempt { error, usage, written: draft.into_text() })
+        let replied = replied.map_err(|error| FailedAttempt { error, usage, written: draft.take_written() });
+        if draft.has_reasoned() {
+            self.quirks.learn_that_it_reasons();
+        }
+        replied
+    }
+
+    fn room_for(&self, answer: u32) -> u32 {
+        self.quirks.room_for(answer)
+    }
+
+    fn lacks(&self) -> Vec<&'static str> {
+        self.quirks.lacks()
     }
 }

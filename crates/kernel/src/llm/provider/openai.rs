@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use crate::llm::provider::draft::{Draft, Stop};
 use crate::llm::provider::failure::ProviderError;
+use crate::llm::provider::lenient::{read_count, read_if_fits, read_json_text, read_optional_count, read_text};
+use crate::llm::provider::quirks::{Part, Without};
 use crate::llm::provider::{Protocol, ReadError};
 use crate::llm::{ModelMessage, ModelRequest, Picture, ToolCall};
 use crate::money::TokenUsage;
@@ -21,7 +23,7 @@ impl Protocol for OpenAi {
         request.bearer_auth(key)
     }
 
-    fn write_request(&self, base_url: &str, model: &str, request: &ModelRequest) -> Value {
+    fn write_request(&self, base_url: &str, model: &str, request: &ModelRequest, without: &Without) -> Value {
         let system = (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
         let mut messages: Vec<_> = request.messages.iter().map(write_message).collect();
         if let Some(first) = messages.first_mut().filter(|_| !request.pictures.is_empty()) {
@@ -31,11 +33,14 @@ impl Protocol for OpenAi {
         let mut body = json!({
             "model": model,
             "messages": messages,
-            "stream": true,
-            "stream_options": {"include_usage": true},
+            "stream": !without.has(Part::Stream),
         });
+        if !without.has(Part::Stream) && !without.has(Part::StreamOptions) {
+            body["stream_options"] = json!({"include_usage": true});
+        }
         // OpenAI's newer models reject `max_tokens`; most other servers support only that.
-        let limit = if base_url.contains("//api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
+        let is_new = base_url.contains("//api.openai.com") != without.has(Part::Limit);
+        let limit = if is_new { "max_completion_tokens" } else { "max_tokens" };
         body[limit] = request.max_output_tokens.into();
         if !request.tools.is_empty() {
             body["tools"] = request
@@ -56,7 +61,7 @@ impl Protocol for OpenAi {
             return Ok(());
         }
         let chunk: Completion = draft.parse(data)?;
-        if chunk.error.is_some() {
+        if chunk.is_error() {
             return Err(ReadError::Reported(ProviderError::parse(data)));
         }
         take_in(chunk, draft)
@@ -64,10 +69,10 @@ impl Protocol for OpenAi {
 
     fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), ReadError> {
         let completion: Completion = draft.parse_whole(body)?;
-        if completion.error.is_some() {
+        if completion.is_error() {
             return Err(ReadError::Reported(ProviderError::parse(body)));
         }
-        if completion.choices.is_empty() {
+        if completion.choices.as_ref().is_none_or(Vec::is_empty) {
             return Err(draft.garbled("it has no choices").into());
         }
         take_in(completion, draft)
@@ -102,53 +107,81 @@ fn write_call(call: &ToolCall) -> Value {
 /// A complete response or a chunk. Servers send `null` for missing values.
 #[derive(Deserialize)]
 struct Completion {
-    #[serde(default)]
-    choices: Vec<Choice>,
+    #[serde(default, deserialize_with = "read_if_fits")]
+    choices: Option<Vec<Choice>>,
+    #[serde(default, deserialize_with = "read_if_fits")]
     usage: Option<Usage>,
     error: Option<Value>,
+    /// vLLM's errors: `{"object": "error", "message": …}`.
+    object: Option<Value>,
+}
+
+impl Completion {
+    fn is_error(&self) -> bool {
+        let says_something = |error: &Value| {
+            error.as_object().map_or_else(|| error.as_str().is_some_and(|text| !text.is_empty()), |error| !error.is_empty())
+        };
+        self.error.as_ref().is_some_and(says_something) || self.object.as_ref().is_some_and(|object| object == "error")
+    }
 }
 
 #[derive(Deserialize)]
 struct Choice {
     #[serde(alias = "message")]
     delta: Option<Delta>,
+    #[serde(default, deserialize_with = "read_text")]
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Delta {
+    #[serde(default, deserialize_with = "read_text")]
     content: Option<String>,
+    /// `DeepSeek`, vLLM, llama.cpp and LM Studio; then Ollama, `OpenRouter` and Groq.
+    #[serde(default, deserialize_with = "read_text")]
+    reasoning_content: Option<String>,
+    #[serde(default, deserialize_with = "read_text")]
+    reasoning: Option<String>,
+    #[serde(default, deserialize_with = "read_text")]
     refusal: Option<String>,
+    #[serde(default)]
     tool_calls: Option<Vec<CallDelta>>,
 }
 
 #[derive(Deserialize)]
 struct CallDelta {
     /// Missing in complete responses.
+    #[serde(default, deserialize_with = "read_optional_count")]
     index: Option<u64>,
+    #[serde(default, deserialize_with = "read_text")]
     id: Option<String>,
     function: Option<FunctionDelta>,
 }
 
 #[derive(Deserialize)]
 struct FunctionDelta {
+    #[serde(default, deserialize_with = "read_text")]
     name: Option<String>,
+    #[serde(default, deserialize_with = "read_json_text")]
     arguments: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Usage {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read_count")]
     prompt_tokens: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read_count")]
     completion_tokens: u64,
+    #[serde(default, deserialize_with = "read_if_fits")]
     prompt_tokens_details: Option<PromptDetails>,
     /// `DeepSeek`'s name for cached tokens.
+    #[serde(default, deserialize_with = "read_optional_count")]
     prompt_cache_hit_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
 struct PromptDetails {
+    #[serde(default, deserialize_with = "read_optional_count")]
     cached_tokens: Option<u64>,
 }
 
@@ -157,9 +190,10 @@ fn take_in(chunk: Completion, draft: &mut Draft) -> Result<(), ReadError> {
         let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens).or(usage.prompt_cache_hit_tokens);
         *draft.usage_mut() = TokenUsage { input: usage.prompt_tokens, cached: cached.unwrap_or_default(), output: usage.completion_tokens };
     }
-    let Some(choice) = chunk.choices.into_iter().next() else { return Ok(()) };
+    let Some(choice) = chunk.choices.into_iter().flatten().next() else { return Ok(()) };
     if let Some(delta) = choice.delta {
         draft.push_text(delta.content.as_deref().unwrap_or_default())?;
+        draft.push_reasoning(delta.reasoning_content.or(delta.reasoning).as_deref().unwrap_or_default())?;
         for (position, call) in (0..).zip(delta.tool_calls.unwrap_or_default()) {
             let (name, arguments) = call.function.map_or((None, None), |function| (function.name, function.arguments));
             let index = call.index.unwrap_or(position);
@@ -233,8 +267,8 @@ mod tests {
             "tools": [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object"}}}],
             "response_format": {"type": "json_schema", "json_schema": {"name": "Plan", "schema": {"type": "object"}}},
         });
-        assert_eq!(OpenAi.write_request("http://127.0.0.1:11434/v1", "m", &request), expected);
-        let limit = &OpenAi.write_request("https://api.openai.com/v1", "m", &request)["max_completion_tokens"];
+        assert_eq!(OpenAi.write_request("http://127.0.0.1:11434/v1", "m", &request, &Without::default()), expected);
+        let limit = &OpenAi.write_request("https://api.openai.com/v1", "m", &request, &Without::default())["max_completion_tokens"];
         assert_eq!(*limit, 9);
     }
 
@@ -244,7 +278,7 @@ mod tests {
         let request = ModelRequest { pictures, ..request() };
         let expected =
             json!([{"type": "text", "text": "Hello"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQID"}}]);
-        assert_eq!(OpenAi.write_request("", "m", &request)["messages"][1]["content"], expected);
+        assert_eq!(OpenAi.write_request("", "m", &request, &Without::default())["messages"][1]["content"], expected);
     }
 
     #[test]

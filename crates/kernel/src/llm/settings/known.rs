@@ -15,12 +15,14 @@ pub(super) struct KnownProvider {
 const OPENAI_MODELS: &[(Tier, &str)] = &[(Tier::T1, "gpt-4.1-mini"), (Tier::T2, "gpt-4.1")];
 const ANTHROPIC_MODELS: &[(Tier, &str)] = &[(Tier::T1, "claude-haiku-4-5"), (Tier::T2, "claude-sonnet-4-6"), (Tier::T3, "claude-opus-4-6")];
 
-pub(super) const PROVIDERS: [KnownProvider; 6] = [
+pub(super) const PROVIDERS: [KnownProvider; 7] = [
     provider("anthropic", ProviderKind::Anthropic, "https://api.anthropic.com/v1", ANTHROPIC_MODELS),
     provider("openai", ProviderKind::OpenAi, "https://api.openai.com/v1", OPENAI_MODELS),
     provider("openrouter", ProviderKind::OpenAi, "https://openrouter.ai/api/v1", &[]),
     provider("deepseek", ProviderKind::OpenAi, "https://api.deepseek.com/v1", &[]),
     provider("groq", ProviderKind::OpenAi, "https://api.groq.com/openai/v1", &[]),
+    // Its OpenAI-compatible endpoint.
+    provider("gemini", ProviderKind::OpenAi, "https://generativelanguage.googleapis.com/v1beta/openai", &[]),
     KnownProvider { needs_key: false, ..provider("ollama", ProviderKind::OpenAi, "http://127.0.0.1:11434/v1", &[]) },
 ];
 

@@ -14,6 +14,7 @@ use secrecy::SecretString;
 use crate::config::{Section, choice, hours, millis, mins, secs, settings};
 use crate::persona::Tier;
 
+pub(in crate::llm) use read::SHORT_PATH;
 pub use read::is_web_address;
 
 settings! {
@@ -21,8 +22,9 @@ settings! {
     #[derive(Debug, Clone)]
     pub struct ModelSettings {
         connect_timeout: Duration = secs(5), in millis(100)..=mins(5), "Time limit for connecting to a provider.";
+        first_byte_timeout: Duration = mins(2), in secs(1)..=mins(30), "Time limit for the first part of an answer. A local model is loaded first.";
         idle_timeout: Duration = secs(30), in secs(1)..=mins(10), "Time limit between two parts of a streamed answer.";
-        total_timeout: Duration = mins(2), in secs(1)..=hours(1), "Time limit of a whole model call.";
+        total_timeout: Duration = mins(5), in secs(1)..=hours(1), "Time limit of a whole model call.";
         attempts: u32 = 3, in 1..=10, "Most attempts of a model call, including the first.";
         vision: Vec<String> = Vec::new(),
             "Models that see pictures, by name, besides those that are known to (Claude, GPT-4o and newer, Gemini, Pixtral and others). Put a - before the name of one that does not.";
@@ -35,7 +37,7 @@ settings! {
         providers: Vec<ProviderSettings> = Vec::new();
         /// The models of each tier in order. A missing tier uses the next lower one. `t1` always exists if there is a provider.
         tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();
-        /// By model name. Unlisted models cost nothing and appear with zero in the ledger.
+        /// By model name. The price of an unlisted model is unknown: it appears with zero in the ledger and is limited by tokens.
         prices: BTreeMap<String, ModelPrice> = BTreeMap::new();
     }
 }
@@ -85,6 +87,17 @@ fn read_embeddings(section: &mut Section<'_>) -> Option<ModelRef> {
 }
 
 impl ModelSettings {
+    /// The models without a known price, as `provider/model`. What runs on this machine or in its network costs nothing.
+    pub fn list_unpriced(&self) -> Vec<String> {
+        let is_own = |name: &str| self.providers.iter().any(|provider| provider.name == name && read::is_nearby(&provider.base_url));
+        let models = self.tiers.values().flatten();
+        let unpriced = models.filter(|model| !self.prices.contains_key(&model.model) && !is_own(&model.provider));
+        let mut names: Vec<String> = unpriced.map(|model| format!("{}/{}", model.provider, model.model)).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
     /// Whether a model sees pictures.
     pub fn sees(&self, model: &str) -> bool {
         let is_listed = |listed: &str| self.vision.iter().any(|name| name == listed);
@@ -95,6 +108,36 @@ impl ModelSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_without_a_price_is_unknown_unless_it_runs_nearby() {
+        let provider = |name: &str, base_url: &str| ProviderSettings {
+            name: name.into(),
+            kind: ProviderKind::OpenAi,
+            base_url: base_url.into(),
+            key: None,
+            parallel: 1,
+        };
+        let model = |provider: &str, model: &str| ModelRef { provider: provider.into(), model: model.into() };
+        let far = "https://models.example/v1";
+        let settings = ModelSettings {
+            providers: vec![
+                provider("far", far),
+                provider("near", "http://127.0.0.1:11434/v1"),
+                provider("home", "http://[::1]:8080/v1"),
+                provider("lan", "http://10.0.0.7/v1"),
+                provider("box", "http://box.local:1234/v1"),
+            ],
+            tiers: [
+                (Tier::T1, vec![model("far", "known"), model("far", "new"), model("near", "new"), model("home", "new")]),
+                (Tier::T2, vec![model("lan", "new"), model("box", "new"), model("far", "new")]),
+            ]
+            .into(),
+            prices: [("known".to_owned(), ModelPrice::default())].into(),
+            ..ModelSettings::default()
+        };
+        assert_eq!(settings.list_unpriced(), ["far/new"]);
+    }
 
     #[test]
     fn a_model_sees_if_it_is_known_to_or_listed() {

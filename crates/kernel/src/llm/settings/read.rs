@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use reqwest::Url;
 
@@ -8,7 +9,7 @@ use crate::llm::settings::{ModelPrice, ModelRef, ModelSettings, ProviderKind, Pr
 use crate::persona::Tier;
 
 /// The provider defined by `TEAMROOM_MODEL_URL`.
-const SHORT_PATH: &str = "model";
+pub(in crate::llm) const SHORT_PATH: &str = "model";
 const WEB: &[&str] = &["http", "https"];
 const WEB_ADDRESS: &str = "an address that begins with http:// or https://, without user and password";
 const PARALLEL: usize = 4;
@@ -209,6 +210,16 @@ fn default_tiers(providers: &[ProviderSettings]) -> BTreeMap<Tier, Vec<ModelRef>
 /// `openai` → `OPENAI_API_KEY`.
 fn key_variable(provider: &str) -> String {
     format!("{}_API_KEY", provider.to_uppercase().replace(['-', '.', ' '], "_"))
+}
+
+/// Whether an address is on this machine or in a private network.
+pub(super) fn is_nearby(base_url: &str) -> bool {
+    let Some(host) = Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_owned)) else { return false };
+    match host.trim_matches(['[', ']']).parse() {
+        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private(),
+        Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local(),
+        Err(_) => host == "localhost" || [".local", ".internal"].iter().any(|end| host.ends_with(end)),
+    }
 }
 
 /// Whether a text is an address with one of the schemes and a host. Rejects passwords, which belong into secrets.

@@ -55,7 +55,7 @@ async fn a_budget_that_is_used_up_is_waited_for() {
 async fn a_model_that_refuses_is_for_people_to_look_at() {
     let stage = Stage::of(Execution::Write).await;
     stage.model.on(|_| Script::status(401));
-    let why = "the language model refused the request. Run `teamroom doctor` to check its settings".to_owned();
+    let why = "main does not accept the team's key. An operator can renew the key and run `teamroom doctor`".to_owned();
     assert_eq!(stage.continue_run().await, Outcome::Waits(Wait::Decision { why }));
 }
 
