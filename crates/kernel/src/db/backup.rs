@@ -38,8 +38,8 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    fn file(path: &Path, reason: impl ToString) -> Self {
-        Self::File { path: path.to_owned(), reason: reason.to_string() }
+    fn file(path: &Path, reason: impl Into<String>) -> Self {
+        Self::File { path: path.to_owned(), reason: reason.into() }
     }
 }
 
@@ -61,7 +61,7 @@ pub async fn back_up(url: &SecretString, file: &Path) -> Result<(), BackupError>
     if file.exists() {
         return Err(BackupError::file(file, "is there already; nothing is overwritten"));
     }
-    let refused = |error: io::Error| BackupError::file(file, error);
+    let refused = |error: io::Error| BackupError::file(file, error.to_string());
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(refused)?;
     }
@@ -83,7 +83,7 @@ pub async fn back_up(url: &SecretString, file: &Path) -> Result<(), BackupError>
 /// A team runs on the database, the file is no copy of such a database, or it cannot be put back. The database is then as before.
 pub async fn restore(url: &SecretString, file: &Path, now: DateTime<Utc>) -> Result<Option<PathBuf>, BackupError> {
     let mut start = [0; 16];
-    let read = File::open(file).and_then(|mut file| file.read(&mut start)).map_err(|error| BackupError::file(file, error))?;
+    let read = File::open(file).and_then(|mut file| file.read(&mut start)).map_err(|error| BackupError::file(file, error.to_string()))?;
     let (is_file_of_sqlite, is_dump) = (start[..read].starts_with(b"SQLite format 3\0"), start[..read].starts_with(b"PGDMP"));
     let who = format!("process {}, which restores a backup", std::process::id());
     match (is_sqlite(url), is_file_of_sqlite, is_dump) {
@@ -146,20 +146,20 @@ async fn restore_sqlite(url: &SecretString, file: &Path, who: &str, now: DateTim
     let address = sqlite::Address::parse(url.expose_secret())?;
     let path = address.path().to_owned();
     let new = beside(&path, UNFINISHED);
-    let refused = |error: io::Error| BackupError::file(&path, error);
+    let refused = |error: io::Error| BackupError::file(&path, error.to_string());
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(refused)?;
     }
     let _lock = address.lock(who)?.map_err(|who| StoreError::Locked { place: address.place(), who })?;
     let _ = fs::remove_file(&new);
     create_private(&new).map_err(refused)?;
-    fs::copy(file, &new).map_err(|error| BackupError::file(file, error))?;
+    fs::copy(file, &new).map_err(|error| BackupError::file(file, error.to_string()))?;
     if let Err(error) = check_copy(&new).await {
         let _ = fs::remove_file(&new);
         return Err(match error {
             StoreError::Corrupt(reason) => BackupError::file(file, format!("is damaged: {reason}")),
             StoreError::Other(reason) => BackupError::file(file, reason),
-            error => BackupError::file(file, error),
+            error => BackupError::file(file, error.to_string()),
         });
     }
     let old = path.exists().then(|| beside(&path, &format!("before-{}", stamp(now))));
