@@ -19,14 +19,14 @@ on_both_stores!(
     killed_while_it_is_asked,
 );
 
-const UNSURE: &str = "maybe vince would know that";
+const UNSURE: &str = "it would be nice to hear your view on this";
 
 fn is_routing(asked: &Asked) -> bool {
     asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("wants_an_assistant"))
 }
 
 fn routed(wants: bool) -> Script {
-    Script::Json(json!({"wants_an_assistant": wants, "why": "It hints at Vince."}))
+    Script::Json(json!({"wants_an_assistant": wants, "why": "It seems to ask for a view."}))
 }
 
 fn wanted(backing: Backing) -> Wanted {
@@ -40,16 +40,16 @@ fn asked(team: &TestTeam) -> usize {
 async fn a_model_tells_where_the_rules_are_unsure(backing: Backing) {
     let team = wanted(backing).start().await;
     team.model
-        .on(|asked| if is_routing(asked) { routed(asked.prompt().contains("would know that")) } else { Script::say("I can tell you.") });
+        .on(|asked| if is_routing(asked) { routed(asked.prompt().contains("hear your view")) } else { Script::say("I can tell you.") });
     team.say("general", UNSURE).await;
     let answer = team.wait_for_answers("general", 1).await.remove(0);
     assert_eq!((answer.author.as_str(), answer.text.as_str()), ("Kelly", "I can tell you."));
-    assert_eq!(count(&team, "SELECT COUNT(*) FROM inbox WHERE decision LIKE '%\"weighed\"%It hints at Vince.%'").await, 1);
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM inbox WHERE decision LIKE '%\"weighed\"%It seems to ask for a view.%'").await, 1);
     // From now on that is Ann's talk with Kelly, so another place.
-    team.say("ops", "perhaps vince has an idea of it").await;
+    team.say("ops", "mohu vám poslat ten soubor").await;
     team.settle().await;
     assert!(team.answers("ops").await.is_empty());
-    assert_eq!(count(&team, "SELECT COUNT(*) FROM inbox WHERE decision LIKE '%\"silence\"%It hints at Vince.%'").await, 1);
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM inbox WHERE decision LIKE '%\"silence\"%It seems to ask for a view.%'").await, 1);
     assert_eq!(asked(&team), 2);
 }
 

@@ -20,7 +20,9 @@ use tokio_util::sync::CancellationToken;
 use crate::adapters::discord::Timing;
 use crate::adapters::discord::gateway::Gateway;
 use crate::adapters::discord::identity::Identity;
+use crate::adapters::discord::ports::IdentifyLog;
 use kernel::chat::Presence;
+use kernel::time::SharedClock;
 
 /// Only intents that the team needs. Presences and members are privileged and left out.
 const INTENTS: GatewayIntents = GatewayIntents::GUILDS
@@ -63,16 +65,9 @@ pub(super) struct Connection<'a> {
     pub(super) gateway: &'a Gateway,
     pub(super) token: &'a str,
     pub(super) timing: &'a Timing,
+    pub(super) clock: &'a SharedClock,
+    pub(super) identify_log: &'a dyn IdentifyLog,
     pub(super) stop: &'a CancellationToken,
-}
-
-/// What a connection has reached.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Progress {
-    /// An IDENTIFY was sent.
-    pub(super) identified: bool,
-    /// READY or RESUMED came.
-    pub(super) up: bool,
 }
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
@@ -86,8 +81,9 @@ struct Heart {
 }
 
 impl Connection<'_> {
-    /// Connects to `url` and stays until the connection ends. Takes up `session` if there is one, and leaves there what can be taken up next.
-    pub(super) async fn run(&self, url: &str, session: &mut Option<GatewaySession>, progress: &mut Progress) -> End {
+    /// Connects to `url` and stays until the connection ends. Takes up `session` if there is one, and leaves there what can be taken up next. `up` is
+    /// set by READY or RESUMED.
+    pub(super) async fn run(&self, url: &str, session: &mut Option<GatewaySession>, up: &mut bool) -> End {
         let opened = tokio::select! {
             () = self.stop.cancelled() => return End::Stopped,
             opened = tokio::time::timeout(self.timing.redial, open(url)) => opened,
@@ -97,7 +93,7 @@ impl Connection<'_> {
             Ok(Err(reason)) => return End::Broken(reason),
             Err(_) => return End::Broken(format!("no connection within {:?}", self.timing.redial)),
         };
-        let end = self.serve(&mut socket, interval, session, progress).await;
+        let end = self.serve(&mut socket, interval, session, up).await;
         let code = match &end {
             End::Stopped => ENDS_SESSION,
             _ => KEEPS_SESSION,
@@ -113,7 +109,7 @@ impl Connection<'_> {
         end
     }
 
-    async fn serve(&self, socket: &mut Socket, interval: Duration, session: &mut Option<GatewaySession>, progress: &mut Progress) -> End {
+    async fn serve(&self, socket: &mut Socket, interval: Duration, session: &mut Option<GatewaySession>, up: &mut bool) -> End {
         let mut presence = self.identity.watch_presence();
         let enter = match session {
             Some(session) => json!({ "op": 6, "d": { "token": self.token, "session_id": session.id, "seq": session.seq } }),
@@ -123,7 +119,10 @@ impl Connection<'_> {
             // It may have changed since it was shown.
             presence.mark_changed();
         }
-        progress.identified = session.is_none();
+        if session.is_none() {
+            // Before it is sent, so that a process that is killed again and again counts its logins too.
+            self.record_identify().await;
+        }
         if let Err(error) = send(socket, &enter).await {
             return End::Broken(describe(&error));
         }
@@ -134,7 +133,7 @@ impl Connection<'_> {
             let late = began + self.timing.ready;
             let received = tokio::select! {
                 () = self.stop.cancelled() => return End::Stopped,
-                () = tokio::time::sleep_until(late), if !progress.up => {
+                () = tokio::time::sleep_until(late), if !*up => {
                     return End::Broken(format!("no answer to the login within {:?}", self.timing.ready));
                 }
                 () = tokio::time::sleep_until(heart.next) => {
@@ -146,7 +145,7 @@ impl Connection<'_> {
                     }
                     continue;
                 }
-                changed = presence.changed(), if progress.up => {
+                changed = presence.changed(), if *up => {
                     // The identity outlives its connections.
                     let Ok(()) = changed else { return End::Stopped };
                     let update = json!({ "op": 3, "d": describe_presence(*presence.borrow_and_update()) });
@@ -171,7 +170,7 @@ impl Connection<'_> {
             match payload.remove("op").and_then(|op| op.as_u64()) {
                 Some(0) => {
                     let seq = payload.remove("s").and_then(|seq| seq.as_u64());
-                    self.take_event(Value::Object(payload), seq, session, progress);
+                    self.take_event(Value::Object(payload), seq, session, up);
                 }
                 Some(1) => {
                     if let Err(error) = heart.beat(socket, session.as_ref()).await {
@@ -190,7 +189,13 @@ impl Connection<'_> {
         }
     }
 
-    fn take_event(&self, event: Value, seq: Option<u64>, session: &mut Option<GatewaySession>, progress: &mut Progress) {
+    async fn record_identify(&self) {
+        if let Err(error) = self.identify_log.record(&self.identity.persona, self.clock.now()).await {
+            tracing::error!(persona = %self.identity.persona, %error, "cannot record a login");
+        }
+    }
+
+    fn take_event(&self, event: Value, seq: Option<u64>, session: &mut Option<GatewaySession>, up: &mut bool) {
         if let (Some(session), Some(seq)) = (session.as_mut(), seq) {
             session.seq = seq;
         }
@@ -205,9 +210,9 @@ impl Connection<'_> {
             Event::Ready(ready) => {
                 let url = ready.ready.resume_gateway_url.clone();
                 *session = Some(GatewaySession { id: ready.ready.session_id.clone(), url, seq: seq.unwrap_or_default() });
-                progress.up = true;
+                *up = true;
             }
-            Event::Resumed(_) => progress.up = true,
+            Event::Resumed(_) => *up = true,
             _ => {}
         }
         self.gateway.dispatch(event);

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapters::discord::Timing;
 use crate::adapters::discord::address::{GatewayAddress, resume_at};
 use crate::adapters::discord::gateway::Gateway;
-use crate::adapters::discord::identity::connection::{Connection, End, GatewaySession, Progress};
+use crate::adapters::discord::identity::connection::{Connection, End, GatewaySession};
 use crate::adapters::discord::identity::{Identity, content_trouble};
 use crate::adapters::discord::ports::IdentifyLog;
 use crate::adapters::discord::rest::token_trouble;
@@ -60,31 +60,27 @@ impl Supervisor {
                 pause = self.timing.budget_recheck;
                 continue;
             }
-            let mut progress = Progress::default();
-            let resumes = session.is_some();
-            let end = self.connect(&mut session, &mut progress).await;
-            if progress.identified {
-                self.record_identify().await;
-            }
-            if progress.up {
+            let (resumes, mut was_up) = (session.is_some(), false);
+            let end = self.connect(&mut session, &mut was_up).await;
+            if was_up {
                 setbacks.failed = 0;
             }
             pause = match end {
                 End::Stopped => return,
                 End::Refused(code) => return self.give_up(code),
                 // Discord did not take up the session. That is a step of its protocol and no trouble.
-                End::Over { reason, refused } if resumes && !progress.up => {
+                End::Over { reason, refused } if resumes && !was_up => {
                     session = None;
                     self.note_step(&reason);
                     if refused { self.pause_before_new_session() } else { Duration::ZERO }
                 }
                 End::Over { reason, refused } => {
                     session = None;
-                    let pause = self.lost(&reason, progress, &mut setbacks);
+                    let pause = self.lost(&reason, was_up, &mut setbacks);
                     if refused { pause.max(self.pause_before_new_session()) } else { pause }
                 }
                 End::Broken(reason) => {
-                    let pause = self.lost(&reason, progress, &mut setbacks);
+                    let pause = self.lost(&reason, was_up, &mut setbacks);
                     if setbacks.failed >= RESUMES {
                         session = None;
                     }
@@ -94,7 +90,7 @@ impl Supervisor {
         }
     }
 
-    async fn connect(&self, session: &mut Option<GatewaySession>, progress: &mut Progress) -> End {
+    async fn connect(&self, session: &mut Option<GatewaySession>, up: &mut bool) -> End {
         let gateway = tokio::select! {
             () = self.stop.cancelled() => return End::Stopped,
             gateway = self.address.get() => match gateway {
@@ -104,14 +100,22 @@ impl Supervisor {
         };
         let url = session.as_ref().map_or_else(|| gateway.clone(), |session| resume_at(&gateway, &session.url));
         let token = self.token.expose_secret().trim();
-        let connection = Connection { identity: &self.identity, gateway: &self.gateway, token, timing: &self.timing, stop: &self.stop };
-        connection.run(&url, session, progress).await
+        let connection = Connection {
+            identity: &self.identity,
+            gateway: &self.gateway,
+            token,
+            timing: &self.timing,
+            clock: &self.clock,
+            identify_log: &*self.identify_log,
+            stop: &self.stop,
+        };
+        connection.run(&url, session, up).await
     }
 
     /// Notes a lost connection, and returns how long to wait. The first ones are replaced at once.
-    fn lost(&self, reason: &str, progress: Progress, setbacks: &mut Setbacks) -> Duration {
+    fn lost(&self, reason: &str, was_up: bool, setbacks: &mut Setbacks) -> Duration {
         let now = Instant::now();
-        if progress.up {
+        if was_up {
             setbacks.broken.push_back(now);
         } else {
             setbacks.failed += 1;
@@ -181,12 +185,6 @@ impl Supervisor {
                 tracing::error!(persona = %self.identity.persona, %error, "cannot read the login log");
                 false
             }
-        }
-    }
-
-    async fn record_identify(&self) {
-        if let Err(error) = self.identify_log.record(&self.identity.persona, self.clock.now()).await {
-            tracing::error!(persona = %self.identity.persona, %error, "cannot record a login");
         }
     }
 
