@@ -122,8 +122,8 @@ pub async fn run() -> anyhow::Result<ExitCode> {
 async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> {
     let globals = cli.globals;
     match cli.command {
-        Special::Sandbox(args) => sandbox::run(globals.config, args).await,
-        // Boxed, because the future that starts the whole team is large.
+        // Boxed, because the futures that start the whole team are large.
+        Special::Sandbox(args) => Box::pin(sandbox::run(globals.config, args)).await,
         Special::Run => Box::pin(run::run(&globals)).await,
         Special::Init { dir } => {
             init::run(&dir)?;
