@@ -77,6 +77,8 @@ impl Stage {
 
     /// The next thing that the team says in a channel after Ann has said something.
     pub(super) async fn answer_in(&self, channel: &str, text: &str) -> Shown {
+        // An earlier answer may still be on its way.
+        self.team.settle().await;
         let before = self.team.answers(channel).await.len();
         self.team.say(channel, text).await;
         eventually("it is answered", || async { self.team.answers(channel).await.len() > before }).await;
