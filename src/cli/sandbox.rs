@@ -1,5 +1,6 @@
 //! `teamroom sandbox`: the whole product on one machine, without other services.
 
+use std::fs::File;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ pub(super) struct Args {
     /// Print one line of JSON once every identity is ready: page, api, gateway, guild, channels, people, personas, backlog, metrics.
     #[arg(long)]
     json: bool,
-    /// Take part in the terminal instead of the browser.
+    /// Take part in the terminal instead of the browser. The log goes into `team.log` of the directory.
     #[arg(long, conflicts_with = "json")]
     terminal: bool,
     /// People in the server; each gets a token of its own.
@@ -67,7 +68,7 @@ pub(super) struct Args {
 
 pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
     let mut setting = read(file.clone(), &args, setting::read_roster)?;
-    telemetry::start_logs(&setting.config.server)?;
+    telemetry::start_logs(&setting.config.server, open_log(&args)?)?;
     let mut ports = Ports::read(&args.dir);
     let sandbox = start_server(&args, &setting.roster, &mut ports).await?;
     // The files here belong in no repository.
@@ -131,6 +132,19 @@ fn read(file: Option<PathBuf>, args: &Args, read_roster: impl Fn(&Config) -> any
     let roster = read_roster(&config)?;
     quieten(&mut config.server);
     Ok(Setting { config, roster, clock: Arc::new(SystemClock) })
+}
+
+/// Where the log goes while the terminal shows the chat.
+fn open_log(args: &Args) -> anyhow::Result<Option<File>> {
+    if !args.terminal {
+        return Ok(None);
+    }
+    let path = args.dir.join("team.log");
+    let open = || {
+        std::fs::create_dir_all(&args.dir)?;
+        File::options().create(true).append(true).open(&path)
+    };
+    open().map(Some).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// On the port that is asked for, or else that of the last start, or else the usual one, or else any.

@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::memory::{Memory, Teacher, short_id};
+use kernel::text::join_with_and;
 
 use super::button::{Choice, MemoryButton};
 use super::knowledge::Outcome;
@@ -51,14 +52,9 @@ pub(super) fn render_knowledge(outcomes: &[Outcome]) -> String {
     let read: Vec<String> =
         outcomes.iter().filter(|outcome| outcome.refusal.is_none()).map(|outcome| Medium::Chat.line_within(&outcome.name, TITLE)).collect();
     let them = if read.len() == 1 { "it" } else { "them" };
-    let read = listed(&read).map(|read| format!("I've read {read}. Ask us about {them} any time."));
+    let read = (!read.is_empty()).then(|| format!("I've read {}. Ask us about {them} any time.", join_with_and(&read)));
     let refused = outcomes.iter().filter_map(|outcome| outcome.refusal.as_deref()).map(|why| Medium::Chat.line_within(why, 300));
     read.into_iter().chain(refused).collect::<Vec<_>>().join("\n")
-}
-
-fn listed(names: &[String]) -> Option<String> {
-    let (last, others) = names.split_last()?;
-    Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
 }
 
 /// An address without what makes it a link, and without its query.

@@ -8,6 +8,7 @@ use kernel::chat::medium::{Medium, shorten};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::text::Mention;
 use kernel::ids::{PersonaSlug, UserId};
+use kernel::text::join_with_and;
 
 use super::button::{Choice, RemindButton};
 use super::model::{Person, Reminder, ReminderState};
@@ -127,10 +128,7 @@ fn render_repeat(timetable: &Timetable) -> String {
         number => number.parse::<usize>().ok().and_then(|number| DAYS.get(number % 7)).copied().unwrap_or(""),
     };
     let days: Vec<_> = days.split(',').map(day).collect();
-    let days = match days.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-        _ => days.concat(),
-    };
+    let days = join_with_and(&days);
     format!("every {days} at {hour:0>2}:{minute:0>2}")
 }
 

@@ -58,7 +58,7 @@ const WISHES: &[&str] = &[
 ];
 
 /// Finds the wish for a standup in a text that says nothing else. `names` are those of the coordinator, who may be called by it; mentions
-/// stand for it too, whomever they call.
+/// stand for it too, since in a standup channel nobody else would answer.
 ///
 /// Every word has to be accounted for: "let's talk about the standup" wants to talk.
 pub(super) fn find_standup_phrase(text: &str, names: &[&str]) -> Option<Phrase> {

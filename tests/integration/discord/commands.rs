@@ -188,10 +188,24 @@ async fn an_answer_is_posted_though_the_interaction_is_gone() {
     let stage = with_commands(Setting::new()).await;
     let general = stage.channel("general");
     let with = RestFault::Status(404);
-    stage.misbehave(Switch::Rest { bot: None, method: Some("POST".to_owned()), path: "/webhooks".to_owned(), times: 1, with });
+    stage.misbehave(Switch::Rest { bot: None, method: Some("PATCH".to_owned()), path: "/webhooks".to_owned(), times: 1, with });
     interact(&stage, &general, 2, "halt", json!([])).await;
     until(|| !stage.memory.calls.lock().unwrap().is_empty(), || "the command was not run".to_owned()).await;
     assert_eq!(answer(&stage, &general).await["content"], "halt");
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_of_which_discord_tells_nothing_is_there_once() {
+    let stage = with_commands(Setting::new()).await;
+    let general = stage.channel("general");
+    let with = RestFault::ResetAfter;
+    stage.misbehave(Switch::Rest { bot: None, method: Some("PATCH".to_owned()), path: "/webhooks".to_owned(), times: 2, with });
+    interact(&stage, &general, 2, "halt", json!([])).await;
+    let edits = || rest(&stage, |exchange| exchange.method == "PATCH" && exchange.path.ends_with("/@original"));
+    until(|| edits().len() == 3, || format!("{} edits", edits().len())).await;
+    assert_eq!(answer(&stage, &general).await["content"], "halt");
+    assert_eq!(stage.history(&general).await.len(), 1);
     stage.close().await;
 }
 

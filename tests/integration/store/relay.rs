@@ -1,6 +1,6 @@
 //! When the relay sends a row, and what it does about one whose attempt was not recorded, because the process died in it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ on_both!(
     a_failed_attempt_is_recorded,
     a_failed_row_is_sent_when_its_wait_is_over,
     a_row_of_which_nobody_told_is_found_in_the_end,
+    a_row_that_lacks_a_permission_outlives_its_process,
 );
 
 /// How long the platform knows a nonce.
@@ -39,6 +40,8 @@ struct Wall {
     posts: Mutex<Vec<(OutboxId, DateTime<Utc>)>>,
     clock: ManualClock,
     is_away: AtomicBool,
+    denies: AtomicBool,
+    denials: AtomicUsize,
 }
 
 impl Wall {
@@ -52,6 +55,10 @@ impl ChatPlatform for Wall {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
         if self.is_away.load(Ordering::Relaxed) {
             return Err(SendError::Unreachable("the wall is away".into()));
+        }
+        if self.denies.load(Ordering::Relaxed) {
+            self.denials.fetch_add(1, Ordering::Relaxed);
+            return Err(SendError::Denied { needs: "chalk".into() });
         }
         let now = self.clock.now();
         let mut posts = self.posts.lock().unwrap();
@@ -105,7 +112,13 @@ impl Stage {
     async fn new(home: &Home, is_away: bool) -> Self {
         let (store, clock, row) = (home.open().await, ManualClock::new(at(0)), line("hello"));
         store.enqueue(std::slice::from_ref(&row), at(0)).await.unwrap();
-        let wall = Arc::new(Wall { posts: Mutex::default(), clock: clock.clone(), is_away: is_away.into() });
+        let wall = Arc::new(Wall {
+            posts: Mutex::default(),
+            clock: clock.clone(),
+            is_away: is_away.into(),
+            denies: false.into(),
+            denials: 0.into(),
+        });
         Self { store, wall, clock, row }
     }
 
@@ -204,5 +217,30 @@ async fn a_row_of_which_nobody_told_is_found_in_the_end(home: &Home) {
         stage.count_posts() == 1
     })
     .await;
+    stop.cancel();
+}
+
+async fn a_row_that_lacks_a_permission_outlives_its_process(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    stage.wall.denies.store(true, Ordering::Relaxed);
+    let stop = CancellationToken::new();
+    let _relay = stage.start(&stop);
+    let held = async || stage.store.list_held(10).await.unwrap().1;
+    eventually("it is held", || async { held().await == 1 }).await;
+    stop.cancel();
+    assert_eq!((stage.count_posts(), stage.store.next_pending(&stage.row.channel, at(0)).await.unwrap()), (0, None));
+
+    let stop = CancellationToken::new();
+    let relay = stage.start(&stop);
+    relay.permissions_changed();
+    // Still denied.
+    eventually("it is held again", || async {
+        let row = stage.store.list_held(10).await.unwrap().0;
+        row.len() == 1 && stage.wall.denials.load(Ordering::Relaxed) == 2
+    })
+    .await;
+    stage.wall.denies.store(false, Ordering::Relaxed);
+    relay.permissions_changed();
+    eventually("it is posted", || async { stage.count_posts() == 1 && held().await == 0 }).await;
     stop.cancel();
 }

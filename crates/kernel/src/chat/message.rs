@@ -78,7 +78,7 @@ pub struct Author {
     pub roles: Vec<String>,
 }
 
-/// Stands among the roles of whoever may manage the server.
+/// A role of those who may manage the server.
 pub const SERVER_MANAGER: &str = "server-manager";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,6 +24,15 @@ pub fn without_invisible(text: &str) -> String {
     if text.contains(is_invisible) { text.chars().filter(|c| !is_invisible(*c)).collect() } else { text.to_owned() }
 }
 
+/// "a, b and c". Empty without words.
+pub fn join_with_and(words: &[impl AsRef<str>]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 /// Normalises a name for comparison: no invisible characters, lower case, no `@`, trimmed.
 pub fn fold_name(name: &str) -> String {
     without_invisible(name).trim().trim_start_matches('@').to_lowercase()

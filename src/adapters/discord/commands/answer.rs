@@ -16,9 +16,6 @@ use kernel::ids::{ChannelId, UserId};
 /// The message flag for "only visible to the caller".
 const EPHEMERAL: u64 = 64;
 
-/// How often an answer is tried through the interaction.
-const ATTEMPTS: u32 = 3;
-
 /// An interaction that is not answered yet.
 pub(super) struct Pending {
     application: serenity::ApplicationId,
@@ -100,9 +97,10 @@ fn fault() -> CommandReply {
     CommandReply::refused(text)
 }
 
-/// Posts a follow-up while the interaction is valid, and a normal message after that.
+/// Posts through the interaction while it is valid, and a normal message after that.
 async fn post(interactions: &Interactions, pending: &Pending, reply: &CommandReply) -> Result<(), Failure> {
-    if reply.ephemeral && pending.promised == Promised::Answer(Audience::Everybody) {
+    let changes_audience = reply.ephemeral && pending.promised == Promised::Answer(Audience::Everybody);
+    if changes_audience {
         // It is deleted by itself once the interaction is over.
         if let Err(failure) = retract(interactions, pending).await {
             tracing::debug!(channel = %pending.channel, %failure, "the sign of thinking could not be taken away");
@@ -112,16 +110,20 @@ async fn post(interactions: &Interactions, pending: &Pending, reply: &CommandRep
     let chunks = TEXT.split(&TEXT.lay_out(text.trim()));
     for (index, chunk) in chunks.iter().enumerate() {
         let files = if index + 1 == chunks.len() { files.as_slice() } else { &[] };
-        match follow_up_patiently(interactions, pending, reply, (chunk, files)).await {
+        let fills_in = index == 0 && pending.promised != Promised::Nothing && !changes_audience;
+        let posted = if fills_in {
+            fill_in(interactions, pending, (chunk, files)).await
+        } else {
+            follow_up(interactions, pending, reply, (chunk, files)).await
+        };
+        match posted {
             Ok(()) => {}
             // A private answer is never posted publicly.
-            Err(Failure::Refused { .. } | Failure::Unreachable(_)) if pending.is_private(reply) => {
+            Err(Failure::Refused { .. }) if pending.is_private(reply) => {
                 let direct = interactions.rest.open_direct(&interactions.credential, &pending.person).await?;
                 interactions.rest.say(&interactions.credential, &from_discord(direct.id), chunk, files).await?;
             }
-            Err(Failure::Refused { .. } | Failure::Unreachable(_)) => {
-                interactions.rest.say(&interactions.credential, &pending.channel, chunk, files).await?;
-            }
+            Err(Failure::Refused { .. }) => interactions.rest.say(&interactions.credential, &pending.channel, chunk, files).await?,
             Err(failure) => return Err(failure),
         }
     }
@@ -144,29 +146,25 @@ fn screen(interactions: &Interactions, pending: &Pending, reply: &CommandReply) 
     message
 }
 
-/// Tries again a few times while Discord does not answer. A second copy is better than no answer.
-async fn follow_up_patiently(
-    interactions: &Interactions,
-    pending: &Pending,
-    reply: &CommandReply,
-    part: (&str, &[OutboundFile]),
-) -> Result<(), Failure> {
-    let mut pause = interactions.timing.first_pause;
-    for _ in 0..ATTEMPTS {
-        if pending.asked.elapsed() >= interactions.timing.interaction {
-            break;
-        }
-        match follow_up(interactions, pending, reply, part).await {
+/// Replaces "thinking …". An edit can be repeated without a second message, so this is tried until the interaction is over.
+async fn fill_in(interactions: &Interactions, pending: &Pending, (text, files): (&str, &[OutboundFile])) -> Result<(), Failure> {
+    let timing = &interactions.timing;
+    let payload = json!({ "content": written(text), "allowed_mentions": { "parse": [] } });
+    let mut pause = timing.first_pause;
+    while pending.asked.elapsed() < timing.interaction {
+        let call = Call::patch(pending.original()).body(payload.clone(), files).by_path_token();
+        match interactions.rest.call(&interactions.credential, call).await {
+            Ok(_) => return Ok(()),
             Err(Failure::Unreachable(reason)) => {
                 tracing::debug!(reason, "the answer to a command is posted again");
                 tokio::time::sleep(pause).await;
-                pause *= 2;
+                pause = (pause * 2).min(timing.longest_pause);
             }
             Err(Failure::RateLimited(wait)) => tokio::time::sleep(wait).await,
-            followed => return followed,
+            Err(failure) => return Err(failure),
         }
     }
-    Err(Failure::Unreachable("the interaction is over".to_owned()))
+    Err(Failure::refused("its time is over"))
 }
 
 /// Deletes the public "thinking …" message. Discord gives the first answer the visibility of the acknowledgement, so a private answer needs
@@ -183,6 +181,7 @@ async fn retire_buttons(interactions: &Interactions, pending: &Pending) -> Resul
     Ok(())
 }
 
+/// Posts a further message. It is not repeated when no answer came, because it may have been posted.
 async fn follow_up(
     interactions: &Interactions,
     pending: &Pending,
@@ -192,6 +191,12 @@ async fn follow_up(
     let flags = if reply.ephemeral || pending.promised == Promised::Answer(Audience::Caller) { EPHEMERAL } else { 0 };
     let payload = json!({ "content": written(text), "flags": flags, "allowed_mentions": { "parse": [] } });
     let path = format!("/webhooks/{}/{}", pending.application, pending.token.expose_secret());
-    interactions.rest.call(&interactions.credential, Call::post(path).body(payload, files).by_path_token()).await?;
-    Ok(())
+    while pending.asked.elapsed() < interactions.timing.interaction {
+        let call = Call::post(path.clone()).body(payload.clone(), files).by_path_token();
+        match interactions.rest.call(&interactions.credential, call).await {
+            Err(Failure::RateLimited(wait)) => tokio::time::sleep(wait).await,
+            posted => return posted.map(drop),
+        }
+    }
+    Err(Failure::refused("its time is over"))
 }

@@ -173,7 +173,7 @@ impl Reason {
             Self::NoAnswerWanted => "only an emoji, thanks or agreement",
             Self::TooOld => "it is older than what is answered after a pause",
             Self::Deleted => "it was deleted",
-            Self::Standup => "in a standup channel whoever is addressed answers, or the coordinator what is asked or requested",
+            Self::Standup => "in a standup channel the coordinator answers what is asked or requested",
             Self::Taken => "another feature takes it",
             Self::Mentioned => "mentioned by account",
             Self::Named => "named first in the text",

@@ -49,7 +49,7 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
     Ok(())
 }
 
-/// Where nobody is listed, whoever may manage the server.
+/// Where nobody is listed, those who may manage the server.
 fn is_operator(author: &Author, operators: &[String]) -> bool {
     if operators.is_empty() {
         return author.roles.iter().any(|role| role == SERVER_MANAGER);

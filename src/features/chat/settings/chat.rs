@@ -26,7 +26,7 @@ settings! {
         allowed_channels: Vec<String> = Vec::new(), "Channels, by name or id, in which the team listens. Empty: all.";
         allowed_users: Vec<UserId> = Vec::new(), "People who are heard. Empty: everybody.";
         operators: Vec<String> = Vec::new(),
-            "Ids of users and roles that may use commands which change something. Empty: whoever may manage the server (in the sandbox: everybody).";
+            "Ids of users and roles that may use commands which change something. Empty: those who may manage the server (in the sandbox: everybody).";
         allowed_bots: Vec<UserId> = Vec::new(), "Foreign bots that may speak to a persona by mentioning it.";
         channels: ChannelRules = ChannelRules::default(), by ChannelRules::read;
     }

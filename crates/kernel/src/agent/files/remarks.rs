@@ -2,6 +2,7 @@
 
 use crate::agent::offline::wording::foreign;
 use crate::chat::text::Subtext;
+use crate::text::join_with_and;
 
 /// The most files that a sentence names.
 const NAMED: usize = 3;
@@ -42,8 +43,7 @@ fn listed(mut parts: Vec<String>) -> Option<String> {
     if more > 0 {
         parts.push(format!("{more} more"));
     }
-    let last = parts.pop()?;
-    Some(if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) })
+    (!parts.is_empty()).then(|| join_with_and(&parts))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::agent::{AnswerVerdict, SpeechAct};
 use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
 use crate::memory::retrieval::{Hit, Query, cut, headings_of, terms_of};
+use crate::text::join_with_and;
 use crate::time_phrase::TimeRange;
 
 /// The most characters of a quotation, the most quotations, and the most characters in total: one message.
@@ -209,14 +210,7 @@ fn quoted(words: &[String]) -> String {
 fn listed(names: &[String]) -> String {
     match names.get(..5).filter(|_| names.len() > 5) {
         Some(shown) => format!("{} and {} more", shown.join(", "), names.len() - 5),
-        None => join(names),
-    }
-}
-
-fn join(names: &[String]) -> String {
-    match names {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        names => names.concat(),
+        None => join_with_and(names),
     }
 }
 
@@ -244,7 +238,7 @@ pub(super) fn is_about_whole(asked: &OfflineQuestion<'_>, topic: &Query) -> bool
 pub(super) fn receive(asked: &OfflineQuestion<'_>) -> Draft {
     let names: Vec<String> = asked.files.list_meant().map(|(file, _)| foreign(&file.name, 100)).collect();
     let them = if names.len() == 1 { "it" } else { "them" };
-    let mut draft = Draft::from(format!("I've read {}. Ask me about {them} and I'll quote from {them}.", join(&names)));
+    let mut draft = Draft::from(format!("I've read {}. Ask me about {them} and I'll quote from {them}.", join_with_and(&names)));
     draft.sources = names;
     draft
 }

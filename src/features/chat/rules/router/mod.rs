@@ -1,11 +1,12 @@
 //! Decides who answers a person's message (CHAT-7). Pure: one decision per message, with its reason.
 
+mod speech;
+
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::{AskRequest, Decision, Reason};
 use crate::features::chat::model::talk::RecentTalk;
 use crate::features::chat::settings::{ChatSettings, FallbackAnswer};
-use kernel::agent::SpeechAct;
 use kernel::chat::attachments;
 use kernel::chat::message::{AuthorKind, ChannelKind, InboundMessage, Place, ReplyTo};
 use kernel::chat::text::find_mention;
@@ -13,11 +14,15 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{without_invisible, without_quotes_and_code};
 
-use crate::features::chat::rules::addressing::{Addressed, Names, calls_a_stranger, spoken};
+use crate::features::chat::rules::addressing::{Addressed, Names, calls_a_stranger};
 use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
 use crate::features::chat::rules::intent;
 use crate::features::chat::rules::sentence::{Sentence, sentences};
+
+use speech::after_addressees;
+pub(crate) use speech::{Calls, find_calls, find_speech_act, only_tells};
+pub use speech::{is_stop, speaks_to_a_persona};
 
 /// The binding of a channel where nobody answers a message without an addressee.
 pub const LISTEN_ONLY: &str = "listen";
@@ -116,77 +121,6 @@ fn find_unsure(arrival: &Arrival<'_>, reading: &Reading<'_>, names: &Names<'_>, 
         Some(persona) if decision.reason == Reason::Silence => Some(persona.clone()).filter(|_| may_want()),
         _ => (!recent.is_among_people && may_want()).then(|| arrival.roster.coordinator().slug.clone()),
     }
-}
-
-/// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince". Not what is
-/// said to another person.
-pub fn is_stop(text: &str, phrases: &[String], roster: &Roster, accounts: &Accounts) -> bool {
-    let (spoken, names) = (spoken(text), Names::new(roster, accounts, &[], ""));
-    let text = sentences(&spoken);
-    intent::is_stop(&text, phrases, &names) && !names.speaks_only_to_others(&text)
-}
-
-/// Whom a text calls by name. A call begins a new burst.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Calls {
-    Nobody,
-    Personas(Vec<PersonaSlug>),
-    /// The team or somebody else, or it wants a persona to be asked.
-    Other,
-}
-
-impl Calls {
-    pub(crate) fn is_of_personas(&self) -> bool {
-        matches!(self, Self::Personas(_))
-    }
-}
-
-pub(crate) fn find_calls(text: &str, roster: &Roster, accounts: &Accounts) -> Calls {
-    let spoken = spoken(text);
-    let addressed = Names::new(roster, accounts, &[], "").find_addressed(&sentences(&spoken));
-    match () {
-        () if addressed.team || addressed.others || find_ask(&spoken).is_some() => Calls::Other,
-        () if addressed.personas.is_empty() => Calls::Nobody,
-        () => Calls::Personas(addressed.personas),
-    }
-}
-
-/// Whether a text only tells something: it asks nothing, wants nothing done, and is no greeting or thanks.
-pub(crate) fn only_tells(text: &str, roster: &Roster) -> bool {
-    let (spoken, accounts) = (spoken(text), Accounts::default());
-    let names = Names::new(roster, &accounts, &[], &spoken);
-    let said = after_addressees(&spoken, names.find_addressed(&sentences(&spoken)).rest);
-    let sentences = sentences(said);
-    let wants = find_ask(said).is_some() || intent::is_question(&sentences) || intent::is_request(&sentences);
-    !(wants || intent::is_greeting(&sentences) || intent::is_thanks(&sentences, &names))
-}
-
-/// What a text does to whom it is said: the question and the request come before what else it tells.
-pub(crate) fn find_speech_act(text: &str, roster: &Roster) -> SpeechAct {
-    let (spoken, accounts) = (spoken(text), Accounts::default());
-    let names = Names::new(roster, &accounts, &[], &spoken);
-    let said = after_addressees(&spoken, names.find_addressed(&sentences(&spoken)).rest);
-    let sentences = sentences(said);
-    match () {
-        () if intent::is_question(&sentences) => SpeechAct::Question,
-        () if find_ask(said).is_some() || intent::is_request(&sentences) || intent::is_imperative(&sentences) => SpeechAct::Request,
-        () if intent::is_greeting(&sentences) || intent::is_thanks(&sentences, &names) => SpeechAct::Other,
-        () if intent::is_statement(&sentences) => SpeechAct::Statement,
-        () => SpeechAct::Other,
-    }
-}
-
-/// Whether a text is said to a persona, whatever it is about: it begins with its name, or is a question and nothing else.
-pub fn speaks_to_a_persona(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
-    let spoken = spoken(text);
-    let sentences = sentences(&spoken);
-    let asks = matches!(sentences.as_slice(), [only] if only.asks);
-    asks || !Names::new(roster, accounts, &[], &spoken).find_addressed(&sentences).leading.is_empty()
-}
-
-/// What a text says once it has named whom it is for.
-fn after_addressees(text: &str, end: usize) -> &str {
-    text[end..].trim_start_matches(|c: char| !c.is_alphanumeric() && !"@<\"“".contains(c))
 }
 
 /// The content of a message, parsed once for all rules.

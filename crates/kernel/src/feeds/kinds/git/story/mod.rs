@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::feeds::{FeedItem, FeedQuery, Value};
+use crate::text::join_with_and;
 
 /// The most names of a list. The rest is counted.
 const AUTHORS: usize = 3;
@@ -247,8 +248,7 @@ fn join(ranked: &[(String, usize)], most: usize, one: &str, many: &str) -> Strin
     if others > 0 {
         told.push(format!("{others} {}", if others == 1 { one } else { many }));
     }
-    let last = told.pop().unwrap_or_default();
-    if told.is_empty() { last } else { format!("{} and {last}", told.join(", ")) }
+    join_with_and(&told)
 }
 
 /// How many commits there were at the end of each day from `since` to `until`, but not before the first one. `times` are those of the commits

@@ -1,3 +1,5 @@
+mod held;
+
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -34,10 +36,6 @@ const AGAIN: Duration = Duration::from_secs(2);
 /// Waits between attempts double from the first to the last of these.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_mins(1);
-
-/// Waits for a permission double from the first to the last of these. Each refusal counts towards a ban of this address.
-const FIRST_LOOK: Duration = Duration::from_mins(5);
-const LAST_LOOK: Duration = Duration::from_hours(1);
 
 /// After this time a message is given up, because it is outdated.
 const GIVE_UP_AFTER: chrono::Duration = chrono::Duration::hours(24);
@@ -163,16 +161,6 @@ impl Relay {
         self.inner.undelivered.subscribe()
     }
 
-    /// Has the rows tried again that were refused for want of a permission.
-    pub fn permissions_changed(&self) {
-        let mut next = self.next_look();
-        if next.is_some() {
-            *next = Some(DateTime::<Utc>::MIN_UTC);
-            drop(next);
-            self.inner.delayed.notify_one();
-        }
-    }
-
     /// What a message of this platform can hold.
     pub fn text_format(&self) -> TextFormat {
         self.inner.platform.text_format()
@@ -180,10 +168,6 @@ impl Relay {
 
     fn busy(&self) -> MutexGuard<'_, HashMap<ChannelId, Wakeup>> {
         self.inner.busy.lock().expect("no code panics while it holds the busy channels")
-    }
-
-    fn next_look(&self) -> MutexGuard<'_, Option<DateTime<Utc>>> {
-        self.inner.next_look.lock().expect("no code panics while it holds the time")
     }
 
     async fn sweep(self) {
@@ -208,23 +192,6 @@ impl Relay {
                 () = self.inner.delayed.notified() => {}
             }
         }
-    }
-
-    /// Has held rows tried again whose wait is over.
-    async fn release_held(&self) -> Result<(), StoreError> {
-        let now = self.inner.clock.now();
-        let due = *self.next_look();
-        let Some(due) = due.filter(|due| *due <= now) else { return Ok(()) };
-        let all = due == DateTime::<Utc>::MIN_UTC;
-        // Long enough for any wait.
-        let until = if all { now + GIVE_UP_AFTER } else { now };
-        let next = self.inner.store.release_held(until, now).await?;
-        let mut known = self.next_look();
-        // A row may have been held meanwhile, or permissions may have changed again.
-        if *known == Some(due) {
-            *known = next;
-        }
-        Ok(())
     }
 
     /// Sends what is due, and returns when to look again.
@@ -375,24 +342,6 @@ impl Relay {
                 Ok(false)
             }
         }
-    }
-
-    /// Keeps a row until the permission is there.
-    async fn hold(&self, row: &OutboxRow, needs: String) -> Result<(), StoreError> {
-        let message = &row.message;
-        let (outbox, persona, channel) = (&message.id, &message.persona, &message.channel);
-        tracing::warn!(%outbox, %persona, %channel, needs, "a permission is missing; the message waits for it");
-        metrics::counter!("teamroom_messages_held_total", "persona" => persona.to_string()).increment(1);
-        let end = row.created_at + GIVE_UP_AFTER + chrono::Duration::seconds(1);
-        let next = (self.inner.clock.now() + doubled(FIRST_LOOK, row.attempts, LAST_LOOK)).min(end);
-        self.inner.store.record_held(row, next, &needs).await?;
-        {
-            let mut look = self.next_look();
-            *look = Some(look.map_or(next, |known| known.min(next)));
-        }
-        self.inner.delayed.notify_one();
-        self.report(message, Obstacle::Held { needs });
-        Ok(())
     }
 
     async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {

@@ -1,8 +1,10 @@
 //! Answers questions as a persona: with a model if one is configured, otherwise with the offline composer.
 
+mod composed;
+mod models;
+
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -12,25 +14,23 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::ask_tool::{self, AskAgent, Colleagues};
 use crate::agent::context::{ContextBudget, ContextInput};
 use crate::agent::journal::{Journal, JournalEntry};
-use crate::agent::offline::{OfflineAnswer, OfflineQuestion};
 use crate::agent::run::{InChat, Limits, OwnTool, Prompt, Reply, Run, Runner, Tools, addresses_in};
 use crate::agent::surroundings::{Refers, Surroundings};
-use crate::agent::{AnswerVerdict, Readings, RunError, context, offline, prompt};
+use crate::agent::{Readings, RunError, context, prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::FileText;
 use crate::chat::text::Subtext;
 use crate::db::Database;
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::llm::Structured;
-use crate::memory::{Memory, MemoryKind, MemorySource, Recall, Scope, Teacher};
+use crate::memory::{MemoryKind, MemorySource, Recall, Scope, Teacher};
 use crate::money::{Allowance, Purpose};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::tools::AskedBy;
 
-/// The most lessons on the question's subject in a prompt, and the most memories for the composer.
+/// The most lessons on the question's subject in a prompt.
 const LESSONS: usize = 5;
-const MEMORIES: usize = 8;
 
 /// The most summaries of what was said before the transcript.
 const SPANS: u32 = 5;
@@ -38,9 +38,6 @@ const SPANS: u32 = 5;
 /// The most older messages and parts of documents in a prompt.
 const HEARD: usize = 6;
 const HEARD_KINDS: &[MemoryKind] = &[MemoryKind::Conversation, MemoryKind::Document];
-
-/// How often a channel is told that the team has no model.
-const OFFLINE_NOTICE_EVERY: Duration = Duration::from_hours(24);
 
 pub struct Agents {
     pub runner: Runner,
@@ -211,107 +208,6 @@ impl Agents {
         Ok(if question.purpose == Purpose::Step { reply } else { with_notes(reply) })
     }
 
-    /// The state of the language models in one line, for `/status`.
-    pub fn describe_models(&self) -> String {
-        if self.is_offline() {
-            return "No language model is connected. Answers come from feeds and files only.".into();
-        }
-        let providers: Vec<_> = self
-            .runner
-            .models
-            .status()
-            .into_iter()
-            .map(|provider| {
-                let lacks = provider.lacks.iter().map(|(model, lacks)| format!("; {model} works without {}", join_words(lacks)));
-                let lacks = lacks.collect::<Vec<_>>().concat();
-                let trouble = provider
-                    .last_error
-                    .map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", self.roster.show_time(at)));
-                format!(
-                    "{} ({}; {} of {} calls under way{lacks}{trouble})",
-                    provider.name,
-                    provider.models.join(", "),
-                    provider.in_flight,
-                    provider.parallel
-                )
-            })
-            .collect();
-        let prices = self.describe_unpriced().map_or(String::new(), |unpriced| format!(" {unpriced}"));
-        format!("Language models: {}.{prices}", providers.join("; "))
-    }
-
-    /// Which models have no known price, and what follows. None if each has one.
-    pub fn describe_unpriced(&self) -> Option<String> {
-        let unpriced: Vec<&str> = self.runner.models.unpriced().iter().map(String::as_str).collect();
-        let example = unpriced.first()?.split_once('/')?.1;
-        Some(format!(
-            "The price of {} is not known, so its cost is missing in all sums and a limit on tokens applies. Add [models.prices.\"{example}\"] to teamroom.toml.",
-            join_words(&unpriced)
-        ))
-    }
-
-    async fn compose(&self, persona: &Persona, question: &Question<'_>) -> Result<Reply, RunError> {
-        if let Some(journal) = question.journal
-            && let Some(reply) = find_reply(journal.read().await?)
-        {
-            return Ok(reply);
-        }
-        let (composed, now) = self.compose_answer(persona, question).await?;
-        let mut text = composed.text;
-        let key = format!("offline:{}", question.channel.map_or("terminal", ChannelId::as_str));
-        // Answers for work items appear in reports, where the notice does not belong.
-        if question.purpose != Purpose::Step && self.store.claim_notice(&key, now, OFFLINE_NOTICE_EVERY).await? {
-            text.push('\n');
-            text.push_str(offline::EXPLANATION);
-        }
-        self.keep_composed(question, text, composed.verdict).await
-    }
-
-    /// Answers from feeds and files while no model answers, and says so. Where these say nothing, the error stands.
-    async fn stand_in(&self, persona: &Persona, question: &Question<'_>, error: RunError) -> Result<Reply, RunError> {
-        let (composed, _) = self.compose_answer(persona, question).await?;
-        if composed.sources.is_empty() || composed.verdict == AnswerVerdict::DoesNotKnow {
-            return Err(error);
-        }
-        tracing::warn!(subject = question.subject, %error, "no model answered, so feeds and files do");
-        let why = Subtext(format!("No language model answered: {}. {}", error.in_short(), error.remedy()));
-        self.keep_composed(question, format!("{}\n{why}", composed.text), composed.verdict).await
-    }
-
-    async fn compose_answer(&self, persona: &Persona, question: &Question<'_>) -> Result<(OfflineAnswer, DateTime<Utc>), RunError> {
-        let Surroundings { now, question: text, transcript, refers, files, .. } = self.look_around(question, false).await?;
-        let asked = recall(persona, question, MEMORIES + question.answered.len(), now).everything();
-        let mut memories: Vec<Memory> = self.store.recall(&asked).await?;
-        memories.retain(|memory| memory.message().is_none_or(|message| !question.answered.contains(message)));
-        self.store.record_used(&memories, now).await?;
-        let composed = offline::compose(&OfflineQuestion {
-            persona,
-            roster: &self.roster,
-            text: &text,
-            act: question.act,
-            notes: &refers.notes,
-            files: &files,
-            transcript: &transcript,
-            memories: &memories,
-            feeds: self.readings.feeds_of(&persona.slug),
-            now,
-        })
-        .await;
-        Ok((composed, now))
-    }
-
-    async fn keep_composed(&self, question: &Question<'_>, text: String, verdict: AnswerVerdict) -> Result<Reply, RunError> {
-        let text = self.runner.redact(text, question.subject);
-        if let Some(journal) = question.journal {
-            let replied = JournalEntry::Replied { text: text.clone(), calls: Vec::new(), model: String::new() };
-            let judged = JournalEntry::Judged { verdict, model: String::new() };
-            if !journal.append(&[replied, judged], self.runner.clock.now()).await? {
-                return Err(RunError::Lost);
-            }
-        }
-        Ok(Reply { verdict: Some(verdict), ..Reply::plain(text) })
-    }
-
     async fn build_prompt(&self, persona: &Persona, question: &Question<'_>, around: Surroundings) -> Result<Prompt, RunError> {
         let Surroundings { now, question: text, transcript, refers, files, annotations, .. } = around;
         let read = self.readings.read(&persona.slug).await;
@@ -350,15 +246,6 @@ impl Agents {
         });
         tracing::debug!(subject = question.subject, persona = %persona.slug, sections = ?built.sections, "prompt");
         Ok(built.prompt)
-    }
-}
-
-/// "a, b and c"
-fn join_words(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [before @ .., last] => format!("{} and {last}", before.join(", ")),
     }
 }
 

@@ -1,0 +1,87 @@
+//! Answers from feeds and files: where no model is connected, and where none answers.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::{find_reply, recall};
+use crate::agent::journal::JournalEntry;
+use crate::agent::offline::{OfflineAnswer, OfflineQuestion};
+use crate::agent::run::Reply;
+use crate::agent::surroundings::Surroundings;
+use crate::agent::{Agents, AnswerVerdict, Question, RunError, offline};
+use crate::chat::text::Subtext;
+use crate::ids::ChannelId;
+use crate::memory::Memory;
+use crate::money::Purpose;
+use crate::persona::Persona;
+
+/// The most memories that are looked at.
+const MEMORIES: usize = 8;
+
+/// How often a channel is told that the team has no model.
+const OFFLINE_NOTICE_EVERY: Duration = Duration::from_hours(24);
+
+impl Agents {
+    pub(super) async fn compose(&self, persona: &Persona, question: &Question<'_>) -> Result<Reply, RunError> {
+        if let Some(journal) = question.journal
+            && let Some(reply) = find_reply(journal.read().await?)
+        {
+            return Ok(reply);
+        }
+        let (composed, now) = self.compose_answer(persona, question).await?;
+        let mut text = composed.text;
+        let key = format!("offline:{}", question.channel.map_or("terminal", ChannelId::as_str));
+        // Answers for work items appear in reports, where the notice does not belong.
+        if question.purpose != Purpose::Step && self.store.claim_notice(&key, now, OFFLINE_NOTICE_EVERY).await? {
+            text.push('\n');
+            text.push_str(offline::EXPLANATION);
+        }
+        self.keep_composed(question, text, composed.verdict).await
+    }
+
+    /// Answers from feeds and files while no model answers, and says so. Where these say nothing, the error stands.
+    pub(super) async fn stand_in(&self, persona: &Persona, question: &Question<'_>, error: RunError) -> Result<Reply, RunError> {
+        let (composed, _) = self.compose_answer(persona, question).await?;
+        if composed.sources.is_empty() || composed.verdict == AnswerVerdict::DoesNotKnow {
+            return Err(error);
+        }
+        tracing::warn!(subject = question.subject, %error, "no model answered, so feeds and files do");
+        let why = Subtext(format!("No language model answered: {}. {}", error.in_short(), error.remedy()));
+        self.keep_composed(question, format!("{}\n{why}", composed.text), composed.verdict).await
+    }
+
+    async fn compose_answer(&self, persona: &Persona, question: &Question<'_>) -> Result<(OfflineAnswer, DateTime<Utc>), RunError> {
+        let Surroundings { now, question: text, transcript, refers, files, .. } = self.look_around(question, false).await?;
+        let asked = recall(persona, question, MEMORIES + question.answered.len(), now).everything();
+        let mut memories: Vec<Memory> = self.store.recall(&asked).await?;
+        memories.retain(|memory| memory.message().is_none_or(|message| !question.answered.contains(message)));
+        self.store.record_used(&memories, now).await?;
+        let composed = offline::compose(&OfflineQuestion {
+            persona,
+            roster: &self.roster,
+            text: &text,
+            act: question.act,
+            notes: &refers.notes,
+            files: &files,
+            transcript: &transcript,
+            memories: &memories,
+            feeds: self.readings.feeds_of(&persona.slug),
+            now,
+        })
+        .await;
+        Ok((composed, now))
+    }
+
+    async fn keep_composed(&self, question: &Question<'_>, text: String, verdict: AnswerVerdict) -> Result<Reply, RunError> {
+        let text = self.runner.redact(text, question.subject);
+        if let Some(journal) = question.journal {
+            let replied = JournalEntry::Replied { text: text.clone(), calls: Vec::new(), model: String::new() };
+            let judged = JournalEntry::Judged { verdict, model: String::new() };
+            if !journal.append(&[replied, judged], self.runner.clock.now()).await? {
+                return Err(RunError::Lost);
+            }
+        }
+        Ok(Reply { verdict: Some(verdict), ..Reply::plain(text) })
+    }
+}

@@ -1,0 +1,45 @@
+//! What people are told of the language models.
+
+use crate::agent::Agents;
+use crate::text::join_with_and;
+
+impl Agents {
+    /// The state of the language models in one line, for `/status`.
+    pub fn describe_models(&self) -> String {
+        if self.is_offline() {
+            return "No language model is connected. Answers come from feeds and files only.".into();
+        }
+        let providers: Vec<_> = self
+            .runner
+            .models
+            .status()
+            .into_iter()
+            .map(|provider| {
+                let lacks = provider.lacks.iter().map(|(model, lacks)| format!("; {model} works without {}", join_with_and(lacks)));
+                let lacks = lacks.collect::<Vec<_>>().concat();
+                let trouble = provider
+                    .last_error
+                    .map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", self.roster.show_time(at)));
+                format!(
+                    "{} ({}; {} of {} calls under way{lacks}{trouble})",
+                    provider.name,
+                    provider.models.join(", "),
+                    provider.in_flight,
+                    provider.parallel
+                )
+            })
+            .collect();
+        let prices = self.describe_unpriced().map_or(String::new(), |unpriced| format!(" {unpriced}"));
+        format!("Language models: {}.{prices}", providers.join("; "))
+    }
+
+    /// Which models have no known price, and what follows. None if each has one.
+    pub fn describe_unpriced(&self) -> Option<String> {
+        let unpriced: Vec<&str> = self.runner.models.unpriced().iter().map(String::as_str).collect();
+        let example = unpriced.first()?.split_once('/')?.1;
+        Some(format!(
+            "The price of {} is not known, so its cost is missing in all sums and a limit on tokens applies. Add [models.prices.\"{example}\"] to teamroom.toml.",
+            join_with_and(&unpriced)
+        ))
+    }
+}

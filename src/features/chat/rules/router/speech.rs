@@ -1,0 +1,108 @@
+//! What a text says and to whom, wherever it stands.
+
+use crate::features::chat::rules::addressing::{Names, spoken};
+use crate::features::chat::rules::ask_phrase::find_ask;
+use crate::features::chat::rules::intent;
+use crate::features::chat::rules::sentence::sentences;
+use kernel::agent::SpeechAct;
+use kernel::ids::PersonaSlug;
+use kernel::persona::roster::{Accounts, Roster};
+
+/// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince". Not what is
+/// said to another person.
+pub fn is_stop(text: &str, phrases: &[String], roster: &Roster, accounts: &Accounts) -> bool {
+    let (spoken, names) = (spoken(text), Names::new(roster, accounts, &[], ""));
+    let text = sentences(&spoken);
+    intent::is_stop(&text, phrases, &names) && !names.speaks_only_to_others(&text)
+}
+
+/// Whom a text calls by name. A call begins a new burst.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Calls {
+    Nobody,
+    Personas(Vec<PersonaSlug>),
+    /// The team or somebody else, or it wants a persona to be asked.
+    Other,
+}
+
+impl Calls {
+    pub(crate) fn is_of_personas(&self) -> bool {
+        matches!(self, Self::Personas(_))
+    }
+}
+
+pub(crate) fn find_calls(text: &str, roster: &Roster, accounts: &Accounts) -> Calls {
+    let spoken = spoken(text);
+    let addressed = Names::new(roster, accounts, &[], "").find_addressed(&sentences(&spoken));
+    match () {
+        () if addressed.team || addressed.others || find_ask(&spoken).is_some() => Calls::Other,
+        () if addressed.personas.is_empty() => Calls::Nobody,
+        () => Calls::Personas(addressed.personas),
+    }
+}
+
+/// Whether a text only tells something: it asks nothing, wants nothing done, and is no greeting or thanks.
+pub(crate) fn only_tells(text: &str, roster: &Roster) -> bool {
+    let (spoken, accounts) = (spoken(text), Accounts::default());
+    let names = Names::new(roster, &accounts, &[], &spoken);
+    let said = after_addressees(&spoken, names.find_addressed(&sentences(&spoken)).rest);
+    let sentences = sentences(said);
+    let wants = find_ask(said).is_some() || intent::is_question(&sentences) || intent::is_request(&sentences);
+    !(wants || intent::is_greeting(&sentences) || intent::is_thanks(&sentences, &names))
+}
+
+/// What a text does to whom it is said: the question and the request come before what else it tells.
+pub(crate) fn find_speech_act(text: &str, roster: &Roster) -> SpeechAct {
+    let (spoken, accounts) = (spoken(text), Accounts::default());
+    let names = Names::new(roster, &accounts, &[], &spoken);
+    let said = after_addressees(&spoken, names.find_addressed(&sentences(&spoken)).rest);
+    let sentences = sentences(said);
+    match () {
+        () if intent::is_question(&sentences) => SpeechAct::Question,
+        () if find_ask(said).is_some() || intent::is_request(&sentences) || intent::is_imperative(&sentences) => SpeechAct::Request,
+        () if intent::is_greeting(&sentences) || intent::is_thanks(&sentences, &names) => SpeechAct::Other,
+        () if intent::is_statement(&sentences) => SpeechAct::Statement,
+        () => SpeechAct::Other,
+    }
+}
+
+/// Whether a text is said to a persona, whatever it is about: it begins with its name, or is a question and nothing else.
+pub fn speaks_to_a_persona(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
+    let spoken = spoken(text);
+    let sentences = sentences(&spoken);
+    let asks = matches!(sentences.as_slice(), [only] if only.asks);
+    asks || !Names::new(roster, accounts, &[], &spoken).find_addressed(&sentences).leading.is_empty()
+}
+
+/// What a text says once it has named whom it is for.
+pub(super) fn after_addressees(text: &str, end: usize) -> &str {
+    text[end..].trim_start_matches(|c: char| !c.is_alphanumeric() && !"@<\"“".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::testing::roster as sample;
+
+    #[test]
+    fn what_a_text_does_is_told_by_its_form() {
+        let roster = sample::roster();
+        for (text, act) in [
+            ("kelly, this stays here: the budget is 40000", SpeechAct::Statement),
+            ("vince, we spent too much", SpeechAct::Statement),
+            ("Kelly, wir fangen später an", SpeechAct::Statement),
+            ("vince, das Budget ist zu klein", SpeechAct::Statement),
+            ("kelly, el presupuesto es pequeño", SpeechAct::Statement),
+            ("vince, costs this week", SpeechAct::Other),
+            ("kelly", SpeechAct::Other),
+            ("good morning kelly", SpeechAct::Other),
+            ("vince, is the budget 40000?", SpeechAct::Question),
+            ("how much is left", SpeechAct::Question),
+            ("kelly, the build is red. can you look?", SpeechAct::Question),
+            ("kelly, check the build", SpeechAct::Request),
+            ("ask vince what he thinks", SpeechAct::Request),
+        ] {
+            assert_eq!(find_speech_act(text, &roster), act, "{text}");
+        }
+    }
+}
