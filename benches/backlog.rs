@@ -29,7 +29,7 @@ use kernel::time::{Clock as _, SystemClock};
 use planner::Planner;
 use secrecy::SecretString;
 use serde_json::json;
-use stage::{Sandbox, Team, binary, millis};
+use stage::{PROGRAM, Sandbox, Team, command, millis};
 use teamroom::features::backlog::model::{Execution, ItemDraft, Origin, Owner, WorkItem, WorkStatus};
 use teamroom::features::backlog::store::{End, ItemFilter, RUN, RunEnd};
 use teamroom::store::Store;
@@ -176,7 +176,8 @@ fn median(mut times: Vec<Duration>) -> f64 {
 async fn time_pick_up(name: &str, database: &Database, count: usize) {
     let dir = database.dir.path();
     let sandbox = Sandbox::start(dir, &["general".into(), "daily-standup".into(), "ops".into()]);
-    let team = Team::start(dir, &sandbox, &[("DATABASE_URL", database.url.clone()), ("TEAMROOM_BACKLOG_CHANNEL", "ops".into())]).await;
+    let team =
+        Team::start(PROGRAM, dir, &sandbox, &[("DATABASE_URL", database.url.clone()), ("TEAMROOM_BACKLOG_CHANNEL", "ops".into())]).await;
     let item = |number: usize| {
         let needs: Vec<_> = number.checked_sub(1).map(|before| format!("q{before}")).into_iter().collect();
         let watch = json!({"feed": "ledger", "until": now() + chrono::TimeDelta::days(1)});
@@ -185,8 +186,12 @@ async fn time_pick_up(name: &str, database: &Database, count: usize) {
     };
     let file = dir.join("items.json");
     std::fs::write(&file, json!((0..count).map(item).collect::<Vec<_>>()).to_string()).expect("a file");
-    let added =
-        binary(dir).args(["backlog", "add", "--file"]).arg(&file).env("DATABASE_URL", &database.url).output().expect("the binary starts");
+    let added = command(PROGRAM, dir)
+        .args(["backlog", "add", "--file"])
+        .arg(&file)
+        .env("DATABASE_URL", &database.url)
+        .output()
+        .expect("the binary starts");
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
 
     let store = database.open().await;

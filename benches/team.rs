@@ -1,4 +1,5 @@
 //! Benchmarks the whole team under load: `cargo bench --bench team`, or `cargo bench --bench team -- --short` for a quick run.
+//! `cargo bench --bench team -- --beside PROGRAM` compares this team with that of another `teamroom`, in turns on the same sandbox.
 //!
 //! The sandbox and the team run in separate processes. This process plays the person and the language model, which answers at once. Latency
 //! is measured at the person's gateway connection, from receiving the message to receiving its answer, so it includes the sandbox. Memory
@@ -15,26 +16,40 @@ use std::time::{Duration, Instant};
 
 use model::{Script, ScriptedModel};
 use serde_json::Value;
-use stage::{Person, Sandbox, Team, millis};
+use stage::{PROGRAM, Person, Sandbox, Team, millis};
 
 const CHANNELS: usize = 20;
 const RATE: u64 = 50;
 
 fn main() {
-    let short = std::env::args().any(|argument| argument == "--short");
+    let arguments: Vec<String> = std::env::args().collect();
+    let short = arguments.iter().any(|argument| argument == "--short");
+    let other = arguments.iter().position(|argument| argument == "--beside").map(|at| arguments.get(at + 1).expect("a program").clone());
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    if let Some(other) = other {
+        return runtime.block_on(compare(&other));
+    }
     runtime.block_on(async {
         let seconds = if short { 5 } else { 30 };
         println!("{RATE} messages a second for {seconds} s over {CHANNELS} channels, coalescing off, model without latency");
         println!("identities | answered | p50 ms | p99 ms | CPU s | idle MB | peak MB | all READY ms | prompt kB");
         for identities in [1, 5, 10] {
-            let mut stage = Stage::set(identities).await;
+            let mut stage = Stage::set(PROGRAM, identities).await;
             println!("{}", stage.run_load(seconds).await);
         }
         println!("\none message after the other, 8 identities, 100 messages");
-        let mut stage = Stage::set(8).await;
+        let mut stage = Stage::set(PROGRAM, 8).await;
         println!("{}", stage.run_one_by_one(100).await);
     });
+}
+
+async fn compare(other: &str) {
+    println!("one message after the other, 8 identities, 200 messages");
+    for _ in 0..5 {
+        for (name, program) in [("this", PROGRAM), ("other", other)] {
+            println!("{name:<5} {}", Stage::set(program, 8).await.run_one_by_one(200).await);
+        }
+    }
 }
 
 struct Stage {
@@ -48,7 +63,7 @@ struct Stage {
 }
 
 impl Stage {
-    async fn set(identities: usize) -> Self {
+    async fn set(program: &str, identities: usize) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let names = write_personas(dir.path(), identities);
         let rooms: Vec<_> = (0..CHANNELS).map(|number| format!("room-{number}")).collect();
@@ -61,7 +76,7 @@ impl Stage {
             ("TEAMROOM_MODEL", "scripted-1".to_owned()),
             ("TEAMROOM_CHAT_COALESCE_MS", "0".to_owned()),
         ];
-        let team = Team::start(dir.path(), &sandbox, &settings).await;
+        let team = Team::start(program, dir.path(), &sandbox, &settings).await;
         let channels =
             sandbox.info["channels"].as_object().expect("channels").values().filter_map(Value::as_str).map(str::to_owned).collect();
         Self { team, person, model, channels, names, _sandbox: sandbox, _dir: dir }
@@ -98,18 +113,22 @@ impl Stage {
         )
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "for showing")]
     async fn run_one_by_one(&mut self, count: usize) -> String {
         let mut latencies = Vec::new();
+        let before = self.team.processor_time();
         for number in 0..count {
             tokio::spawn(self.post(number)).await.expect("a post ends");
             latencies.extend(self.collect(1).await);
         }
         latencies.sort();
         format!(
-            "median {:.1} ms, worst {:.1} ms, idle {:.1} MB, all READY after {} ms",
+            "median {:.1} ms, worst {:.1} ms, processor {:.2} s per 100, idle {:.1} MB, peak {:.1} MB, all READY after {} ms",
             millis(latencies[count / 2]),
             millis(latencies[count - 1]),
+            (self.team.processor_time() - before) * 100.0 / count as f64,
             self.team.idle,
+            self.team.peak_memory(),
             self.team.ready.as_millis()
         )
     }

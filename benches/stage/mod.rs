@@ -30,9 +30,12 @@ impl Drop for Ended {
     }
 }
 
-/// The program in a separate folder, without this machine's settings.
-pub(crate) fn binary(dir: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
+/// The program of this checkout.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_teamroom");
+
+/// A program in a separate folder, without this machine's settings.
+pub(crate) fn command(program: &str, dir: &Path) -> Command {
+    let mut command = Command::new(program);
     command.current_dir(dir).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::null());
     command
 }
@@ -45,7 +48,7 @@ pub(crate) struct Sandbox {
 
 impl Sandbox {
     pub(crate) fn start(dir: &Path, rooms: &[String]) -> Self {
-        let mut child = binary(dir)
+        let mut child = command(PROGRAM, dir)
             .args(["sandbox", "--no-team", "--json", "--no-rate-limits", "--port", "0", "--channels", &rooms.join(",")])
             .stdout(Stdio::piped())
             .spawn()
@@ -71,9 +74,9 @@ pub(crate) struct Team {
 
 impl Team {
     /// Starts with these settings in addition to those for the sandbox.
-    pub(crate) async fn start(dir: &Path, sandbox: &Sandbox, settings: &[(&str, String)]) -> Self {
+    pub(crate) async fn start(program: &str, dir: &Path, sandbox: &Sandbox, settings: &[(&str, String)]) -> Self {
         let listen = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
-        let mut command = binary(dir);
+        let mut command = command(program, dir);
         command
             .arg("run")
             .env("DISCORD_API_URL", sandbox.text("api"))

@@ -28,7 +28,7 @@ use feeds::FeedServer;
 use kernel::time::{Clock as _, SystemClock};
 use model::ScriptedModel;
 use serde_json::Value;
-use stage::{Person, Sandbox, Team, binary, millis};
+use stage::{PROGRAM, Person, Sandbox, Team, command, millis};
 
 /// The speakers in order. Kelly facilitates.
 const SPEAKERS: [&str; 8] = ["vince", "eliza", "echo", "oracle", "sentinel", "bruno", "clara", "solus"];
@@ -184,7 +184,7 @@ impl Stage {
             settings.extend([("TEAMROOM_MODEL_URL", model.base_url()), ("TEAMROOM_MODEL", name.to_owned())]);
         }
         settings.extend(wanted.database.clone().map(|database| ("DATABASE_URL", database)));
-        let team = Team::start(dir.path(), &sandbox, &settings).await;
+        let team = Team::start(PROGRAM, dir.path(), &sandbox, &settings).await;
         Self { team, person, database: wanted.database, sandbox, dir, model, _feeds: feeds }
     }
 
@@ -218,7 +218,7 @@ impl Stage {
     /// Runs a command beside the team and returns its output.
     fn run(&self, arguments: &[&str]) -> Vec<u8> {
         let database = self.database.iter().map(|database| ("DATABASE_URL", database));
-        let output = binary(self.dir.path()).args(arguments).envs(database).output().expect("the binary starts");
+        let output = command(PROGRAM, self.dir.path()).args(arguments).envs(database).output().expect("the binary starts");
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         output.stdout
     }

@@ -147,6 +147,15 @@ impl Config {
         self.discord.ops_channel.as_deref().unwrap_or("ops")
     }
 
+    /// The channels in which the team is to post by itself.
+    pub fn list_channels(&self) -> Vec<String> {
+        let jobs = self.schedules.jobs.iter().filter(|job| job.enabled).filter_map(|job| job.channel.clone());
+        let mut channels: Vec<String> = jobs.chain(self.backlog.channel.clone()).chain(self.discord.ops_channel.clone()).collect();
+        channels.sort();
+        channels.dedup();
+        channels
+    }
+
     /// Every secret, for redaction of the team's output.
     pub fn list_secrets(&self) -> Vec<&SecretString> {
         let keys = self.models.providers.iter().filter_map(|provider| provider.key.as_ref());

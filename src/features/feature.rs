@@ -15,10 +15,11 @@ use crate::features::meeting::model::{Meeting, MeetingKind};
 use crate::features::schedule::action::Action;
 use crate::features::schedule::model::ActionKind;
 use crate::store::Store;
-use kernel::agent::Agents;
+use kernel::agent::{Agents, PageEntry};
 use kernel::chat::ChatPlatform;
 use kernel::commands::{CommandReply, Refused, Registry, Services};
 use kernel::config::Section;
+use kernel::finding::Finding;
 use kernel::ids::{PersonaSlug, UserId};
 use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::people::People;
@@ -159,6 +160,11 @@ pub trait FeatureSection: Any + Debug + Send + Sync {
 
     /// People that are named.
     fn list_people(&self) -> Vec<(UserId, String)> {
+        Vec::new()
+    }
+
+    /// Checks the settings against what the feeds say now, for `teamroom doctor`.
+    fn check(&self, _page: &[PageEntry]) -> Vec<Finding> {
         Vec::new()
     }
 }

@@ -10,6 +10,7 @@ pub mod db;
 pub mod events;
 pub mod feeds;
 pub mod figure;
+pub mod finding;
 pub mod ids;
 pub mod jobs;
 pub mod llm;

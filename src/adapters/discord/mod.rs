@@ -33,7 +33,7 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub use check::{Finding, check};
+pub use check::check;
 pub use ids::PLATFORM;
 pub use markup::TEXT;
 pub use options::{ConnectError, Options, Timing};

@@ -13,10 +13,12 @@ use crate::features::schedule::model::{ActionKind, JobAction};
 use crate::features::standup::checkins::CheckInListener;
 use crate::features::standup::commands::{self, StandupCommands, show_report};
 use crate::features::standup::settings::StandupSettings;
-use crate::features::standup::{Deps, STANDUP, Standup, StandupTerms, jobs, store, terminal};
+use crate::features::standup::{Deps, STANDUP, Standup, StandupTerms, jobs, question, store, terminal};
 use crate::features::{Feature, FeatureDeps, FeatureSection, TerminalCommand};
+use kernel::agent::PageEntry;
 use kernel::commands::{CommandReply, Registry, Services};
 use kernel::config::Section;
+use kernel::finding::Finding;
 use kernel::ids::{PersonaSlug, UserId, complete};
 use kernel::jobs::RetentionRule;
 use kernel::tools::workspace::Workspaces;
@@ -115,6 +117,11 @@ impl FeatureSection for StandupSettings {
 
     fn list_people(&self) -> Vec<(UserId, String)> {
         self.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect()
+    }
+
+    fn check(&self, page: &[PageEntry]) -> Vec<Finding> {
+        let question = self.question.as_ref().filter(|question| !question.optional);
+        question.map(|question| question::check(question, page)).into_iter().collect()
     }
 }
 

@@ -9,8 +9,10 @@ use crate::features::standup::Standup;
 use crate::features::standup::model::page::SharedPage;
 use crate::features::standup::model::prediction::{EssentialQuestion, Prediction, Threshold};
 use crate::features::standup::turns::QuestionAsked;
+use kernel::agent::PageEntry;
 use kernel::db::StoreError;
 use kernel::feeds::condition::SettlingRule;
+use kernel::finding::Finding;
 use kernel::time::show_time;
 
 /// How far back the values go that a call looks at.
@@ -94,6 +96,28 @@ impl Standup {
         }
         let samples = self.deps.store.list_samples(feed.key(), &question.value, as_of - HISTORY, as_of - SAME).await?;
         Ok(samples.into_iter().map(|sample| (sample.at, sample.number)).collect())
+    }
+}
+
+/// Whether the essential question can be called: some feed gives its value.
+pub(super) fn check(question: &EssentialQuestion, page: &[PageEntry]) -> Finding {
+    let EssentialQuestion { feed, value, .. } = question;
+    let what = "standup question";
+    let known = || page.iter().map(|entry| entry.feed.as_str()).collect::<Vec<_>>().join(", ");
+    match page.iter().find(|entry| entry.feed == *feed).map(|entry| &entry.outcome) {
+        None => Finding::fault(
+            format!("{what}: no persona has a feed called {feed}"),
+            format!("Correct standup.question.feed. There are {}.", known()),
+        ),
+        Some(Err(error)) => Finding::fault(format!("{what}: its feed {feed} cannot be read: {error}"), "Correct that feed first."),
+        Some(Ok(reading)) => match reading.find_value(value) {
+            Some(found) => Finding::good(format!("{what}: {found}")),
+            None => {
+                let known: Vec<_> = reading.values.iter().map(|value| value.name.as_str()).collect();
+                let text = format!("{what}: the feed {feed} has no value called {value}");
+                Finding::fault(text, format!("Correct standup.question.value. The feed has {}.", known.join(", ")))
+            }
+        },
     }
 }
 

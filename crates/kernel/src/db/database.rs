@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::open::{self, Opened, Use};
-use super::{Db, Leadership, Result};
+use super::{Db, Leadership, Result, sql};
 use crate::memory::search::Searching;
 
 /// An open database. Clones share the connections.
@@ -59,6 +59,14 @@ impl Database {
                 None => std::future::pending::<()>().await,
             }
         }
+    }
+
+    /// Tries a write that changes nothing.
+    ///
+    /// # Errors
+    /// The database can only be read, or does not respond.
+    pub async fn try_write(&self) -> Result<()> {
+        sql!(self.db().write()?, execute, "DELETE FROM notices WHERE key IS NULL").map(|_| ())
     }
 
     /// Closes the connections and releases the lock. Later calls fail with `StoreError::Unavailable`.

@@ -18,6 +18,7 @@ mod retry;
 pub mod settings;
 pub mod store;
 pub mod structured;
+mod trial;
 
 use std::sync::Arc;
 use std::time::Duration;

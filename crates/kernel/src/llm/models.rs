@@ -35,7 +35,7 @@ pub struct Call {
 /// A call tries the models of its tier, then those of lower tiers. Temporary failures are retried. Every attempt is reserved before and
 /// settled after, also failed and cancelled ones. End a call with its cancellation token: a dropped future stays reserved.
 pub struct Models {
-    candidates: Vec<Candidate>,
+    pub(super) candidates: Vec<Candidate>,
     limiters: BTreeMap<String, Arc<ProviderLimiter>>,
     prices: Prices,
     meter: Arc<dyn Meter>,
@@ -46,17 +46,17 @@ pub struct Models {
 }
 
 /// A model in the fallback order of a tier.
-struct Candidate {
-    tier: Tier,
-    name: ModelRef,
+pub(super) struct Candidate {
+    pub(super) tier: Tier,
+    pub(super) name: ModelRef,
     limiter: Arc<ProviderLimiter>,
     sees: bool,
     /// Shared by the tiers that use the same model, because it learns what the endpoint lacks.
-    adapter: Arc<dyn LanguageModel>,
+    pub(super) adapter: Arc<dyn LanguageModel>,
 }
 
 /// The state of a call.
-struct CallState<'a> {
+pub(super) struct CallState<'a> {
     call: &'a Call,
     request: &'a ModelRequest,
     cancel: &'a CancellationToken,
@@ -200,7 +200,7 @@ impl Models {
         }
     }
 
-    fn state<'a>(&self, call: &'a Call, request: &'a ModelRequest, cancel: &'a CancellationToken) -> CallState<'a> {
+    pub(super) fn state<'a>(&self, call: &'a Call, request: &'a ModelRequest, cancel: &'a CancellationToken) -> CallState<'a> {
         CallState { call, request, cancel, effort: Effort::new(self.total_timeout, self.attempts), unfinished: None }
     }
 
@@ -259,7 +259,7 @@ impl Models {
     }
 
     /// One attempt with its reservation and settlement.
-    async fn attempt(&self, candidate: &Candidate, state: &mut CallState<'_>) -> Result<ModelReply, ModelError> {
+    pub(super) async fn attempt(&self, candidate: &Candidate, state: &mut CallState<'_>) -> Result<ModelReply, ModelError> {
         let max_output_tokens = candidate.adapter.room_for(state.request.max_output_tokens);
         let reservation = self.reservation(candidate, state, max_output_tokens);
         if let Err(error) = self.meter.reserve(&reservation).await {

@@ -91,6 +91,14 @@ impl Meaning {
         Ok(vectors.iter().map(|vector| compact(vector).unwrap_or_default()).collect())
     }
 
+    /// Whether the model answers.
+    ///
+    /// # Errors
+    /// It does not.
+    pub async fn try_once(&self) -> Result<(), ModelError> {
+        self.embed(&[UNRELATED[0].to_owned()], QUESTION).await.map(|_| ())
+    }
+
     /// The vector of a question, and from which similarity on a memory is told for it. None if the model does not answer: words serve without it.
     pub(super) async fn ask(&self, question: &str, is_loose: bool) -> Option<(Vec<u8>, f32)> {
         let least = self.unrelated.get_or_try_init(|| self.measure()).await.map(|unrelated| unrelated.least(is_loose));

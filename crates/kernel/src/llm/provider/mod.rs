@@ -15,6 +15,7 @@ mod openai;
 mod quirks;
 
 pub(super) use embeddings::HttpEmbeddings;
+pub(super) use quirks::TOOL_CALLS;
 
 use std::pin::pin;
 use std::time::Duration;

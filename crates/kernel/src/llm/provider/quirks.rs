@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::llm::{ModelMessage, ModelRequest, TOOLLESS};
 
+/// What an endpoint lacks that takes no tools.
+pub(in crate::llm) const TOOL_CALLS: &str = "tool calls";
+
 /// A part of a request that not every endpoint takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
@@ -26,7 +29,7 @@ impl Part {
     /// What the endpoint lacks, for people. None: nobody notices.
     fn lack(self) -> Option<&'static str> {
         match self {
-            Self::Tools => Some("tool calls"),
+            Self::Tools => Some(TOOL_CALLS),
             Self::Schema => Some("JSON schemas"),
             Self::Stream => Some("streaming"),
             Self::SystemRole => Some("a system role"),

@@ -1,0 +1,157 @@
+//! `teamroom doctor`: tries everything that the team needs, and says how to fix what does not work.
+
+mod place;
+mod programs;
+
+use std::sync::Arc;
+
+use crate::adapters::discord;
+use crate::app::{self, TeamAgents};
+use crate::cli::{Globals, setting};
+use crate::config::Config;
+use crate::features::FeatureSection;
+use crate::store::Store;
+use kernel::agent::PageEntry;
+use kernel::feeds::FeedQuery;
+use kernel::finding::{Finding, Grade};
+use kernel::persona::load;
+use kernel::persona::roster::Roster;
+use kernel::time::{Clock, SharedClock, SystemClock};
+use kernel::tools::web::WebSearch;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Print JSON: a list of findings, each with grade (ok, warn or fail), text and remedy.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
+    let findings = match setting::read_team_config(globals) {
+        Ok(config) => examine(&config).await,
+        Err(error) => vec![Finding::fault(format!("configuration: {error:#}"), "Correct the keys that are named here.")],
+    };
+    if args.json {
+        println!("{}", serde_json::json!(findings));
+    } else {
+        findings.iter().for_each(|finding| println!("{finding}"));
+    }
+    let count = |grade| findings.iter().filter(|finding| finding.grade == grade).count();
+    let (faults, warnings) = (count(Grade::Fail), count(Grade::Warn));
+    anyhow::ensure!(faults == 0, "{faults} of {} checks failed", findings.len());
+    if !args.json {
+        match warnings {
+            0 => println!("Everything works."),
+            1 => println!("Everything that the team needs works. There is 1 warning."),
+            _ => println!("Everything that the team needs works. There are {warnings} warnings."),
+        }
+    }
+    Ok(())
+}
+
+async fn examine(config: &Config) -> Vec<Finding> {
+    let mut findings = vec![Finding::good("configuration: valid")];
+    findings.extend(place::check_disk(&config.data));
+    if let Some(roster) = check_personas(config, &mut findings) {
+        let roster = Arc::new(roster);
+        check_store_and_models(config, &roster, &mut findings).await;
+        findings.extend(programs::check(config, &roster).await);
+        check_discord(config, &roster, &mut findings).await;
+    }
+    findings
+}
+
+fn check_personas(config: &Config, findings: &mut Vec<Finding>) -> Option<Roster> {
+    let loaded = load::load(&config.personas);
+    let refused = loaded.refused.iter();
+    findings.extend(refused.map(|(path, error)| Finding::fault(format!("persona {}: {error}", path.display()), "Correct this file.")));
+    match loaded.roster {
+        Ok(roster) => {
+            findings.push(Finding::good(format!("personas: {}", roster.personas().len())));
+            let unknown = config.list_unknown_personas(&roster).into_iter();
+            findings.extend(unknown.map(|unknown| Finding::fault(unknown, "Correct the name, or add the persona's file.")));
+            Some(roster)
+        }
+        Err(error) => {
+            findings.push(Finding::fault(format!("personas: {error}"), "Correct the persona files. `teamroom init` writes working ones."));
+            None
+        }
+    }
+}
+
+async fn check_store_and_models(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
+    let clock: SharedClock = Arc::new(SystemClock);
+    let store = match Store::open_shared(&config.database_url, clock.now()).await {
+        Ok(store) => store,
+        Err(error) => {
+            return findings.push(Finding::fault(format!("database: {error}"), "Correct DATABASE_URL or the rights of the file."));
+        }
+    };
+    findings.push(place::check_database(&store).await);
+    match app::agents(config, roster, &store, &clock) {
+        Err(error) => findings.push(Finding::fault(format!("{error:#}"), "Correct this in teamroom.toml or in the persona's file.")),
+        Ok(TeamAgents { agents, .. }) => {
+            if agents.is_offline() {
+                findings.push(Finding::warning(
+                    "models: none is connected, so answers come from feeds and files only",
+                    "Set TEAMROOM_MODEL_URL and TEAMROOM_MODEL, or a provider's key, in .env.",
+                ));
+            }
+            findings.extend(agents.runner.models.try_each().await);
+            findings.extend(agents.describe_unpriced().map(|unpriced| {
+                let (what, remedy) = unpriced.split_once(". ").unwrap_or((&unpriced, ""));
+                Finding::warning(format!("prices: {what}"), remedy)
+            }));
+            if let Some(model) = store.sentence_model() {
+                findings.push(match model.try_once().await {
+                    Ok(()) => Finding::good(format!("embeddings {}: answer", model.name())),
+                    Err(error) => Finding::fault(format!("embeddings {}: {error}", model.name()), "Correct models.embeddings, or remove it."),
+                });
+            }
+            let now = clock.now();
+            let asked = FeedQuery { now, since: now - chrono::TimeDelta::days(7), until: now, limit: 1 };
+            let page = agents.readings.read_page(&asked).await;
+            findings.extend(page.iter().map(|entry| describe_feed(entry, roster)));
+            findings.extend(config.features.iter().flat_map(|section| FeatureSection::check(section, &page)));
+        }
+    }
+    if let Some(search) = &config.tools.search {
+        let found = match WebSearch::new(search) {
+            Ok(search) => search.find("teamroom").await.map(|hits| hits.len()).map_err(|error| error.to_string()),
+            Err(error) => Err(format!("{error:#}")),
+        };
+        findings.push(match found {
+            Ok(hits) => Finding::good(format!("web search: {hits} result(s)")),
+            Err(error) => Finding::fault(format!("web search: {error}"), "Correct the address and key in [tools.search]."),
+        });
+    }
+    store.close().await;
+}
+
+/// The values of a feed, so that a wrong pointer is visible.
+fn describe_feed(entry: &PageEntry, roster: &Roster) -> Finding {
+    let owners: Vec<_> = entry.personas.iter().map(|persona| roster.name_of(persona)).collect();
+    let what = format!("feed {} of {}", entry.feed, owners.join(", "));
+    match &entry.outcome {
+        Ok(reading) => {
+            let items = format!("{} item(s) this week", reading.total);
+            let told: Vec<_> = std::iter::once(items).chain(reading.values.iter().map(ToString::to_string)).collect();
+            let note = reading.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+            Finding::good(format!("{what}: {}{note}", told.join(", ")))
+        }
+        Err(error) => Finding::fault(format!("{what}: {error}"), "Correct the feed in the persona's file. docs/feeds.md describes each kind."),
+    }
+}
+
+async fn check_discord(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
+    if config.discord.tokens.is_empty() {
+        return findings.push(Finding::warning(
+            "Discord: no token is set. The sandbox needs none",
+            "To go live set DISCORD_TOKEN_<PERSONA>, the coordinator's first. docs/discord.md shows how.",
+        ));
+    }
+    match discord::check(&config.discord, roster, &config.list_channels(), SystemClock.now()).await {
+        Ok(found) => findings.extend(found),
+        Err(error) => findings.push(Finding::fault(format!("Discord: {error}"), "Check this machine's connection to discord.com.")),
+    }
+}

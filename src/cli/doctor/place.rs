@@ -1,0 +1,48 @@
+use std::path::Path;
+
+use crate::store::Store;
+use kernel::finding::Finding;
+
+/// With less, logs, backups and the database soon have no room.
+const LEAST: u64 = 500 << 20;
+
+/// The room on the disk that holds the team's data.
+pub(super) fn check_disk(data: &Path) -> Option<Finding> {
+    // The folder may not be there yet.
+    let disk = data.ancestors().filter(|folder| !folder.as_os_str().is_empty()).find_map(|folder| rustix::fs::statvfs(folder).ok())?;
+    Some(judge(disk.f_bavail.saturating_mul(disk.f_frsize), data))
+}
+
+fn judge(free: u64, data: &Path) -> Finding {
+    let text = format!("disk: {} MB free for {}", free >> 20, data.display());
+    if free < LEAST { Finding::warning(text, "Make room, or set `data` to a folder on another disk.") } else { Finding::good(text) }
+}
+
+/// Whether the database is sound and can be written.
+pub(super) async fn check_database(store: &Store) -> Finding {
+    let place = store.place();
+    if let Err(error) = store.try_write().await {
+        return Finding::fault(format!("database {place}: {error}"), "Give this account the right to write there.");
+    }
+    match store.summary().await {
+        Ok(summary) if summary.damage.is_empty() => Finding::good(format!("database: {} at {}, can be written", summary.engine, summary.place)),
+        Ok(summary) => Finding::fault(
+            format!("database {place}: damaged ({})", summary.damage.join("; ")),
+            "Keep the file, and put a backup in its place with `teamroom restore`.",
+        ),
+        Err(error) => Finding::fault(format!("database {place}: {error}"), "See whether the database server works."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::finding::Grade;
+
+    #[test]
+    fn a_disk_that_is_nearly_full_is_a_warning() {
+        assert_eq!(judge(LEAST, Path::new("x")), Finding::good("disk: 500 MB free for x"));
+        assert_eq!(judge(LEAST - 1, Path::new("x")).grade, Grade::Warn);
+        assert!(check_disk(Path::new("/no/such/folder")).is_some(), "the room where the folder would be");
+    }
+}
