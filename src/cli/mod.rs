@@ -8,7 +8,7 @@ mod completions;
 mod db;
 mod doctor;
 mod generated;
-pub mod init;
+mod init;
 mod meeting;
 mod run;
 mod sandbox;
@@ -59,13 +59,9 @@ enum Special {
     Sandbox(sandbox::Args),
     /// Run the team on Discord.
     Run,
-    /// Write a commented configuration, `.env` and the personas into this directory; existing files are kept.
-    Init {
-        /// Where to; by default here.
-        #[arg(default_value = ".")]
-        dir: PathBuf,
-    },
-    /// Check configuration, personas, store, feeds, models, tokens and clock, and say how to fix what is wrong.
+    /// Ask for model, repository and server, and write the settings, `.env` and the personas; existing files are kept.
+    Init(init::Args),
+    /// Try settings, models, feeds, programs, tokens and permissions, and say how to fix what does not work.
     Doctor(doctor::Args),
     /// Ask a persona here in the terminal, without a chat server.
     Ask(ask::Args),
@@ -125,11 +121,7 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
         // Boxed, because the futures that start the whole team are large.
         Special::Sandbox(args) => Box::pin(sandbox::run(globals.config, args)).await,
         Special::Run => Box::pin(run::run(&globals)).await,
-        Special::Init { dir } => {
-            init::run(&dir)?;
-            init::offer_model().await;
-            Ok(())
-        }
+        Special::Init(args) => init::run(args).await,
         Special::Doctor(args) => doctor::run(&globals, args).await,
         Special::Ask(args) => Box::pin(ask::run(&globals, args)).await,
         Special::Trace(args) => trace::run(&globals, args).await,

@@ -105,7 +105,9 @@ async fn check_store_and_models(config: &Config, roster: &Arc<Roster>, findings:
             if let Some(model) = store.sentence_model() {
                 findings.push(match model.try_once().await {
                     Ok(()) => Finding::good(format!("embeddings {}: answer", model.name())),
-                    Err(error) => Finding::fault(format!("embeddings {}: {error}", model.name()), "Correct models.embeddings, or remove it."),
+                    Err(error) => {
+                        Finding::fault(format!("embeddings {}: {error}", model.name()), "Correct models.embeddings, or remove it.")
+                    }
                 });
             }
             let now = clock.now();
@@ -139,7 +141,9 @@ fn describe_feed(entry: &PageEntry, roster: &Roster) -> Finding {
             let note = reading.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
             Finding::good(format!("{what}: {}{note}", told.join(", ")))
         }
-        Err(error) => Finding::fault(format!("{what}: {error}"), "Correct the feed in the persona's file. docs/feeds.md describes each kind."),
+        Err(error) => {
+            Finding::fault(format!("{what}: {error}"), "Correct the feed in the persona's file. docs/feeds.md describes each kind.")
+        }
     }
 }
 

@@ -25,7 +25,9 @@ pub(super) async fn check_database(store: &Store) -> Finding {
         return Finding::fault(format!("database {place}: {error}"), "Give this account the right to write there.");
     }
     match store.summary().await {
-        Ok(summary) if summary.damage.is_empty() => Finding::good(format!("database: {} at {}, can be written", summary.engine, summary.place)),
+        Ok(summary) if summary.damage.is_empty() => {
+            Finding::good(format!("database: {} at {}, can be written", summary.engine, summary.place))
+        }
         Ok(summary) => Finding::fault(
             format!("database {place}: damaged ({})", summary.damage.join("; ")),
             "Keep the file, and put a backup in its place with `teamroom restore`.",

@@ -59,12 +59,10 @@ fn nothing_configured_gives_the_defaults_and_no_provider() {
 #[test]
 fn the_default_file_gives_the_defaults_as_it_stands_and_with_every_line_uncommented() {
     let keys_only = |text: &str| {
-        // Lines below a commented heading are an example, not defaults.
-        let fixed = text.lines().scan(false, |example, line| {
-            *example = line.starts_with("#[") || (*example && !line.starts_with('['));
-            Some(if *example { "" } else { line })
-        });
-        fixed.map(uncommented).collect::<Vec<_>>().join("\n")
+        // What follows "An example" up to the next heading are no defaults.
+        let sections = text.replace("# An example.\n#[", "# An example.");
+        let fixed = sections.split("\n#[").map(|section| section.split("# An example.").next().unwrap_or_default());
+        fixed.collect::<Vec<_>>().join("\n#[").lines().map(uncommented).collect::<Vec<_>>().join("\n")
     };
     let keys = keys_only(&default_file());
     assert!(keys.contains("\ncoalesce_ms = 1200\n"), "{keys}");
@@ -138,6 +136,20 @@ fn all_errors_are_told_at_once_with_line_key_and_what_is_allowed() {
         "environment or .env: TEAMROOM_CHAT_MAX_AGES: unknown variable; did you mean TEAMROOM_CHAT_MAX_AGE?",
     ];
     assert_eq!(errors, expected);
+}
+
+#[test]
+fn what_stands_there_twice_is_told_with_both_lines() {
+    let errors = refused("[chat]\nmax_responders = 2\n[budgets]\nitem = 1.0\nitem = 2.0\n[chat] # again\ncoalesce_ms = 5\n", &[]);
+    let again = "stands here for the second time, first in line";
+    assert!(errors.iter().any(|error| error.starts_with(&format!("teamroom.toml:5: budgets.item: {again} 4"))), "{errors:?}");
+    assert!(errors.iter().any(|error| error.starts_with(&format!("teamroom.toml:6: [chat]: {again} 1"))), "{errors:?}");
+}
+
+#[test]
+fn a_key_above_all_headings_is_told_where_it_belongs() {
+    let errors = refused("coalesce_ms = 5\n", &[]);
+    assert_eq!(errors, ["teamroom.toml:1: coalesce_ms: belongs under the heading [chat]"]);
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub(super) fn check(question: &EssentialQuestion, page: &[PageEntry]) -> Finding
         Some(Ok(reading)) => match reading.find_value(value) {
             Some(found) => Finding::good(format!("{what}: {found}")),
             None => {
-                let known: Vec<_> = reading.values.iter().map(|value| value.name.as_str()).collect();
+                let known: Vec<_> = reading.values.iter().map(|value| &*value.name).collect();
                 let text = format!("{what}: the feed {feed} has no value called {value}");
                 Finding::fault(text, format!("Correct standup.question.value. The feed has {}.", known.join(", ")))
             }

@@ -25,14 +25,15 @@ impl DeclaredKey {
         &self.path[..self.path.len() - 1]
     }
 
-    /// The heading above its keys: `[chat]`, `[[chat.channels]]`, or none at the top.
+    /// The heading above its keys: `[chat]`, `[[chat.channels]]`, or none at the top. A comment, so that sections from elsewhere can be pasted
+    /// into the file.
     fn heading(&self) -> Option<String> {
         let section = self.section();
         match section {
             [] => None,
-            [above @ .., _] if self.numbered => Some(format!("#[[{}]]", above.join("."))),
-            _ if self.free => Some(format!("#[{}]", section.iter().map(|name| quote_key(name)).collect::<Vec<_>>().join("."))),
-            _ => Some(format!("[{}]", section.join("."))),
+            [above @ .., _] if self.numbered => Some(format!("{EXAMPLE}\n#[[{}]]", above.join("."))),
+            _ if self.free => Some(format!("{EXAMPLE}\n#[{}]", section.iter().map(|name| quote_key(name)).collect::<Vec<_>>().join("."))),
+            _ => Some(format!("#[{}]", section.join("."))),
         }
     }
 }
@@ -46,10 +47,13 @@ pub(super) struct DeclaredVariable {
 }
 
 const FILE_HEAD: &str = "\
-# Settings of Teamroom. All of them are optional. A line that begins with #key shows the default (below a #[heading]: an
-# example). Remove the # to change it. Environment variables and lines in .env override this file.
-# Do not put secrets here. .env.example shows where they go.
+# Settings of Teamroom. All of them are optional, and each #key shows its default. To change one, remove the # before it and
+# before the [heading] above it. Environment variables and lines in .env override this file. Do not put secrets here:
+# .env.example shows where they go.
 ";
+
+/// Above a section whose name the operator chooses.
+const EXAMPLE: &str = "# An example.";
 
 const ENV_HEAD: &str = "\
 # Secrets and addresses of Teamroom. Copy this file to .env (`teamroom init` does that) and fill in what you have. Everything is

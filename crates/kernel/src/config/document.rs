@@ -40,16 +40,35 @@ impl Document {
     fn parse(name: String, text: &str) -> (Self, Vec<ConfigError>) {
         let (table, syntax) = DeTable::parse_recoverable(text);
         let mut document = Self { name, ..Self::default() };
-        let errors = syntax
-            .iter()
-            .map(|error| ConfigError {
-                place: document.place(line_at(text, error.span().map_or(0, |span| span.start))),
-                key: "syntax".into(),
-                problem: error.message().lines().collect::<Vec<_>>().join("; "),
-            })
-            .collect();
         document.flatten(text, &mut Vec::new(), table.get_ref());
+        let errors = syntax.iter().map(|error| document.explain(text, error)).collect();
         (document, errors)
+    }
+
+    fn explain(&self, text: &str, error: &toml::de::Error) -> ConfigError {
+        let span = error.span().unwrap_or_default();
+        let line = line_at(text, span.start);
+        if error.message() == "duplicate key"
+            && let Some((key, first)) = self.find_first(text, line, text.get(span).unwrap_or_default())
+        {
+            let problem = format!("stands here for the second time, first in line {first}. Put everything into one place");
+            return ConfigError { place: self.place(line), key, problem };
+        }
+        let problem = error.message().lines().collect::<Vec<_>>().join("; ");
+        ConfigError { place: self.place(line), key: "syntax".into(), problem }
+    }
+
+    /// Where the heading or the key of a line stood before.
+    fn find_first(&self, text: &str, line: usize, key: &str) -> Option<(String, usize)> {
+        let heading = |line: &str| line.split('#').next().unwrap_or_default().trim().to_owned();
+        let repeated = heading(text.lines().nth(line - 1)?);
+        if repeated.starts_with('[') {
+            let first = text.lines().position(|line| heading(line) == repeated)? + 1;
+            return (first < line).then_some((repeated, first));
+        }
+        let key = key.trim().trim_matches('"');
+        let before = self.entries.iter().filter(|(path, entry)| entry.line < line && path.last().is_some_and(|name| name == key));
+        before.max_by_key(|(_, entry)| entry.line).map(|(path, entry)| (path.join("."), entry.line))
     }
 
     /// `teamroom.toml:12`.

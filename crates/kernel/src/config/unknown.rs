@@ -41,6 +41,9 @@ fn explain_key(reader: &Reader, path: &KeyPath) -> Option<String> {
     if is_section(reader, path) {
         return Some(format!("is a section; write [{}] and its keys below", path.join(".")));
     }
+    if let Some(elsewhere) = reader.keys.iter().find(|key| section.is_empty() && key.name() == name && !key.free) {
+        return Some(format!("belongs under the heading [{}]", elsewhere.section().join(".")));
+    }
     let siblings: Vec<_> = reader.keys.iter().filter(|key| key.section() == section).map(DeclaredKey::name).collect();
     // The unknown table was reported already.
     (!siblings.is_empty()).then(|| match find_nearest(name, siblings.iter().copied()) {

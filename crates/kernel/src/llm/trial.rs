@@ -27,8 +27,7 @@ impl Models {
     }
 
     async fn try_one(&self, candidate: &Candidate) -> Finding {
-        let call =
-            Call { persona: None, purpose: Purpose::Other, subject: "doctor".into(), tier: candidate.tier, allowance: None };
+        let call = Call { persona: None, purpose: Purpose::Other, subject: "doctor".into(), tier: candidate.tier, allowance: None };
         let tool = ToolSpec {
             name: TOOL.into(),
             description: "Reports that you are ready.".into(),
