@@ -62,6 +62,13 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     })));
     // An invalid feed must not keep an operator from halting the team.
     let agents = agents(config, &roster, &store, &clock).ok().map(|deps| Arc::new(deps.agents));
-    services.provide(Arc::new(ChatCommands { store: store.clone(), roster, agents, clock, live: None }));
+    services.provide(Arc::new(ChatCommands {
+        store: store.clone(),
+        roster,
+        agents,
+        clock,
+        budgets: config.effective_budgets(),
+        live: None,
+    }));
     Ok(Beside { registry, services, store })
 }

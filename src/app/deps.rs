@@ -112,9 +112,7 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
             feeds.entry(persona.slug.clone()).or_default().push(feed);
         }
     }
-    let budgets = config.budgets.clone();
-    let budgets = if config.models.list_unpriced().is_empty() { budgets } else { budgets.without_prices() };
-    let (meter, budget_low) = LedgerMeter::new(store.database(), budgets, clock.clone());
+    let (meter, budget_low) = LedgerMeter::new(store.database(), config.effective_budgets(), clock.clone());
     let http = reqwest::Client::builder()
         .connect_timeout(config.models.connect_timeout)
         .redirect(reqwest::redirect::Policy::none())

@@ -110,7 +110,14 @@ impl Team {
         )
         .await?;
         let live = Some(conversation.clone());
-        services.provide(Arc::new(ChatCommands { store: store.clone(), roster, agents: Some(agents), clock: clock.clone(), live }));
+        services.provide(Arc::new(ChatCommands {
+            store: store.clone(),
+            roster,
+            agents: Some(agents),
+            clock: clock.clone(),
+            budgets: config.effective_budgets(),
+            live,
+        }));
         services.provide(Arc::new(schedule.clone()));
         Ok(Self { conversation, meetings, schedule, workspaces, services, config, store, clock, tasks, shutdown })
     }

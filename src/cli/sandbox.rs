@@ -20,7 +20,7 @@ use kernel::llm::nearby::{SERVERS, find_server};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::time::SystemClock;
-use sandbox::{BotAccount, Options, RateLimits, Sandbox, SandboxError};
+use sandbox::{About, BotAccount, Options, RateLimits, Sandbox, SandboxError};
 
 /// The default port of the page.
 const PORT: u16 = 4800;
@@ -98,12 +98,14 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
     if keeps_port {
         setting.config.server.listen = Some(SocketAddr::new(ANY.ip(), sandbox_ports::choose(ports.backlog, "the backlog")));
     }
+    let mut about = describe(&setting);
     let app = App::start(setting).await?;
+    about.links.extend(app.http.map(|http| ("Backlog".to_owned(), format!("http://{http}/backlog"))));
     if keeps_port {
         ports.backlog = app.http.map(|http| http.port());
         ports.write(&args.dir)?;
     }
-    sandbox.set_links(app.http.map(|http| ("Backlog".to_owned(), format!("http://{http}/backlog"))).into_iter().collect());
+    sandbox.set_about(about.clone());
     app.ready(PATIENCE).await?;
     announce(&args, &sandbox, Some(&app))?;
     if args.terminal {
@@ -120,6 +122,7 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
             }
             // The printed addresses stay valid.
             setting.config.server.listen = listen;
+            sandbox.set_about(About { links: about.links.clone(), ..describe(setting) });
         }));
         app.run_reloading(reload, PATIENCE).await?;
     }
@@ -186,6 +189,17 @@ fn list_bots(roster: &Roster) -> Vec<BotAccount> {
         intents_content: true,
     };
     roster.personas().iter().map(bot).collect()
+}
+
+/// What the page says about the team.
+fn describe(setting: &Setting) -> About {
+    let mut models: Vec<&str> = setting.config.models.tiers.values().flatten().map(|model| model.model.as_str()).collect();
+    models.dedup();
+    About {
+        links: Vec::new(),
+        roles: setting.roster.personas().iter().map(|persona| (persona.slug.to_string(), persona.role.clone())).collect(),
+        models: (!models.is_empty()).then(|| format!("Language model: {}", models.join(", "))),
+    }
 }
 
 /// Connects the team to the sandbox only.

@@ -147,6 +147,12 @@ impl Config {
         self.discord.ops_channel.as_deref().unwrap_or("ops")
     }
 
+    /// The budgets that apply: tokens are limited where money cannot be.
+    pub fn effective_budgets(&self) -> Budgets {
+        let budgets = self.budgets.clone();
+        if self.models.list_unpriced().is_empty() { budgets } else { budgets.without_prices() }
+    }
+
     /// The channels in which the team is to post by itself.
     pub fn list_channels(&self) -> Vec<String> {
         let jobs = self.schedules.jobs.iter().filter(|job| job.enabled).filter_map(|job| job.channel.clone());

@@ -177,6 +177,8 @@ pub enum CostGroup {
     Persona,
     Purpose,
     Model,
+    /// Only calls for work items.
+    Item,
 }
 
 impl CostGroup {
@@ -186,6 +188,7 @@ impl CostGroup {
             Self::Persona => "persona",
             Self::Purpose => "purpose",
             Self::Model => "model",
+            Self::Item => "item",
         }
     }
 }
@@ -193,7 +196,7 @@ impl CostGroup {
 /// The sums of one group. Unsettled calls count with their worst case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostLine {
-    /// The day, persona, purpose or model. `none` for callers that are not personas.
+    /// The day, persona, purpose, model or item. `none` for callers that are not personas.
     pub key: String,
     pub calls: u64,
     pub usage: TokenUsage,
@@ -241,6 +244,22 @@ impl Limit {
             Self::PersonaDay(persona) | Self::PersonaDayTokens(persona) => persona.as_str(),
             Self::Item(item) | Self::ItemTokens(item) => item.as_str(),
         }
+    }
+
+    /// The limit with this setting, if it is a daily one.
+    pub fn daily(setting: &str, whose: &str) -> Option<Self> {
+        match setting {
+            "day" => Some(Self::Day),
+            "day_tokens" => Some(Self::DayTokens),
+            "persona_day" => Some(Self::PersonaDay(whose.into())),
+            "persona_day_tokens" => Some(Self::PersonaDayTokens(whose.into())),
+            _ => None,
+        }
+    }
+
+    /// Whether it limits tokens, not money.
+    pub fn is_of_tokens(&self) -> bool {
+        matches!(self, Self::DayTokens | Self::PersonaDayTokens(_) | Self::ItemTokens(_))
     }
 
     /// Formats an amount in the limit's unit, millionths of a dollar or tokens, for people.

@@ -63,9 +63,9 @@ pub(crate) fn info(server: &Server) -> Value {
     json!({
         "page": format!("{}/", server.api_url()), "api": server.api_url(), "gateway": server.gateway_url(),
         "guild": world.guild.id, "channels": channels,
-        "links": core.links.iter().map(|(label, url)| json!({ "label": label, "url": url })).collect::<Vec<_>>(),
+        "models": core.about.models, "links": core.about.links.iter().map(|(label, url)| json!({ "label": label, "url": url })).collect::<Vec<_>>(),
         "people": people.map(|a| json!({ "name": a.name, "id": a.id, "token": a.token })).collect::<Vec<_>>(),
-        "personas": bots().map(|(a, slug)| json!({ "slug": slug, "id": a.id })).collect::<Vec<_>>(),
+        "personas": bots().map(|(a, slug)| json!({ "slug": slug, "id": a.id, "role": core.about.roles.get(slug) })).collect::<Vec<_>>(),
         "bots": bots().map(|(a, slug)| json!({ "slug": slug, "id": a.id, "token": a.token })).collect::<Vec<_>>(),
     })
 }

@@ -41,7 +41,7 @@ use tokio::task::JoinHandle;
 pub use faults::RestFault;
 pub use journal::{Direction, Exchange, FrameExchange, RestExchange};
 pub use misbehave::{Cut, Misbehaviour, Switch, SwitchError};
-pub use options::{BotAccount, Options, RateLimits, Windows};
+pub use options::{About, BotAccount, Options, RateLimits, Windows};
 pub use state::StateError;
 
 use server::Server;
@@ -159,9 +159,9 @@ impl Sandbox {
         core.flush();
     }
 
-    /// Other pages that the page links to, as labels and addresses.
-    pub fn set_links(&self, links: Vec<(String, String)>) {
-        self.server.core().links = links;
+    /// What the page tells newcomers about the team.
+    pub fn set_about(&self, about: About) {
+        self.server.core().about = about;
     }
 
     /// What `teamroom sandbox --json` prints, with the bots' tokens beside it under `bots`.

@@ -24,6 +24,7 @@ on_both!(
     a_crash_leaves_its_reservation_at_the_worst_case,
     each_limit_refuses_by_itself,
     a_raised_budget_lasts_for_its_day,
+    a_limit_that_is_used_up_is_noted_once_a_day,
     callers_at_once_never_spend_more_than_the_limit,
     an_item_is_refused_at_its_limit_and_goes_on_when_it_is_raised,
     an_item_counts_all_its_days_and_nobody_elses_calls,
@@ -193,6 +194,19 @@ async fn a_raised_budget_lasts_for_its_day(home: &Home) {
     store.reserve(&call(None, 1.5, 10, noon()), &dollars_a_day(1.0)).await.unwrap();
     assert_eq!(spent(&store).await.raised, Money::from_dollars(1.0));
     refused(store.reserve(&call(None, 1.5, 10, noon() + TimeDelta::days(1)), &dollars_a_day(1.0)).await);
+}
+
+async fn a_limit_that_is_used_up_is_noted_once_a_day(home: &Home) {
+    let store = home.open().await;
+    let vince = Limit::PersonaDay("vince".into());
+    assert!(store.note_used_up(&vince, at(0)).await.unwrap());
+    assert!(!store.note_used_up(&vince, at(1)).await.unwrap());
+    assert!(store.note_used_up(&Limit::DayTokens, at(1)).await.unwrap());
+    store.close().await;
+
+    let store = home.open().await;
+    assert_eq!(store.list_used_up(at(2)).await.unwrap(), [Limit::DayTokens, vince]);
+    assert_eq!(store.list_used_up(at(2) + TimeDelta::days(1)).await.unwrap(), []);
 }
 
 async fn callers_at_once_never_spend_more_than_the_limit(home: &Home) {

@@ -193,6 +193,28 @@ async fn a_file_that_may_not_be_written_is_refused() {
 }
 
 #[tokio::test]
+async fn an_emptied_file_is_reported_and_stays_and_a_new_one_is_never_empty() {
+    let home = Home::sqlite();
+    home.open().await.close().await;
+    let path = home.directory.path().join("teamroom.db");
+    std::fs::write(&path, "").unwrap();
+    for _ in 0..2 {
+        let error = refusal(&home.url).await;
+        assert!(matches!(error, StoreError::Empty { .. }) && error.to_string().contains("teamroom restore"), "{error}");
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+    }
+    std::fs::remove_file(&path).unwrap();
+    // Its first page is there before its name.
+    let made = home.open().await;
+    assert!(std::fs::metadata(&path).unwrap().len() >= 4096);
+    made.close().await;
+    let left = std::fs::read_dir(home.directory.path())
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains(".new-"));
+    assert_eq!(left.count(), 0);
+}
+
+#[tokio::test]
 async fn a_bad_address_is_refused_without_telling_its_password() {
     for (url, remedy) in [
         ("mysql://u:hunter2@h/db", "must begin with sqlite: or postgres://"),

@@ -24,6 +24,11 @@ pub enum StoreError {
     OlderSchema { place: String },
     #[error("the database is damaged ({0}); keep the file and restore a backup")]
     Corrupt(String),
+    /// Something emptied the file. A new database in its place would hide that.
+    #[error(
+        "the database {place} is empty (0 bytes), so something has destroyed it; put a backup in its place with `teamroom restore`, or delete it to begin anew"
+    )]
+    Empty { place: String },
     #[error("the database address {0}")]
     Address(String),
     #[error("SQLite {found} is too old: versions before 3.51.3 can damage a database; build with the bundled one")]

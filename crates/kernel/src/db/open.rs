@@ -36,7 +36,7 @@ pub(super) async fn open(url: &str, purpose: Use, now: DateTime<Utc>) -> Result<
     let who = format!("process {} since {}", std::process::id(), now.to_rfc3339_opts(SecondsFormat::Secs, true));
     if url.starts_with("sqlite:") {
         let address = sqlite::Address::parse(url)?;
-        address.create()?;
+        address.create().await?;
         match purpose {
             Use::Serve => serve_sqlite(&address, &who).await,
             Use::Share => share_sqlite(&address, &who).await,

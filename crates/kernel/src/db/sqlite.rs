@@ -94,17 +94,38 @@ impl Address {
 
     /// Creates the file and its directory if needed. SQLite itself never creates the file, because it would also do so after a file in use
     /// was deleted.
-    pub(super) fn create(&self) -> Result<()> {
+    ///
+    /// The file appears with its first page, so one of no bytes is never ours: something emptied it.
+    pub(super) async fn create(&self) -> Result<()> {
         let refused = |error: std::io::Error| self.not_writable(&error.to_string());
+        // An existing file is not opened here: closing it would drop this process's locks on it.
+        match std::fs::metadata(&self.path) {
+            Ok(file) if file.is_file() && file.len() == 0 => return Err(StoreError::Empty { place: self.place() }),
+            Ok(_) => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(refused(error)),
+        }
         if let Some(directory) = self.path.parent() {
             std::fs::create_dir_all(directory).map_err(refused)?;
         }
-        match File::create_new(&self.path) {
-            Ok(_) => Ok(()),
-            // An existing file is not opened here: closing it would drop this process's locks on it.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-            Err(error) => Err(refused(error)),
-        }
+        let mut fresh = self.path.clone().into_os_string();
+        fresh.push(format!(".new-{}", std::process::id()));
+        let written = self.write_first_page(Path::new(&fresh)).await;
+        // A link, because it never replaces what another process has made meanwhile.
+        let linked = written.and_then(|()| match std::fs::hard_link(&fresh, &self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(refused(error)),
+            _ => Ok(()),
+        });
+        // What stays is empty and harms nobody.
+        let _ = std::fs::remove_file(&fresh);
+        linked
+    }
+
+    async fn write_first_page(&self, path: &Path) -> Result<()> {
+        let options = self.options.clone().filename(path).create_if_missing(true);
+        // Switching to the write-ahead log writes it.
+        let connection = SqliteConnection::connect_with(&options).await.map_err(|error| self.explain(error))?;
+        connection.close().await.map_err(|error| self.explain(error))
     }
 
     /// Opens the writer and the readers.

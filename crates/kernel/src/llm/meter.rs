@@ -8,22 +8,25 @@ use crate::db::Database;
 use crate::llm::budget::Budgets;
 use crate::llm::store::{NOTICE_AT, ReserveError};
 use crate::llm::{Meter, ModelError};
-use crate::money::{Allowance, Reservation, Settlement};
+use crate::money::{Allowance, Refused, Reservation, Settlement};
 use crate::time::SharedClock;
+
+/// The most warnings that wait to be told.
+const WARNINGS: usize = 8;
 
 /// Records model calls in the store's ledger and enforces budgets (COST-1, COST-2).
 pub struct LedgerMeter {
     store: Database,
     budgets: Budgets,
     clock: SharedClock,
-    /// Receives a warning once a day when the budget runs low.
+    /// Receives a warning once a day when the budget runs low, and when a limit is used up.
     low: mpsc::Sender<String>,
 }
 
 impl LedgerMeter {
     /// Creates a meter and the receiver of its budget warnings.
     pub fn new(store: Database, budgets: Budgets, clock: SharedClock) -> (Arc<Self>, mpsc::Receiver<String>) {
-        let (low, warnings) = mpsc::channel(1);
+        let (low, warnings) = mpsc::channel(WARNINGS);
         (Arc::new(Self { store, budgets, clock, low }), warnings)
     }
 
@@ -32,9 +35,23 @@ impl LedgerMeter {
         let key = format!("budget:{today}");
         if matches!(self.store.claim_notice(&key, self.clock.now(), Duration::from_hours(24)).await, Ok(true)) {
             let sentence = format!("{:.0} % of today's budget is used. See `/costs` for details.", share * 100.0);
-            // The queue holds one warning. A second one on the same day would be the same.
-            let _ = self.low.try_send(sentence);
+            self.tell(sentence);
         }
+    }
+
+    /// A limit of the day stops calls. Items ask about theirs with a button.
+    async fn warn_used_up(&self, refused: &Refused) {
+        if !refused.limit.ends_with_the_day() {
+            return;
+        }
+        if matches!(self.store.note_used_up(&refused.limit, self.clock.now()).await, Ok(true)) {
+            self.tell(format!("The limit is reached: {refused}. `/costs raise` with an amount raises it."));
+        }
+    }
+
+    fn tell(&self, sentence: String) {
+        // A full queue has more than anybody reads.
+        let _ = self.low.try_send(sentence);
     }
 }
 
@@ -48,7 +65,10 @@ impl Meter for LedgerMeter {
                 }
                 Ok(())
             }
-            Err(ReserveError::Refused(refused)) => Err(ModelError::OutOfBudget(refused)),
+            Err(ReserveError::Refused(refused)) => {
+                self.warn_used_up(&refused).await;
+                Err(ModelError::OutOfBudget(refused))
+            }
             Err(ReserveError::CallsUsedUp(calls)) => Err(ModelError::OutOfCalls(calls)),
             Err(ReserveError::Store(error)) => Err(ModelError::Ledger(error.to_string())),
         }

@@ -78,7 +78,7 @@ fn remedy(error: &ModelError) -> &'static str {
         Some(Cause::Quota) => "Raise the limit of the account, or wait until its period ends.",
         _ => match error {
             ModelError::TimedOut { .. } => "See whether the model server is busy, or raise models.first_byte_timeout_s.",
-            ModelError::OutOfBudget(_) => "Raise the budget with `teamroom costs raise`, or wait until tomorrow.",
+            ModelError::OutOfBudget(_) => "Raise the budget with `/costs raise`, or wait until tomorrow.",
             ModelError::Garbled { .. } => "The address should end in /v1 or as its provider says, and not be that of a web page.",
             _ => "See what the provider says about this error.",
         },

@@ -51,7 +51,7 @@ impl LedgerSource for Told {
             let key = match group {
                 CostGroup::Day => at.format("%Y-%m-%d").to_string(),
                 CostGroup::Persona => (*persona).to_owned(),
-                CostGroup::Purpose | CostGroup::Model => (*model).to_owned(),
+                CostGroup::Purpose | CostGroup::Model | CostGroup::Item => (*model).to_owned(),
             };
             match sums.iter_mut().find(|sum| sum.key == key) {
                 Some(sum) => {

@@ -4,18 +4,20 @@ mod flat;
 
 use std::borrow::Cow;
 
+use icu_properties::CodePointSetData;
+use icu_properties::props::DefaultIgnorableCodePoint;
+
 pub use flat::{essence, flatten};
 
-/// Invisible characters that could hide or reverse text: zero-width, direction marks, tags, control characters.
+/// Invisible characters that could hide or reverse text: whatever Unicode has programs ignore by default (zero-width characters, direction
+/// marks, tags), separators, annotations and control characters.
 pub fn is_invisible(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control() && !matches!(c, '\n' | '\t');
     }
-    matches!(c,
-        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
-        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}'
-        | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}')
+    matches!(c, '\u{2028}'..='\u{202E}' | '\u{FFF9}'..='\u{FFFB}')
         || c.is_control()
+        || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
 }
 
 /// Removes invisible characters.
@@ -189,6 +191,9 @@ mod tests {
     #[test]
     fn what_does_not_show_is_removed_and_what_shows_stays() {
         assert_eq!(without_invisible("v\u{200B}in\u{202E}ce\u{E0041}\0"), "vince");
+        // All that Unicode calls ignorable, up to the corners: musical and shorthand format controls, fillers, unassigned ones.
+        let ignorable = "\u{AD}\u{34F}\u{61C}\u{115F}\u{1160}\u{17B4}\u{180B}\u{180F}\u{2065}\u{206F}\u{3164}\u{FE00}\u{FEFF}\u{FFA0}\u{FFF0}\u{1BCA0}\u{1BCA3}\u{1D173}\u{1D17A}\u{E0FFF}";
+        assert_eq!(without_invisible(&format!("a{ignorable}b")), "ab");
         assert_eq!(without_invisible("zwölf\t→ 十二\n👍"), "zwölf\t→ 十二\n👍");
         assert_eq!(fold_name(" @Vi\u{200D}nce "), "vince");
     }

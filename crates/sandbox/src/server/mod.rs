@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::faults::Faults;
 use crate::journal::Journal;
 use crate::limits::Limits;
-use crate::options::Options;
+use crate::options::{About, Options};
 use crate::snowflake::Snowflake;
 use crate::state::World;
 pub(crate) use hub::{Hub, Presence};
@@ -21,8 +21,7 @@ pub(crate) use session::{End, Link, Numbered, Outgoing, Session};
 pub(crate) struct Core {
     pub(crate) world: World,
     pub(crate) hub: Hub,
-    /// Labels and addresses of other pages, which ours shows.
-    pub(crate) links: Vec<(String, String)>,
+    pub(crate) about: About,
 }
 
 impl Core {
@@ -84,7 +83,7 @@ impl Server {
             journal: Journal::new(options.journal),
             stop: CancellationToken::new(),
             connections: watch::Sender::new(()),
-            core: Mutex::new(Core { world, hub: Hub::default(), links: Vec::new() }),
+            core: Mutex::new(Core { world, hub: Hub::default(), about: About::default() }),
             limits: Mutex::new(Limits::new(options.rate_limits)),
             options,
         }

@@ -21,6 +21,7 @@ use kernel::commands::{
     Surface, refuse, render_list,
 };
 use kernel::ids::{AskId, ChainId, MessageId};
+use kernel::llm::budget::Budgets;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
@@ -37,6 +38,7 @@ pub struct ChatCommands {
     /// The agents that answer. None if they could not be set up.
     pub agents: Option<Arc<Agents>>,
     pub clock: SharedClock,
+    pub budgets: Budgets,
     /// The team in this process. None at the command line, beside a running team.
     pub live: Option<Conversation>,
 }
@@ -103,7 +105,14 @@ pub fn register(registry: &mut Registry, services: &Services) {
     registry.command(
         CommandSpec::new("costs", "What the models have cost.")
             .argument(ArgumentSpec::choice("since", SPANS, "How far back; today by default"))
-            .argument(ArgumentSpec::number("raise", (0.01, 1000.0), "Raise today's budget by so many dollars").operators_only()),
+            .argument(
+                ArgumentSpec::number(
+                    "raise",
+                    (0.01, 1000.0),
+                    "Raise the limit that was reached today, or else the day's budget, by so many dollars",
+                )
+                .operators_only(),
+            ),
         &chat,
         |chat, call| Box::pin(chat.costs(call)),
     );

@@ -6,6 +6,7 @@ use kernel::chat::Presence;
 use kernel::commands::{CommandCall, CommandReply};
 use kernel::money::{Limit, Money};
 use kernel::persona::Persona;
+use kernel::text::join_with_and;
 
 use crate::features::chat::commands::ChatCommands;
 use crate::features::chat::store::CancelScope;
@@ -64,15 +65,34 @@ impl ChatCommands {
     }
 
     pub(super) async fn raise_budget(&self, call: &CommandCall, dollars: f64) -> anyhow::Result<CommandReply> {
-        let amount = Money::from_dollars(dollars);
-        self.store.raise_limit(&Limit::Day, amount.0, call.caller.name(), self.clock.now()).await?;
+        let now = self.clock.now();
+        let mut limits = self.store.list_used_up(now).await?;
+        if limits.is_empty() {
+            limits.push(Limit::Day);
+        }
+        let mut raised = Vec::new();
+        for limit in limits {
+            // Tokens have no price, so they grow by their own step.
+            let amount = if limit.is_of_tokens() { self.budgets.step(&limit) } else { Money::from_dollars(dollars).0 };
+            self.store.raise_limit(&limit, amount, call.caller.name(), now).await?;
+            raised.push(format!("{} by {}", self.name_limit(&limit), limit.render(amount)));
+        }
         if let Some(live) = &self.live {
             for persona in self.roster.personas().iter().filter(|persona| !live.inner.halts.is_paused(&persona.slug)) {
                 live.deps().platform.set_presence(&persona.slug, Presence::Listening).await;
             }
         }
-        let text = format!("{} raised today's budget by {amount}.", call.caller.subject());
-        Ok(CommandReply::public(text).with_data(json!({ "raised_by": dollars })))
+        let text = format!("{} raised {}.", call.caller.subject(), join_with_and(&raised));
+        Ok(CommandReply::public(text).with_data(json!({ "raised_by": dollars, "raised": raised })))
+    }
+
+    fn name_limit(&self, limit: &Limit) -> String {
+        match limit {
+            Limit::PersonaDay(persona) => format!("today's budget of {}", self.roster.name_of(persona)),
+            Limit::PersonaDayTokens(persona) => format!("today's tokens of {}", self.roster.name_of(persona)),
+            Limit::DayTokens => "today's tokens".into(),
+            _ => "today's budget".into(),
+        }
     }
 
     async fn silence(&self, scope: HaltScope, call: &CommandCall) -> anyhow::Result<()> {

@@ -94,8 +94,11 @@ impl ChatCommands {
         let now = self.clock.now();
         let since = start_of_day(now - TimeDelta::days(days));
         let mut groups = Vec::new();
-        for group in [CostGroup::Persona, CostGroup::Purpose, CostGroup::Model] {
-            groups.push((group, self.store.costs(since, now, group).await?));
+        for group in [CostGroup::Persona, CostGroup::Purpose, CostGroup::Model, CostGroup::Item, CostGroup::Day] {
+            // Today is one day.
+            if group != CostGroup::Day || days > 0 {
+                groups.push((group, self.store.costs(since, now, group).await?));
+            }
         }
         let lines = groups.iter().map(|(group, lines)| (group.as_str().to_owned(), lines.iter().map(describe_line).collect()));
         let by: serde_json::Map<String, Value> = lines.collect();
@@ -180,13 +183,16 @@ pub(super) fn render_persona(persona: &Persona) -> String {
     text
 }
 
+/// The most lines of a group. A month has 30 days; items can be many more, of which the dearest come first.
+const LINES: usize = 31;
+
 pub(super) fn render_costs(since: &str, groups: &[(CostGroup, Vec<CostLine>)]) -> String {
     let total: Money = groups.first().map(|(_, lines)| lines.iter().map(|line| line.cost).sum()).unwrap_or_default();
     let mut text = format!("Since {since}: **{total}**\n");
     for (group, lines) in groups.iter().filter(|(_, lines)| !lines.is_empty()) {
         let label = group.as_str();
         let _ = writeln!(text, "\n| {label} | calls | tokens in | cached | out | cost |\n| --- | ---: | ---: | ---: | ---: | ---: |");
-        for line in lines {
+        for line in lines.iter().take(LINES) {
             let usage = line.usage;
             let _ =
                 writeln!(text, "| {} | {} | {} | {} | {} | {} |", line.key, line.calls, usage.input, usage.cached, usage.output, line.cost);

@@ -39,10 +39,11 @@ impl Database {
         let rows: Vec<CostColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT CASE $2 WHEN 'day' THEN day WHEN 'persona' THEN COALESCE(persona, 'none') WHEN 'purpose' THEN purpose ELSE model END AS key,
+            "SELECT CASE $2 WHEN 'day' THEN day WHEN 'persona' THEN COALESCE(persona, 'none') WHEN 'purpose' THEN purpose
+                 WHEN 'item' THEN subject ELSE model END AS key,
                  COUNT(*) AS calls, CAST(SUM(input_tokens) AS BIGINT) AS input, CAST(SUM(cached_tokens) AS BIGINT) AS cached,
                  CAST(SUM(output_tokens) AS BIGINT) AS output, CAST(SUM(cost) AS BIGINT) AS cost
-             FROM ledger WHERE at >= $1 AND at <= $3 GROUP BY 1 ORDER BY 1",
+             FROM ledger WHERE at >= $1 AND at <= $3 AND ($2 <> 'item' OR purpose = 'step') GROUP BY 1 ORDER BY 1",
             since,
             group.as_str(),
             until

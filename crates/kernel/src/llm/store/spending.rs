@@ -4,6 +4,7 @@
 //! same transactions, so that a reservation takes constant time. A work item's cost is summed from the ledger, because it has few calls.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -169,6 +170,22 @@ impl Database {
         Ok(raised)
     }
 
+    /// Notes that a daily limit stopped a call. True for the first one of the day (UTC).
+    pub async fn note_used_up(&self, limit: &Limit, now: DateTime<Utc>) -> Result<bool> {
+        let key = format!("{}{}:{}", used_up_prefix(now), limit.as_str(), limit.whose());
+        self.claim_notice(&key, now, Duration::from_hours(24)).await
+    }
+
+    /// The daily limits that have stopped calls today (UTC), also those that were raised since.
+    pub async fn list_used_up(&self, now: DateTime<Utc>) -> Result<Vec<Limit>> {
+        let prefix = used_up_prefix(now);
+        let rows: Vec<(String,)> =
+            sql!(self.db().read(), fetch_all, "SELECT key FROM notices WHERE key LIKE $1 ORDER BY key", format!("{prefix}%"))?;
+        let parse =
+            |(key,): &(String,)| key.strip_prefix(&prefix)?.split_once(':').and_then(|(setting, whose)| Limit::daily(setting, whose));
+        Ok(rows.iter().filter_map(parse).collect())
+    }
+
     /// The cost of the day of `now` (UTC) so far.
     pub async fn spent_today(&self, now: DateTime<Utc>) -> Result<Spent> {
         let (cost, tokens): (i64, i64) = sql!(
@@ -180,6 +197,10 @@ impl Database {
         let raised = Money(self.find_raise(&Limit::Day, now).await?);
         Ok(Spent { cost: Money(cost), tokens: u64::try_from(tokens).unwrap_or_default(), raised })
     }
+}
+
+fn used_up_prefix(now: DateTime<Utc>) -> String {
+    format!("used-up:{}:", now.date_naive())
 }
 
 /// The day that a raise applies to. Empty for limits that are not daily.

@@ -45,7 +45,7 @@ async function start() {
     localStorage.setItem(PERSON, JSON.stringify(id));
     location.reload();
   };
-  const page = new Page({ store, api, gateway, people: info.people, links: info.links, become });
+  const page = new Page({ store, api, gateway, info, become });
   gateway.addEventListener("dispatch", ({ detail }) => store.apply(detail.type, detail.data));
   gateway.addEventListener("status", ({ detail }) => say(STATUS[detail]));
   gateway.addEventListener("status", ({ detail }) => detail === "refused" && startAnewIfReset(me));

@@ -22,10 +22,13 @@ export class Page {
     ["sidebar", "main", "side", "people", "scrim", "notices"].map((id) => [id, document.getElementById(id)]),
   );
 
-  constructor({ store, api, gateway, people, links, become }) {
+  constructor({ store, api, gateway, info, become }) {
     this.store = store;
-    this.people = people;
-    this.links = links;
+    this.people = info.people;
+    this.links = info.links;
+    this.models = info.models;
+    // What each persona does, by its id.
+    this.roles = new Map(info.personas.filter(({ role }) => role).map(({ id, role }) => [id, role]));
     this.become = become;
     this.messages = new Messages(api, store);
     this.interactions = new Interactions(api, store, gateway);

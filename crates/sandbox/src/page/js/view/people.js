@@ -63,7 +63,7 @@ export class People {
 
   #renderPerson(person) {
     const presence = this.#page.store.presence(person.id);
-    const doing = describeActivity(presence);
+    const doing = describeActivity(presence) || this.#page.roles.get(person.id);
     return h(
       "li",
       {},
@@ -119,7 +119,7 @@ export function showPerson(page, id) {
           h(
             "p",
             { class: "hint" },
-            [WORDS[presence.status] ?? presence.status, describeActivity(presence)].filter(Boolean).join(" · "),
+            [page.roles.get(id), WORDS[presence.status] ?? presence.status, describeActivity(presence)].filter(Boolean).join(" · "),
           ),
         ),
       ),

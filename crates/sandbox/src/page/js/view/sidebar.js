@@ -3,7 +3,7 @@
 import { avatar } from "./elements/avatar.js";
 import { h, hidden, iconButton } from "./elements/dom.js";
 import { icon } from "./elements/icons.js";
-import { showHelp } from "./dialogs/dialogs.js";
+import { showHelp, showModelHelp } from "./dialogs/dialogs.js";
 import { toggleTheme } from "./elements/theme.js";
 
 export class Sidebar {
@@ -24,11 +24,19 @@ export class Sidebar {
       h("header", { class: "brand" }, h("h1", {}, "Teamroom"), h("span", { class: "tag" }, "sandbox")),
       search,
       ...page.links.map((link) => h("a", { class: "jump", href: link.url, target: "_blank", rel: "noopener" }, link.label)),
+      ...(page.roles.size ? [this.#renderModels()] : []),
       this.#list,
       this.#renderAccount(),
     );
     for (const topic of ["channels", "people", "open"]) page.store.on(topic, () => this.#schedule());
     this.#draw();
+  }
+
+  /** The state of the language models. Without a team there is nothing to say about them. */
+  #renderModels() {
+    const { models } = this.#page;
+    if (models) return h("p", { class: "jump", title: models }, h("span", { class: "label" }, models));
+    return h("button", { type: "button", class: "jump", onclick: showModelHelp }, "Connect a language model");
   }
 
   #frame = 0;

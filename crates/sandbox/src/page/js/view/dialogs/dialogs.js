@@ -31,6 +31,27 @@ function cancelButton(close) {
   return h("button", { type: "button", class: "control secondary", onclick: () => close() }, "Cancel");
 }
 
+const MODEL_LINES = [
+  ["A model on this machine, or any OpenAI-compatible address", "TEAMROOM_MODEL_URL=http://127.0.0.1:11434/v1\nTEAMROOM_MODEL=llama3.2"],
+  ["Anthropic", "ANTHROPIC_API_KEY=…"],
+  ["OpenAI", "OPENAI_API_KEY=…"],
+];
+
+/** Tells how to connect a language model. Keys do not belong on this page. */
+export function showModelHelp() {
+  return openDialog("Connect a language model", "", (close) => [
+    h("h2", {}, "Connect a language model"),
+    h("p", {}, "Write one of these into the file .env, in the folder where you started the sandbox. The team takes it over by itself."),
+    MODEL_LINES.map(([what, lines]) => [h("p", { class: "hint" }, what), h("pre", {}, h("code", {}, lines))]),
+    h("p", { class: "hint" }, "Ollama, LM Studio, llama.cpp and vLLM on this machine are found when the sandbox starts."),
+    h(
+      "div",
+      { class: "dialog-actions" },
+      h("button", { type: "button", class: "control primary", onclick: () => close() }, "Close"),
+    ),
+  ].flat(2));
+}
+
 export function confirm({ title, text, action }) {
   return openDialog(title, "small", (close) =>
     h(

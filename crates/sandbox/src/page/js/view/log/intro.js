@@ -1,5 +1,6 @@
 // The beginning of a channel. In an empty channel it suggests what to try.
 
+import { showModelHelp } from "../dialogs/dialogs.js";
 import { h } from "../elements/dom.js";
 import { CHANNEL } from "../../state/store.js";
 
@@ -39,9 +40,32 @@ export function renderIntro(channel, page, isEmpty) {
     { class: "intro empty" },
     h("h3", {}, title),
     h("p", {}, welcome.text),
+    name === "general" ? renderTeam(page) : null,
     tries.length ? [h("p", { class: "hint" }, "Try one of these:"), h("ul", { class: "tries" }, tries)] : null,
     welcome.file ? h("p", { class: "hint" }, "Or drop a file here and ask about it.") : null,
   );
+}
+
+/** Who is there and what each does. A click begins a message to them. */
+function renderTeam(page) {
+  const team = page.store.listPeople().filter((person) => page.roles.has(person.id));
+  if (!team.length) return null;
+  const entries = team.map((person) =>
+    h(
+      "li",
+      {},
+      h("button", { type: "button", class: "try", onclick: () => page.mention(person.id) }, `${person.name}: ${page.roles.get(person.id)}`),
+    ),
+  );
+  const models = page.models
+    ? h("p", { class: "hint" }, page.models)
+    : h(
+        "p",
+        { class: "hint" },
+        "No language model is connected, so answers come from feeds and files. ",
+        h("button", { type: "button", class: "try", onclick: showModelHelp }, "Connect one"),
+      );
+  return [h("p", { class: "hint" }, "On the team:"), h("ul", { class: "tries" }, entries), models];
 }
 
 function defaultWelcome(channel, name, page) {
