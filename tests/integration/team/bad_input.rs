@@ -97,9 +97,9 @@ fn a_broken_persona_file_and_an_unknown_key_are_told_with_place_and_reason() {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::write(dir.path().join("teamroom.toml"), "[chat]\ncoalesc_ms = 5\nmax_responders = \"many\"\n").expect("a file");
     let output = Command::new(env!("CARGO_BIN_EXE_teamroom")).arg("doctor").current_dir(dir.path()).env_clear().output().expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stdout);
     assert!(!output.status.success());
-    for part in ["teamroom.toml", "coalesc_ms", "coalesce_ms", "max_responders"] {
+    for part in ["FAIL", "teamroom.toml", "coalesc_ms", "coalesce_ms", "max_responders"] {
         assert!(said.contains(part), "{part} is missing: {said}");
     }
 }

@@ -26,7 +26,7 @@ pub enum StoreError {
     Corrupt(String),
     /// Something emptied the file. A new database in its place would hide that.
     #[error(
-        "the database {place} is empty (0 bytes), so something has destroyed it; put a backup in its place with `teamroom restore`, or delete it to begin anew"
+        "the database {place} is empty (0 bytes), so something has destroyed it; put a backup in its place with `teamroom restore`, or delete it to start with an empty one"
     )]
     Empty { place: String },
     #[error("the database address {0}")]

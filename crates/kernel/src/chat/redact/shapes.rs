@@ -174,7 +174,7 @@ mod tests {
                 "https://hooks.slack.com/services/[redacted]",
             ),
             (format!("123456789:AA{}", &letters[..33]), "[redacted]"),
-            (format!("AccountKey={}{}==", letters, &letters[..46]), "AccountKey=[redacted]"),
+            (format!("AccountKey={}{}{}==", letters, letters, &letters[..6]), "AccountKey=[redacted]"),
             (format!("SG.{}.{}", &letters[..22], &letters[..40]), "[redacted]"),
             (format!("SK{hex}"), "[redacted]"),
             (format!("dapi{hex}"), "[redacted]"),
