@@ -34,7 +34,9 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     if args.json {
         println!("{}", serde_json::json!(findings));
     } else {
-        findings.iter().for_each(|finding| println!("{finding}"));
+        for finding in &findings {
+            println!("{finding}");
+        }
     }
     let count = |grade| findings.iter().filter(|finding| finding.grade == grade).count();
     let (faults, warnings) = (count(Grade::Fail), count(Grade::Warn));

@@ -110,14 +110,14 @@ pub(super) fn check(question: &EssentialQuestion, page: &[PageEntry]) -> Finding
             format!("Correct standup.question.feed. There are {}.", known()),
         ),
         Some(Err(error)) => Finding::fault(format!("{what}: its feed {feed} cannot be read: {error}"), "Correct that feed first."),
-        Some(Ok(reading)) => match reading.find_value(value) {
-            Some(found) => Finding::good(format!("{what}: {found}")),
-            None => {
-                let known: Vec<_> = reading.values.iter().map(|value| &*value.name).collect();
-                let text = format!("{what}: the feed {feed} has no value called {value}");
-                Finding::fault(text, format!("Correct standup.question.value. The feed has {}.", known.join(", ")))
+        Some(Ok(reading)) => {
+            if let Some(found) = reading.find_value(value) {
+                return Finding::good(format!("{what}: {found}"));
             }
-        },
+            let known: Vec<_> = reading.values.iter().map(|value| &*value.name).collect();
+            let text = format!("{what}: the feed {feed} has no value called {value}");
+            Finding::fault(text, format!("Correct standup.question.value. The feed has {}.", known.join(", ")))
+        }
     }
 }
 

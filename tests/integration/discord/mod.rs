@@ -2,6 +2,7 @@
 
 mod buttons;
 mod commands;
+mod doctor;
 mod gateway_faults;
 mod logs;
 mod places;

@@ -112,7 +112,7 @@ fn title(slug: &str) -> String {
     slug[..1].to_uppercase() + &slug[1..]
 }
 
-fn roster() -> Arc<Roster> {
+pub(super) fn roster() -> Arc<Roster> {
     let persona = |slug: &str| Persona {
         slug: slug.into(),
         name: title(slug),

@@ -6,6 +6,7 @@ mod fallback;
 mod nearby;
 mod runs;
 mod structured;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -92,17 +92,17 @@ mod tests {
     use crate::llm::ToolCall;
     use crate::money::TokenUsage;
 
-    fn reply(calls: Vec<ToolCall>) -> Result<ModelReply, ModelError> {
-        Ok(ModelReply { text: "ok".into(), calls, usage: TokenUsage::default(), provider: "p".into(), model: "m".into() })
+    fn reply(calls: Vec<ToolCall>) -> ModelReply {
+        ModelReply { text: "ok".into(), calls, usage: TokenUsage::default(), provider: "p".into(), model: "m".into() }
     }
 
     #[test]
     fn only_a_model_that_calls_the_tool_is_without_a_warning() {
-        let called = || reply(vec![ToolCall { id: "1".into(), name: TOOL.into(), arguments: json!({}) }]);
-        assert_eq!(describe("model p/m", &called(), &[]).to_string(), "ok   model p/m: answers and calls tools");
-        assert_eq!(describe("model p/m", &called(), &["streaming"]).grade, Grade::Ok);
-        assert_eq!(describe("model p/m", &reply(vec![]), &[]).grade, Grade::Warn);
-        assert_eq!(describe("model p/m", &reply(vec![]), &[TOOL_CALLS]).grade, Grade::Warn);
+        let called = Ok(reply(vec![ToolCall { id: "1".into(), name: TOOL.into(), arguments: json!({}) }]));
+        assert_eq!(describe("model p/m", &called, &[]).to_string(), "ok   model p/m: answers and calls tools");
+        assert_eq!(describe("model p/m", &called, &["streaming"]).grade, Grade::Ok);
+        assert_eq!(describe("model p/m", &Ok(reply(vec![])), &[]).grade, Grade::Warn);
+        assert_eq!(describe("model p/m", &Ok(reply(vec![])), &[TOOL_CALLS]).grade, Grade::Warn);
         assert_eq!(describe("model p/m", &Err(ModelError::AtLimit { provider: "p".into() }), &[]).grade, Grade::Warn);
     }
 
