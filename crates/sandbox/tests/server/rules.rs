@@ -283,7 +283,7 @@ async fn only_this_machine_may_ask_for_tokens() {
     assert_eq!(status("origin", "https://example.com").await, 403);
     let info: Value = http.get(&url).send().await.expect("an answer").json().await.expect("JSON");
     assert_eq!(info, world.sandbox.info());
-    assert_eq!(info["personas"][0], json!({ "slug": "kelly", "id": world.bot("kelly").id }));
+    assert_eq!(info["personas"][0], json!({ "role": null, "slug": "kelly", "id": world.bot("kelly").id }));
     assert_eq!(info["channels"]["general"], world.channel("general"));
 }
 
