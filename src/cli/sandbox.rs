@@ -43,7 +43,7 @@ pub(super) struct Args {
     /// Forget everything that was said and done there.
     #[arg(long)]
     reset: bool,
-    /// Print one line of JSON once every identity is ready: page, api, gateway, guild, channels, people, personas, backlog, metrics.
+    /// Print one line of JSON once every identity is ready: page, api, gateway, guild, channels, people, personas, models, backlog, metrics.
     #[arg(long)]
     json: bool,
     /// Take part in the terminal instead of the browser. The log goes into `team.log` of the directory.

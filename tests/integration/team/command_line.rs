@@ -67,7 +67,7 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     assert!(say(&team, &["costs"]).contains("$0"));
     assert!(json_of(&team, &["costs", "--since", "month"])["by"]["persona"].is_array());
     assert!(say(&team, &["costs", "--raise", "2.5"]).contains("You raised today's budget by $2.50"));
-    assert_eq!(json_of(&team, &["costs", "--raise", "2.5"]), json!({ "raised_by": 2.5 }));
+    assert_eq!(json_of(&team, &["costs", "--raise", "2.5"]), json!({ "raised_by": 2.5, "raised": ["today's budget by $2.50"] }));
     let status = say(&team, &["status"]);
     assert!(status.contains("Spent since 0") && status.contains("No team serves this database"), "{status}");
     assert_eq!(json_of(&team, &["status"])["served"], json!(false));

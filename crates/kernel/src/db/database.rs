@@ -66,7 +66,7 @@ impl Database {
     /// # Errors
     /// The database can only be read, or does not respond.
     pub async fn try_write(&self) -> Result<()> {
-        sql!(self.db().write()?, execute, "DELETE FROM notices WHERE key IS NULL").map(|_| ())
+        sql!(self.db().write()?, execute, "DELETE FROM notices WHERE key = ''").map(|_| ())
     }
 
     /// Closes the connections and releases the lock. Later calls fail with `StoreError::Unavailable`.

@@ -36,7 +36,7 @@ export class Sidebar {
   #renderModels() {
     const { models } = this.#page;
     if (models) return h("p", { class: "jump", title: models }, h("span", { class: "label" }, models));
-    return h("button", { type: "button", class: "jump", onclick: showModelHelp }, "Connect a language model");
+    return h("button", { type: "button", class: "jump", onclick: showModelHelp }, "Connect a model");
   }
 
   #frame = 0;
