@@ -5,18 +5,20 @@ mod programs;
 
 use std::sync::Arc;
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use crate::adapters::discord;
 use crate::app::{self, TeamAgents};
 use crate::cli::{Globals, setting};
 use crate::config::Config;
-use crate::features::FeatureSection;
 use crate::store::Store;
-use kernel::agent::PageEntry;
+use kernel::agent::{Agents, PageEntry};
 use kernel::feeds::FeedQuery;
 use kernel::finding::{Finding, Grade};
 use kernel::persona::load;
 use kernel::persona::roster::Roster;
 use kernel::time::{Clock, SharedClock, SystemClock};
+use kernel::tools::settings::SearchSettings;
 use kernel::tools::web::WebSearch;
 
 #[derive(Debug, clap::Args)]
@@ -56,7 +58,10 @@ async fn examine(config: &Config) -> Vec<Finding> {
     findings.extend(place::check_disk(&config.data));
     if let Some(roster) = check_personas(config, &mut findings) {
         let roster = Arc::new(roster);
-        check_store_and_models(config, &roster, &mut findings).await;
+        check_store_and_agents(config, &roster, &mut findings).await;
+        if let Some(search) = &config.tools.search {
+            findings.push(check_search(search).await);
+        }
         findings.extend(programs::check(config, &roster).await);
         check_discord(config, &roster, &mut findings).await;
     }
@@ -81,7 +86,7 @@ fn check_personas(config: &Config, findings: &mut Vec<Finding>) -> Option<Roster
     }
 }
 
-async fn check_store_and_models(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
+async fn check_store_and_agents(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
     let clock: SharedClock = Arc::new(SystemClock);
     let store = match Store::open_shared(&config.database_url, clock.now()).await {
         Ok(store) => store,
@@ -93,43 +98,47 @@ async fn check_store_and_models(config: &Config, roster: &Arc<Roster>, findings:
     match app::agents(config, roster, &store, &clock) {
         Err(error) => findings.push(Finding::fault(format!("{error:#}"), "Correct this in teamroom.toml or in the persona's file.")),
         Ok(TeamAgents { agents, .. }) => {
-            if agents.is_offline() {
-                findings.push(Finding::warning(
-                    "models: none is connected, so answers come from feeds and files only",
-                    "Set TEAMROOM_MODEL_URL and TEAMROOM_MODEL, or a provider's key, in .env.",
-                ));
-            }
-            findings.extend(agents.runner.models.try_each().await);
-            findings.extend(agents.describe_unpriced().map(|unpriced| {
-                let (what, remedy) = unpriced.split_once(". ").unwrap_or((&unpriced, ""));
-                Finding::warning(format!("prices: {what}"), remedy)
-            }));
-            if let Some(model) = store.sentence_model() {
-                findings.push(match model.try_once().await {
-                    Ok(()) => Finding::good(format!("embeddings {}: answer", model.name())),
-                    Err(error) => {
-                        Finding::fault(format!("embeddings {}: {error}", model.name()), "Correct models.embeddings, or remove it.")
-                    }
-                });
-            }
-            let now = clock.now();
-            let asked = FeedQuery { now, since: now - chrono::TimeDelta::days(7), until: now, limit: 1 };
-            let page = agents.readings.read_page(&asked).await;
-            findings.extend(page.iter().map(|entry| describe_feed(entry, roster)));
-            findings.extend(config.features.iter().flat_map(|section| FeatureSection::check(section, &page)));
+            check_models(&agents, &store, findings).await;
+            check_feeds(config, &agents, roster, clock.now(), findings).await;
         }
     }
-    if let Some(search) = &config.tools.search {
-        let found = match WebSearch::new(search) {
-            Ok(search) => search.find("teamroom").await.map(|hits| hits.len()).map_err(|error| error.to_string()),
-            Err(error) => Err(format!("{error:#}")),
-        };
-        findings.push(match found {
-            Ok(hits) => Finding::good(format!("web search: {hits} result(s)")),
-            Err(error) => Finding::fault(format!("web search: {error}"), "Correct the address and key in [tools.search]."),
+    store.close().await;
+}
+
+async fn check_models(agents: &Agents, store: &Store, findings: &mut Vec<Finding>) {
+    if agents.is_offline() {
+        findings.push(Finding::warning(
+            "models: none is connected, so answers come from feeds and files only",
+            "Set TEAMROOM_MODEL_URL and TEAMROOM_MODEL, or a provider's key, in .env.",
+        ));
+    }
+    findings.extend(agents.runner.models.try_each().await);
+    let unpriced = agents.describe_unpriced();
+    findings.extend(unpriced.map(|unpriced| Finding::warning("prices: not all are known", unpriced)));
+    if let Some(model) = store.sentence_model() {
+        findings.push(match model.try_once().await {
+            Ok(()) => Finding::good(format!("embeddings {}: answer", model.name())),
+            Err(error) => Finding::fault(format!("embeddings {}: {error}", model.name()), "Correct models.embeddings, or remove it."),
         });
     }
-    store.close().await;
+}
+
+async fn check_feeds(config: &Config, agents: &Agents, roster: &Roster, now: DateTime<Utc>, findings: &mut Vec<Finding>) {
+    let asked = FeedQuery { now, since: now - TimeDelta::days(7), until: now, limit: 1 };
+    let page = agents.readings.read_page(&asked).await;
+    findings.extend(page.iter().map(|entry| describe_feed(entry, roster)));
+    findings.extend(config.features.iter().flat_map(|section| section.check(&page)));
+}
+
+async fn check_search(settings: &SearchSettings) -> Finding {
+    let found = match WebSearch::new(settings) {
+        Ok(search) => search.find("teamroom").await.map_err(|error| error.to_string()),
+        Err(error) => Err(format!("{error:#}")),
+    };
+    match found {
+        Ok(hits) => Finding::good(format!("web search: {} result(s)", hits.len())),
+        Err(error) => Finding::fault(format!("web search: {error}"), "Correct tools.search in teamroom.toml, or its key in .env."),
+    }
 }
 
 /// The values of a feed, so that a wrong pointer is visible.

@@ -4,6 +4,7 @@ use kernel::time::{Clock, SystemClock};
 use teamroom::features::backlog::model::{Wait, WorkItem, WorkStatus};
 
 use super::stage::{all_over, answer, asked_for, eventually, expect_done_once, open, press, question, read, said, say, subject_of, team};
+use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, on_both_stores};
@@ -26,6 +27,8 @@ async fn what_takes_its_process_down_three_times_waits_for_a_person(backing: Bac
     for crash in 1..=3 {
         let process = TeamProcess::start(&team, &[]).await;
         eventually("it is worked on", || async { asked_for(&team, "Poison") == crash }).await;
+        // Beside other jobs, it would only be suspected.
+        eventually("it is alone", || async { count(&team, "SELECT COUNT(*) FROM jobs WHERE state = 'running'").await == 1 }).await;
         process.kill();
     }
     store.insert_items(&[same_hands.clone(), other_hands.clone()], SystemClock.now()).await.unwrap();

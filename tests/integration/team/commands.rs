@@ -1,8 +1,10 @@
 //! Slash commands.
 
+use kernel::llm::budget::Budgets;
 use kernel::llm::settings::{ModelPrice, ProviderKind};
 use kernel::money::Money;
 use serde_json::{Value, json};
+use teamroom::config::Config;
 
 use crate::support::command::{self, is_ephemeral, text};
 use crate::support::model::Script;
@@ -81,16 +83,19 @@ async fn a_paused_persona_does_not_answer(backing: Backing) {
     assert_eq!(team.wait_for_answers("ops", 2).await[1].author, "Vince");
 }
 
-async fn an_operator_raises_the_budget_of_the_day(backing: Backing) {
-    let team = Wanted::on(backing)
-        .model(ProviderKind::OpenAi)
-        .configure(|config| {
-            config.budgets.day = Some(Money(1));
-            config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0 });
-        })
-        .start()
-        .await;
+/// A team whose model costs something, with these budgets.
+async fn priced(backing: Backing, limit: fn(&mut Budgets)) -> TestTeam {
+    let configure = move |config: &mut Config| {
+        limit(&mut config.budgets);
+        config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0 });
+    };
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).configure(configure).start().await;
     team.model.on(|_| Script::say("here"));
+    team
+}
+
+async fn an_operator_raises_the_budget_of_the_day(backing: Backing) {
+    let team = priced(backing, |budgets| budgets.day = Some(Money(1))).await;
     team.say("knowledge", "vince, hello").await;
     assert!(team.wait_for_answers("knowledge", 1).await[0].text.contains("/costs raise"));
     let raised = invoke(&team, "costs", json!([{"type": 10, "name": "raise", "value": 2.5}])).await;
@@ -102,15 +107,7 @@ async fn an_operator_raises_the_budget_of_the_day(backing: Backing) {
 }
 
 async fn the_limit_that_was_reached_is_the_one_that_is_raised(backing: Backing) {
-    let team = Wanted::on(backing)
-        .model(ProviderKind::OpenAi)
-        .configure(|config| {
-            config.budgets.persona_day = Some(Money(1));
-            config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0 });
-        })
-        .start()
-        .await;
-    team.model.on(|_| Script::say("here"));
+    let team = priced(backing, |budgets| budgets.persona_day = Some(Money(1))).await;
     team.say("knowledge", "vince, hello").await;
     assert!(team.wait_for_answers("knowledge", 1).await[0].text.contains("/costs raise"));
     // Operators are told once, however often it happens.

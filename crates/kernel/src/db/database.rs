@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::open::{self, Opened, Use};
-use super::{Db, Leadership, Result, sql};
+use super::{Db, Leadership, Result, StoreError, sql};
 use crate::memory::search::Searching;
 
 /// An open database. Clones share the connections.
@@ -28,7 +28,10 @@ impl Database {
     /// # Errors
     /// `StoreError::Locked` if another process serves from it, or another reason.
     pub async fn open(url: &SecretString, now: DateTime<Utc>) -> Result<Self> {
-        open::open(url.expose_secret(), Use::Serve, now).await.map(Self::new)
+        let database = open::open(url.expose_secret(), Use::Serve, now).await.map(Self::new)?;
+        // SQLite opens a file without an error that it can only read.
+        database.try_write().await?;
+        Ok(database)
     }
 
     /// Opens the database beside a serving process.
@@ -66,7 +69,11 @@ impl Database {
     /// # Errors
     /// The database can only be read, or does not respond.
     pub async fn try_write(&self) -> Result<()> {
-        sql!(self.db().write()?, execute, "DELETE FROM notices WHERE key = ''").map(|_| ())
+        // No notice has this key.
+        sql!(self.db().write()?, execute, "DELETE FROM notices WHERE key = ''").map(|_| ()).map_err(|error| match error {
+            StoreError::NotWritable { reason, .. } => StoreError::NotWritable { place: self.place().to_owned(), reason },
+            other => other,
+        })
     }
 
     /// Closes the connections and releases the lock. Later calls fail with `StoreError::Unavailable`.

@@ -59,9 +59,6 @@ async fn serve_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
     let lock = address.lock(who)?.map_err(|who| StoreError::Locked { place: place.clone(), who })?;
     let (writer, reader, file) = address.connect().await?;
     migrate_sqlite(address, &writer).await?;
-    // SQLite opens a read-only file without an error, so a write without effect is tried.
-    let trial = sqlx::query("DELETE FROM notices WHERE key IS NULL").execute(&writer).await;
-    trial.map_err(|error| address.explain(error))?;
     Ok(Opened { db: Pools::Sqlite { writer, reader, file }.into(), leadership: Some(Leadership::File(lock)), place })
 }
 

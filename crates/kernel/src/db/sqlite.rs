@@ -111,14 +111,10 @@ impl Address {
         let mut fresh = self.path.clone().into_os_string();
         fresh.push(format!(".new-{}", std::process::id()));
         let written = self.write_first_page(Path::new(&fresh)).await;
-        // A link, because it never replaces what another process has made meanwhile.
-        let linked = written.and_then(|()| match std::fs::hard_link(&fresh, &self.path) {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(refused(error)),
-            _ => Ok(()),
-        });
+        let named = written.and_then(|()| give_name(Path::new(&fresh), &self.path).map_err(refused));
         // What stays is empty and harms nobody.
         let _ = std::fs::remove_file(&fresh);
-        linked
+        named
     }
 
     async fn write_first_page(&self, path: &Path) -> Result<()> {
@@ -172,6 +168,15 @@ impl Address {
 
     fn not_writable(&self, reason: &str) -> StoreError {
         StoreError::NotWritable { place: self.place(), reason: reason.to_owned() }
+    }
+}
+
+/// Gives a new file its name. A link never replaces what another process has made meanwhile; some file systems have none.
+fn give_name(fresh: &Path, path: &Path) -> std::io::Result<()> {
+    match std::fs::hard_link(fresh, path) {
+        Ok(()) => Ok(()),
+        Err(_) if path.exists() => Ok(()),
+        Err(_) => std::fs::rename(fresh, path),
     }
 }
 
