@@ -9,7 +9,8 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{without_invisible, without_quotes_and_code};
 
-use crate::features::chat::rules::sentence::{Piece, Sentence, fold, sentences};
+use crate::features::chat::rules::names::{Called, Names, Whom};
+use crate::features::chat::rules::sentence::{Piece, Sentence, sentences};
 use crate::features::chat::rules::words::{self, Sense};
 
 /// The personas that an agent's text addresses, in the order named: by account, or by `@Name` as our own personas write it.
@@ -17,7 +18,7 @@ use crate::features::chat::rules::words::{self, Sense};
 /// A bare name is no address here. Agents often talk about each other, and each name would start a turn.
 pub fn addressed_by_agent(text: &str, roster: &Roster, accounts: &Accounts) -> Vec<PersonaSlug> {
     let spoken = spoken(text);
-    let names = Names::new(roster, accounts, &[], &spoken);
+    let names = Names::of_personas(roster, accounts);
     let mut addressed = Addressed::default();
     for sentence in sentences(&spoken) {
         names.list_called(&sentence).into_iter().filter(|called| called.mentioned).for_each(|called| addressed.add(&called));
@@ -31,47 +32,6 @@ pub(crate) fn spoken(text: &str) -> String {
     match without_quotes_and_code(&visible) {
         Cow::Owned(spoken) => spoken,
         Cow::Borrowed(_) => visible,
-    }
-}
-
-/// The names of personas and of people, prepared for searching a text.
-pub(crate) struct Names<'a> {
-    roster: &'a Roster,
-    accounts: &'a Accounts,
-    /// The folded words of each name. Longer ones first, so that "Vince Two" does not match "Vince".
-    known: Vec<(Vec<String>, Whom<'a>)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whom<'a> {
-    Persona(&'a PersonaSlug),
-    /// Somebody who is not on the team.
-    Other,
-    Team,
-}
-
-/// A name or mention in a sentence.
-#[derive(Debug, Clone, Copy)]
-struct Called<'a> {
-    whom: Whom<'a>,
-    mentioned: bool,
-    /// "And" stands before it.
-    joined: bool,
-    /// In bold, or with a title: it stands out as an address.
-    stands_out: bool,
-    /// The pieces that it takes, a title behind it included.
-    start: usize,
-    end: usize,
-    /// Where the text goes on after it.
-    text_end: usize,
-}
-
-impl<'a> Called<'a> {
-    fn persona(&self) -> Option<&'a PersonaSlug> {
-        match self.whom {
-            Whom::Persona(slug) => Some(slug),
-            Whom::Other | Whom::Team => None,
-        }
     }
 }
 
@@ -111,95 +71,6 @@ impl Addressed {
 }
 
 impl<'a> Names<'a> {
-    /// `people`: names by which people of the server are called. Only those that stand in `text` are prepared, because there may be thousands.
-    pub(crate) fn new(roster: &'a Roster, accounts: &'a Accounts, people: &'a [String], text: &str) -> Self {
-        let mut names: Vec<(Vec<String>, Whom<'a>)> = Vec::with_capacity(roster.personas().len() * 3 + people.len() * 2);
-        let words = |name: &str| -> Vec<String> { name.split_whitespace().map(|word| fold(word).into_owned()).collect() };
-        for persona in roster.personas() {
-            let own = [persona.name.as_str(), persona.slug.as_str()].into_iter().chain(persona.aliases.iter().map(String::as_str));
-            names.extend(own.map(|name| (words(name), Whom::Persona(&persona.slug))));
-        }
-        for (slug, nickname) in accounts.nicknames() {
-            if let Some(persona) = roster.find(slug) {
-                names.push((words(nickname), Whom::Persona(&persona.slug)));
-            }
-        }
-        let text = fold(text);
-        let stands_in_text = |person: &&String| person.split_whitespace().next().is_some_and(|first| text.contains(&*fold(first)));
-        for person in people.iter().filter(stands_in_text) {
-            let whole = words(person);
-            // People are called by their first name too.
-            let first = whole.first().filter(|first| whole.len() > 1 && first.chars().count() > 1).map(|first| vec![first.clone()]);
-            for name in [Some(whole), first].into_iter().flatten() {
-                if !name.is_empty() && !names.iter().any(|(taken, _)| *taken == name) {
-                    names.push((name, Whom::Other));
-                }
-            }
-        }
-        names.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
-        Self { roster, accounts, known: names }
-    }
-
-    /// Whether a word is a name of a persona.
-    pub(super) fn is_persona(&self, word: &str) -> bool {
-        self.known.iter().any(|(name, whom)| matches!(whom, Whom::Persona(_)) && name.len() == 1 && name[0] == word)
-    }
-
-    /// Whether a word is a name of anybody.
-    pub(super) fn is_name(&self, word: &str) -> bool {
-        self.known.iter().any(|(name, _)| name.iter().any(|part| part == word))
-    }
-
-    /// The name or mention that begins at a piece.
-    fn find_called(&self, sentence: &Sentence<'_>, at: usize) -> Option<Called<'a>> {
-        let pieces = &sentence.pieces;
-        match pieces.get(at)? {
-            Piece::Mention { account, end } => {
-                let persona = self.accounts.find(account).and_then(|slug| self.roster.find(slug));
-                let whom = persona.map_or(Whom::Other, |persona| Whom::Persona(&persona.slug));
-                Some(Called { whom, mentioned: true, joined: false, stands_out: false, start: at, end: at + 1, text_end: *end })
-            }
-            Piece::Word(first) if first.quoted => None,
-            Piece::Word(first) => {
-                let fits = |name: &[String]| {
-                    name.iter().zip(pieces.iter().skip(at)).filter(|(word, piece)| is_word(piece, word)).count() == name.len()
-                };
-                let (name, whom) = match self.known.iter().find(|(name, _)| fits(name)) {
-                    Some((name, whom)) => (name.len(), *whom),
-                    None if sentence.phrase(at, Sense::Team) > 0 => (sentence.phrase(at, Sense::Team), Whom::Team),
-                    // An account whose name is not known.
-                    None if first.at && !matches!(&*first.folded, "here" | "everyone") => (1, Whom::Other),
-                    None => return None,
-                };
-                let title = sentence.phrase(at + name, Sense::Title);
-                let end = at + name + title;
-                let text_end = pieces[..end].iter().rev().find_map(|piece| match piece {
-                    Piece::Word(word) => Some(word.end),
-                    _ => None,
-                });
-                let stands_out = first.emphasised || title > 0;
-                Some(Called { whom, mentioned: first.at, joined: false, stands_out, start: at, end, text_end: text_end? })
-            }
-            Piece::Comma | Piece::Pause | Piece::Other(_) => None,
-        }
-    }
-
-    /// All names and mentions of a sentence.
-    fn list_called(&self, sentence: &Sentence<'_>) -> Vec<Called<'a>> {
-        let mut called = Vec::new();
-        let mut at = 0;
-        while at < sentence.pieces.len() {
-            match self.find_called(sentence, at) {
-                Some(found) => {
-                    at = found.end;
-                    called.push(found);
-                }
-                None => at += 1,
-            }
-        }
-        called
-    }
-
     /// Whether a text calls somebody, and nobody of the team.
     pub(super) fn speaks_only_to_others(&self, text: &[Sentence<'_>]) -> bool {
         let called: Vec<Called<'_>> = text.iter().flat_map(|sentence| self.list_called(sentence)).collect();
@@ -387,10 +258,6 @@ fn is_asked(sentence: &Sentence<'_>, found: &Called<'_>) -> bool {
 fn is_ordinary_word(sentence: &Sentence<'_>, called: &Called<'_>) -> bool {
     let senses = [Sense::Stating, Sense::Governing, Sense::Request, Sense::Imperative, Sense::Question, Sense::Opener];
     called.whom == Whom::Other && !called.mentioned && senses.iter().any(|sense| sentence.phrase(called.start, *sense) > 0)
-}
-
-fn is_word(piece: &Piece<'_>, word: &str) -> bool {
-    matches!(piece, Piece::Word(found) if found.folded == word)
 }
 
 /// Whether the words from `at` on are said to somebody ("what do you think", "check the costs") and do not tell of somebody ("said no").

@@ -2,7 +2,7 @@
 //!
 //! Uses marks and words, not a model, so the same text always gives the same result and a person can see why.
 
-use crate::features::chat::rules::addressing::Names;
+use crate::features::chat::rules::names::Names;
 use crate::features::chat::rules::sentence::{Piece, Sentence, fold};
 use crate::features::chat::rules::words::{self, Sense};
 

@@ -84,7 +84,8 @@ impl Sentence<'_> {
                     phrase.push(' ');
                 }
                 phrase.push_str(&word.folded);
-                for sense in words::senses(&phrase) {
+                let Some(known) = words::find(&phrase) else { break };
+                for sense in &known.senses {
                     said[*sense as usize] = length;
                 }
             }
@@ -118,10 +119,11 @@ fn note_word(word: &str, said: &mut [u8; Sense::COUNT]) {
     let once = word.trim_end_matches(&word[word.len() - last..]).len() + last;
     if once < word.len() {
         let drawn_out = [Sense::Greeting, Sense::Thanks, Sense::Stop];
-        let senses = words::senses(&word[..once]).iter().filter(|sense| drawn_out.contains(sense));
+        let known = words::find(&word[..once]);
+        let senses = known.into_iter().flat_map(|known| &known.senses).filter(|sense| drawn_out.contains(sense));
         senses.for_each(|sense| said[*sense as usize] = 1);
     }
-    if word.contains(words::is_unspaced) {
+    if !word.is_ascii() {
         words::senses_of_unspaced(word).for_each(|sense| said[sense as usize] = 1);
     }
 }
@@ -186,6 +188,10 @@ impl Reader<'_> {
         let (mut at_sign, mut emphasised) = (false, false);
         while let Some(first) = self.text[from..to].chars().next() {
             let rest = &self.text[from..to];
+            if first.is_alphanumeric() {
+                from += self.read_word(from, to, std::mem::take(&mut at_sign), emphasised);
+                continue;
+            }
             if let Some((account, after)) = split_mention(rest) {
                 from = to - after.len();
                 self.open.pieces.push(Piece::Mention { account, end: from });
@@ -243,7 +249,7 @@ impl Reader<'_> {
     /// Reads a word or something else without spaces, and returns its length.
     fn read_word(&mut self, from: usize, to: usize, at: bool, emphasised: bool) -> usize {
         let rest = &self.text[from..to];
-        let inner = rest.trim_end_matches(|c| decorates(c) || pauses(c) || ends(c));
+        let inner = rest.trim_end_matches(|c: char| !c.is_alphanumeric() && (decorates(c) || pauses(c) || ends(c)));
         let is_mail = inner.match_indices('@').any(|(at, _)| inner[..at].ends_with(|c: char| c.is_ascii_alphanumeric()));
         if inner.contains('/') || is_mail {
             self.open.pieces.push(Piece::Other(inner));
@@ -275,9 +281,11 @@ fn word_length(text: &str) -> usize {
     while let Some((at, c)) = chars.next() {
         let after = chars.peek().map(|(_, c)| *c);
         if let Some(before) = before {
-            let letters = before.is_alphabetic() && after.is_some_and(char::is_alphabetic);
-            let splits = (",:;".contains(c) && letters) || "!?<@＠".contains(c) || (!c.is_ascii() && (pauses(c) || ends(c)));
-            let changes = c.is_alphanumeric() && before.is_alphanumeric() && words::is_unspaced(c) != words::is_unspaced(before);
+            let is_inside = c.is_alphanumeric();
+            let letters = || before.is_alphabetic() && after.is_some_and(char::is_alphabetic);
+            let is_mark = || (",:;".contains(c) && letters()) || "!?<@＠".contains(c) || (!c.is_ascii() && (pauses(c) || ends(c)));
+            let splits = !is_inside && is_mark();
+            let changes = is_inside && before.is_alphanumeric() && words::is_unspaced(c) != words::is_unspaced(before);
             if splits || changes {
                 return at;
             }
@@ -289,8 +297,9 @@ fn word_length(text: &str) -> usize {
 
 /// In lower case, with full-width letters as ordinary ones.
 pub(super) fn fold(word: &str) -> Cow<'_, str> {
-    if word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()) {
-        return Cow::Borrowed(word);
+    if word.is_ascii() {
+        let is_folded = !word.bytes().any(|byte| byte.is_ascii_uppercase());
+        return if is_folded { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) };
     }
     let narrow = |c: char| match c {
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),

@@ -1,8 +1,9 @@
 //! Words that help to read a message, in the most spoken languages. They rank and guess: what none of them fits is still addressed by mentions,
 //! names, replies and question marks.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashMapExt};
 
 /// What a word can say. One word can say several things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -174,31 +175,43 @@ const UNSPACED: &[(Sense, &str)] = &[
     (Sense::And, "和|跟|与|と"),
 ];
 
-static SPACED: LazyLock<HashMap<&'static str, Vec<Sense>>> = LazyLock::new(|| {
-    let mut senses: HashMap<&str, Vec<Sense>> = HashMap::with_capacity(3000);
+/// A phrase, or the first words of one.
+#[derive(Debug, Default)]
+pub(super) struct Phrase {
+    pub(super) senses: Vec<Sense>,
+}
+
+static SPACED: LazyLock<HashMap<&'static str, Phrase>> = LazyLock::new(|| {
+    let mut known: HashMap<&str, Phrase> = HashMap::with_capacity(3000);
     for (sense, lines) in PHRASES {
         for phrase in lines.iter().flat_map(|line| line.split('|')) {
-            senses.entry(phrase).or_default().push(*sense);
+            for (space, _) in phrase.match_indices(' ') {
+                known.entry(&phrase[..space]).or_default();
+            }
+            known.entry(phrase).or_default().senses.push(*sense);
         }
     }
-    senses
+    known
 });
 
 /// The most words of a phrase.
 pub(super) const LONGEST: u8 = 4;
 
-/// What a folded word or phrase can say.
-pub(super) fn senses(phrase: &str) -> &'static [Sense] {
-    SPACED.get(phrase).map_or(&[], Vec::as_slice)
+/// What folded words say. `None` if no phrase begins with them.
+pub(super) fn find(words: &str) -> Option<&'static Phrase> {
+    SPACED.get(words)
 }
 
 /// Whether a folded word or phrase can say this.
 pub(super) fn says(phrase: &str, sense: Sense) -> bool {
-    senses(phrase).contains(&sense)
+    find(phrase).is_some_and(|known| known.senses.contains(&sense))
 }
 
 /// Whether a word without spaces inside is made of words that say one of these.
 pub(super) fn is_made_of(word: &str, senses: &[Sense]) -> bool {
+    if word.is_ascii() {
+        return false;
+    }
     let mut rest = word;
     let longest = |rest: &str| {
         let parts = senses.iter().flat_map(|sense| unspaced(*sense));
@@ -207,7 +220,7 @@ pub(super) fn is_made_of(word: &str, senses: &[Sense]) -> bool {
     while let Some(length) = longest(rest) {
         rest = &rest[length..];
     }
-    rest.is_empty() && !word.is_empty()
+    rest.is_empty()
 }
 
 /// What a word without spaces inside says as a whole.
@@ -217,7 +230,7 @@ pub(super) fn senses_of_unspaced(word: &str) -> impl Iterator<Item = Sense> {
 
 /// Whether a word without spaces inside holds a word that says this.
 pub(super) fn holds(word: &str, sense: Sense) -> bool {
-    word.contains(is_unspaced) && unspaced(sense).any(|part| word.contains(part))
+    !word.is_ascii() && unspaced(sense).any(|part| word.contains(part))
 }
 
 /// Whether a word without spaces inside begins with a word that says this, and goes on.

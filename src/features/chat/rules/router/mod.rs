@@ -14,10 +14,11 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{without_invisible, without_quotes_and_code};
 
-use crate::features::chat::rules::addressing::{Addressed, Names, calls_a_stranger};
+use crate::features::chat::rules::addressing::{Addressed, calls_a_stranger};
 use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
 use crate::features::chat::rules::intent;
+use crate::features::chat::rules::names::Names;
 use crate::features::chat::rules::sentence::{Sentence, sentences};
 
 use speech::after_addressees;
@@ -92,8 +93,9 @@ const RULES: [Rule; 14] = [
 pub fn route(arrival: &Arrival<'_>) -> Decision {
     let visible = without_invisible(&arrival.message.text);
     let spoken = without_quotes_and_code(&visible);
-    let names = Names::new(arrival.roster, arrival.accounts, arrival.talk.people, &spoken);
-    let reading = Reading::of(arrival, &visible, &spoken, &names);
+    let text = sentences(&spoken);
+    let names = Names::of_personas(arrival.roster, arrival.accounts).and_people(arrival.talk.people, &text);
+    let reading = Reading::of(arrival, &visible, &spoken, text, &names);
     let decision = RULES.iter().find_map(|rule| rule(arrival, &reading)).unwrap_or_else(|| Decision::nobody(Reason::Silence));
     let by_person = arrival.message.author.kind == AuthorKind::Person;
     if arrival.halted && !decision.responders.is_empty() && !(by_person && reading.speaks_to_an_agent(decision.reason)) {
@@ -137,8 +139,7 @@ struct Reading<'t> {
 }
 
 impl<'t> Reading<'t> {
-    fn of(arrival: &Arrival<'_>, visible: &'t str, spoken: &'t str, names: &Names<'_>) -> Self {
-        let text = sentences(spoken);
+    fn of(arrival: &Arrival<'_>, visible: &str, spoken: &str, text: Vec<Sentence<'t>>, names: &Names<'_>) -> Self {
         let addressed = names.find_addressed(&text);
         let ask = find_ask(after_addressees(spoken, addressed.rest)).map(|ask| {
             // The question may contain code, which the spoken text has lost.

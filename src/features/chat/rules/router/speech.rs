@@ -1,8 +1,9 @@
 //! What a text says and to whom, wherever it stands.
 
-use crate::features::chat::rules::addressing::{Names, spoken};
+use crate::features::chat::rules::addressing::spoken;
 use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::intent;
+use crate::features::chat::rules::names::Names;
 use crate::features::chat::rules::sentence::sentences;
 use kernel::agent::SpeechAct;
 use kernel::ids::PersonaSlug;
@@ -11,7 +12,7 @@ use kernel::persona::roster::{Accounts, Roster};
 /// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince". Not what is
 /// said to another person.
 pub fn is_stop(text: &str, phrases: &[String], roster: &Roster, accounts: &Accounts) -> bool {
-    let (spoken, names) = (spoken(text), Names::new(roster, accounts, &[], ""));
+    let (spoken, names) = (spoken(text), Names::of_personas(roster, accounts));
     let text = sentences(&spoken);
     intent::is_stop(&text, phrases, &names) && !names.speaks_only_to_others(&text)
 }
@@ -33,7 +34,7 @@ impl Calls {
 
 pub(crate) fn find_calls(text: &str, roster: &Roster, accounts: &Accounts) -> Calls {
     let spoken = spoken(text);
-    let addressed = Names::new(roster, accounts, &[], "").find_addressed(&sentences(&spoken));
+    let addressed = Names::of_personas(roster, accounts).find_addressed(&sentences(&spoken));
     match () {
         () if addressed.team || addressed.others || find_ask(&spoken).is_some() => Calls::Other,
         () if addressed.personas.is_empty() => Calls::Nobody,
@@ -44,7 +45,7 @@ pub(crate) fn find_calls(text: &str, roster: &Roster, accounts: &Accounts) -> Ca
 /// Whether a text only tells something: it asks nothing, wants nothing done, and is no greeting or thanks.
 pub(crate) fn only_tells(text: &str, roster: &Roster) -> bool {
     let (spoken, accounts) = (spoken(text), Accounts::default());
-    let names = Names::new(roster, &accounts, &[], &spoken);
+    let names = Names::of_personas(roster, &accounts);
     let said = after_addressees(&spoken, names.find_addressed(&sentences(&spoken)).rest);
     let sentences = sentences(said);
     let wants = find_ask(said).is_some() || intent::is_question(&sentences) || intent::is_request(&sentences);
@@ -54,7 +55,7 @@ pub(crate) fn only_tells(text: &str, roster: &Roster) -> bool {
 /// What a text does to whom it is said: the question and the request come before what else it tells.
 pub(crate) fn find_speech_act(text: &str, roster: &Roster) -> SpeechAct {
     let (spoken, accounts) = (spoken(text), Accounts::default());
-    let names = Names::new(roster, &accounts, &[], &spoken);
+    let names = Names::of_personas(roster, &accounts);
     let said = after_addressees(&spoken, names.find_addressed(&sentences(&spoken)).rest);
     let sentences = sentences(said);
     match () {
@@ -71,7 +72,7 @@ pub fn speaks_to_a_persona(text: &str, roster: &Roster, accounts: &Accounts) -> 
     let spoken = spoken(text);
     let sentences = sentences(&spoken);
     let asks = matches!(sentences.as_slice(), [only] if only.asks);
-    asks || !Names::new(roster, accounts, &[], &spoken).find_addressed(&sentences).leading.is_empty()
+    asks || !Names::of_personas(roster, accounts).find_addressed(&sentences).leading.is_empty()
 }
 
 /// What a text says once it has named whom it is for.
