@@ -4,6 +4,7 @@ mod beside;
 mod deps;
 mod elsewhere;
 mod local_tools;
+pub mod personal;
 mod ports;
 mod reload;
 mod retention;

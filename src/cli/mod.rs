@@ -7,9 +7,11 @@ mod backup;
 mod completions;
 mod db;
 mod doctor;
+mod export;
 mod generated;
 mod init;
 mod meeting;
+mod person;
 mod run;
 mod sandbox;
 mod sandbox_ports;
@@ -73,6 +75,10 @@ enum Special {
     Backup(backup::BackupArgs),
     /// Put a backup in the place of the database, while no team runs.
     Restore(backup::RestoreArgs),
+    /// Write all that is stored, as JSON, a row on each line.
+    Export(export::Args),
+    /// Write or remove what is stored of one person.
+    Person(person::Args),
     /// Print a script that completes commands in a shell.
     Completions(completions::Args),
 }
@@ -128,6 +134,8 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
         Special::Db(args) => db::run(&globals, args).await,
         Special::Backup(args) => backup::back_up(&globals, args).await,
         Special::Restore(args) => backup::restore(&globals, args).await,
+        Special::Export(args) => export::run(&globals, args).await,
+        Special::Person(args) => person::run(&globals, args).await,
         Special::Completions(args) => {
             completions::print(&args, &mut command(registry));
             Ok(())

@@ -22,7 +22,7 @@ use kernel::config::Section;
 use kernel::finding::Finding;
 use kernel::ids::{PersonaSlug, UserId};
 use kernel::jobs::{JobHandler, RetentionRule};
-use kernel::people::People;
+use kernel::people::{Erasure, People};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
@@ -70,6 +70,12 @@ pub trait Feature: Send + Sync {
     /// How long its rows are kept.
     fn list_retention(&self, _settings: &RetentionSettings, _workspaces: &Workspaces) -> Vec<RetentionRule> {
         Vec::new()
+    }
+
+    /// Removes what a person has said and what is about that person alone (SEC-4). What remains loses the account and the names afterwards. May be
+    /// called again for the same person.
+    async fn forget_person(&self, _store: &Store, _erasure: &Erasure) -> kernel::db::Result<()> {
+        Ok(())
     }
 
     /// The actions that its scheduled jobs have, for the configuration.

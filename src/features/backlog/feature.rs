@@ -11,8 +11,11 @@ use crate::features::backlog::tools::{self, ADDING};
 use crate::features::backlog::{Deps, Work, commands, store, terminal, workspaces};
 use crate::features::chat::listener::Listener;
 use crate::features::{Feature, FeatureDeps, TerminalCommand, ToolDeps};
+use crate::store::Store;
 use kernel::commands::{Refused, Registry, Services};
+use kernel::db::StoreError;
 use kernel::jobs::{JobHandler, RetentionRule};
+use kernel::people::Erasure;
 use kernel::repository::Repositories;
 use kernel::tools::workspace::Workspaces;
 use kernel::tools::{Act, Tool};
@@ -21,6 +24,10 @@ pub struct BacklogFeature;
 
 #[async_trait]
 impl Feature for BacklogFeature {
+    async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {
+        store.forget_private_items(erasure).await
+    }
+
     fn register(&self, registry: &mut Registry, services: &Services) {
         commands::register(registry, services);
     }

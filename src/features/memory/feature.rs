@@ -9,9 +9,12 @@ use crate::features::memory::summaries::SummariseChannels;
 use crate::features::memory::tool::MemoryForget;
 use crate::features::memory::{Deps, FORGETTING, Memories, REMEMBERING, commands};
 use crate::features::{Feature, FeatureDeps, ToolDeps};
+use crate::store::Store;
 use kernel::commands::{Refused, Registry, Services};
+use kernel::db::StoreError;
 use kernel::jobs::JobHandler;
 use kernel::memory::job::VectorsHandler;
+use kernel::people::Erasure;
 use kernel::tools::web::{PageReader, SystemLookup};
 use kernel::tools::{Act, Tool};
 
@@ -43,6 +46,10 @@ impl Feature for MemoryFeature {
             VectorsHandler::enqueue(memories.store(), memories.now()).await?;
         }
         Ok(())
+    }
+
+    async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {
+        store.forget_memories_from(erasure).await
     }
 
     fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {

@@ -6,12 +6,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::features::chat::store::{Said, withhold_message, withhold_posts};
 use crate::features::memory::quoting::repeats;
 use crate::store::Store;
+use kernel::actor::Actor;
 use kernel::chat::message::Speaker;
+use kernel::db::rows::holds_id;
 use kernel::db::{Applied, Effect, Result, Transaction, sql};
 use kernel::events::{Audience, Event, Topic, record};
 use kernel::ids::{MemoryId, MessageId, UserId};
 use kernel::memory::store::{confirm_memory, delete_said, forget_memory, replace_memory, save_memory_as};
 use kernel::memory::{Memory, Teacher};
+use kernel::people::Erasure;
 
 /// What people change in the memory. What it says is not repeated.
 const MEMORIES: Topic = Topic::new("memory");
@@ -34,6 +37,24 @@ impl Store {
         let forgotten = forget(&mut transaction, forgetting).await?;
         transaction.commit().await?;
         Ok(forgotten)
+    }
+
+    /// Forgets what a person taught, and what was learnt in conversations with that person alone.
+    pub(super) async fn forget_memories_from(&self, erasure: &Erasure) -> Result<()> {
+        let taught: Vec<(String, String, String)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, COALESCE(taught_by, '') || ' ' || COALESCE(origin, ''), COALESCE(place, '') FROM memories WHERE forgotten_by IS NULL
+                 AND (taught_by LIKE $1 OR origin LIKE $1 OR place IS NOT NULL)",
+            format!("%{}%", erasure.person)
+        )?;
+        let is_private = |place: &str| erasure.private.iter().any(|channel| channel.as_str() == place);
+        let meant = taught.into_iter().filter(|(_, by, place)| holds_id(by, erasure.person.as_str()) || is_private(place));
+        let mut transaction = self.db().begin().await?;
+        for (id, ..) in meant {
+            forget_memory(&mut transaction, &MemoryId::new(id), "the wish of a person", erasure.at).await?;
+        }
+        transaction.commit().await
     }
 
     /// Finds all that repeats memories which are to be forgotten. Writes nothing.
@@ -195,5 +216,9 @@ async fn forget_each(transaction: &mut Transaction, memories: &[Memory], by: &Te
 
 fn event(memory: &Memory, kind: &'static str, by: &Teacher, at: DateTime<Utc>) -> Event {
     let audience = memory.place.as_ref().map_or(Audience::Team, |place| Audience::Channel(place.clone()));
-    Event::new(MEMORIES, memory.id.as_str(), kind, at).by_name(&by.name).seen_by(audience)
+    let event = Event::new(MEMORIES, memory.id.as_str(), kind, at).seen_by(audience);
+    match &by.id {
+        Some(id) => event.by(&Actor::Person { id: id.clone(), name: by.name.clone() }),
+        None => event.by_name(&by.name),
+    }
 }

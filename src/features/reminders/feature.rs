@@ -1,16 +1,22 @@
 use std::sync::Arc;
 
+use async_trait::async_trait;
+
 use crate::features::chat::listener::Listener;
 use crate::features::reminders::jobs::TellReminder;
 use crate::features::reminders::listener::RemindListener;
 use crate::features::reminders::{Deps, REMINDING, Reminders, commands};
 use crate::features::{Feature, FeatureDeps};
+use crate::store::Store;
 use kernel::commands::{Refused, Registry, Services};
+use kernel::db::StoreError;
 use kernel::jobs::JobHandler;
+use kernel::people::Erasure;
 use kernel::tools::Act;
 
 pub struct RemindersFeature;
 
+#[async_trait]
 impl Feature for RemindersFeature {
     fn register(&self, registry: &mut Registry, services: &Services) {
         commands::register(registry, services);
@@ -28,6 +34,10 @@ impl Feature for RemindersFeature {
 
     fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
         vec![Arc::new(RemindListener { reminders: services.late() })]
+    }
+
+    async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {
+        store.forget_reminders_of(erasure).await
     }
 
     fn acts(&self) -> &'static [Act] {

@@ -13,6 +13,7 @@ use kernel::db::{Applied, Document, Effect, Result, StoreError, Transaction, Wor
 use kernel::events::{Event, Topic, record};
 use kernel::ids::{ChannelId, ReminderId, UserId};
 use kernel::jobs;
+use kernel::people::Erasure;
 
 /// What happens to reminders. What they say is not repeated.
 pub(super) const REMINDERS: Topic = Topic::new("reminder");
@@ -59,6 +60,20 @@ impl ReminderColumns {
 }
 
 impl Store {
+    /// Deletes the reminders for a person, and those of conversations with that person alone. Their jobs then find nothing to tell.
+    pub(super) async fn forget_reminders_of(&self, erasure: &Erasure) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        let rows: Vec<(String, String, String)> = sql!(transaction.on(), fetch_all, "SELECT id, channel, whom FROM reminders")?;
+        for (id, channel, whom) in rows {
+            let is_private = erasure.private.iter().any(|private| *private == ChannelId::new(channel.as_str()));
+            if is_private || Document::<Person>::read(whom)?.id == erasure.person {
+                sql!(transaction.on(), execute, "DELETE FROM reminders WHERE id = $1", id)?;
+            }
+        }
+        sql!(transaction.on(), execute, "DELETE FROM reminder_zones WHERE person = $1", erasure.person.as_str())?;
+        transaction.commit().await
+    }
+
     pub async fn add_reminder(&self, reminder: &Reminder, now: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         insert_reminder(&mut transaction, reminder, None, now).await?;

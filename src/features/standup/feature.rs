@@ -15,12 +15,15 @@ use crate::features::standup::commands::{self, StandupCommands, show_report};
 use crate::features::standup::settings::StandupSettings;
 use crate::features::standup::{Deps, STANDUP, Standup, StandupTerms, jobs, question, store, terminal};
 use crate::features::{Feature, FeatureDeps, FeatureSection, TerminalCommand};
+use crate::store::Store;
 use kernel::agent::PageEntry;
 use kernel::commands::{CommandReply, Registry, Services};
 use kernel::config::Section;
+use kernel::db::StoreError;
 use kernel::finding::Finding;
 use kernel::ids::{PersonaSlug, UserId, complete};
 use kernel::jobs::RetentionRule;
+use kernel::people::Erasure;
 use kernel::tools::workspace::Workspaces;
 
 pub struct StandupFeature;
@@ -33,6 +36,10 @@ impl Feature for StandupFeature {
             *id = UserId::new(complete(PLATFORM, id.as_str()));
         }
         Some(Arc::new(settings))
+    }
+
+    async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {
+        store.forget_checkins_and_ratings_of(&erasure.person).await
     }
 
     fn register(&self, registry: &mut Registry, services: &Services) {

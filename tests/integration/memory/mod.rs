@@ -6,6 +6,7 @@ mod forgetting;
 mod knowledge;
 mod leaks;
 mod meaning;
+mod person;
 mod recall;
 mod saying;
 mod spans;

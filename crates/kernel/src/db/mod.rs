@@ -12,6 +12,7 @@ mod leadership;
 mod notices;
 mod open;
 mod postgres;
+pub mod rows;
 mod sqlite;
 mod who;
 

@@ -54,6 +54,15 @@ impl Seen<'_> {
     }
 }
 
+/// A person whose data is to be removed (SEC-4).
+#[derive(Debug, Clone)]
+pub struct Erasure {
+    pub person: UserId,
+    /// The conversations with that person alone.
+    pub private: Vec<ChannelId>,
+    pub at: DateTime<Utc>,
+}
+
 /// The people of a team. Cheap to clone.
 #[derive(Clone)]
 pub struct People {

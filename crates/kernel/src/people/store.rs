@@ -1,7 +1,7 @@
 use chrono::TimeDelta;
 
 use crate::db::{Database, Document, Result, Transaction, document, plain, sql};
-use crate::ids::UserId;
+use crate::ids::{ChannelId, UserId};
 use crate::people::{KnownPerson, Seen};
 
 /// A person who writes often is stored again only after this time, unless a name changed.
@@ -61,6 +61,18 @@ impl Database {
         names.sort_unstable();
         names.dedup();
         Ok(names)
+    }
+
+    /// The channels in which only the team sees what a person writes.
+    pub async fn list_private_channels_of(&self, person: &UserId) -> Result<Vec<ChannelId>> {
+        let rows: Vec<(String,)> =
+            sql!(self.db().read(), fetch_all, "SELECT channel FROM people WHERE id = $1 AND private ORDER BY channel", person.as_str())?;
+        Ok(rows.into_iter().map(|(channel,)| ChannelId::new(channel)).collect())
+    }
+
+    /// Forgets where a person was seen, and under which names.
+    pub async fn forget_seen(&self, person: &UserId) -> Result<()> {
+        sql!(self.db().write()?, execute, "DELETE FROM people WHERE id = $1", person.as_str()).map(drop)
     }
 
     /// Everybody who was seen, the latest first, once for each channel.

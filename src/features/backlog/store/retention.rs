@@ -10,6 +10,7 @@ use crate::store::Store;
 use kernel::db::{Result, Transaction, sql};
 use kernel::ids::{UserId, WorkItemId};
 use kernel::jobs::RetentionRule;
+use kernel::people::Erasure;
 
 /// Deletes how items came about once they ended this long ago, and their model calls once these are that old.
 pub fn retention(kept: Duration, calls_kept: Duration) -> Vec<RetentionRule> {
@@ -42,6 +43,27 @@ async fn list_over(transaction: &mut Transaction, at: DateTime<Utc>, limit: u32)
 }
 
 impl Store {
+    /// Removes the texts of ended items that came from conversations with a person alone, and all that was made in them.
+    pub async fn forget_private_items(&self, erasure: &Erasure) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        for channel in &erasure.private {
+            let items: Vec<(String,)> = sql!(
+                transaction.on(),
+                fetch_all,
+                "UPDATE work_items SET what = '(forgotten)', how = '', why = '', criteria = '[]', outcome = NULL, product = NULL, evidence = '[]'
+                 WHERE private_to = $1 AND status IN ('done', 'failed', 'cancelled') RETURNING id",
+                channel.as_str()
+            )?;
+            for (item,) in items {
+                sql!(transaction.on(), execute, "DELETE FROM work_journal WHERE item = $1", item.as_str())?;
+                sql!(transaction.on(), execute, "DELETE FROM artefacts WHERE item = $1", item.as_str())?;
+                sql!(transaction.on(), execute, "DELETE FROM approvals WHERE item = $1", item.as_str())?;
+                sql!(transaction.on(), execute, "DELETE FROM events WHERE topic = 'item' AND subject = $1", item.as_str())?;
+            }
+        }
+        transaction.commit().await
+    }
+
     /// Forgets the steps, the runs and the approvals of up to `limit` items that ended before `at`, and what people were told of them. Says how many
     /// items these were. Left are those that an open item needs or consists of.
     pub async fn delete_work_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {

@@ -43,7 +43,7 @@ pub struct InboxRow {
 #[derive(sqlx::FromRow)]
 pub(crate) struct InboxColumns {
     #[sqlx(try_from = "String")]
-    message: Document<InboundMessage>,
+    pub(super) message: Document<InboundMessage>,
     claimed_at: DateTime<Utc>,
     decided_at: Option<DateTime<Utc>>,
     decision: Option<String>,

@@ -7,6 +7,7 @@ mod decisions;
 mod events;
 mod guard;
 mod inbox;
+mod personal;
 mod retention;
 mod summary;
 mod talk;

@@ -15,8 +15,8 @@ const PAGE: i64 = 500;
 /// A post of the team.
 #[derive(Debug, Clone)]
 pub struct Said {
-    position: i64,
-    message: Value,
+    pub(super) position: i64,
+    pub(super) message: Value,
 }
 
 #[derive(sqlx::FromRow)]

@@ -93,6 +93,16 @@ impl Effect for AddReply {
 }
 
 impl Store {
+    /// Forgets what a person was asked before standups and answered, and how the person rated insights.
+    pub async fn forget_checkins_and_ratings_of(&self, person: &UserId) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        sql!(transaction.on(), execute, "DELETE FROM checkin_people WHERE person = $1", person.as_str())?;
+        sql!(transaction.on(), execute, "DELETE FROM checkin_replies WHERE person = $1", person.as_str())?;
+        sql!(transaction.on(), execute, "DELETE FROM checkins WHERE person = $1", person.as_str())?;
+        sql!(transaction.on(), execute, "DELETE FROM ratings WHERE account = $1", person.as_str())?;
+        transaction.commit().await
+    }
+
     /// From now on the person is asked before standups of the channel. False if they are already.
     pub async fn add_checkin_person(&self, channel: &ChannelId, person: &UserId, name: &str, at: DateTime<Utc>) -> Result<bool> {
         let added = sql!(

@@ -85,6 +85,11 @@ pub fn retention(kept: Duration) -> RetentionRule {
     })
 }
 
+/// Removes all reactions of a person.
+pub async fn forget_reactions_of(transaction: &mut Transaction, person: &UserId) -> Result<()> {
+    sql!(transaction.on(), execute, "DELETE FROM annotations WHERE kind = 'reaction' AND key LIKE $1", key_of(person, "%")).map(drop)
+}
+
 impl Database {
     /// Stores a reaction to a message that is known and not deleted.
     pub async fn record_reaction(&self, reaction: &Reaction, at: DateTime<Utc>) -> Result<()> {

@@ -6,7 +6,7 @@ mod files;
 mod identities;
 mod transcript;
 
-pub use annotations::{Annotation, AnnotationKind, Reaction, forget_annotations, retention};
+pub use annotations::{Annotation, AnnotationKind, Reaction, forget_annotations, forget_reactions_of, retention};
 pub use channels::ChannelSeen;
 pub use files::{FileText, picture_retention};
 pub use identities::Identity;

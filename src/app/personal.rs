@@ -1,0 +1,201 @@
+//! What is stored of one person: a copy of it, and its removal (SEC-4).
+
+use anyhow::ensure;
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+
+use crate::app::people;
+use crate::config::Config;
+use crate::features::{FEATURES, FeatureSection};
+use crate::store::Store;
+use kernel::chat::text::Mention;
+use kernel::db::rows::{StoredRow, Table, Wanted, holds_id, replace_id, rewrite_rows};
+use kernel::ids::UserId;
+use kernel::people::{Erasure, KnownPerson};
+use kernel::persona::roster::Roster;
+
+/// Stands where the name was.
+const SOMEBODY: &str = "somebody";
+
+/// Where the names of a person are. Their rows go last, so that a removal that was cut off can be repeated.
+const PEOPLE: &str = "people";
+
+/// What belongs to messages by their id.
+const OF_MESSAGE: &str = "message";
+
+/// All rows that are about a person, by table: where the account stands, and what belongs to the person's messages. Messages of others that only
+/// mention the person are theirs and not among them.
+pub async fn export_person(store: &Store, person: &UserId) -> anyhow::Result<Value> {
+    let tables = store.list_tables().await?;
+    let id = person.as_str();
+    let mut messages = std::collections::HashSet::new();
+    let mut found: Map<String, Value> = Map::new();
+    if let Some(inbox) = tables.iter().find(|table| table.name == "inbox") {
+        store
+            .read_rows(inbox, Some(Wanted::Holding(id)), |row| {
+                let is_theirs = document(&row, OF_MESSAGE).is_some_and(|message| message["author"]["id"] == id);
+                if let (true, Some(message)) = (is_theirs, row["id"].as_str()) {
+                    messages.insert(message.to_owned());
+                }
+                Ok(())
+            })
+            .await?;
+    }
+    for table in &tables {
+        let mut rows = Vec::new();
+        let mut take = |row: Map<String, Value>| {
+            let of_message = ["message", "cause", "id"].iter().filter_map(|column| row.get(*column)?.as_str());
+            let belongs = of_message.into_iter().any(|message| messages.contains(message));
+            let names = table.name != "inbox" && row.values().filter_map(Value::as_str).any(|cell| holds_id(cell, id));
+            if belongs || names {
+                rows.push(Value::Object(row.into_iter().map(|(column, cell)| (column, unfold(cell))).collect()));
+            }
+            Ok(())
+        };
+        store.read_rows(table, None, &mut take).await?;
+        if !rows.is_empty() {
+            found.insert(table.name.clone(), rows.into());
+        }
+    }
+    Ok(json!({ "person": id, "tables": found }))
+}
+
+/// All rows of all tables, one at a time.
+pub async fn export_all(store: &Store, mut take: impl FnMut(&Value) -> std::io::Result<()> + Send) -> anyhow::Result<()> {
+    let mut failed = None;
+    for table in store.list_tables().await? {
+        store
+            .read_rows(&table, None, |row| {
+                let row: Map<String, Value> = row.into_iter().map(|(column, cell)| (column, unfold(cell))).collect();
+                if failed.is_none() {
+                    failed = take(&json!({ "table": table.name, "row": row })).err();
+                }
+                Ok(())
+            })
+            .await?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+    }
+    Ok(())
+}
+
+/// What a removal did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Rows that stay, in which the person is somebody now.
+    pub rewritten: u64,
+}
+
+/// Removes what a person has said and what is about that person alone, and the account and the names everywhere else. A removal that was cut off is
+/// finished by the next one. Works beside a running team.
+///
+/// # Errors
+/// The person is named in the settings, or the database does not respond.
+pub async fn forget_person(
+    store: &Store,
+    (config, roster): (&Config, &Roster),
+    person: &KnownPerson,
+    at: DateTime<Utc>,
+) -> anyhow::Result<Forgotten> {
+    let named = config.features.iter().flat_map(FeatureSection::list_people).any(|(id, _)| id == person.id);
+    ensure!(!named, "{} is in the settings: remove {} there first", person.name, person.id);
+    let directory = people(config, store).directory().await?;
+    // A name that somebody else has as well says nothing about this person.
+    let is_own = |name: &&String| directory.find(name).is_ok_and(|found| found.id == person.id) && roster.find_named(name).is_none();
+    let somebody = Somebody {
+        id: person.id.clone(),
+        names: person.names.clone(),
+        own_names: person.names.iter().filter(is_own).cloned().collect(),
+        nobody: UserId::new(format!("{}:forgotten-{}", platform(&person.id), uuid::Uuid::now_v7().simple())),
+    };
+    let private = store.list_private_channels_of(&person.id).await?;
+    let erasure = Erasure { person: person.id.clone(), private, at };
+    for feature in FEATURES {
+        feature.forget_person(store, &erasure).await?;
+    }
+    let mut rewritten = 0;
+    for table in store.list_tables().await?.iter().filter(|table| table.name != PEOPLE) {
+        rewritten += somebody.leave(store, table).await?;
+    }
+    store.forget_seen(&person.id).await?;
+    store.drop_deleted().await?;
+    Ok(Forgotten { rewritten })
+}
+
+/// A person who is to be nobody in particular.
+struct Somebody {
+    id: UserId,
+    names: Vec<String>,
+    /// Those that nobody else has.
+    own_names: Vec<String>,
+    /// The account from now on, which no platform has.
+    nobody: UserId,
+}
+
+impl Somebody {
+    async fn leave(&self, store: &Store, table: &Table) -> anyhow::Result<u64> {
+        let mut transaction = store.db().begin().await?;
+        let mut changed = rewrite_rows(&mut transaction, table, Wanted::Holding(self.id.as_str()), |row| self.rewrite(row)).await?;
+        // Some columns have only the name of who did something.
+        for name in &self.own_names {
+            changed += rewrite_rows(&mut transaction, table, Wanted::Exactly(name), |row| self.rewrite(row)).await?;
+        }
+        transaction.commit().await?;
+        Ok(changed)
+    }
+
+    /// The cells of a row that change. None if the row is about another one whose account begins in the same way.
+    fn rewrite(&self, row: &StoredRow) -> Map<String, Value> {
+        let texts = || row.cells.iter().filter_map(|(column, cell)| Some((column, cell.as_str()?)));
+        let is_theirs = |text: &str| holds_id(text, self.id.as_str()) || self.own_names.iter().any(|name| name == text);
+        if !texts().any(|(_, text)| is_theirs(text)) {
+            return Map::new();
+        }
+        let rewritten = |(column, text): (&String, &str)| {
+            let cell = match serde_json::from_str(text) {
+                Ok(mut document @ (Value::Object(_) | Value::Array(_))) => {
+                    self.rewrite_document(&mut document);
+                    document.to_string()
+                }
+                _ => self.rewrite_text(text),
+            };
+            (cell != text).then(|| (column.clone(), cell.into()))
+        };
+        texts().filter_map(rewritten).collect()
+    }
+
+    fn rewrite_document(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.rewrite_text(text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.rewrite_document(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.rewrite_document(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A name is replaced where it is the whole text: inside of a sentence it may be a word.
+    fn rewrite_text(&self, text: &str) -> String {
+        if self.names.iter().any(|name| name == text) {
+            return SOMEBODY.to_owned();
+        }
+        let text = text.replace(&Mention(&self.id).to_string(), SOMEBODY);
+        replace_id(&text, self.id.as_str(), self.nobody.as_str())
+    }
+}
+
+fn platform(person: &UserId) -> &str {
+    person.as_str().split_once(':').map_or("", |(platform, _)| platform)
+}
+
+fn document(row: &Map<String, Value>, column: &str) -> Option<Value> {
+    serde_json::from_str(row.get(column)?.as_str()?).ok()
+}
+
+/// Documents as such, not as texts.
+fn unfold(cell: Value) -> Value {
+    match cell.as_str().and_then(|text| serde_json::from_str(text).ok()) {
+        Some(document @ (Value::Object(_) | Value::Array(_))) => document,
+        _ => cell,
+    }
+}

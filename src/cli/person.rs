@@ -1,0 +1,107 @@
+//! `teamroom person`: what is stored of one person, as a file, and its removal.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use crate::app::{self, personal};
+use crate::cli::{Globals, setting};
+use crate::config::{Config, PLATFORM};
+use crate::store::Store;
+use kernel::ids::complete;
+use kernel::people::KnownPerson;
+use kernel::time::{Clock, SystemClock};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Write all that is stored of a person, as JSON.
+    Export {
+        /// A name, or the id of an account.
+        person: String,
+        /// Where to; by default it is printed.
+        file: Option<PathBuf>,
+    },
+    /// Remove what a person has said and what is about that person alone, and the account and the names everywhere else. For good.
+    Forget {
+        /// A name, or the id of an account.
+        person: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
+    let config = setting::read_config(globals)?;
+    let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
+    let done = carry_out(&store, &config, args.what).await;
+    store.close().await;
+    done
+}
+
+async fn carry_out(store: &Store, config: &Config, what: What) -> anyhow::Result<()> {
+    match what {
+        What::Export { person, file } => {
+            let person = find(store, config, &person).await?;
+            let found = personal::export_person(store, &person.id).await?;
+            let text = serde_json::to_string_pretty(&found)?;
+            match file {
+                Some(file) => {
+                    write_new(&file, &text)?;
+                    println!("What is stored of {} is in {}.", person.name, file.display());
+                }
+                None => println!("{text}"),
+            }
+        }
+        What::Forget { person, yes } => {
+            let person = find(store, config, &person).await?;
+            if !yes {
+                confirm(&person)?;
+            }
+            let roster = setting::read_roster(config)?;
+            let forgotten = personal::forget_person(store, (config, &roster), &person, SystemClock.now()).await?;
+            println!("{} is forgotten. In {} rows that stay, it was somebody.", person.name, forgotten.rewritten);
+            println!("What stands on the server stays there, and so do earlier backups.");
+        }
+    }
+    Ok(())
+}
+
+async fn find(store: &Store, config: &Config, written: &str) -> anyhow::Result<KnownPerson> {
+    let people = app::people(config, store).directory().await?;
+    Ok(people.find(&complete(PLATFORM, written.trim()))?)
+}
+
+fn confirm(person: &KnownPerson) -> anyhow::Result<()> {
+    if !std::io::stdin().is_terminal() {
+        bail!("add --yes to remove what is stored of {} for good", person.name);
+    }
+    print!("Remove what is stored of {} ({}) for good? [y/N] ", person.name, person.id);
+    std::io::stdout().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    if !answer.trim().eq_ignore_ascii_case("y") {
+        bail!("nothing was removed");
+    }
+    Ok(())
+}
+
+/// Writes a file that only its owner can read. Nothing is overwritten.
+pub(super) fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
+    create_new(file)?.write_all(text.as_bytes()).with_context(|| file.display().to_string())
+}
+
+pub(super) fn create_new(file: &Path) -> anyhow::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).with_context(|| file.display().to_string())
+}
