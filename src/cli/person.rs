@@ -67,7 +67,7 @@ async fn carry_out(store: &Store, config: &Config, what: What) -> anyhow::Result
             }
             let roster = setting::read_roster(config)?;
             let forgotten = personal::forget_person(store, (config, &roster), &person, SystemClock.now()).await?;
-            println!("{} is forgotten. In {} rows that stay, it was somebody.", person.name, forgotten.rewritten);
+            println!("{} is forgotten. Rows that stay, with \"somebody\" in that place: {}.", person.name, forgotten.rewritten);
             println!("What stands on the server stays there, and so do earlier backups.");
         }
     }
