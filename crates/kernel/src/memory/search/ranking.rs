@@ -62,14 +62,14 @@ impl Index {
         let mut scores: HashMap<usize, f64> = HashMap::new();
         add(&mut scores, &words, |score| WORDS * score / whole);
         if let Some(letters) = &search.letters {
-            let near = self.hashed.find_nearest(letters, 0.0, EACH, admits);
+            let near = self.hashed.find_nearest(letters, 0.0, EACH, &admits);
             let similar = if search.is_loose { SIMILAR_LOOSELY } else { SIMILAR };
             let counts = |near: &&vectors::Near| near.similarity >= similar || words.iter().any(|(row, _)| *row == near.row);
             let near: Vec<(usize, f64)> = near.iter().filter(counts).map(|near| (near.row, f64::from(near.similarity))).collect();
             add(&mut scores, &near, |similarity| LETTERS * similarity);
         }
         if let (Some((meaning, least)), Some((_, vectors))) = (&search.meaning, &self.meaning) {
-            let near = vectors.find_nearest(meaning, *least, EACH, admits);
+            let near = vectors.find_nearest(meaning, *least, EACH, &admits);
             let near: Vec<(usize, f64)> = near.iter().map(|near| (near.row, f64::from(near.similarity))).collect();
             add(&mut scores, &near, |_| MEANING);
         }
@@ -86,9 +86,9 @@ impl Index {
     ) -> Vec<i64> {
         let admission = self.admission(asked.kinds, asked.persona, asked.scope);
         let admits = |index: usize| self.admits(&admission, index);
-        let mut near = self.hashed.find_nearest(letters, least, asked.limit, admits);
+        let mut near = self.hashed.find_nearest(letters, least, asked.limit, &admits);
         if let (Some((meaning, least)), Some((_, vectors))) = (meaning, &self.meaning) {
-            near.extend(vectors.find_nearest(meaning, *least, asked.limit, admits));
+            near.extend(vectors.find_nearest(meaning, *least, asked.limit, &admits));
         }
         near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         let mut numbers: Vec<i64> = Vec::new();
