@@ -9,6 +9,11 @@ pub(crate) fn is_sqlite(team: &TestTeam) -> bool {
     team.config.database_url.expose_secret().starts_with("sqlite:")
 }
 
+/// The file of a SQLite database.
+pub(crate) fn file(team: &TestTeam) -> Option<&str> {
+    team.config.database_url.expose_secret().strip_prefix("sqlite:")
+}
+
 pub(crate) async fn execute(team: &TestTeam, sql: &str) {
     let (url, sql) = (team.config.database_url.expose_secret(), AssertSqlSafe(sql.to_owned()));
     if is_sqlite(team) {

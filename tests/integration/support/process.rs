@@ -75,6 +75,10 @@ impl TeamProcess {
         command
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until it ends by itself.
     pub(crate) fn run_to_end(team: &TestTeam) -> std::process::Output {
         Self::command(team, "127.0.0.1:0").stderr(Stdio::piped()).output().expect("the binary starts")

@@ -18,8 +18,8 @@ on_both_stores!(kills_in_a_row_lose_no_answer);
 
 /// For each kill so many messages. The long form is `TEAMROOM_TEST_TURN_KILLS=10`: ten kills within a minute, and 280 messages.
 const MESSAGES: u64 = 28;
-const ROOMS: usize = 8;
-const NAMES: [&str; 7] = ["kelly", "vince", "eliza", "echo", "oracle", "solus", "sentinel"];
+pub(super) const ROOMS: usize = 8;
+pub(super) const NAMES: [&str; 7] = ["kelly", "vince", "eliza", "echo", "oracle", "solus", "sentinel"];
 
 /// How long a process lives, its start included.
 const LIFE: Duration = Duration::from_secs(5);
@@ -70,14 +70,15 @@ async fn kills_in_a_row_lose_no_answer(backing: Backing) {
     println!("{count} messages, each answered once; {} turns were begun more than once", database::count(&team, crashed).await);
 }
 
-async fn write(team: &TestTeam, number: usize) {
+/// Somebody asks a persona in one of the rooms.
+pub(super) async fn write(team: &TestTeam, number: usize) {
     let text = format!("{}, report m{number}", NAMES[number % NAMES.len()]);
     let path = format!("/channels/{}/messages", team.channel(&format!("room-{}", number % ROOMS)));
     team.call(reqwest::Method::POST, &path, Some(json!({"content": text}))).await;
 }
 
-/// How often each thing was said, once there is an answer for every message and nothing moves any more.
-async fn wait_for_all(team: &TestTeam, count: usize) -> BTreeMap<String, usize> {
+/// How often each thing was said in the rooms, once there is an answer for every message and nothing moves any more.
+pub(super) async fn wait_for_all(team: &TestTeam, count: usize) -> BTreeMap<String, usize> {
     // A turn whose process died twice while it ran alone rests for a minute.
     let patience = Duration::from_secs(180 + count as u64 / 2);
     let open = "SELECT COUNT(*) FROM turns WHERE finished_at IS NULL";

@@ -18,6 +18,7 @@ mod models;
 mod places;
 mod processes;
 mod seen;
+mod soak;
 mod talk;
 mod time;
 pub(crate) mod trace;

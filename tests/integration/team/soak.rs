@@ -1,0 +1,148 @@
+//! A team among random faults for a while: every message is answered once, and the process takes no more of the machine at the end than at the beginning.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kernel::llm::settings::ProviderKind;
+use sandbox::{Cut, RestFault, Switch};
+
+use super::crashes::set;
+use super::kills::{NAMES, ROOMS, wait_for_all, write};
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
+use crate::support::{database, number_from};
+
+on_both_stores!(among_random_faults_every_message_is_answered_once_and_nothing_grows);
+
+/// Seconds of faults. The long form is `TEAMROOM_TEST_SOAK=1200`.
+fn length() -> Duration {
+    Duration::from_secs(number_from("TEAMROOM_TEST_SOAK").unwrap_or(24))
+}
+
+/// Between two messages, between two faults, and between two looks at the process.
+const SAY: Duration = Duration::from_millis(250);
+const FAULT: Duration = Duration::from_millis(900);
+const LOOK: Duration = Duration::from_secs(1);
+
+async fn among_random_faults_every_message_is_answered_once_and_nothing_grows(backing: Backing) {
+    let team = Wanted::on(backing)
+        .model(ProviderKind::OpenAi)
+        .sandbox(|options| options.channels = (0..ROOMS).map(|number| format!("room-{number}")).collect())
+        .without_app()
+        .start()
+        .await;
+    set(&team, "");
+    team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
+    let team = Arc::new(team);
+    let process = TeamProcess::start(&team, &[]).await;
+    let (mut random, mut faults) = (fastrand::Rng::with_seed(11), BTreeMap::new());
+    let (started, mut said, mut looks) = (Instant::now(), 0, Vec::new());
+    let (mut next_fault, mut next_look) = (FAULT, LOOK);
+    while started.elapsed() < length() {
+        write(&team, said).await;
+        said += 1;
+        tokio::time::sleep(SAY).await;
+        if started.elapsed() >= next_fault {
+            next_fault += FAULT;
+            *faults.entry(misbehave(&team, &mut random)).or_insert(0) += 1;
+        }
+        if started.elapsed() >= next_look {
+            next_look += LOOK;
+            looks.push(Look::at(&process, &team));
+        }
+    }
+    team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
+    let answers = wait_for_all(&team, said).await;
+    let expected: BTreeMap<String, usize> = (0..said).map(|number| (format!("answer to m{number}"), 1)).collect();
+    assert_eq!(answers, expected);
+    println!("{said} messages, each answered once; faults: {faults:?}\n{}", table(&looks));
+    expect_level(&looks);
+}
+
+/// Sets a random fault for a random account, and says which kind.
+fn misbehave(team: &TestTeam, random: &mut fastrand::Rng) -> &'static str {
+    let bot = Some(NAMES[random.usize(..NAMES.len())].to_owned());
+    let rest = |with| Switch::Rest { bot: bot.clone(), method: None, path: "/channels".into(), times: 2, with };
+    let (kind, switch) = match random.u8(..13) {
+        0 => ("reset", Switch::Drop { bot, how: Cut::Reset }),
+        1 => ("close 4000", Switch::Drop { bot, how: Cut::Close(4000) }),
+        2 => ("close 4009", Switch::Drop { bot, how: Cut::Close(4009) }),
+        3 => ("reconnect", Switch::Reconnect { bot }),
+        4 => ("invalid session", Switch::InvalidateSession { bot, resumable: false }),
+        5 => ("resume refused", Switch::RefuseResume { bot, times: 1 }),
+        6 => ("no hello", Switch::WithholdHello { times: 1 }),
+        7 => ("frames", Switch::Frames { bot, delay_ms: 50, duplicate: 0.2, reorder: 0.2, reorder_ms: 200 }),
+        8 => ("429", rest(RestFault::RateLimited { retry_after: 0.3, headers: true, global: false })),
+        9 => ("500", rest(RestFault::Status(500))),
+        10 => ("502", rest(RestFault::BadGateway)),
+        11 => ("reset before", rest(RestFault::ResetBefore)),
+        _ => ("reset after", rest(RestFault::ResetAfter)),
+    };
+    team.sandbox().misbehaviour().set(switch).expect("a switch");
+    kind
+}
+
+/// How much of the machine the process has.
+struct Look {
+    memory_kb: u64,
+    descriptors: u64,
+    threads: u64,
+    /// SQLite's write-ahead log. Zero on PostgreSQL.
+    log_kb: u64,
+}
+
+impl Look {
+    fn at(process: &TeamProcess, team: &TestTeam) -> Self {
+        let folder = format!("/proc/{}", process.id());
+        let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
+        let number = |name: &str| {
+            let line = status.lines().find(|line| line.starts_with(name))?;
+            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+        };
+        let log = database::file(team).and_then(|file| fs::metadata(format!("{file}-wal")).ok()).map_or(0, |log| log.len());
+        Self {
+            memory_kb: number("VmRSS:").unwrap_or_default(),
+            descriptors: fs::read_dir(format!("{folder}/fd")).map_or(0, |open| open.count() as u64),
+            threads: number("Threads:").unwrap_or_default(),
+            log_kb: log / 1024,
+        }
+    }
+}
+
+/// The most in each third of the time.
+fn thirds(looks: &[Look], of: impl Fn(&Look) -> u64) -> Vec<u64> {
+    looks.chunks(looks.len().div_ceil(3).max(1)).map(|third| third.iter().map(&of).max().unwrap_or_default()).collect()
+}
+
+fn table(looks: &[Look]) -> String {
+    let mut table = "the most in each third:".to_owned();
+    let rows: [(&str, fn(&Look) -> u64); 4] = [
+        ("memory kB", |look| look.memory_kb),
+        ("descriptors", |look| look.descriptors),
+        ("threads", |look| look.threads),
+        ("write-ahead log kB", |look| look.log_kb),
+    ];
+    for (name, of) in rows {
+        write!(table, "\n  {name}: {:?}", thirds(looks, of)).expect("a String takes everything");
+    }
+    table
+}
+
+/// Nothing grows: the last third has little more than the one before. The first one still warms up.
+fn expect_level(looks: &[Look]) {
+    if cfg!(not(target_os = "linux")) {
+        return;
+    }
+    let level = |name: &str, of: fn(&Look) -> u64, more: u64| {
+        let [_, middle, last] = thirds(looks, of)[..] else { panic!("{name}: three thirds") };
+        assert!(last <= middle + middle / 5 + more, "{name} grows: {middle}, then {last}");
+    };
+    level("memory", |look| look.memory_kb, 4 * 1024);
+    level("descriptors", |look| look.descriptors, 12);
+    level("threads", |look| look.threads, 4);
+    level("the write-ahead log", |look| look.log_kb, 4 * 1024);
+}
