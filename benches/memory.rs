@@ -94,7 +94,10 @@ async fn ask(store: &Store, questions: usize) -> Vec<Duration> {
 
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is far below the limits")]
 fn spell(times: &mut [Duration]) -> String {
+    // The first question reads all memories into the index.
+    let first = times[0].as_secs_f64() * 1000.0;
+    let times = &mut times[1..];
     times.sort();
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1000.0;
-    format!("p50 {:.1} ms, p95 {:.1} ms, worst {:.1} ms", at(0.5), at(0.95), at(1.0))
+    format!("the first {first:.1} ms, then p50 {:.1} ms, p95 {:.1} ms, worst {:.1} ms", at(0.5), at(0.95), at(1.0))
 }

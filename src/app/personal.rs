@@ -1,5 +1,7 @@
 //! What is stored of one person: a copy of it, and its removal (SEC-4).
 
+use std::collections::HashSet;
+
 use anyhow::ensure;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -20,44 +22,49 @@ const SOMEBODY: &str = "somebody";
 /// Where the names of a person are. Their rows go last, so that a removal that was cut off can be repeated.
 const PEOPLE: &str = "people";
 
-/// What belongs to messages by their id.
-const OF_MESSAGE: &str = "message";
+/// Where people's messages are.
+const INBOX: &str = "inbox";
+
+/// Columns with the id of a message: of its own row, of what belongs to it, and of what answers it.
+const OF_MESSAGE: [&str; 3] = ["id", "message", "cause"];
 
 /// All rows that are about a person, by table: where the account stands, and what belongs to the person's messages. Messages of others that only
 /// mention the person are theirs and not among them.
 pub async fn export_person(store: &Store, person: &UserId) -> anyhow::Result<Value> {
     let tables = store.list_tables().await?;
-    let id = person.as_str();
-    let mut messages = std::collections::HashSet::new();
+    let messages = list_messages_of(store, &tables, person).await?;
     let mut found: Map<String, Value> = Map::new();
-    if let Some(inbox) = tables.iter().find(|table| table.name == "inbox") {
-        store
-            .read_rows(inbox, Some(Wanted::Holding(id)), |row| {
-                let is_theirs = document(&row, OF_MESSAGE).is_some_and(|message| message["author"]["id"] == id);
-                if let (true, Some(message)) = (is_theirs, row["id"].as_str()) {
-                    messages.insert(message.to_owned());
-                }
-                Ok(())
-            })
-            .await?;
-    }
     for table in &tables {
         let mut rows = Vec::new();
-        let mut take = |row: Map<String, Value>| {
-            let of_message = ["message", "cause", "id"].iter().filter_map(|column| row.get(*column)?.as_str());
-            let belongs = of_message.into_iter().any(|message| messages.contains(message));
-            let names = table.name != "inbox" && row.values().filter_map(Value::as_str).any(|cell| holds_id(cell, id));
-            if belongs || names {
-                rows.push(Value::Object(row.into_iter().map(|(column, cell)| (column, unfold(cell))).collect()));
+        let take = |row: Map<String, Value>| {
+            let belongs = OF_MESSAGE.iter().filter_map(|column| row.get(*column)?.as_str()).any(|message| messages.contains(message));
+            let names_them = || row.values().filter_map(Value::as_str).any(|cell| holds_id(cell, person.as_str()));
+            if belongs || (table.name != INBOX && names_them()) {
+                rows.push(unfold(row));
             }
             Ok(())
         };
-        store.read_rows(table, None, &mut take).await?;
+        store.read_rows(table, None, take).await?;
         if !rows.is_empty() {
             found.insert(table.name.clone(), rows.into());
         }
     }
-    Ok(json!({ "person": id, "tables": found }))
+    Ok(json!({ "person": person, "tables": found }))
+}
+
+async fn list_messages_of(store: &Store, tables: &[Table], person: &UserId) -> anyhow::Result<HashSet<String>> {
+    let mut messages = HashSet::new();
+    for inbox in tables.iter().filter(|table| table.name == INBOX) {
+        let take = |row: Map<String, Value>| {
+            let row = unfold(row);
+            if row["message"]["author"]["id"] == person.as_str() {
+                messages.extend(row["id"].as_str().map(str::to_owned));
+            }
+            Ok(())
+        };
+        store.read_rows(inbox, Some(Wanted::Holding(person.as_str())), take).await?;
+    }
+    Ok(messages)
 }
 
 /// All rows of all tables, one at a time.
@@ -66,9 +73,8 @@ pub async fn export_all(store: &Store, mut take: impl FnMut(&Value) -> std::io::
     for table in store.list_tables().await? {
         store
             .read_rows(&table, None, |row| {
-                let row: Map<String, Value> = row.into_iter().map(|(column, cell)| (column, unfold(cell))).collect();
                 if failed.is_none() {
-                    failed = take(&json!({ "table": table.name, "row": row })).err();
+                    failed = take(&json!({ "table": table.name, "row": unfold(row) })).err();
                 }
                 Ok(())
             })
@@ -188,14 +194,11 @@ fn platform(person: &UserId) -> &str {
     person.as_str().split_once(':').map_or("", |(platform, _)| platform)
 }
 
-fn document(row: &Map<String, Value>, column: &str) -> Option<Value> {
-    serde_json::from_str(row.get(column)?.as_str()?).ok()
-}
-
-/// Documents as such, not as texts.
-fn unfold(cell: Value) -> Value {
-    match cell.as_str().and_then(|text| serde_json::from_str(text).ok()) {
+/// A row with its documents as such, not as texts.
+fn unfold(row: Map<String, Value>) -> Value {
+    let cell = |cell: Value| match cell.as_str().and_then(|text| serde_json::from_str(text).ok()) {
         Some(document @ (Value::Object(_) | Value::Array(_))) => document,
         _ => cell,
-    }
+    };
+    Value::Object(row.into_iter().map(|(column, value)| (column, cell(value))).collect())
 }

@@ -207,7 +207,8 @@ async fn no_secret_is_told_offline(backing: Backing) {
     }
     tell_secrets(&stage).await;
     let stored = count(&stage.team, "SELECT COUNT(*) FROM memories WHERE place IS NOT NULL AND kind = 'fact'").await;
-    assert_eq!(usize::try_from(stored).unwrap(), secrets().div_ceil(PLACES) * 3, "those that were taught are remembered");
+    let taught = (0..secrets()).filter(|number| [0, 2, 4].contains(&(number % PLACES))).count();
+    assert_eq!(usize::try_from(stored).unwrap(), taught, "those that were taught are remembered");
     let said = count(&stage.team, "SELECT COUNT(*) FROM memories WHERE kind = 'conversation' AND place IS NULL AND text LIKE '%zq%'").await;
     assert_eq!(said, 0, "what was said in private is no public memory");
     ask_for_secrets(&stage).await;
