@@ -226,6 +226,10 @@ impl Gateway {
         self.socket.send(Message::Text(text.to_owned())).await.expect("the gateway listens");
     }
 
+    pub(crate) async fn send_bytes(&mut self, bytes: Vec<u8>) {
+        self.socket.send(Message::Binary(bytes)).await.expect("the gateway listens");
+    }
+
     pub(crate) async fn identify(&mut self, token: &str, intents: u64) {
         let token = token.strip_prefix("Bot ").unwrap_or(token);
         let properties = json!({ "os": "linux", "browser": "test", "device": "test" });
