@@ -36,7 +36,7 @@ pub(crate) async fn run(server: Arc<Server>, socket: WebSocket, wire: ResetSwitc
         server.core().disconnected(&peer, &ended, &reader.link);
     }
     match ended {
-        End::ClosedByClient { .. } => {}
+        End::ClosedByClient { .. } => writer.flush().await,
         End::Reset => wire.reset(),
         End::Close(code, reason) => {
             let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };

@@ -99,6 +99,14 @@ impl Writer {
         self.sink.send(message).await
     }
 
+    /// Writes the answer to a client's close frame, which was queued when that was read. Without it clients take the connection
+    /// for a broken one.
+    pub(super) async fn flush(&mut self) {
+        if let Ok(Err(error)) = tokio::time::timeout(Duration::from_secs(1), self.sink.flush()).await {
+            tracing::debug!(%error, "a client was gone before its close frame was answered");
+        }
+    }
+
     /// Writes waiting frames and the close frame, then waits up to a second for the client's close frame. Closing a
     /// socket with unread input would reset the connection, and the close code could be lost.
     pub(super) async fn close(

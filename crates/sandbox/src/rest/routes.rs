@@ -192,7 +192,7 @@ pub(crate) fn rate_route(method: &Method, path: &[&str]) -> Route {
     template.push(' ');
     for (index, part) in path.iter().enumerate() {
         let after = index.checked_sub(1).and_then(|before| path.get(before)).copied();
-        let is_token = index == 2 && ["webhooks", "interactions"].contains(&path[0]);
+        let is_token = index == 2 && path[0] == "webhooks";
         let piece = match after {
             Some("reactions") => ":emoji",
             _ if is_token => ":token",
@@ -206,7 +206,7 @@ pub(crate) fn rate_route(method: &Method, path: &[&str]) -> Route {
         }
     }
     let major = match path {
-        ["webhooks" | "interactions", id, token, ..] => format!("{id}/{token}"),
+        ["webhooks", id, token, ..] => format!("{id}/{token}"),
         [_, id, ..] => (*id).to_owned(),
         _ => String::new(),
     };

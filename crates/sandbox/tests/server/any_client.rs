@@ -1,9 +1,9 @@
 //! What clients other than ours need: the form of tokens, frames and answers to requests that ours never makes.
 
-use sandbox::{Sandbox, Switch};
+use sandbox::{RateLimits, Sandbox, Switch};
 use serde_json::{Value, json};
 
-use super::harness::{Closed, Gateway, INTENTS, World, options, start};
+use super::harness::{Closed, Gateway, INTENTS, World, options, start, start_with};
 
 #[tokio::test]
 async fn a_token_begins_with_the_id_of_its_account() {
@@ -58,6 +58,26 @@ async fn binary_frames_are_read_as_text() {
     gateway.ready().await;
     gateway.send_bytes(vec![0xff, 0xfe]).await;
     assert_eq!(gateway.closed().await, Closed::Close(4002));
+}
+
+#[tokio::test]
+async fn a_close_frame_is_answered_with_the_same_code() {
+    let world = start().await;
+    for code in [1000, 3064, 4000] {
+        let gateway = world.connect(&world.bot("kelly")).await;
+        assert_eq!(gateway.leave(Some(code)).await, Closed::Close(code));
+    }
+}
+
+#[tokio::test]
+async fn answers_to_interactions_have_no_rate_limit() {
+    let world = start_with(|options| options.rate_limits = RateLimits::Discord).await;
+    let kelly = world.bot("kelly");
+    assert!(kelly.get("/users/@me").await.header("x-ratelimit-bucket").is_some());
+    for _ in 0..60 {
+        let answer = kelly.call("POST", "/interactions/1/x/callback", json!({ "type": 5 })).await;
+        assert_eq!((answer.refusal(), answer.header("x-ratelimit-bucket")), ((404, 10062), None));
+    }
 }
 
 #[tokio::test]

@@ -302,12 +302,11 @@ impl Gateway {
         tokio::time::timeout(time, self.socket.next()).await.is_err()
     }
 
-    /// Closes the connection with this code, or without a close frame.
-    pub(crate) async fn leave(mut self, code: Option<u16>) {
-        if let Some(code) = code {
-            let frame = tokio_tungstenite::tungstenite::protocol::CloseFrame { code: code.into(), reason: "".into() };
-            self.socket.close(Some(frame)).await.expect("a close frame");
-            while self.socket.next().await.is_some() {}
-        }
+    /// Closes the connection with this code, or without a close frame. Returns the server's answer.
+    pub(crate) async fn leave(mut self, code: Option<u16>) -> Closed {
+        let Some(code) = code else { return Closed::Broken };
+        let frame = tokio_tungstenite::tungstenite::protocol::CloseFrame { code: code.into(), reason: "".into() };
+        self.socket.close(Some(frame)).await.expect("a close frame");
+        self.closed().await
     }
 }
