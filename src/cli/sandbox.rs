@@ -55,7 +55,7 @@ pub(super) struct Args {
     /// Channels to begin with, in place of general, daily-standup, knowledge and ops.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     channels: Vec<String>,
-    /// Serve the chat server alone; `teamroom run` with `DISCORD_API_URL`, `DISCORD_GATEWAY_URL` and the tokens of its `/sandbox/info` joins it.
+    /// Serve the chat server alone. Its `/sandbox/info` has the addresses and tokens for any Discord client, such as `teamroom run` with `DISCORD_API_URL` and `DISCORD_GATEWAY_URL`.
     #[arg(long)]
     no_team: bool,
     /// Do not look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM) when no model is configured.

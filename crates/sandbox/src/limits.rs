@@ -73,7 +73,7 @@ impl Limits {
         Self { rule, buckets: HashMap::new(), global: HashMap::new(), invalid: VecDeque::new(), identifies: HashMap::new() }
     }
 
-    /// Counts a request of a bot. `in_global` is false for interactions and webhooks, which have no global limit.
+    /// Counts a request of a bot. `in_global` is false for webhooks, which have no global limit.
     pub(crate) fn count(&mut self, bot: Snowflake, route: Route, in_global: bool) -> RateDecision {
         if self.rule == RateLimits::Off {
             return RateDecision::Unlimited;
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn fifty_requests_a_second_are_the_most_except_for_interactions() {
+    fn fifty_requests_a_second_are_the_most_except_for_webhooks() {
         let mut limits = Limits::new(RateLimits::Discord);
         for channel in 0..50 {
             assert!(matches!(limits.count(Snowflake::MIN, route(&channel.to_string()), true), RateDecision::Pass(_)));

@@ -153,9 +153,7 @@ impl Misbehaviour {
 
     fn invalidate(&self, bot: Option<&str>, resumable: bool) {
         self.send(bot, &format!(r#"{{"op":9,"s":null,"t":null,"d":{resumable}}}"#));
-        if !resumable {
-            self.server.core().forget_sessions(bot);
-        }
+        self.server.core().end_sessions(bot, resumable);
     }
 
     fn set_content_intent(&self, bot: &str, on: bool) -> Result<(), SwitchError> {

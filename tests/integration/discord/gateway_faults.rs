@@ -11,12 +11,12 @@ use super::stage::{Memory, Setting, Stage, TEAM, connect, hurried, row, until};
 
 /// The number of payloads with this opcode sent by an account.
 fn sent(stage: &Stage, slug: &str, operation: u64) -> usize {
-    let user = stage.bot_id(slug);
+    let bot = stage.sandbox.bots().into_iter().find(|bot| bot.slug == slug).unwrap();
     let is_it = |exchange: &&Exchange| {
         matches!(exchange, Exchange::Frame(frame)
             if frame.payload["op"] == operation && frame.direction == sandbox::Direction::Received
-                && frame.user.as_deref().is_none_or(|sender| sender == user)
-                && (![IDENTIFY, RESUME].contains(&operation) || frame.payload["d"]["token"].as_str().is_some_and(|token| token.contains(&user))))
+                && frame.user.as_deref().is_none_or(|sender| sender == bot.id)
+                && (![IDENTIFY, RESUME].contains(&operation) || frame.payload["d"]["token"] == bot.token))
     };
     stage.sandbox.journal().iter().filter(is_it).count()
 }

@@ -120,15 +120,13 @@ fn thirds(looks: &[Look], of: impl Fn(&Look) -> u64) -> Vec<u64> {
 
 fn table(looks: &[Look]) -> String {
     let mut table = "the most in each third:".to_owned();
-    let rows: [(&str, fn(&Look) -> u64); 4] = [
-        ("memory kB", |look| look.memory_kb),
-        ("descriptors", |look| look.descriptors),
-        ("threads", |look| look.threads),
-        ("write-ahead log kB", |look| look.log_kb),
-    ];
-    for (name, of) in rows {
+    let mut row = |name: &str, of: fn(&Look) -> u64| {
         write!(table, "\n  {name}: {:?}", thirds(looks, of)).expect("a String takes everything");
-    }
+    };
+    row("memory kB", |look| look.memory_kb);
+    row("descriptors", |look| look.descriptors);
+    row("threads", |look| look.threads);
+    row("write-ahead log kB", |look| look.log_kb);
     table
 }
 

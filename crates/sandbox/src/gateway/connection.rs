@@ -1,13 +1,14 @@
 //! One WebSocket connection. It ends when its reader or its writer ends.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use axum::extract::ws::{CloseFrame, Utf8Bytes, WebSocket};
 use futures_util::StreamExt;
 use tokio::sync::mpsc;
 
 use super::compress::ZlibStream;
+use super::handshake::PeerSlot;
 use super::reader::Reader;
 use super::writer::Writer;
 use crate::server::{End, Link, Server};
@@ -20,11 +21,11 @@ pub(crate) async fn run(server: Arc<Server>, socket: WebSocket, wire: ResetSwitc
     let (sink, stream) = socket.split();
     let (frames, mut queue) = mpsc::channel(QUEUE);
     let (end, mut orders) = mpsc::channel(1);
-    let peer = Arc::new(OnceLock::new());
+    let peer = PeerSlot::default();
     let zlib = query.get("compress").is_some_and(|name| name == "zlib-stream").then(ZlibStream::new);
-    let mut writer = Writer::new(Arc::clone(&server), Arc::clone(&peer), sink, zlib);
+    let mut writer = Writer::new(Arc::clone(&server), peer.clone(), sink, zlib);
     let link = Link { frames, end };
-    let mut reader = Reader::new(Arc::clone(&server), Arc::clone(&peer), stream, link);
+    let mut reader = Reader::new(Arc::clone(&server), peer.clone(), stream, link);
     let ended = tokio::select! {
         ended = reader.run(&query) => ended,
         ended = writer.run(&mut queue) => ended,
@@ -32,10 +33,10 @@ pub(crate) async fn run(server: Arc<Server>, socket: WebSocket, wire: ResetSwitc
         () = server.stop.cancelled() => End::Close(1001, "going away"),
     };
     if let Some(peer) = peer.get() {
-        server.core().disconnected(peer, &ended, &reader.link);
+        server.core().disconnected(&peer, &ended, &reader.link);
     }
     match ended {
-        End::ClosedByClient { .. } => {}
+        End::ClosedByClient { .. } => writer.flush().await,
         End::Reset => wire.reset(),
         End::Close(code, reason) => {
             let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };

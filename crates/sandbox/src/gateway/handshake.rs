@@ -1,5 +1,7 @@
 //! IDENTIFY, RESUME, presence updates and member requests.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -14,6 +16,20 @@ pub(crate) struct Peer {
     pub(crate) user: Snowflake,
     pub(crate) slug: Option<String>,
     pub(crate) session: String,
+}
+
+/// Who is at the other end of a connection. Changes when a client identifies again after operation 9.
+#[derive(Clone, Default)]
+pub(crate) struct PeerSlot(Arc<Mutex<Option<Arc<Peer>>>>);
+
+impl PeerSlot {
+    pub(crate) fn get(&self) -> Option<Arc<Peer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set(&self, peer: Peer) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(peer));
+    }
 }
 
 /// The result of IDENTIFY or RESUME, if the connection stays open.
@@ -50,7 +66,7 @@ pub(crate) fn identify(server: &Server, identify: &Value, link: &Link) -> Result
     if identify["presence"].is_object() {
         core.hub.set_presence(account.id, parse_presence(&identify["presence"]));
     }
-    let ready = ready(server, core, &account, &peer.session);
+    let ready = ready(server, core, &account, &peer.session, &identify["shard"]);
     core.hub.send_to(&peer.session, "READY", &ready);
     let guild = guild_create(core, &account, intents);
     core.hub.send_to(&peer.session, "GUILD_CREATE", &guild);
@@ -114,12 +130,16 @@ fn check_shard(shard: &Value) -> Result<(), End> {
     }
 }
 
-fn ready(server: &Server, core: &Core, account: &Account, session: &str) -> Value {
+/// The fields of Discord's reference, and those that it sends besides. eris reads `private_channels`.
+fn ready(server: &Server, core: &Core, account: &Account, session: &str, shard: &Value) -> Value {
     let flags = application_flags(account);
     json!({
         "v": 10, "user": own_user(account), "guilds": [{ "id": core.world.guild.id, "unavailable": true }],
-        "session_id": session, "resume_gateway_url": server.gateway_url(), "shard": [0, 1],
+        "session_id": session, "resume_gateway_url": server.gateway_url(),
+        "shard": if shard.is_array() { shard.clone() } else { json!([0, 1]) },
         "application": { "id": account.id, "flags": flags, "flags_new": flags.to_string() },
+        "private_channels": [], "relationships": [], "presences": [], "guild_join_requests": [],
+        "user_settings": {}, "session_type": "normal", "auth": {}, "_trace": [],
     })
 }
 
@@ -186,12 +206,10 @@ impl Core {
             id => serde_json::from_value(id.clone()).into_iter().collect(),
         };
         let members = self.world.members_sorted();
-        let query = request["query"].as_str().unwrap_or_default().to_lowercase();
+        let query = request["query"].as_str().unwrap_or_default();
         let (found, missing): (Vec<Snowflake>, Vec<Snowflake>) = if request["user_ids"].is_null() {
             let limit = request["limit"].as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
-            let named =
-                members.into_iter().filter(|id| self.world.accounts.get(*id).is_some_and(|account| account.username().starts_with(&query)));
-            (named.take(limit.unwrap_or(usize::MAX)).collect(), Vec::new())
+            (self.world.members_named(query).take(limit.unwrap_or(usize::MAX)).collect(), Vec::new())
         } else {
             wanted.into_iter().partition(|id| members.contains(id))
         };

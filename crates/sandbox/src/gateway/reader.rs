@@ -1,15 +1,15 @@
 //! Reads a client's frames and closes the connection on protocol errors.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::ws::{Message, WebSocket};
+use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
 use serde_json::{Value, json};
 
-use super::handshake::{self, HandshakeResult, Peer};
+use super::handshake::{self, HandshakeResult, PeerSlot};
 use crate::journal::Direction;
 use crate::server::{End, Link, Outgoing, Server};
 
@@ -20,7 +20,7 @@ const PAYLOAD_LIMIT: usize = 4_096;
 
 pub(super) struct Reader {
     server: Arc<Server>,
-    peer: Arc<OnceLock<Peer>>,
+    peer: PeerSlot,
     pub(super) stream: SplitStream<WebSocket>,
     pub(super) link: Link,
     /// Times of the frames received in the past minute.
@@ -28,7 +28,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(server: Arc<Server>, peer: Arc<OnceLock<Peer>>, stream: SplitStream<WebSocket>, link: Link) -> Self {
+    pub(super) fn new(server: Arc<Server>, peer: PeerSlot, stream: SplitStream<WebSocket>, link: Link) -> Self {
         Self { server, peer, stream, link, sends: Vec::new() }
     }
 
@@ -53,7 +53,11 @@ impl Reader {
             };
             let text = match message {
                 Message::Text(text) => text,
-                Message::Binary(_) => return End::Close(4002, "Error while decoding payload."),
+                // Discord reads JSON in binary frames too. Some clients send nothing else.
+                Message::Binary(bytes) => match Utf8Bytes::try_from(bytes) {
+                    Ok(text) => text,
+                    Err(_) => return End::Close(4002, "Error while decoding payload."),
+                },
                 Message::Close(frame) => {
                     return End::ClosedByClient { ends_session: frame.is_some_and(|frame| matches!(frame.code, 1000 | 1001)) };
                 }
@@ -86,9 +90,12 @@ impl Reader {
             return Ok(true);
         }
         match (op, self.peer.get()) {
-            (2 | 6, Some(_)) => Err(End::Close(4005, "Already authenticated.")),
-            (2, None) => self.enter(handshake::identify(&self.server, &payload["d"], &self.link)?),
-            (6, None) => self.enter(handshake::resume(&self.server, &payload["d"], &self.link)?),
+            // After operation 9 there is no session here, and the client may enter again on the same connection.
+            (2 | 6, Some(peer)) if self.server.core().hub.is_linked(&peer.session, &self.link) => {
+                Err(End::Close(4005, "Already authenticated."))
+            }
+            (2, _) => self.enter(handshake::identify(&self.server, &payload["d"], &self.link)?),
+            (6, _) => self.enter(handshake::resume(&self.server, &payload["d"], &self.link)?),
             // 4 is voice and 31 is the soundboard. Both are ignored.
             (3 | 4 | 8 | 31, None) => Err(End::Close(4003, "Not authenticated.")),
             (4 | 31, Some(_)) => Ok(()),
@@ -97,7 +104,7 @@ impl Reader {
                 Ok(())
             }
             (8, Some(peer)) => {
-                self.server.core().send_members(peer, &payload["d"]);
+                self.server.core().send_members(&peer, &payload["d"]);
                 Ok(())
             }
             _ => Err(End::Close(4001, "Unknown opcode.")),
@@ -109,8 +116,7 @@ impl Reader {
         match result {
             HandshakeResult::Entered(peer) => {
                 let faulty = self.server.faults.closes_after_identify(peer.slug.as_deref());
-                // Cannot fail: only this task sets it, once.
-                let _ = self.peer.set(peer);
+                self.peer.set(peer);
                 faulty.map_or(Ok(()), |code| Err(End::Close(code, "injected fault")))
             }
             HandshakeResult::InvalidSession => {
@@ -121,8 +127,8 @@ impl Reader {
     }
 
     fn acknowledge(&self) {
-        let slug = self.peer.get().and_then(|peer| peer.slug.as_deref());
-        if !self.server.faults.withholds_acks(slug) {
+        let peer = self.peer.get();
+        if !self.server.faults.withholds_acks(peer.as_deref().and_then(|peer| peer.slug.as_deref())) {
             self.send(&json!({ "op": 11, "s": null, "t": null, "d": null }));
         }
     }

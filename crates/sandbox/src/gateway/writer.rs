@@ -1,6 +1,6 @@
 //! Writes frames to a client, with the faults that are set for them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
@@ -9,14 +9,14 @@ use futures_util::{SinkExt, StreamExt};
 use tokio::sync::mpsc;
 
 use super::compress::ZlibStream;
-use super::handshake::Peer;
+use super::handshake::PeerSlot;
 use crate::faults::FrameEffect;
 use crate::journal::Direction;
 use crate::server::{End, Numbered, Outgoing, Server};
 
 pub(super) struct Writer {
     server: Arc<Server>,
-    peer: Arc<OnceLock<Peer>>,
+    peer: PeerSlot,
     sink: SplitSink<WebSocket, Message>,
     zlib: Option<ZlibStream>,
     /// Frames that a fault holds back. Later frames overtake them.
@@ -24,12 +24,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(
-        server: Arc<Server>,
-        peer: Arc<OnceLock<Peer>>,
-        sink: SplitSink<WebSocket, Message>,
-        zlib: Option<ZlibStream>,
-    ) -> Self {
+    pub(super) fn new(server: Arc<Server>, peer: PeerSlot, sink: SplitSink<WebSocket, Message>, zlib: Option<ZlibStream>) -> Self {
         Self { server, peer, sink, zlib, held: Vec::new() }
     }
 
@@ -66,7 +61,8 @@ impl Writer {
     }
 
     async fn dispatch(&mut self, event: &Numbered) -> Result<(), axum::Error> {
-        let slug = self.peer.get().and_then(|peer| peer.slug.as_deref());
+        let peer = self.peer.get();
+        let slug = peer.as_deref().and_then(|peer| peer.slug.as_deref());
         let FrameEffect { delay, copies, hold } = self.server.faults.frame_effect(slug, event.event);
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
@@ -101,6 +97,14 @@ impl Writer {
             None => Message::Text(text.into()),
         };
         self.sink.send(message).await
+    }
+
+    /// Writes the answer to a client's close frame, which was queued when that was read. Without it clients take the connection
+    /// for a broken one.
+    pub(super) async fn flush(&mut self) {
+        if let Ok(Err(error)) = tokio::time::timeout(Duration::from_secs(1), self.sink.flush()).await {
+            tracing::debug!(%error, "a client was gone before its close frame was answered");
+        }
     }
 
     /// Writes waiting frames and the close frame, then waits up to a second for the client's close frame. Closing a

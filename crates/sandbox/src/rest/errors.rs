@@ -69,6 +69,10 @@ impl ApiError {
         Self::new(404, 10008, "Unknown Message")
     }
 
+    pub(crate) fn unknown_role() -> Self {
+        Self::new(404, 10011, "Unknown Role")
+    }
+
     pub(crate) fn unknown_user() -> Self {
         Self::new(404, 10013, "Unknown User")
     }
@@ -87,6 +91,10 @@ impl ApiError {
 
     pub(crate) fn unknown_command() -> Self {
         Self::new(404, 10063, "Unknown application command")
+    }
+
+    pub(crate) fn not_for_bots() -> Self {
+        Self::new(403, 20001, "Bots cannot use this endpoint")
     }
 
     pub(crate) fn already_acknowledged() -> Self {

@@ -3,6 +3,7 @@
 //! [`serve`] handles a request: faults, rate limits, body, [`routes`], headers, journal. Each other file or folder
 //! handles the requests for one resource. A handler holds the lock of the state and does not wait.
 
+mod absent;
 mod body;
 mod channels;
 mod errors;

@@ -6,10 +6,10 @@ use super::channels::{self, threads, webhooks};
 use super::errors::ApiError;
 use super::interactions::{self, callbacks, registration as commands};
 use super::messages::{self, pins, reactions};
-use super::{ApiResult, RequestContext, guilds, ok, users};
+use super::{ApiResult, RequestContext, absent, guilds, users};
 use crate::limits::Route;
 use crate::snowflake::Snowflake;
-use crate::state::Scope;
+use crate::state::{ChannelKind, Scope};
 
 /// An id in a path.
 fn id(text: &str) -> Result<Snowflake, ApiError> {
@@ -20,6 +20,10 @@ fn id(text: &str) -> Result<Snowflake, ApiError> {
 pub(crate) fn route(call: &mut RequestContext, method: &Method, path: &[&str]) -> ApiResult {
     match path {
         ["gateway" | "users" | "oauth2", ..] | ["applications", "@me"] => account(call, method, path),
+        ["applications", application, "guilds", guild, "commands", "permissions"] if method == Method::GET => {
+            commands::own_scope(call, id(application)?, Some(id(guild)?))?;
+            absent::command_permissions(false)
+        }
         ["applications", application, "guilds", guild, "commands", rest @ ..] => {
             let scope = commands::own_scope(call, id(application)?, Some(id(guild)?))?;
             command(call, method, scope, rest)
@@ -28,9 +32,9 @@ pub(crate) fn route(call: &mut RequestContext, method: &Method, path: &[&str]) -
             let scope = commands::own_scope(call, id(application)?, None)?;
             command(call, method, scope, rest)
         }
-        ["applications", application, "emojis"] => {
+        ["applications", application, rest @ ..] => {
             commands::own_scope(call, id(application)?, None)?;
-            ok(serde_json::json!({ "items": [] }))
+            absent::application(method, rest)
         }
         ["interactions"] if method == Method::POST => interactions::create(call),
         ["interactions", interaction, token, "callback"] if method == Method::POST => callbacks::create(call, id(interaction)?, token),
@@ -41,7 +45,7 @@ pub(crate) fn route(call: &mut RequestContext, method: &Method, path: &[&str]) -
         ["channels", channel, "messages", rest @ ..] => message(call, method, id(channel)?, rest),
         ["channels", channel, rest @ ("threads" | "thread-members"), tail @ ..] => thread(call, method, id(channel)?, rest, tail),
         ["channels", rest @ ..] => channel(call, method, rest),
-        _ => Err(ApiError::no_route()),
+        _ => absent::elsewhere(call, method, path),
     }
 }
 
@@ -52,6 +56,7 @@ fn account(call: &mut RequestContext, method: &Method, path: &[&str]) -> ApiResu
         ("GET", ["users", "@me"]) => users::me(call),
         ("PATCH", ["users", "@me"]) => users::update_me(call),
         ("GET", ["users", "@me", "guilds"]) => guilds::mine(call),
+        ("GET", ["users", "@me", "guilds", guild, "member"]) => guilds::my_member(call, id(guild)?),
         ("GET", ["users", "@me", "channels"]) => users::direct_channels(call),
         ("POST", ["users", "@me", "channels"]) => users::open_direct(call),
         ("GET", ["users", user]) => users::get(call, id(user)?),
@@ -69,12 +74,16 @@ fn guild(call: &mut RequestContext, method: &Method, path: &[&str]) -> ApiResult
         ("POST", ["channels"]) => channels::create(call),
         ("GET", ["members"]) => guilds::members(call),
         ("PATCH", ["members", "@me"]) => guilds::rename_me(call),
+        ("GET", ["members", "search"]) => guilds::search_members(call),
         ("GET", ["members", user]) => guilds::member(call, id(user)?),
         ("GET", ["roles"]) => guilds::roles(call),
+        ("GET", ["roles", "member-counts"]) => guilds::role_member_counts(call),
+        ("GET", ["roles", role]) => guilds::role(call, id(role)?),
+        ("GET", ["preview"]) => guilds::preview(call),
         ("GET", ["threads", "active"]) => threads::active(call),
         ("GET", ["webhooks"]) => webhooks::list(call),
         ("GET", ["application-command-index"]) => commands::index(call),
-        _ => Err(ApiError::no_route()),
+        _ => absent::guild(call, method, rest),
     }
 }
 
@@ -86,6 +95,10 @@ fn channel(call: &mut RequestContext, method: &Method, path: &[&str]) -> ApiResu
         ("GET", [channel, "webhooks"]) => webhooks::list_in_channel(call, id(channel)?),
         ("POST", [channel, "webhooks"]) => webhooks::create(call, id(channel)?),
         ("POST", [channel, "typing"]) => channels::typing(call, id(channel)?),
+        ("GET", [channel, "users", "@me", "threads", "archived", "private"]) => {
+            threads::archived(call, id(channel)?, ChannelKind::PrivateThread, true)
+        }
+        (_, [channel, rest @ ..]) => absent::channel(call, method, id(channel)?, rest),
         _ => Err(ApiError::no_route()),
     }
 }
@@ -96,6 +109,7 @@ fn command(call: &mut RequestContext, method: &Method, scope: Scope, path: &[&st
         ("PUT", []) => commands::replace_all(call, scope),
         ("POST", []) => commands::create(call, scope),
         ("GET", [command]) => commands::get(call, scope, id(command)?),
+        ("GET", [_, "permissions"]) => absent::command_permissions(true),
         ("PATCH", [command]) => commands::update(call, scope, id(command)?),
         ("DELETE", [command]) => commands::delete(call, scope, id(command)?),
         _ => Err(ApiError::no_route()),
@@ -158,7 +172,8 @@ fn old_pin(call: &mut RequestContext, method: &Method, channel: Snowflake, path:
 fn thread(call: &mut RequestContext, method: &Method, channel: Snowflake, kind: &str, path: &[&str]) -> ApiResult {
     match (method.as_str(), kind, path) {
         ("POST", "threads", []) => threads::create(call, channel),
-        ("GET", "threads", ["archived", "public"]) => threads::archived(call, channel),
+        ("GET", "threads", ["archived", "public"]) => threads::archived(call, channel, ChannelKind::PublicThread, false),
+        ("GET", "threads", ["archived", "private"]) => threads::archived(call, channel, ChannelKind::PrivateThread, false),
         ("GET", "thread-members", []) => threads::members(call, channel),
         ("GET", "thread-members", [user]) => threads::member(call, channel, member_id(call, user)?),
         ("PUT", "thread-members", [user]) => threads::add_member(call, channel, member_id(call, user)?),
@@ -177,7 +192,7 @@ pub(crate) fn rate_route(method: &Method, path: &[&str]) -> Route {
     template.push(' ');
     for (index, part) in path.iter().enumerate() {
         let after = index.checked_sub(1).and_then(|before| path.get(before)).copied();
-        let is_token = index == 2 && ["webhooks", "interactions"].contains(&path[0]);
+        let is_token = index == 2 && path[0] == "webhooks";
         let piece = match after {
             Some("reactions") => ":emoji",
             _ if is_token => ":token",
@@ -191,7 +206,7 @@ pub(crate) fn rate_route(method: &Method, path: &[&str]) -> Route {
         }
     }
     let major = match path {
-        ["webhooks" | "interactions", id, token, ..] => format!("{id}/{token}"),
+        ["webhooks", id, token, ..] => format!("{id}/{token}"),
         [_, id, ..] => (*id).to_owned(),
         _ => String::new(),
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::session::Session;
+use super::session::{Link, Session};
 use crate::snowflake::Snowflake;
 use crate::state::{Audience, Dispatch, Intents, World, without_content};
 
@@ -59,6 +59,12 @@ impl Hub {
 
     pub(crate) fn remove(&mut self, session: &str) -> Option<Session> {
         self.sessions.remove(session)
+    }
+
+    /// Whether a session is on this connection.
+    pub(crate) fn is_linked(&self, session: &str, link: &Link) -> bool {
+        let current = self.sessions.get(session).and_then(|session| session.link.as_ref());
+        current.is_some_and(|current| current.frames.same_channel(&link.frames))
     }
 
     /// All connected sessions.

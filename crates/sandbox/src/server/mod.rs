@@ -50,8 +50,8 @@ impl Core {
         self.flush();
     }
 
-    /// Deletes the sessions of one bot or of all, so that they cannot be resumed.
-    pub(crate) fn forget_sessions(&mut self, bot: Option<&str>) {
+    /// Ends the connected sessions of one bot or of all. Their connections stay open. Some may be resumed later.
+    pub(crate) fn end_sessions(&mut self, bot: Option<&str>, resumable: bool) {
         let Self { world, hub, .. } = self;
         let concerned = |user: Snowflake| {
             let slug = world.accounts.get(user).and_then(|account| account.slug.as_deref());
@@ -59,7 +59,10 @@ impl Core {
         };
         let ids: Vec<String> = hub.connected().filter(|session| concerned(session.user)).map(|session| session.id.clone()).collect();
         for id in ids {
-            hub.remove(&id);
+            match hub.get_mut(&id) {
+                Some(session) if resumable => session.detach(),
+                _ => drop(hub.remove(&id)),
+            }
         }
     }
 }

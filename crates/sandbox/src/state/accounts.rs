@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::options::BotAccount;
-use crate::snowflake::Snowflake;
+use crate::snowflake::{Snowflake, now_ms};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Account {
@@ -64,9 +67,15 @@ impl Account {
     }
 }
 
-/// A token that does not look like one of the real Discord.
+/// A token in Discord's form: the id, a time and a signature, each in base64. Some clients read the id from it.
+///
+/// Folders of earlier versions have tokens in another form. Those stay valid.
 fn new_token(id: Snowflake) -> String {
-    format!("sandbox.{id}.{}", Uuid::now_v7().simple())
+    let seconds = u32::try_from(now_ms() / 1000).unwrap_or(u32::MAX);
+    let random = Sha256::new().chain_update(Uuid::now_v7()).chain_update(Uuid::now_v7()).finalize();
+    let parts =
+        [URL_SAFE_NO_PAD.encode(id.to_string()), URL_SAFE_NO_PAD.encode(seconds.to_be_bytes()), URL_SAFE_NO_PAD.encode(&random[..28])];
+    parts.join(".")
 }
 
 #[derive(Debug, Default)]
@@ -116,5 +125,20 @@ impl Accounts {
     /// The first person owns the guild.
     pub(crate) fn owner(&self) -> Snowflake {
         self.members().find(|account| !account.is_bot()).map(|account| account.id).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_begins_with_the_id_in_base64() {
+        let id: Snowflake = "1443000000000000001".parse().expect("an id");
+        let token = new_token(id);
+        let parts: Vec<&str> = token.split('.').collect();
+        assert_eq!(parts[0], "MTQ0MzAwMDAwMDAwMDAwMDAwMQ");
+        assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [26, 6, 38], "{token}");
+        assert_ne!(new_token(id), token);
     }
 }

@@ -212,6 +212,14 @@ impl World {
         self.accounts.members().map(|account| account.id).collect()
     }
 
+    /// The members whose user name, display name or nickname begins so.
+    pub(crate) fn members_named(&self, beginning: &str) -> impl Iterator<Item = Snowflake> {
+        let beginning = beginning.to_lowercase();
+        let fits = move |name: &str| name.to_lowercase().starts_with(&beginning);
+        let members = self.accounts.members();
+        members.filter(move |a| fits(&a.username()) || fits(&a.name) || a.nick.as_deref().is_some_and(&fits)).map(|account| account.id)
+    }
+
     pub(crate) fn next_id(&mut self) -> Snowflake {
         self.ids.next()
     }

@@ -9,7 +9,7 @@ use crate::snowflake::Snowflake;
 pub(crate) struct Permissions(u64);
 
 /// The bits the sandbox knows, by Discord's names.
-const NAMES: [(&str, u64); 22] = [
+const NAMES: [(&str, u64); 21] = [
     ("MANAGE_CHANNELS", 1 << 4),
     ("MANAGE_GUILD", 1 << 5),
     ("ADD_REACTIONS", 1 << 6),
@@ -30,7 +30,6 @@ const NAMES: [(&str, u64); 22] = [
     ("USE_EXTERNAL_STICKERS", 1 << 37),
     ("SEND_MESSAGES_IN_THREADS", 1 << 38),
     ("USE_EMBEDDED_ACTIVITIES", 1 << 39),
-    ("SEND_POLLS", 1 << 49),
     ("PIN_MESSAGES", 1 << 51),
 ];
 

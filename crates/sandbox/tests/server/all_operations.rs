@@ -60,8 +60,31 @@ impl Operations<'_> {
             format!("/guilds/{guild}/members/{}", self.person.id),
             format!("/guilds/{guild}/roles"),
             format!("/applications/{}/emojis", kelly.id),
+            format!("/applications/{}/entitlements", kelly.id),
+            format!("/applications/{}/role-connections/metadata", kelly.id),
+            format!("/applications/{}/guilds/{guild}/commands/permissions", kelly.id),
+            format!("/channels/{}/invites", self.general),
+            "/users/@me/guilds?with_counts=true".to_owned(),
+            "/voice/regions".to_owned(),
+            "/sticker-packs".to_owned(),
+            "/soundboard-default-sounds".to_owned(),
         ] {
             kelly.get(&path).await.ok();
+        }
+        self.person.get(&format!("/users/@me/guilds/{guild}/member")).await.ok();
+        for path in
+            ["emojis", "stickers", "scheduled-events", "regions", "soundboard-sounds", "onboarding", "preview", "members/search?query=k"]
+        {
+            kelly.get(&format!("/guilds/{guild}/{path}")).await.ok();
+        }
+        for path in ["", "/member-counts", &format!("/{guild}")] {
+            kelly.get(&format!("/guilds/{guild}/roles{path}")).await.ok();
+        }
+        let moderated =
+            ["bans", "audit-logs", "integrations", "invites", "templates", "auto-moderation/rules", "widget", "vanity-url", "prune"];
+        for path in moderated {
+            self.person.get(&format!("/guilds/{guild}/{path}")).await.ok();
+            assert_eq!(kelly.get(&format!("/guilds/{guild}/{path}")).await.status, 403);
         }
         kelly.call("PATCH", &format!("/guilds/{guild}/members/@me"), json!({ "nick": "K" })).await.ok();
         kelly.call("PATCH", "/users/@me", json!({ "username": "Kelly" })).await.ok();
@@ -172,13 +195,17 @@ impl Operations<'_> {
         let members = format!("{thread}/thread-members");
         kelly.put(&format!("{members}/@me")).await.ok();
         kelly.put(&format!("{members}/{}", self.vince.id)).await.ok();
-        kelly.get(&members).await.ok();
-        kelly.get(&format!("{members}/{}", self.vince.id)).await.ok();
+        for query in ["", "?with_member=true&limit=2"] {
+            kelly.get(&format!("{members}{query}")).await.ok();
+            kelly.get(&format!("{members}/{}{query}", self.vince.id)).await.ok();
+        }
         kelly.delete(&format!("{members}/{}", self.vince.id)).await.ok();
         kelly.delete(&format!("{members}/@me")).await.ok();
         kelly.get(&format!("/guilds/{guild}/threads/active")).await.ok();
         kelly.call("PATCH", &thread, json!({ "archived": true })).await.ok();
-        kelly.get(&format!("/channels/{general}/threads/archived/public")).await.ok();
+        for path in ["threads/archived/public", "threads/archived/private", "users/@me/threads/archived/private"] {
+            kelly.get(&format!("/channels/{general}/{path}")).await.ok();
+        }
         person.say(&message, "opens it again").await;
         let other = kelly.call("POST", &format!("/channels/{general}/threads"), json!({ "name": "other", "type": 11 })).await.ok();
         kelly.delete(&format!("/channels/{}", Self::id(&other))).await.ok();

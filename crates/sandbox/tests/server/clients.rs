@@ -1,4 +1,4 @@
-//! discord.js and discord.py log in and exchange messages, files and commands.
+//! discord.js, discord.py and hikari log in and exchange messages, files and commands.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -54,9 +54,18 @@ async fn discord_js_logs_in_and_exchanges_messages_files_and_commands() {
 
 #[tokio::test]
 async fn discord_py_logs_in_and_exchanges_messages_files_and_commands() {
-    let folder = installed("discord_py");
+    exchange_with_python("discord_py").await;
+}
+
+#[tokio::test]
+async fn hikari_logs_in_and_exchanges_messages_files_and_commands() {
+    exchange_with_python("hikari").await;
+}
+
+async fn exchange_with_python(client: &str) {
+    let folder = installed(client);
     let python = folder.join("venv/bin/python");
-    let requirements = source("discord_py").join("requirements.txt");
+    let requirements = source(client).join("requirements.txt");
     let steps = async {
         if !python.exists() {
             install("python3", &["-m", "venv", "venv"], &folder).await?;
@@ -68,7 +77,7 @@ async fn discord_py_logs_in_and_exchanges_messages_files_and_commands() {
         return skip::missing("clients", &why);
     }
     let mut command = Command::new(python);
-    command.arg(source("discord_py").join("main.py"));
+    command.arg(source(client).join("main.py"));
     exchange(command).await;
 }
 

@@ -226,6 +226,10 @@ impl Gateway {
         self.socket.send(Message::Text(text.to_owned())).await.expect("the gateway listens");
     }
 
+    pub(crate) async fn send_bytes(&mut self, bytes: Vec<u8>) {
+        self.socket.send(Message::Binary(bytes)).await.expect("the gateway listens");
+    }
+
     pub(crate) async fn identify(&mut self, token: &str, intents: u64) {
         let token = token.strip_prefix("Bot ").unwrap_or(token);
         let properties = json!({ "os": "linux", "browser": "test", "device": "test" });
@@ -298,12 +302,11 @@ impl Gateway {
         tokio::time::timeout(time, self.socket.next()).await.is_err()
     }
 
-    /// Closes the connection with this code, or without a close frame.
-    pub(crate) async fn leave(mut self, code: Option<u16>) {
-        if let Some(code) = code {
-            let frame = tokio_tungstenite::tungstenite::protocol::CloseFrame { code: code.into(), reason: "".into() };
-            self.socket.close(Some(frame)).await.expect("a close frame");
-            while self.socket.next().await.is_some() {}
-        }
+    /// Closes the connection with this code, or without a close frame. Returns the server's answer.
+    pub(crate) async fn leave(mut self, code: Option<u16>) -> Closed {
+        let Some(code) = code else { return Closed::Broken };
+        let frame = tokio_tungstenite::tungstenite::protocol::CloseFrame { code: code.into(), reason: "".into() };
+        self.socket.close(Some(frame)).await.expect("a close frame");
+        self.closed().await
     }
 }

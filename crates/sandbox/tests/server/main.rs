@@ -1,6 +1,7 @@
 //! Tests of the sandbox over its port, as clients see it.
 
 mod all_operations;
+mod any_client;
 mod clients;
 mod descriptions;
 mod faults;

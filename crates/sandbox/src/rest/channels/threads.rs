@@ -127,20 +127,23 @@ pub(crate) fn active(call: &mut RequestContext) -> ApiResult {
     ok(thread_list(world, &threads, caller))
 }
 
-pub(crate) fn archived(call: &mut RequestContext, channel: Snowflake) -> ApiResult {
-    let channel = call.channel(channel, &[Permissions::READ_MESSAGE_HISTORY])?;
+/// The archived threads of one kind, the latest first; of private ones all, or those that the caller has joined.
+pub(crate) fn archived(call: &mut RequestContext, channel: Snowflake, kind: ChannelKind, joined_only: bool) -> ApiResult {
+    let needed: &[Permissions] = match kind {
+        ChannelKind::PrivateThread if !joined_only => &[Permissions::READ_MESSAGE_HISTORY, Permissions::MANAGE_THREADS],
+        _ => &[Permissions::READ_MESSAGE_HISTORY],
+    };
+    let channel = call.channel(channel, needed)?;
     let limit = call.limit(50, 100)?;
     let caller = call.caller_id()?;
     let world = &call.core.world;
     let before = call.query.get("before").and_then(|text| chrono::DateTime::parse_from_rfc3339(text).ok());
     let before = before.map_or(u64::MAX, |time| u64::try_from(time.timestamp_millis()).unwrap_or(0));
-    let archived = |channel: &&Channel| channel.thread.as_ref().is_some_and(|t| t.archived && t.archive_ms < before);
-    let mut threads: Vec<&Channel> = world
-        .channels
-        .values()
-        .filter(|thread| thread.parent == Some(channel.id) && thread.kind == ChannelKind::PublicThread)
-        .filter(archived)
-        .collect();
+    let archived = |channel: &&Channel| {
+        channel.thread.as_ref().is_some_and(|t| t.archived && t.archive_ms < before && (!joined_only || t.members.contains_key(&caller)))
+    };
+    let mut threads: Vec<&Channel> =
+        world.channels.values().filter(|thread| thread.parent == Some(channel.id) && thread.kind == kind).filter(archived).collect();
     threads.sort_by_key(|channel| std::cmp::Reverse(channel.thread.as_ref().map(|thread| thread.archive_ms)));
     let mut list = thread_list(world, &threads[..threads.len().min(limit)], caller);
     list["has_more"] = json!(threads.len() > limit);
@@ -163,13 +166,22 @@ fn find_thread(call: &RequestContext, id: Snowflake) -> Result<Channel, ApiError
 
 pub(crate) fn members(call: &mut RequestContext, thread: Snowflake) -> ApiResult {
     let thread = find_thread(call, thread)?;
-    let ids = thread.thread.iter().flat_map(|state| state.members.keys());
-    ok(ids.filter_map(|user| thread_member(&thread, *user)).collect())
+    let ids = thread.thread.iter().flat_map(|state| state.members.keys().copied());
+    if !call.asks_for("with_member") {
+        return ok(ids.filter_map(|user| thread_member(&thread, user)).collect());
+    }
+    // "When `with_member` is set to `true`, the results will be paginated".
+    let limit = call.limit(100, 100)?;
+    let after = call.query_id("after").unwrap_or_default();
+    let world = &call.core.world;
+    ok(ids.filter(|user| *user > after).take(limit).filter_map(|user| world.whole_thread_member(&thread, user)).collect())
 }
 
 pub(crate) fn member(call: &mut RequestContext, thread: Snowflake, user: Snowflake) -> ApiResult {
     let thread = find_thread(call, thread)?;
-    thread_member(&thread, user).map_or_else(|| Err(ApiError::unknown_member()), ok)
+    let found =
+        if call.asks_for("with_member") { call.core.world.whole_thread_member(&thread, user) } else { thread_member(&thread, user) };
+    found.map_or_else(|| Err(ApiError::unknown_member()), ok)
 }
 
 pub(crate) fn add_member(call: &mut RequestContext, thread: Snowflake, user: Snowflake) -> ApiResult {
@@ -228,7 +240,11 @@ impl World {
         if joined.is_empty() && left.is_empty() {
             return;
         }
-        let added: Vec<Value> = joined.iter().filter_map(|user| thread_member(channel, *user)).collect();
+        let mut added: Vec<Value> = joined.iter().filter_map(|user| self.whole_thread_member(channel, *user)).collect();
+        // "The thread member objects will also include the guild member and nullable presence objects".
+        for member in &mut added {
+            member["presence"] = Value::Null;
+        }
         let count = channel.thread.as_ref().map_or(0, |thread| thread.members.len());
         let mut data = json!({ "id": id, "guild_id": self.guild.id, "member_count": count });
         if !added.is_empty() {

@@ -53,6 +53,10 @@ impl Draft {
 
     /// `json` is the message object. In interactions it is inside the body.
     pub(crate) fn parse_json(json: &Value, uploads: &[Upload], default_mentions: AllowedMentions) -> Result<Self, ApiError> {
+        if json["poll"].is_object() {
+            // Nobody may start a poll here. Discord's answer is the same where the permission is missing.
+            return Err(ApiError::missing_permissions());
+        }
         let given = |key: &str| json.get(key).is_some();
         let flags = json["flags"].as_u64().map(|flags| flags & SETTABLE_FLAGS);
         let is_v2 = flags.is_some_and(|flags| flags & flags::COMPONENTS_V2 != 0);

@@ -41,6 +41,11 @@ pub(crate) fn parse_options(declared: &Value, given: &Value, is_partial: bool, r
         }
         out.push(Value::Object(read));
     }
+    let is_branch = |option: &Value| matches!(option["type"].as_u64(), Some(1 | 2));
+    if !is_partial && declared.iter().any(is_branch) && out.len() != 1 {
+        // A command with sub-commands cannot be used itself, and takes one of them.
+        return Err(ApiError::required("data.options"));
+    }
     let is_given = |name: &Value| given.iter().any(|option| option["name"] == *name);
     let missing = declared.iter().find(|declared| declared["required"] == true && !is_given(&declared["name"]));
     match missing {
@@ -134,6 +139,23 @@ mod tests {
         ] {
             assert_eq!(parse_options(&declared, &given, false, &mut Resolved::default()).is_ok(), ok, "{given}");
         }
+    }
+
+    #[test]
+    fn one_sub_command_has_to_be_chosen() {
+        let leaf = |name: &str| json!({ "type": 1, "name": name });
+        let declared = json!([leaf("show"), { "type": 2, "name": "item", "options": [leaf("add"), leaf("drop")] }]);
+        for (given, ok) in [
+            (json!([{ "name": "show" }]), true),
+            (json!([]), false),
+            (Value::Null, false),
+            (json!([{ "name": "show" }, { "name": "item", "options": [{ "name": "add" }] }]), false),
+            (json!([{ "name": "item", "options": [{ "name": "add" }] }]), true),
+            (json!([{ "name": "item" }]), false),
+        ] {
+            assert_eq!(parse_options(&declared, &given, false, &mut Resolved::default()).is_ok(), ok, "{given}");
+        }
+        assert!(parse_options(&declared, &json!([]), true, &mut Resolved::default()).is_ok(), "while typing");
     }
 
     #[test]

@@ -31,7 +31,7 @@ const ATTACHMENT_SIZE_LIMIT: usize = crate::rest::body::FILE_LIMIT;
 pub(crate) fn create(call: &mut RequestContext) -> ApiResult {
     let caller = call.caller()?.clone();
     if caller.is_bot() {
-        return Err(ApiError::new(403, 20001, "Bots cannot use this endpoint"));
+        return Err(ApiError::not_for_bots());
     }
     let json = call.body.json.clone();
     let kind = json["type"].as_u64().and_then(InteractionKind::parse);

@@ -122,6 +122,13 @@ impl World {
         out
     }
 
+    /// A member of a thread with its membership of the guild.
+    pub(crate) fn whole_thread_member(&self, thread: &Channel, user: Snowflake) -> Option<Value> {
+        let mut member = thread_member(thread, user)?;
+        member["member"] = self.member(user);
+        Some(member)
+    }
+
     pub(crate) fn webhook(&self, webhook: &Webhook, with_creator: bool) -> Value {
         let mut out = json!({
             "id": webhook.id, "type": 1, "guild_id": self.guild.id, "channel_id": webhook.channel,
