@@ -17,6 +17,7 @@ mod loops;
 mod models;
 mod places;
 mod processes;
+mod reconnects;
 mod seen;
 mod soak;
 mod talk;

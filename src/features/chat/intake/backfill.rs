@@ -32,8 +32,11 @@ pub(crate) struct Gaps {
     /// Each channel with the number of the backfill that reported it last. An older backfill does not close it.
     behind: Mutex<HashMap<ChannelId, u64>>,
     looks: AtomicU64,
-    /// A backfill is scheduled.
+    /// A backfill is scheduled and has not begun.
     due: Mutex<bool>,
+    /// Held by the backfill that runs. One waits for it, and serves all that reconnects meanwhile: identities that reconnect again and again would
+    /// otherwise have every channel read once for each, and what they have to say would wait behind.
+    running: tokio::sync::Mutex<()>,
     /// A backfill has finished since the start.
     looked: AtomicBool,
 }
@@ -101,6 +104,7 @@ impl Conversation {
                 () = tokio::time::sleep(delay) => {}
                 () = deps.stop.cancelled() => return,
             }
+            let _turn = conversation.inner.gaps.running.lock().await;
             conversation.inner.gaps.begin();
             if let Err(error) = conversation.backfill().await {
                 tracing::warn!(error = format!("{error:#}"), "missed messages could not be fetched");

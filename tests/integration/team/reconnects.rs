@@ -1,0 +1,71 @@
+//! Identities that log in again and again: what was missed is read once for all of them, not once for each.
+
+use std::time::Duration;
+
+use sandbox::{Cut, Exchange, RestFault, Switch};
+
+use crate::support::team::{Backing, TestTeam, Wanted, eventually};
+
+/// Those who log in while the channels are being read.
+const OTHERS: [&str; 5] = ["vince", "eliza", "echo", "oracle", "solus"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_missed_is_read_once_for_all_who_reconnect_meanwhile() {
+    let wanted = Wanted::on(Backing::Sqlite).sandbox(|options| {
+        options.journal = true;
+        options.channels = ["general", "ops", "daily-standup"].map(str::to_owned).to_vec();
+    });
+    let team = wanted.start().await;
+    for channel in ["general", "ops", "daily-standup"] {
+        team.say(channel, "just so that there is something to read").await;
+    }
+    team.settle().await;
+    let per_backfill = {
+        let before = reads(&team);
+        end_session(&team, "kelly");
+        eventually("it is read", || async { reads(&team) > before }).await;
+        rest(&team).await;
+        reads(&team) - before
+    };
+    let (before, ready) = (reads(&team), logins(&team));
+    let slow = RestFault::RateLimited { retry_after: 12.0, headers: true, global: false };
+    let slow = Switch::Rest { bot: None, method: Some("GET".into()), path: "/channels".into(), times: 1, with: slow };
+    team.sandbox().misbehaviour().set(slow).expect("a switch");
+    end_session(&team, "kelly");
+    eventually("the slow reading has begun", || async { reads(&team) > before }).await;
+    for slug in OTHERS {
+        end_session(&team, slug);
+        // Longer than the pause in which reconnects are gathered.
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    eventually("the others are back", || async { logins(&team) > ready + OTHERS.len() }).await;
+    eventually("it is read", || async { reads(&team) >= before + per_backfill }).await;
+    rest(&team).await;
+    let read = reads(&team) - before;
+    // The slow one with its repeated request, and one for all who came meanwhile.
+    assert!(read <= 2 * per_backfill + 1, "{read} reads, {per_backfill} by one backfill");
+}
+
+/// A new session has to begin.
+fn end_session(team: &TestTeam, slug: &str) {
+    team.sandbox().misbehaviour().set(Switch::Drop { bot: Some(slug.to_owned()), how: Cut::Close(4009) }).expect("a switch");
+}
+
+/// Waits until nothing more is read.
+async fn rest(team: &TestTeam) {
+    let mut before = usize::MAX;
+    while before != reads(team) {
+        before = reads(team);
+        tokio::time::sleep(Duration::from_millis(700)).await;
+    }
+}
+
+fn logins(team: &TestTeam) -> usize {
+    let is_ready = |exchange: &&Exchange| matches!(exchange, Exchange::Frame(frame) if frame.payload["t"] == "READY");
+    team.sandbox().journal().iter().filter(is_ready).count()
+}
+
+fn reads(team: &TestTeam) -> usize {
+    let is_read = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "GET" && rest.path.ends_with("/messages") && rest.query.contains("after="));
+    team.sandbox().journal().iter().filter(is_read).count()
+}
