@@ -45,7 +45,7 @@ impl Store {
             self.db().read(),
             fetch_all,
             "SELECT id, COALESCE(taught_by, '') || ' ' || COALESCE(origin, ''), COALESCE(place, '') FROM memories WHERE forgotten_by IS NULL
-                 AND (taught_by LIKE $1 OR origin LIKE $1 OR place IS NOT NULL)",
+                 AND (taught_by LIKE $1 OR origin LIKE $1 OR place IS NOT NULL) /* reads all: a person is forgotten */",
             format!("%{}%", erasure.person)
         )?;
         let is_private = |place: &str| erasure.private.iter().any(|channel| channel.as_str() == place);

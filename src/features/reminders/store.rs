@@ -63,7 +63,8 @@ impl Store {
     /// Deletes the reminders for a person, and those of conversations with that person alone. Their jobs then find nothing to tell.
     pub(super) async fn forget_reminders_of(&self, erasure: &Erasure) -> Result<()> {
         let mut transaction = self.db().begin().await?;
-        let rows: Vec<(String, String, String)> = sql!(transaction.on(), fetch_all, "SELECT id, channel, whom FROM reminders")?;
+        let rows: Vec<(String, String, String)> =
+            sql!(transaction.on(), fetch_all, "SELECT id, channel, whom FROM reminders /* reads all: a person is forgotten */")?;
         for (id, channel, whom) in rows {
             let is_private = erasure.private.iter().any(|private| *private == ChannelId::new(channel.as_str()));
             if is_private || Document::<Person>::read(whom)?.id == erasure.person {

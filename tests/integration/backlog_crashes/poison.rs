@@ -4,22 +4,11 @@ use kernel::time::{Clock, SystemClock};
 use teamroom::features::backlog::model::{Wait, WorkItem, WorkStatus};
 
 use super::stage::{all_over, answer, asked_for, eventually, expect_done_once, open, press, question, read, said, say, subject_of, team};
-use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, on_both_stores};
+use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(what_takes_its_process_down_three_times_waits_for_a_person);
-
-/// Stops a process where it runs one job alone. Beside other jobs, that one would only be suspected.
-async fn is_caught_alone(team: &TestTeam, process: &TeamProcess) -> bool {
-    process.freeze();
-    let is_alone = count(team, "SELECT COUNT(*) FROM jobs WHERE state = 'running'").await == 1;
-    if !is_alone {
-        process.thaw();
-    }
-    is_alone
-}
 
 async fn what_takes_its_process_down_three_times_waits_for_a_person(backing: Backing) {
     let team = team(backing).await;
@@ -37,8 +26,7 @@ async fn what_takes_its_process_down_three_times_waits_for_a_person(backing: Bac
     for crash in 1..=3 {
         let process = TeamProcess::start(&team, &[]).await;
         eventually("it is worked on", || async { asked_for(&team, "Poison") == crash }).await;
-        eventually("it is alone", || is_caught_alone(&team, &process)).await;
-        process.kill();
+        process.kill_with_one_job(&team).await;
     }
     store.insert_items(&[same_hands.clone(), other_hands.clone()], SystemClock.now()).await.unwrap();
 

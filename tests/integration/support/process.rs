@@ -10,7 +10,8 @@ use chrono_tz::Tz;
 use secrecy::ExposeSecret;
 use teamroom::features;
 
-use super::team::TestTeam;
+use super::database::count;
+use super::team::{TestTeam, eventually};
 
 /// The time limit of a start on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -97,6 +98,20 @@ impl TeamProcess {
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it was running");
         self.child.wait().expect("it ends");
+    }
+
+    /// `kill -9` where it runs one job alone. Beside other jobs, that one would only be suspected of it.
+    pub(crate) async fn kill_with_one_job(self, team: &TestTeam) {
+        eventually("one job runs alone", || async {
+            self.freeze();
+            let is_alone = count(team, "SELECT COUNT(*) FROM jobs WHERE state = 'running'").await == 1;
+            if !is_alone {
+                self.thaw();
+            }
+            is_alone
+        })
+        .await;
+        self.kill();
     }
 
     /// Suspends all threads without notice, like a sleeping machine.

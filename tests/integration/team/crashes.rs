@@ -254,7 +254,7 @@ async fn a_turn_that_keeps_killing_the_process_is_given_up(backing: Backing) {
             team.say("general", "vince, report poison").await;
         }
         eventually("the model was asked", || async { team.model.count() == attempt }).await;
-        process.kill();
+        process.kill_with_one_job(&team).await;
     }
     let _process = TeamProcess::start(&team, &[]).await;
     eventually("it was given up", || async { !team.answers("general").await.is_empty() }).await;

@@ -51,7 +51,7 @@ impl Store {
                 transaction.on(),
                 fetch_all,
                 "UPDATE work_items SET what = '(forgotten)', how = '', why = '', criteria = '[]', outcome = NULL, product = NULL, evidence = '[]'
-                 WHERE private_to = $1 AND status IN ('done', 'failed', 'cancelled') RETURNING id",
+                 WHERE private_to = $1 AND status IN ('done', 'failed', 'cancelled') RETURNING id /* reads all: a person is forgotten */",
                 channel.as_str()
             )?;
             for (item,) in items {

@@ -96,10 +96,20 @@ impl Store {
     /// Forgets what a person was asked before standups and answered, and how the person rated insights.
     pub async fn forget_checkins_and_ratings_of(&self, person: &UserId) -> Result<()> {
         let mut transaction = self.db().begin().await?;
-        sql!(transaction.on(), execute, "DELETE FROM checkin_people WHERE person = $1", person.as_str())?;
-        sql!(transaction.on(), execute, "DELETE FROM checkin_replies WHERE person = $1", person.as_str())?;
-        sql!(transaction.on(), execute, "DELETE FROM checkins WHERE person = $1", person.as_str())?;
-        sql!(transaction.on(), execute, "DELETE FROM ratings WHERE account = $1", person.as_str())?;
+        sql!(
+            transaction.on(),
+            execute,
+            "DELETE FROM checkin_people WHERE person = $1 /* reads all: a person is forgotten */",
+            person.as_str()
+        )?;
+        sql!(
+            transaction.on(),
+            execute,
+            "DELETE FROM checkin_replies WHERE person = $1 /* reads all: a person is forgotten */",
+            person.as_str()
+        )?;
+        sql!(transaction.on(), execute, "DELETE FROM checkins WHERE person = $1 /* reads all: a person is forgotten */", person.as_str())?;
+        sql!(transaction.on(), execute, "DELETE FROM ratings WHERE account = $1 /* reads all: a person is forgotten */", person.as_str())?;
         transaction.commit().await
     }
 

@@ -87,7 +87,13 @@ pub fn retention(kept: Duration) -> RetentionRule {
 
 /// Removes all reactions of a person.
 pub async fn forget_reactions_of(transaction: &mut Transaction, person: &UserId) -> Result<()> {
-    sql!(transaction.on(), execute, "DELETE FROM annotations WHERE kind = 'reaction' AND key LIKE $1", key_of(person, "%")).map(drop)
+    sql!(
+        transaction.on(),
+        execute,
+        "DELETE FROM annotations WHERE kind = 'reaction' AND key LIKE $1 /* reads all: a person is forgotten */",
+        key_of(person, "%")
+    )
+    .map(drop)
 }
 
 impl Database {
