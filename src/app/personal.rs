@@ -11,7 +11,8 @@ use crate::config::Config;
 use crate::features::{FEATURES, FeatureSection};
 use crate::store::Store;
 use kernel::chat::text::Mention;
-use kernel::db::rows::{StoredRow, Table, Wanted, holds_id, replace_id, rewrite_rows};
+use kernel::db::StoreError;
+use kernel::db::rows::{Row, Table, Wanted, holds_id, replace_id, rewrite_rows};
 use kernel::ids::UserId;
 use kernel::people::{Erasure, KnownPerson};
 use kernel::persona::roster::Roster;
@@ -36,13 +37,13 @@ pub async fn export_person(store: &Store, person: &UserId) -> anyhow::Result<Val
     let mut found: Map<String, Value> = Map::new();
     for table in &tables {
         let mut rows = Vec::new();
-        let take = |row: Map<String, Value>| {
+        let take = |row: Row| {
             let belongs = OF_MESSAGE.iter().filter_map(|column| row.get(*column)?.as_str()).any(|message| messages.contains(message));
             let names_them = || row.values().filter_map(Value::as_str).any(|cell| holds_id(cell, person.as_str()));
             if belongs || (table.name != INBOX && names_them()) {
                 rows.push(unfold(row));
             }
-            Ok(())
+            Ok::<_, StoreError>(())
         };
         store.read_rows(table, None, take).await?;
         if !rows.is_empty() {
@@ -55,12 +56,12 @@ pub async fn export_person(store: &Store, person: &UserId) -> anyhow::Result<Val
 async fn list_messages_of(store: &Store, tables: &[Table], person: &UserId) -> anyhow::Result<HashSet<String>> {
     let mut messages = HashSet::new();
     for inbox in tables.iter().filter(|table| table.name == INBOX) {
-        let take = |row: Map<String, Value>| {
+        let take = |row: Row| {
             let row = unfold(row);
             if row["message"]["author"]["id"] == person.as_str() {
                 messages.extend(row["id"].as_str().map(str::to_owned));
             }
-            Ok(())
+            Ok::<_, StoreError>(())
         };
         store.read_rows(inbox, Some(Wanted::Holding(person.as_str())), take).await?;
     }
@@ -69,19 +70,9 @@ async fn list_messages_of(store: &Store, tables: &[Table], person: &UserId) -> a
 
 /// All rows of all tables, one at a time.
 pub async fn export_all(store: &Store, mut take: impl FnMut(&Value) -> std::io::Result<()> + Send) -> anyhow::Result<()> {
-    let mut failed = None;
     for table in store.list_tables().await? {
-        store
-            .read_rows(&table, None, |row| {
-                if failed.is_none() {
-                    failed = take(&json!({ "table": table.name, "row": unfold(row) })).err();
-                }
-                Ok(())
-            })
-            .await?;
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
+        let take = |row| anyhow::Ok(take(&json!({ "table": table.name, "row": unfold(row) }))?);
+        store.read_rows(&table, None, take).await?;
     }
     Ok(())
 }
@@ -152,11 +143,11 @@ impl Somebody {
     }
 
     /// The cells of a row that change. None if the row is about another one whose account begins in the same way.
-    fn rewrite(&self, row: &StoredRow) -> Map<String, Value> {
-        let texts = || row.cells.iter().filter_map(|(column, cell)| Some((column, cell.as_str()?)));
+    fn rewrite(&self, row: &Row) -> Row {
+        let texts = || row.iter().filter_map(|(column, cell)| Some((column, cell.as_str()?)));
         let is_theirs = |text: &str| holds_id(text, self.id.as_str()) || self.own_names.iter().any(|name| name == text);
         if !texts().any(|(_, text)| is_theirs(text)) {
-            return Map::new();
+            return Row::new();
         }
         let rewritten = |(column, text): (&String, &str)| {
             let cell = match serde_json::from_str(text) {
@@ -195,7 +186,7 @@ fn platform(person: &UserId) -> &str {
 }
 
 /// A row with its documents as such, not as texts.
-fn unfold(row: Map<String, Value>) -> Value {
+fn unfold(row: Row) -> Value {
     let cell = |cell: Value| match cell.as_str().and_then(|text| serde_json::from_str(text).ok()) {
         Some(document @ (Value::Object(_) | Value::Array(_))) => document,
         _ => cell,

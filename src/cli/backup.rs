@@ -1,8 +1,13 @@
-//! `teamroom backup` and `teamroom restore`: the whole database as one file.
+//! `teamroom backup`, `teamroom restore` and `teamroom export`: the whole database as one file.
 
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
+use anyhow::Context as _;
+
+use crate::app::personal;
 use crate::cli::{Globals, setting};
+use crate::store::Store;
 use kernel::db::backup;
 use kernel::time::{Clock as _, SystemClock};
 
@@ -16,6 +21,12 @@ pub(super) struct BackupArgs {
 pub(super) struct RestoreArgs {
     /// The file that `teamroom backup` wrote.
     file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ExportArgs {
+    /// Where to; by default it is printed.
+    file: Option<PathBuf>,
 }
 
 pub(super) async fn back_up(globals: &Globals, args: BackupArgs) -> anyhow::Result<()> {
@@ -33,6 +44,27 @@ pub(super) async fn restore(globals: &Globals, args: RestoreArgs) -> anyhow::Res
     println!("The database is that of {}.", args.file.display());
     if let Some(old) = old {
         println!("What was there before is in {}. Delete it when you no longer need it.", old.display());
+    }
+    Ok(())
+}
+
+pub(super) async fn export(globals: &Globals, args: ExportArgs) -> anyhow::Result<()> {
+    let config = setting::read_config(globals)?;
+    let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
+    let written = write_rows(&store, args.file).await;
+    store.close().await;
+    written
+}
+
+async fn write_rows(store: &Store, file: Option<PathBuf>) -> anyhow::Result<()> {
+    let mut out: BufWriter<Box<dyn Write + Send>> = BufWriter::new(match &file {
+        Some(file) => Box::new(backup::create_private(file).with_context(|| file.display().to_string())?),
+        None => Box::new(std::io::stdout()),
+    });
+    personal::export_all(store, |row| writeln!(out, "{row}")).await?;
+    out.flush()?;
+    if let Some(file) = file {
+        println!("{}: {} KiB", file.display(), std::fs::metadata(&file)?.len().div_ceil(1024));
     }
     Ok(())
 }

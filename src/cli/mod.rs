@@ -7,7 +7,6 @@ mod backup;
 mod completions;
 mod db;
 mod doctor;
-mod export;
 mod generated;
 mod init;
 mod meeting;
@@ -76,7 +75,7 @@ enum Special {
     /// Put a backup in the place of the database, while no team runs.
     Restore(backup::RestoreArgs),
     /// Write all that is stored, as JSON, a row on each line.
-    Export(export::Args),
+    Export(backup::ExportArgs),
     /// Write or remove what is stored of one person.
     Person(person::Args),
     /// Print a script that completes commands in a shell.
@@ -134,7 +133,7 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
         Special::Db(args) => db::run(&globals, args).await,
         Special::Backup(args) => backup::back_up(&globals, args).await,
         Special::Restore(args) => backup::restore(&globals, args).await,
-        Special::Export(args) => export::run(&globals, args).await,
+        Special::Export(args) => backup::export(&globals, args).await,
         Special::Person(args) => person::run(&globals, args).await,
         Special::Completions(args) => {
             completions::print(&args, &mut command(registry));

@@ -1,7 +1,7 @@
 //! `teamroom person`: what is stored of one person, as a file, and its removal.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 
@@ -9,6 +9,7 @@ use crate::app::{self, personal};
 use crate::cli::{Globals, setting};
 use crate::config::{Config, PLATFORM};
 use crate::store::Store;
+use kernel::db::backup;
 use kernel::ids::complete;
 use kernel::people::KnownPerson;
 use kernel::time::{Clock, SystemClock};
@@ -54,7 +55,8 @@ async fn carry_out(store: &Store, config: &Config, what: What) -> anyhow::Result
             let text = serde_json::to_string_pretty(&found)?;
             match file {
                 Some(file) => {
-                    write_new(&file, &text)?;
+                    let mut out = backup::create_private(&file).with_context(|| file.display().to_string())?;
+                    out.write_all(text.as_bytes())?;
                     println!("What is stored of {} is in {}.", person.name, file.display());
                 }
                 None => println!("{text}"),
@@ -91,17 +93,4 @@ fn confirm(person: &KnownPerson) -> anyhow::Result<()> {
         bail!("nothing was removed");
     }
     Ok(())
-}
-
-/// Writes a file that only its owner can read. Nothing is overwritten.
-pub(super) fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
-    create_new(file)?.write_all(text.as_bytes()).with_context(|| file.display().to_string())
-}
-
-pub(super) fn create_new(file: &Path) -> anyhow::Result<std::fs::File> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file).with_context(|| file.display().to_string())
 }

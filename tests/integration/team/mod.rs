@@ -18,6 +18,7 @@ mod models;
 mod places;
 mod processes;
 mod reconnects;
+mod rooms;
 mod seen;
 mod soak;
 mod talk;

@@ -6,14 +6,12 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kernel::llm::settings::ProviderKind;
 use sandbox::{Cut, RestFault, Switch};
 
-use super::crashes::set;
-use super::kills::{NAMES, ROOMS, wait_for_all, write};
+use super::rooms::{NAMES, open_rooms, wait_for_all, write};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
+use crate::support::team::{Backing, TestTeam, on_both_stores};
 use crate::support::{database, number_from};
 
 on_both_stores!(among_random_faults_every_message_is_answered_once_and_nothing_grows);
@@ -29,13 +27,7 @@ const FAULT: Duration = Duration::from_millis(900);
 const LOOK: Duration = Duration::from_secs(1);
 
 async fn among_random_faults_every_message_is_answered_once_and_nothing_grows(backing: Backing) {
-    let team = Wanted::on(backing)
-        .model(ProviderKind::OpenAi)
-        .sandbox(|options| options.channels = (0..ROOMS).map(|number| format!("room-{number}")).collect())
-        .without_app()
-        .start()
-        .await;
-    set(&team, "");
+    let team = open_rooms(backing).await;
     team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
     let team = Arc::new(team);
     let process = TeamProcess::start(&team, &[]).await;

@@ -106,7 +106,8 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-fn create_private(path: &Path) -> io::Result<File> {
+/// Makes a file that only its owner can read. Nothing is overwritten.
+pub fn create_private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]

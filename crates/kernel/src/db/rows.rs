@@ -22,13 +22,8 @@ struct Column {
     is_text: bool,
 }
 
-/// A row, by column.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredRow {
-    pub cells: Map<String, Value>,
-    /// Finds it again in the same transaction.
-    address: String,
-}
+/// The cells of a row, by column.
+pub type Row = Map<String, Value>;
 
 impl Table {
     fn quoted(&self) -> String {
@@ -91,9 +86,8 @@ fn quote(name: &str) -> String {
     format!("\"{name}\"")
 }
 
-fn read((address, cells): (String, String)) -> Result<StoredRow> {
-    let cells = serde_json::from_str(&cells).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-    Ok(StoredRow { cells, address })
+fn read(cells: &str) -> Result<Row> {
+    serde_json::from_str(cells).map_err(|error| StoreError::Corrupt(error.to_string()))
 }
 
 impl Database {
@@ -129,30 +123,30 @@ impl Database {
         Ok(tables)
     }
 
-    /// Reads a table row by row, or only some of its rows.
-    pub async fn read_rows(
+    /// Reads a table row by row, or only some of its rows. An error of `take` ends it.
+    pub async fn read_rows<E: From<StoreError>>(
         &self,
         table: &Table,
         wanted: Option<Wanted<'_>>,
-        mut take: impl FnMut(Map<String, Value>) -> Result<()> + Send,
-    ) -> Result<()> {
+        mut take: impl FnMut(Row) -> std::result::Result<(), E> + Send,
+    ) -> std::result::Result<(), E> {
         let is_sqlite = matches!(self.db().read(), Backend::Sqlite(_));
         let select = if wanted.is_some() { table.select_like(is_sqlite) } else { Some(table.select(is_sqlite)) };
         let Some(select) = select.map(AssertSqlSafe) else { return Ok(()) };
         let pattern = wanted.map(Wanted::pattern);
         match self.db().read() {
             Backend::Sqlite(pool) => {
-                let query = sqlx::query_as(select);
+                let query = sqlx::query_as::<_, (String, String)>(select);
                 let mut rows = if let Some(pattern) = pattern { query.bind(pattern) } else { query }.fetch(pool);
-                while let Some(row) = rows.try_next().await? {
-                    take(read(row)?.cells)?;
+                while let Some((_, cells)) = rows.try_next().await.map_err(StoreError::from)? {
+                    take(read(&cells)?)?;
                 }
             }
             Backend::Postgres(pool) => {
-                let query = sqlx::query_as(select);
+                let query = sqlx::query_as::<_, (String, String)>(select);
                 let mut rows = if let Some(pattern) = pattern { query.bind(pattern) } else { query }.fetch(pool);
-                while let Some(row) = bounded(rows.try_next()).await? {
-                    take(read(row)?.cells)?;
+                while let Some((_, cells)) = bounded(rows.try_next()).await.map_err(StoreError::from)? {
+                    take(read(&cells)?)?;
                 }
             }
         }
@@ -170,12 +164,7 @@ impl Database {
 }
 
 /// Rewrites some rows of a table: `rewrite` returns the cells that change. Returns how many rows were changed.
-pub async fn rewrite_rows(
-    transaction: &mut Transaction,
-    table: &Table,
-    wanted: Wanted<'_>,
-    rewrite: impl Fn(&StoredRow) -> Map<String, Value>,
-) -> Result<u64> {
+pub async fn rewrite_rows(transaction: &mut Transaction, table: &Table, wanted: Wanted<'_>, rewrite: impl Fn(&Row) -> Row) -> Result<u64> {
     let is_sqlite = matches!(transaction.on(), Backend::Sqlite(_));
     let Some(select) = table.select_like(is_sqlite) else { return Ok(0) };
     let pattern = wanted.pattern();
@@ -184,9 +173,8 @@ pub async fn rewrite_rows(
         Backend::Postgres(on) => bounded(sqlx::query_as(AssertSqlSafe(select + " FOR UPDATE")).bind(pattern).fetch_all(on)).await?,
     };
     let mut changed = 0;
-    for row in rows {
-        let row = read(row)?;
-        let cells = rewrite(&row);
+    for (address, cells) in rows {
+        let cells = rewrite(&read(&cells)?);
         if cells.is_empty() {
             continue;
         }
@@ -196,11 +184,11 @@ pub async fn rewrite_rows(
         let texts = cells.values().map(|cell| cell.as_str().map(str::to_owned));
         match transaction.on() {
             Backend::Sqlite(on) => {
-                let query = texts.fold(sqlx::query(update).bind(row.address), sqlx::query::Query::bind);
+                let query = texts.fold(sqlx::query(update).bind(address), sqlx::query::Query::bind);
                 query.execute(on).await?;
             }
             Backend::Postgres(on) => {
-                let query = texts.fold(sqlx::query(update).bind(row.address), sqlx::query::Query::bind);
+                let query = texts.fold(sqlx::query(update).bind(address), sqlx::query::Query::bind);
                 bounded(query.execute(on)).await?;
             }
         }

@@ -104,7 +104,10 @@ impl Conversation {
                 () = tokio::time::sleep(delay) => {}
                 () = deps.stop.cancelled() => return,
             }
-            let _turn = conversation.inner.gaps.running.lock().await;
+            let _turn = tokio::select! {
+                turn = conversation.inner.gaps.running.lock() => turn,
+                () = deps.stop.cancelled() => return,
+            };
             conversation.inner.gaps.begin();
             if let Err(error) = conversation.backfill().await {
                 tracing::warn!(error = format!("{error:#}"), "missed messages could not be fetched");

@@ -84,8 +84,8 @@ impl Sentence<'_> {
                     phrase.push(' ');
                 }
                 phrase.push_str(&word.folded);
-                let Some(known) = words::find(&phrase) else { break };
-                for sense in &known.senses {
+                let Some(senses) = words::find(&phrase) else { break };
+                for sense in senses {
                     said[*sense as usize] = length;
                 }
             }
@@ -119,8 +119,7 @@ fn note_word(word: &str, said: &mut [u8; Sense::COUNT]) {
     let once = word.trim_end_matches(&word[word.len() - last..]).len() + last;
     if once < word.len() {
         let drawn_out = [Sense::Greeting, Sense::Thanks, Sense::Stop];
-        let known = words::find(&word[..once]);
-        let senses = known.into_iter().flat_map(|known| &known.senses).filter(|sense| drawn_out.contains(sense));
+        let senses = words::find(&word[..once]).into_iter().flatten().filter(|sense| drawn_out.contains(sense));
         senses.for_each(|sense| said[*sense as usize] = 1);
     }
     if !word.is_ascii() {

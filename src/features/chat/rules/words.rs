@@ -175,20 +175,15 @@ const UNSPACED: &[(Sense, &str)] = &[
     (Sense::And, "和|跟|与|と"),
 ];
 
-/// A phrase, or the first words of one.
-#[derive(Debug, Default)]
-pub(super) struct Phrase {
-    pub(super) senses: Vec<Sense>,
-}
-
-static SPACED: LazyLock<HashMap<&'static str, Phrase>> = LazyLock::new(|| {
-    let mut known: HashMap<&str, Phrase> = HashMap::with_capacity(3000);
+/// What phrases say. The first words of a longer phrase are there too, and may say nothing by themselves.
+static SPACED: LazyLock<HashMap<&'static str, Vec<Sense>>> = LazyLock::new(|| {
+    let mut known: HashMap<&str, Vec<Sense>> = HashMap::with_capacity(3000);
     for (sense, lines) in PHRASES {
         for phrase in lines.iter().flat_map(|line| line.split('|')) {
             for (space, _) in phrase.match_indices(' ') {
                 known.entry(&phrase[..space]).or_default();
             }
-            known.entry(phrase).or_default().senses.push(*sense);
+            known.entry(phrase).or_default().push(*sense);
         }
     }
     known
@@ -198,13 +193,13 @@ static SPACED: LazyLock<HashMap<&'static str, Phrase>> = LazyLock::new(|| {
 pub(super) const LONGEST: u8 = 4;
 
 /// What folded words say. `None` if no phrase begins with them.
-pub(super) fn find(words: &str) -> Option<&'static Phrase> {
-    SPACED.get(words)
+pub(super) fn find(words: &str) -> Option<&'static [Sense]> {
+    SPACED.get(words).map(Vec::as_slice)
 }
 
 /// Whether a folded word or phrase can say this.
 pub(super) fn says(phrase: &str, sense: Sense) -> bool {
-    find(phrase).is_some_and(|known| known.senses.contains(&sense))
+    find(phrase).is_some_and(|said| said.contains(&sense))
 }
 
 /// Whether a word without spaces inside is made of words that say one of these.
