@@ -145,6 +145,7 @@ fn roster() -> Roster {
         role: String::new(),
         expertise: Vec::new(),
         color: 0,
+        avatar: None,
         tier: Tier::T1,
         coordinator: name == "Kelly",
         tools: Vec::new(),

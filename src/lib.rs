@@ -37,7 +37,7 @@
 //!
 //! # Features
 //!
-//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders, backup ← standup`. A feature imports the kernel and public functions of
+//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders, backup ← standup ← mission`. A feature imports the kernel and public functions of
 //! features before it; `tests/tidy.rs` checks it. Each says by [`Feature`](features::Feature) what it adds to the team, and the rest of the program knows
 //! it by that alone. The statements of a feature stand in its `store`, as methods of [`store::Store`].
 //! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a
@@ -62,6 +62,11 @@
 //! author and grades each criterion, or to a person → one transaction: evidence, learning, announcement, the jobs of what waited for it, and the end
 //! of its own. An item with parts is graded by what they gave. A change by a person cancels the job.
 //! Any number of processes on one PostgreSQL share the jobs. A process without a heartbeat loses its own, and a lower token writes nothing.
+//!
+//! **A mission.** A person hands over a document and asks for it to be carried out → `features::mission` cuts it into numbered parts and stores the mission with
+//! its job → a model says what it is about and plans steps, which code checks: owners, needs, criteria, and which parts each serves → one transaction: the
+//! plan, its card in a thread, and a work item for each step, as above → each change of a step wakes the job, which shows the progress, and finds
+//! another way once if a step cannot be done → with the last step one transaction: the delivery, with what was served and what was not.
 //!
 //! **A reminder.** A sentence, a command or a button writes it together with a job for its time → the job marks it as told, enqueues the next time of a
 //! repeated one and puts the mention into the outbox, in one transaction → the relay → the platform.
@@ -97,6 +102,7 @@ extern crate self as teamroom;
 
 pub mod adapters;
 pub mod app;
+mod canvas;
 pub mod cli;
 pub mod config;
 pub mod features;

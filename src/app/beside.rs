@@ -40,12 +40,12 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let clock: SharedClock = Arc::new(SystemClock);
     let (roster, store) = (Arc::new(roster.in_zone(config.schedules.zone)), Store::open_shared(&config.database_url, clock.now()).await?);
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
-    let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone()));
+    let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone(), &services));
     let people = people(config, &store);
     let deps = FeatureDeps {
         config,
         roster: roster.clone(),
-        people,
+        people: people.clone(),
         store: store.clone(),
         running: None,
         kanban: find_kanban(config).await,
@@ -68,6 +68,8 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
         agents,
         clock,
         budgets: config.effective_budgets(),
+        people,
+        platform: None,
         live: None,
     }));
     Ok(Beside { registry, services, store })

@@ -125,7 +125,7 @@ impl App {
         let (events, inbox) = mpsc::channel(EVENTS);
         // Discord gets the commands while the team is still starting.
         let services = Services::new("We are just starting. Please try again in a moment.");
-        let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone())));
+        let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone(), &services)));
         let platform = connect(Connection {
             config: config.clone(),
             roster: roster.clone(),

@@ -17,6 +17,8 @@ use super::{App, Setting, shutdown, start_or_stand_by};
 
 /// An editor writes a file in several steps. It is read after this long without events.
 const QUIET: Duration = Duration::from_millis(300);
+/// The files in the personas' folder that are compared.
+const OF_PERSONAS: [&str; 6] = ["md", "png", "jpg", "jpeg", "gif", "webp"];
 
 /// Reads all settings and personas. An error names the file and the problem.
 pub(super) type Read<'a> = Box<dyn Fn() -> anyhow::Result<Setting> + Send + Sync + 'a>;
@@ -44,7 +46,7 @@ pub struct Reloaded {
 impl<'a> Reload<'a> {
     /// `running` was read from `settings` and its persona files.
     pub fn new(running: Setting, settings: Vec<PathBuf>, read: Read<'a>) -> Self {
-        let files = Files { settings, personas: running.config.personas.clone() };
+        let files = Files { settings, prices: running.config.models.prices_file.clone(), personas: running.config.personas.clone() };
         let contents = files.read();
         let events = Events::watch(&files).inspect_err(|error| {
             tracing::warn!(%error, "changes of settings and personas go unnoticed; send SIGHUP after a change");
@@ -99,8 +101,10 @@ impl<'a> Reload<'a> {
     }
 
     fn take_over(&mut self, setting: Setting) {
-        if self.files.personas != setting.config.personas {
-            self.files.personas.clone_from(&setting.config.personas);
+        let (personas, prices) = (&setting.config.personas, &setting.config.models.prices_file);
+        if self.files.personas != *personas || self.files.prices != *prices {
+            self.files.personas.clone_from(personas);
+            self.files.prices.clone_from(prices);
             self.contents = self.files.read();
             self.events = Events::watch(&self.files).ok();
         }
@@ -164,25 +168,32 @@ async fn next_event(events: &mut Option<Events>, files: &Files) {
 /// The files that settings and personas come from. They need not exist.
 struct Files {
     settings: Vec<PathBuf>,
-    /// A folder of `.md` files.
+    prices: PathBuf,
+    /// A folder of `.md` files and their pictures.
     personas: PathBuf,
 }
 
 impl Files {
     fn read(&self) -> Contents {
         let personas = std::fs::read_dir(&self.personas).into_iter().flatten().flatten().map(|entry| entry.path());
-        let personas = personas.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-        let files = personas.chain(self.settings.iter().cloned());
+        let is_of_persona = |path: &Path| path.extension().is_some_and(|extension| OF_PERSONAS.iter().any(|known| extension == *known));
+        let personas = personas.filter(|path| is_of_persona(path));
+        let files = personas.chain(self.list().cloned());
         Contents(files.filter_map(|path| std::fs::read(&path).ok().map(|content| (path, content))).collect())
     }
 
     fn has(&self, path: &Path) -> bool {
-        path.starts_with(&self.personas) || self.settings.iter().any(|known| known == path)
+        path.starts_with(&self.personas) || self.list().any(|known| known == path)
+    }
+
+    /// All but the personas.
+    fn list(&self) -> impl Iterator<Item = &PathBuf> {
+        self.settings.iter().chain([&self.prices])
     }
 
     /// The folders to watch. The parent of the personas folder reports when that folder is created.
     fn list_folders(&self) -> BTreeSet<PathBuf> {
-        let above = self.settings.iter().chain([&self.personas]).filter_map(|path| path.parent().map(Path::to_owned));
+        let above = self.list().chain([&self.personas]).filter_map(|path| path.parent().map(Path::to_owned));
         above.chain([self.personas.clone()]).filter(|folder| folder.is_dir()).collect()
     }
 }

@@ -58,10 +58,11 @@ impl Team {
     pub(super) async fn new(deps: TeamDeps) -> anyhow::Result<Self> {
         let TeamDeps { config, roster, store, agents, workspaces, services, platform, kanban, serves, clock, tasks, shutdown } = deps;
         let agents = Arc::new(agents);
+        let people = people(&config, &store);
         let features = FeatureDeps {
             config: &config,
             roster: roster.clone(),
-            people: people(&config, &store),
+            people: people.clone(),
             store: store.clone(),
             running: Some(Running {
                 agents: agents.clone(),
@@ -95,7 +96,7 @@ impl Team {
                 guard: config.guard.clone(),
                 ops_channel: config.ops_channel().to_owned(),
                 store: store.clone(),
-                platform,
+                platform: platform.clone(),
                 serves,
                 listeners: iter::once(meetings.listener())
                     .chain(FEATURES.iter().flat_map(|feature| feature.listeners(&services)))
@@ -116,6 +117,8 @@ impl Team {
             agents: Some(agents),
             clock: clock.clone(),
             budgets: config.effective_budgets(),
+            people,
+            platform: Some(platform),
             live,
         }));
         services.provide(Arc::new(schedule.clone()));

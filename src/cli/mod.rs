@@ -20,13 +20,12 @@ mod trace;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::config::PLATFORM;
 use crate::features::{self, FEATURES};
-use kernel::commands::{Registry, Services};
+use kernel::commands::{Registry, Services, permit_all};
 
 /// A team of AI personas in a chat server: one process, one account each.
 #[derive(Debug, Parser)]
@@ -88,7 +87,7 @@ const INTERRUPTED: u8 = 130;
 /// The command specifications of the team, without handlers.
 fn registry(services: &Services) -> Registry {
     // Only the command line uses it here, and it may do everything.
-    features::registry(PLATFORM, services, Arc::new(|_, _, _| Ok(())))
+    features::registry(PLATFORM, services, permit_all())
 }
 
 /// The whole command line.

@@ -67,6 +67,9 @@ pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
     for (path, error) in &loaded.refused {
         eprintln!("{}: {error}; the others are used", path.display());
     }
+    for (path, error) in &loaded.without_picture {
+        eprintln!("{}: {error}; a generated picture is used", path.display());
+    }
     let roster = loaded.roster?.in_zone(config.schedules.zone);
     for stranger in config.list_unknown_personas(&roster) {
         eprintln!("{stranger}");
@@ -86,7 +89,8 @@ pub(super) fn list_files(file: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
 /// All invalid files, and why.
 pub(super) fn reload_roster(config: &Config) -> anyhow::Result<Roster> {
     let loaded = load::load(&config.personas);
-    let refused: Vec<_> = loaded.refused.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();
+    let faults = loaded.refused.iter().chain(&loaded.without_picture);
+    let refused: Vec<_> = faults.map(|(path, error)| format!("{}: {error}", path.display())).collect();
     anyhow::ensure!(refused.is_empty(), "{}", refused.join("\n"));
     Ok(loaded.roster?.in_zone(config.schedules.zone))
 }

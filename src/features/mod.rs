@@ -7,6 +7,7 @@ pub mod chat;
 mod feature;
 pub mod meeting;
 pub mod memory;
+pub mod mission;
 pub mod reminders;
 pub mod schedule;
 pub mod standup;
@@ -28,6 +29,7 @@ pub const FEATURES: &[&dyn Feature] = &[
     &memory::MemoryFeature,
     &schedule::ScheduleFeature,
     &standup::StandupFeature,
+    &mission::MissionFeature,
     &backup::BackupFeature,
 ];
 
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_command_is_within_the_limits_of_discord() {
-        let registry = registry("discord", &Services::new("not here"), Arc::new(|_, _, _| Ok(())));
+        let registry = registry("discord", &Services::new("not here"), kernel::commands::permit_all());
         assert!(registry.commands().len() > FEATURES.len());
         registry.commands().iter().for_each(check);
     }

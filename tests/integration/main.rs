@@ -13,6 +13,7 @@ mod kanban;
 mod llm;
 mod meeting;
 mod memory;
+mod mission;
 mod morning;
 mod offline;
 mod people;

@@ -38,6 +38,7 @@ async fn ask(text: &str, feeds: &[Feed], files: &[File]) -> OfflineAnswer {
         role: "code".into(),
         expertise: Vec::new(),
         color: 0,
+        avatar: None,
         tier: Tier::T1,
         coordinator: true,
         tools: Vec::new(),

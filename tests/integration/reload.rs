@@ -71,6 +71,17 @@ async fn a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_i
     operators_are_told(&team, "Reloaded teamroom.toml").await;
     assert!(ask_vince(&team, "five").await.contains("The Menders"));
 
+    fs::write(dir.join("prices.toml"), "[house-model]\noutput = \"dear\"\n").unwrap();
+    operators_are_told(&team, "prices.toml:2: models.prices.house-model.output: \"dear\" is not allowed").await;
+    fs::write(dir.join("prices.toml"), "[house-model]\noutput = 4.0\n").unwrap();
+    operators_are_told(&team, "Reloaded prices.toml").await;
+
+    let with_avatar = vince_with("You collect coins.").replacen("name: Vince\n", "name: Vince\navatar: vince.png\n", 1);
+    fs::write(dir.join("personas/vince.md"), with_avatar).unwrap();
+    operators_are_told(&team, "vince.md: line 3: avatar: vince.png cannot be read").await;
+    fs::write(dir.join("personas/vince.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    operators_are_told(&team, "Reloaded vince.png").await;
+
     process.hang_up();
     ask_vince(&team, "six").await;
     assert!(process.is_running());

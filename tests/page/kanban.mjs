@@ -17,7 +17,7 @@ const FLAGS =
     " ",
   );
 const PATIENCE_MS = 10_000;
-const CONTROLS = "button, input, select, .jump a, .card .what, summary, .back";
+const CONTROLS = "button, input, select, .jump a, .card .what, .graph-link, .step, summary, .back";
 
 await mkdir(shots, { recursive: true });
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
@@ -191,6 +191,54 @@ for (const javaScriptEnabled of [true, false]) {
     await view.context().close();
   });
 }
+
+for (const [device, size] of [
+  ["desktop", { width: 1280, height: 800 }],
+  ["phone", { width: 400, height: 844, hasTouch: true, isMobile: true }],
+]) {
+  for (const colorScheme of ["light", "dark"]) {
+    await step(`${device}, ${colorScheme}: the graph of a mission can be read, and scrolls by itself`, async () => {
+      const view = await open({ ...size, colorScheme });
+      await view.locator(".card .graph-link").first().click();
+      await view.locator("#live.on").waitFor();
+      check((await view.locator(".step").count()) === 25, "every step has a box");
+      await view.screenshot({ path: `${shots}/mission-${device}-${colorScheme}.png` });
+      const wide = await view.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      check(wide <= 0, `the page is ${wide} px too wide`);
+      const graph = view.locator("#graph");
+      check(await graph.evaluate((graph) => graph.scrollWidth > graph.clientWidth), "the graph scrolls");
+      const cut = await view.evaluate(() =>
+        [...document.querySelectorAll(".step")].filter((step) => step.scrollHeight > step.clientHeight + 1).map((step) => step.textContent.trim()),
+      );
+      check(cut.length === 0, `does not fit into its box: ${cut[0]}`);
+      const weak = await view.evaluate(findWeakContrast);
+      check(weak.length === 0, `too little contrast: ${weak.slice(0, 5).join("; ")}`);
+      const small = await view.evaluate(findSmallTargets, CONTROLS);
+      check(small.length === 0, `too small for a finger: ${small.slice(0, 5).join("; ")}`);
+      await view.context().close();
+    });
+  }
+}
+
+await step("the graph of a mission follows a change where it was scrolled to", async () => {
+  const view = await open();
+  await view.locator(".card .graph-link").first().click();
+  await view.locator("#live.on").waitFor();
+  await view.locator("#graph").evaluate((graph) => (graph.scrollLeft = 300));
+  await view.locator(".step", { hasText: "Join all pieces" }).evaluate((step) => step.focus({ preventScroll: true }));
+  await view.evaluate(() => (globalThis.sameDocument = true));
+  const mark = await view.locator("#mission").getAttribute("data-mark");
+  const cancel = await open({ javaScriptEnabled: false });
+  await cancel.goto(await view.locator(".step", { hasText: "Join all pieces" }).evaluate((step) => step.href));
+  await cancel.getByRole("button", { name: "Cancel the item" }).click();
+  await view.locator(".step.cancelled", { hasText: "Join all pieces" }).waitFor();
+  check((await view.locator("#mission").getAttribute("data-mark")) !== mark, "the page knows which state it shows");
+  check(await view.evaluate(() => sameDocument), "the document is the same");
+  check((await view.locator("#graph").evaluate((graph) => graph.scrollLeft)) === 300, "it is scrolled as before");
+  check(await view.evaluate(() => document.activeElement.textContent.includes("Join all pieces")), "the focus is on the same step");
+  await cancel.context().close();
+  await view.context().close();
+});
 
 await step("without scripts the board is there, filters and opens", async () => {
   const view = await open({ javaScriptEnabled: false });

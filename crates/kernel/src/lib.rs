@@ -18,6 +18,7 @@ pub mod memory;
 pub mod money;
 pub mod people;
 pub mod persona;
+pub mod program;
 pub mod repository;
 pub mod testing;
 pub mod text;

@@ -214,6 +214,9 @@ pub enum Limit {
     /// Per work item, over all its runs.
     Item(WorkItemId),
     ItemTokens(WorkItemId),
+    /// Per mission, with all its steps.
+    Mission(WorkItemId),
+    MissionTokens(WorkItemId),
 }
 
 impl Limit {
@@ -221,7 +224,7 @@ impl Limit {
     pub fn ends_with_the_day(&self) -> bool {
         match self {
             Self::Day | Self::DayTokens | Self::PersonaDay(_) | Self::PersonaDayTokens(_) => true,
-            Self::Item(_) | Self::ItemTokens(_) => false,
+            Self::Item(_) | Self::ItemTokens(_) | Self::Mission(_) | Self::MissionTokens(_) => false,
         }
     }
 
@@ -234,15 +237,25 @@ impl Limit {
             Self::PersonaDayTokens(_) => "persona_day_tokens",
             Self::Item(_) => "item",
             Self::ItemTokens(_) => "item_tokens",
+            Self::Mission(_) => "mission",
+            Self::MissionTokens(_) => "mission_tokens",
         }
     }
 
-    /// The persona or the item. Empty for the team.
+    /// The persona, the item or the mission. Empty for the team.
     pub fn whose(&self) -> &str {
         match self {
             Self::Day | Self::DayTokens => "",
             Self::PersonaDay(persona) | Self::PersonaDayTokens(persona) => persona.as_str(),
-            Self::Item(item) | Self::ItemTokens(item) => item.as_str(),
+            Self::Item(id) | Self::ItemTokens(id) | Self::Mission(id) | Self::MissionTokens(id) => id.as_str(),
+        }
+    }
+
+    /// The mission whose limit it is. It asks for more itself, once for all its steps.
+    pub fn mission(&self) -> Option<&WorkItemId> {
+        match self {
+            Self::Mission(mission) | Self::MissionTokens(mission) => Some(mission),
+            _ => None,
         }
     }
 
@@ -265,8 +278,8 @@ impl Limit {
     /// Formats an amount in the limit's unit, millionths of a dollar or tokens, for people.
     pub fn render(&self, amount: i64) -> String {
         match self {
-            Self::Day | Self::PersonaDay(_) | Self::Item(_) => Money(amount).to_string(),
-            Self::DayTokens | Self::PersonaDayTokens(_) | Self::ItemTokens(_) => format!("{amount} tokens"),
+            Self::Day | Self::PersonaDay(_) | Self::Item(_) | Self::Mission(_) => Money(amount).to_string(),
+            Self::DayTokens | Self::PersonaDayTokens(_) | Self::ItemTokens(_) | Self::MissionTokens(_) => format!("{amount} tokens"),
         }
     }
 }
@@ -286,6 +299,7 @@ impl fmt::Display for Refused {
             Limit::Day | Limit::DayTokens => "the team",
             Limit::PersonaDay(persona) | Limit::PersonaDayTokens(persona) => persona.as_str(),
             Limit::Item(_) | Limit::ItemTokens(_) => "this item",
+            Limit::Mission(_) | Limit::MissionTokens(_) => "the mission",
         };
         let until = if self.limit.ends_with_the_day() { " for today" } else { "" };
         let (spent, allowed) = (self.limit.render(self.spent), self.limit.render(self.allowed));

@@ -1,4 +1,4 @@
-//! Downloads of attachments.
+//! Downloads of attachments and pictures.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::server::Server;
-use super::state::Signature;
+use super::state::{Picture, Signature};
 
 /// `GET /attachments/{channel}/{attachment}/{filename}`
 pub(crate) async fn download(
@@ -42,4 +42,31 @@ pub(crate) async fn download(
             not_found()
         }
     }
+}
+
+/// `GET /avatars/{account}/{hash}.png`. An account can be a webhook. The picture has the format in which it was sent, whatever the name says.
+pub(crate) async fn avatar(State(server): State<Arc<Server>>, Path((_account, name)): Path<(String, String)>) -> Response {
+    let hash = without_extension(&name);
+    picture(server.core().world.pictures.find(hash))
+}
+
+/// `GET /emojis/{id}.png`
+pub(crate) async fn emoji(State(server): State<Arc<Server>>, Path(name): Path<String>) -> Response {
+    let core = server.core();
+    let emoji = without_extension(&name).parse().ok().and_then(|id| core.world.pictures.find_emoji(id));
+    picture(emoji.and_then(|emoji| core.world.pictures.find(&emoji.picture)))
+}
+
+fn without_extension(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(name, _)| name)
+}
+
+fn picture(found: Option<&Picture>) -> Response {
+    let Some(picture) = found else { return StatusCode::NOT_FOUND.into_response() };
+    let headers = [
+        (header::CONTENT_TYPE, picture.content_type.clone()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::CACHE_CONTROL, "public, max-age=31536000".to_owned()),
+    ];
+    (headers, picture.bytes.clone()).into_response()
 }

@@ -6,7 +6,7 @@
 //! - `server`: state and gateway sessions under one lock, with limits, faults and the journal.
 //! - `rest` and `gateway`: Discord's APIs.
 //! - `limits`: rate limits. `faults` and [`misbehave`](Misbehaviour): fault injection. `journal`: recorded traffic.
-//! - `control`: routes for scripts on this machine. `cdn`: downloads of attachments.
+//! - `control`: routes for scripts on this machine. `cdn`: downloads of attachments and pictures.
 //! - `page` and [`terminal`]: clients for people.
 //!
 //! Not covered: voice, roles beyond one per bot, moderation, and changes of Discord's rate limits.
@@ -220,6 +220,8 @@ fn router(server: Arc<Server>) -> Router {
     Router::new()
         .merge(own)
         .route("/attachments/{channel}/{id}/{filename}", get(cdn::download))
+        .route("/avatars/{account}/{picture}", get(cdn::avatar))
+        .route("/emojis/{picture}", get(cdn::emoji))
         .route("/api/{*path}", any(rest::serve))
         // The API has its own limits.
         .layer(DefaultBodyLimit::disable())

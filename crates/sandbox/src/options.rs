@@ -83,6 +83,8 @@ pub struct Options {
     /// Loopback address to listen on; port 0 takes any free one.
     pub addr: SocketAddr,
     pub bots: Vec<BotAccount>,
+    /// All bots have a picture, as if somebody had chosen one in the developer portal.
+    pub have_pictures: bool,
     /// Names of the people with an account. The first owns the server.
     pub people: Vec<String>,
     /// Text channels that exist from the start.
@@ -102,6 +104,7 @@ impl Options {
             dir: dir.into(),
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             bots: Vec::new(),
+            have_pictures: false,
             people: vec!["You".to_owned()],
             channels: ["general", "daily-standup", "knowledge", "ops"].map(str::to_owned).to_vec(),
             rate_limits: RateLimits::default(),

@@ -65,6 +65,11 @@ impl OwnAccounts {
         ours.fold(Cow::Borrowed(text), |text, (role, bot)| Cow::Owned(text.replace(&format!("<@&{role}>"), &format!("<@{bot}>"))))
     }
 
+    /// The application of an account. None before its first login.
+    pub(crate) fn find_application(&self, persona: &PersonaSlug) -> Option<ApplicationId> {
+        self.read().applications.get(persona).copied()
+    }
+
     /// Whether an application is that of one of the accounts.
     pub(crate) fn owns_application(&self, id: &str) -> bool {
         self.read().applications.values().any(|application| application.to_string() == id)
@@ -127,6 +132,7 @@ mod tests {
             role: String::new(),
             expertise: vec![],
             color: 0,
+            avatar: None,
             tier: Tier::T1,
             coordinator: slug == "kelly",
             tools: vec![],

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serenity::model::id::EmojiId;
 
 use crate::adapters::discord::ConnectError;
 use crate::adapters::discord::settings::DiscordSettings;
@@ -47,6 +48,12 @@ impl Address {
     /// The address of an API path. `path` begins with a slash.
     pub(crate) fn api(&self, path: &str) -> String {
         format!("{}/api/v10{path}", self.base)
+    }
+
+    /// The address of an emoji's picture, which needs no token and does not expire.
+    pub(crate) fn emoji(&self, id: EmojiId) -> String {
+        let host = if self.own.is_some() { self.base.clone() } else { format!("https://{}", DISCORD_FILES[0]) };
+        format!("{host}/emojis/{id}.png?size=128")
     }
 
     /// Asks the API for the gateway's address, unless the settings have one.

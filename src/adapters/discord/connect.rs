@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapters::discord::Discord;
 use crate::adapters::discord::accounts::OwnAccounts;
 use crate::adapters::discord::address::{Address, GatewayAddress, http_client};
+use crate::adapters::discord::avatars::{AccountAvatar, Change, Emojis};
 use crate::adapters::discord::commands::{CommandDuty, Interactions};
 use crate::adapters::discord::gateway::{Gateway, Hub, pump};
 use crate::adapters::discord::identity::{Identity, Supervisor};
@@ -61,6 +62,7 @@ impl Discord {
             hub: launch.hub,
             rest: launch.rest,
             webhooks: Webhooks::default(),
+            emojis: Emojis::default(),
             identities: identities.into_iter().map(|identity| (identity.persona.clone(), identity)).collect(),
             supervisors: supervisors.into(),
             stop: launch.stop,
@@ -93,6 +95,7 @@ impl Launch<'_> {
                 identity: Arc::clone(identity),
                 hub: Arc::clone(&self.hub),
                 interactions: self.interactions(&identity.credential, http),
+                avatar: self.avatar(&identity.credential),
             },
             address: Arc::clone(&self.gateway),
             token,
@@ -101,6 +104,17 @@ impl Launch<'_> {
             identify_log: Arc::clone(&self.options.identify_log),
             stop: self.stop.clone(),
         }
+    }
+
+    fn avatar(&self, credential: &Arc<Credential>) -> Option<AccountAvatar> {
+        Some(AccountAvatar::new(Change {
+            persona: self.options.roster.find(&credential.persona)?.clone(),
+            credential: Arc::clone(credential),
+            rest: Arc::clone(&self.rest),
+            registrations: Arc::clone(&self.options.registrations),
+            wait: self.options.timing.avatar,
+            stop: self.stop.clone(),
+        }))
     }
 
     fn interactions(&self, credential: &Arc<Credential>, http: Arc<Http>) -> Arc<Interactions> {

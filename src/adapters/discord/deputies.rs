@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
 use serenity::model::id::{ChannelId as SnowflakeChannel, WebhookId};
 
 use crate::adapters::discord::Discord;
@@ -35,7 +34,8 @@ impl Discord {
         };
         for owner in self.acting(may_manage) {
             let Some(destination) = destination else { break };
-            let speech = Speech { destination, name: self.roster.name_of(&message.persona), message, edited: None };
+            let avatar = self.find_avatar(&owner.credential, &message.persona).await;
+            let speech = Speech { destination, name: self.roster.name_of(&message.persona), avatar, message, edited: None };
             match self.speak(owner, &speech).await {
                 Err(failure) if failure.is_of_account() => refusal = self.of_send(failure, &message.channel),
                 spoken => return Ok(spoken?),
@@ -62,7 +62,7 @@ impl Discord {
         let may_manage = |credential: &Credential| destination.is_some_and(|place| may_manage_webhooks(credential, place.channel));
         for owner in self.acting(may_manage) {
             let Some(destination) = destination else { break };
-            let speech = Speech { destination, name: self.roster.name_of(&message.persona), message, edited: Some(posted) };
+            let speech = Speech { destination, name: self.roster.name_of(&message.persona), avatar: None, message, edited: Some(posted) };
             match self.speak(owner, &speech).await {
                 Err(failure) if failure.is_of_account() => {}
                 // If it is not the webhook's, it is posted again, by the webhook.
@@ -126,6 +126,12 @@ impl Discord {
         self.readers(None).filter(|identity| may(&identity.credential)).take(ASKED).collect()
     }
 
+    /// The picture for a persona's messages through webhooks of `owner`.
+    async fn find_avatar(&self, owner: &Credential, persona: &PersonaSlug) -> Option<String> {
+        let application = self.hub.accounts.find_application(&owner.persona)?;
+        self.emojis.find_address(&self.rest, owner, application, self.roster.find(persona)?).await
+    }
+
     /// Posts through a webhook of `owner`.
     async fn speak(&self, owner: &Identity, speech: &Speech<'_>) -> Result<Posted, Failure> {
         let owner = &owner.credential;
@@ -161,19 +167,5 @@ impl Discord {
             }
             error => error,
         }
-    }
-
-    pub(super) async fn find_one_of(
-        &self,
-        reader: &Identity,
-        posts: &[(PostedBy, OutboundMessage)],
-        since: DateTime<Utc>,
-    ) -> Result<Option<Posted>, Failure> {
-        for (author, message) in posts {
-            if let Some(posted) = self.rest.find_posted(&reader.credential, author, message, since).await? {
-                return Ok(Some(posted));
-            }
-        }
-        Ok(None)
     }
 }

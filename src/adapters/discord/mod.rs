@@ -12,6 +12,7 @@
 
 mod accounts;
 mod address;
+mod avatars;
 mod check;
 mod commands;
 mod connect;
@@ -39,6 +40,7 @@ pub use markup::TEXT;
 pub use options::{ConnectError, Options, Timing};
 pub use ports::{IdentifyLog, Registrations};
 
+use avatars::Emojis;
 use gateway::Hub;
 use identity::Identity;
 use kernel::ids::PersonaSlug;
@@ -52,6 +54,7 @@ pub struct Discord {
     hub: Arc<Hub>,
     rest: Arc<Rest>,
     webhooks: Webhooks,
+    emojis: Emojis,
     identities: BTreeMap<PersonaSlug, Arc<Identity>>,
     supervisors: Mutex<JoinSet<()>>,
     stop: CancellationToken,

@@ -44,6 +44,8 @@ pub struct Timing {
     pub longest_pause: Duration,
     /// The most logins of an identity in an hour. Discord resets a token after 1000 a day; more than twenty an hour indicate a fault.
     pub logins_per_hour: u32,
+    /// How long after the login the avatar is looked after. What was missed comes first.
+    pub avatar: Duration,
     /// The interval between checks once the hourly limit is reached.
     pub budget_recheck: Duration,
     /// How long a session may take to shut down.
@@ -72,6 +74,7 @@ impl Default for Timing {
             first_pause: Duration::from_secs(2),
             longest_pause: Duration::from_mins(10),
             logins_per_hour: 20,
+            avatar: Duration::from_secs(1),
             budget_recheck: Duration::from_mins(1),
             shutdown: Duration::from_secs(3),
             login_spacing: Duration::from_secs(5),

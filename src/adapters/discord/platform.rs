@@ -105,7 +105,7 @@ impl ChatPlatform for Discord {
             None => self.readers(self.hub.channels.find_direct(snowflake(&message.channel)?).as_ref()).collect(),
         };
         for reader in readers {
-            match self.find_one_of(reader, &posts, since).await {
+            match self.rest.find_posted(&reader.credential, &message.channel, &posts, since).await {
                 // What cannot be read back waits for the permission. It is not given up.
                 Err(failure) if failure.is_not_visible() => refusal = failure.into(),
                 found => return Ok(found?),
@@ -200,6 +200,10 @@ impl ChatPlatform for Discord {
     fn find_speaker(&self, channel: &ChannelId, other_than: &PersonaSlug) -> Option<PersonaSlug> {
         let mut others = self.readers(None).filter(|identity| identity.persona != *other_than);
         others.find(|identity| may_post(&identity.credential, channel)).map(|identity| identity.persona.clone())
+    }
+
+    fn find_role(&self, id: &str) -> Option<String> {
+        self.hub.channels.find_role(to_discord(id).ok()?.into())
     }
 
     fn owner(&self) -> Option<UserId> {

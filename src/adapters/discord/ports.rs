@@ -5,13 +5,14 @@ use chrono::{DateTime, Utc};
 
 use kernel::ids::PersonaSlug;
 
-/// The commands that were registered last. An unchanged set is not registered again, because Discord allows 200 registrations a day.
+/// The commands and avatars that were set last. They are not set again unchanged, because Discord allows 200 registrations of commands a day,
+/// and few changes of an avatar an hour.
 #[async_trait]
 pub trait Registrations: Send + Sync + 'static {
-    /// The digest recorded for `scope`: an application, globally or on one server.
+    /// The digest recorded for `scope`: the commands of an application, globally or on one server, or the avatar of an account.
     async fn find(&self, scope: &str) -> anyhow::Result<Option<String>>;
 
-    /// Records that `digest` is registered for `scope`.
+    /// Records that `digest` is set for `scope`.
     async fn record(&self, scope: &str, digest: &str) -> anyhow::Result<()>;
 }
 

@@ -70,7 +70,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
 
 fn check_personas(config: &Config, findings: &mut Vec<Finding>) -> Option<Roster> {
     let loaded = load::load(&config.personas);
-    let refused = loaded.refused.iter();
+    let refused = loaded.refused.iter().chain(&loaded.without_picture);
     findings.extend(refused.map(|(path, error)| Finding::fault(format!("persona {}: {error}", path.display()), "Correct this file.")));
     match loaded.roster {
         Ok(roster) => {

@@ -8,6 +8,7 @@ use tokio::process::Command;
 use crate::config::Config;
 use kernel::finding::Finding;
 use kernel::persona::roster::Roster;
+use kernel::program::find_program;
 
 pub(super) async fn check(config: &Config, roster: &Roster) -> Vec<Finding> {
     let reads_git = roster.personas().iter().flat_map(|persona| &persona.feeds).any(|feed| feed.kind == "git");
@@ -52,7 +53,7 @@ fn is_there(program: &str, repository: &Path) -> bool {
     if program.contains('/') {
         return repository.join(program).is_file();
     }
-    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+    std::env::var_os("PATH").is_some_and(|search| find_program(program, &search).is_some())
 }
 
 #[cfg(test)]

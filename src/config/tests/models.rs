@@ -29,6 +29,34 @@ fn a_key_alone_brings_its_provider_models_and_prices() {
 }
 
 #[test]
+fn prices_come_from_a_file_of_their_own_and_those_of_the_settings_win() {
+    let load_with = |settings: &str, name: &str, prices: &str| {
+        let (dir, sources) = sources(settings, &[]);
+        std::fs::write(dir.path().join(name), prices).expect("written");
+        load(sources).map_err(|errors| errors.0.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let prices = "[house-model]\ninput = 1.0\noutput = 4.0\n[\"org/other-1.5\"]\ninput = 2.0\noutput = 8.0\ncached = 0.5\n";
+    let config = load_with("[models.prices.house-model]\noutput = 3.0\n", "prices.toml", prices).expect("valid");
+    assert_eq!(config.models.prices["house-model"], ModelPrice { input: 0.0, cached: 0.0, output: 3.0 });
+    assert_eq!(config.models.prices["org/other-1.5"], ModelPrice { input: 2.0, cached: 0.5, output: 8.0 });
+    let config = load_with("[models]\nprices_file = \"costs.toml\"\n", "costs.toml", prices).expect("valid");
+    assert_eq!(config.models.prices["house-model"], ModelPrice { input: 1.0, cached: 1.0, output: 4.0 });
+
+    for (settings, text, error) in [
+        ("", "[m]\ninput = \"cheap\"\n", "prices.toml:2: models.prices.m.input: \"cheap\" is not allowed"),
+        ("", "[m]\ninput = 1.0\noutptu = 2.0\n", "prices.toml:3: models.prices.m.outptu: unknown key; did you mean output?"),
+        ("", "[m]\ninput = 1.0\n[m]\noutput = 1.0\n", "prices.toml:3: [m]: stands here for the second time, first in line 1"),
+        ("", "[m]\ninput = \n", "prices.toml:2: syntax: "),
+        ("", "input = 1.0\n", "prices.toml:1: models.prices.input: is not allowed; write a heading"),
+        ("team = 3\n", "[m]\noutput = -1.0\n", "prices.toml:2: models.prices.m.output: -1"),
+        ("[models]\nprices_file = \"elsewhere.toml\"\n", "", "elsewhere.toml: file: cannot be read: "),
+    ] {
+        let told = load_with(settings, "prices.toml", text).expect_err("a refusal");
+        assert!(told.iter().any(|told| told.starts_with(error)), "{text}: {told:#?}");
+    }
+}
+
+#[test]
 fn a_key_of_a_provider_that_no_tier_names_changes_nothing() {
     let config = loaded("", &[("GROQ_API_KEY", "gsk")]);
     assert!(config.models.providers.is_empty());

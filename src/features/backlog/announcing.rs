@@ -2,7 +2,7 @@
 //! others from the events.
 
 use crate::features::backlog::Work;
-use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::model::{WorkItem, WorkKind, WorkStatus};
 use crate::features::backlog::store::EndedBetween;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
@@ -13,7 +13,9 @@ const LINES: usize = 3;
 
 impl Work {
     pub(super) async fn announce_ended(&self, job: &JobContext) -> Result<(), JobError> {
-        let ended = self.deps().store.list_ended_with_others(&job.payload::<EndedBetween>()?).await?;
+        let mut ended = self.deps().store.list_ended_with_others(&job.payload::<EndedBetween>()?).await?;
+        // A mission says itself what became of its steps.
+        ended.retain(|item| item.kind == WorkKind::Action);
         let (told, rest) = ended.split_at(ended.len().min(LINES));
         for item in told {
             self.announce(item, None).await?;

@@ -5,6 +5,7 @@ use crate::features::backlog::executor::agent_run::{Background, Rejection, Site}
 use crate::features::backlog::executor::{Assignment, Outcome};
 use crate::features::backlog::inputs::{lay_out, list_inputs};
 use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::repositories::list_needed;
 use anyhow::Context as _;
 use kernel::db::StoreError;
 use kernel::memory::{Recall, Scope};
@@ -22,7 +23,7 @@ impl Work {
         }
         let inputs = list_inputs(&deps.store, item).await?;
         lay_out(&deps.workspaces, item, &inputs).await.context("cannot put what the item builds on into its workspace")?;
-        let worktree = match self.open_worktree(item).await {
+        let worktree = match self.open_worktree(item, &list_needed(&deps.store, item).await?).await {
             Ok(worktree) => worktree,
             Err(outcome) => return Ok(outcome),
         };

@@ -1,8 +1,8 @@
 //! Hands a question on that its persona could not answer: once to another persona with matching expertise, then to a person.
 
 use crate::features::backlog::Work;
+use crate::features::backlog::expertise::find_fitting;
 use crate::features::backlog::model::{Execution, NoAnswer, Owner, Wait, WorkItem, name_of_helper};
-use crate::features::backlog::review::find_fitting;
 use crate::features::backlog::store::End;
 use kernel::agent::AnswerVerdict;
 use kernel::agent::halts::HaltScope;

@@ -1,15 +1,17 @@
 //! Requests reviews from the reviewing persona, or from people if there is none. Also asks people about items that were set aside.
 
 use crate::features::backlog::learning::{ItemEnd, memory_of};
-use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkKind, WorkStatus};
 use crate::features::backlog::render::put_to;
 use crate::features::backlog::review::{ForReview, Judgement, review};
-use crate::features::backlog::store::{ItemJudgement, ItemOf};
+use crate::features::backlog::store::{End, ItemJudgement, ItemOf, RunEnd};
 use crate::features::backlog::{Announcer, Work};
 use crate::features::memory::offer_lesson;
+use kernel::agent::RunError;
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::jobs::{JobContext, JobError};
+use kernel::money::Refused;
 
 /// The most files shown to people, and the most bytes of each.
 const FILES: usize = 5;
@@ -45,8 +47,15 @@ impl Work {
         let journal = self.read_journal(item).await?;
         let parts = self.deps().store.list_parts(&item.id).await?;
         let of = ForReview { item, evidence: &item.evidence, journal: &journal, parts: &parts };
-        if !by_people && let Some(judged) = review(&self.inner.reviewer, of, Some(job), job.cancelled()).await? {
-            return Ok(self.record_judgement(item, &judged, &journal, job).await?);
+        if !by_people {
+            match review(&self.inner.reviewer, of, Some(job), job.cancelled()).await {
+                Ok(Some(judged)) => return Ok(self.record_judgement(item, &judged, &journal, job).await?),
+                Ok(None) => {}
+                Err(error) => match error.downcast_ref::<RunError>() {
+                    Some(RunError::OutOfBudget(refused)) => return self.wait_for_money(item, refused.clone(), job).await,
+                    _ => return Err(error.into()),
+                },
+            }
         }
         let mut files = self.read_files(item).await;
         for part in parts.iter().filter(|part| has_file(part)).take(FILES) {
@@ -54,6 +63,15 @@ impl Work {
         }
         files.truncate(FILES);
         self.ask_people(item, job, |announcer| announcer.ask_review(item, &parts, files)).await
+    }
+
+    /// A review that nobody can pay is held when there is money again. People are asked for money and not for a review.
+    async fn wait_for_money(&self, item: &WorkItem, refused: Refused, job: &JobContext) -> Result<(), JobError> {
+        let wait = Wait::for_budget(refused, job.now());
+        let outbox = self.ask_for_money(item, &wait).await?;
+        let end = End::Waits { wait, evidence: Vec::new() };
+        self.deps().store.end_run(&RunEnd { job, end, artefacts: &[], outbox: &outbox, at: job.now() }).await?;
+        Ok(())
     }
 
     async fn record_judgement(
@@ -74,7 +92,8 @@ impl Work {
         let persona = self.speaker_of(item);
         let files = deps.store.read_artefacts(&item.id).await?;
         let post = |item: &WorkItem| -> Vec<OutboundMessage> {
-            let done = spot.as_ref().filter(|_| item.status == WorkStatus::Done);
+            // A mission delivers its result itself.
+            let done = spot.as_ref().filter(|_| item.status == WorkStatus::Done && item.kind != WorkKind::Mission);
             let announce = |spot| {
                 let mut message = Announcer { persona, spot, roster }.announce_result(item, &files);
                 offer_lesson(&mut message, memory.as_ref().filter(|_| has_lesson));

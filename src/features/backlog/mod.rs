@@ -46,6 +46,7 @@ mod briefing;
 pub mod button;
 pub mod commands;
 mod executor;
+pub(crate) mod expertise;
 mod feature;
 mod given;
 mod handing_on;

@@ -1,11 +1,47 @@
-//! Items that work in a repository: which one it is, and that nothing of it is left when they are over.
+//! Items that work in a repository: which one it is, what they build on, and that nothing of it is left when they are over.
+
+use std::collections::{HashSet, VecDeque};
 
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::Outcome;
-use crate::features::backlog::model::{Execution, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Evidence, Execution, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::Claimed;
+use crate::store::Store;
+use kernel::db::StoreError;
 use kernel::jobs::JobError;
-use kernel::repository::Worktree;
+use kernel::repository::{Needed, Worktree};
+
+/// The verified commits that an item in a repository builds on: of the items that it needs and of its parts, in their order. What an item needed that
+/// did not work in the repository itself counts instead of it. All that a commit builds on is in it already.
+pub(super) async fn list_needed(store: &Store, item: &WorkItem) -> Result<Vec<Needed>, StoreError> {
+    let Some(repository) = item.repository.as_deref() else { return Ok(Vec::new()) };
+    let (mut needed, mut seen) = (Vec::new(), HashSet::from([item.id.clone()]));
+    let mut open = VecDeque::from(item.depends_on.clone());
+    open.extend(store.list_parts(&item.id).await?.into_iter().map(|part| part.id));
+    while let Some(id) = open.pop_front() {
+        if !seen.insert(id.clone()) {
+            continue;
+        }
+        let Some(other) = store.find_item(&id).await?.filter(|other| other.status == WorkStatus::Done) else { continue };
+        if let Some(done) = find_branch(&other, repository) {
+            needed.push(done);
+            continue;
+        }
+        open.extend(store.list_parts(&id).await?.into_iter().map(|part| part.id));
+        open.extend(other.depends_on);
+    }
+    Ok(needed)
+}
+
+/// What a finished item did in a repository.
+fn find_branch(item: &WorkItem, repository: &str) -> Option<Needed> {
+    item.evidence.iter().rev().find_map(|found| match found {
+        Evidence::Branch { repository: of, branch, commit, .. } if of == repository => {
+            Some(Needed { title: item.what.clone(), branch: branch.clone(), commit: commit.clone() })
+        }
+        _ => None,
+    })
+}
 
 impl Work {
     /// Where exactly one repository is configured, files are built there unless the item says otherwise. It is recorded, because settings change.
@@ -24,7 +60,7 @@ impl Work {
     }
 
     /// The worktree of an item, if it works in a repository. Or why it cannot.
-    pub(super) async fn open_worktree(&self, item: &WorkItem) -> Result<Option<Worktree>, Outcome> {
+    pub(super) async fn open_worktree(&self, item: &WorkItem, needs: &[Needed]) -> Result<Option<Worktree>, Outcome> {
         let Some(name) = item.repository.as_deref().filter(|_| item.execution == Some(Execution::Build)) else { return Ok(None) };
         let repositories = &self.deps().repositories;
         let decide = |why: String| Outcome::Waits(Wait::Decision { why });
@@ -33,7 +69,7 @@ impl Work {
                 "the repository {name} is not configured. Add [repositories.{name}] to teamroom.toml, or cancel the item"
             )));
         };
-        let opened = repositories.open(settings, &item.id, item.short_id()).await;
+        let opened = repositories.open(settings, &item.id, item.short_id(), needs).await;
         opened.map(Some).map_err(|error| decide(format!("the repository {name} cannot be worked in: {error}")))
     }
 

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::Work;
 use crate::features::backlog::artefacts;
 use crate::features::backlog::executor::{Assignment, Outcome};
 use crate::features::backlog::learning::{ItemEnd, memory_of};
-use crate::features::backlog::model::{Artefact, Evidence, Execution, JournalEntry, Product, Wait, WorkItem, name_of_helper};
+use crate::features::backlog::model::{
+    Artefact, Critique, Evidence, Execution, JournalEntry, Judge, Product, Wait, WorkItem, WorkKind, name_of_helper,
+};
 use crate::features::backlog::render::Announcer;
 use crate::features::backlog::store::{Claimed, End, RunEnd};
 use crate::features::backlog::verifier::{Submitted, Verdict, verify};
@@ -18,6 +20,7 @@ use kernel::catch_panic::catch_panic;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
 use kernel::jobs::{JobContext, JobError};
+use kernel::persona::Tier;
 
 /// The pause before checking again for something that is still in progress, such as a message on its way.
 const SOON: TimeDelta = TimeDelta::seconds(5);
@@ -131,6 +134,10 @@ impl Work {
                 let of = name_of_helper(item.find_awaited()).to_owned();
                 End::Waits { wait: Wait::Answer { of }, evidence }.into()
             }
+            Verdict::ForReview { mut evidence, .. } if self.needs_no_review(item, &product).await? => {
+                evidence.extend(shown_by_author(item, &product, now));
+                self.done(item, &product, evidence, &journal).await?
+            }
             Verdict::ForReview { evidence, why } => {
                 let artefacts = self.collect(item, &evidence).await?;
                 Close { artefacts, ..End::Review { evidence, note: why }.into() }
@@ -140,9 +147,26 @@ impl Work {
         })
     }
 
-    /// The message that asks for a higher budget. Other waits have their own questions.
-    async fn ask_for_money(&self, item: &WorkItem, wait: &Wait) -> Result<Vec<OutboundMessage>, StoreError> {
+    /// Whether the author's own critique is enough (WORK-18): of a step on which others build, by a persona that is no expert, if the settings allow
+    /// it. A passage has to show each criterion, and code has found it.
+    async fn needs_no_review(&self, item: &WorkItem, product: &Product) -> Result<bool, StoreError> {
+        let deps = self.deps();
+        let is_good = |critique: &&Critique| critique.faults.is_empty() && !critique.shown.is_empty();
+        let Some(critique) = product.critique.as_ref().filter(is_good) else { return Ok(false) };
+        let is_expert = item.persona.as_ref().and_then(|slug| deps.roster.find(slug)).is_none_or(|persona| persona.tier == Tier::T3);
+        if item.kind != WorkKind::Step || is_expert || critique.mean() < deps.settings.review_below {
+            return Ok(false);
+        }
+        let Some(mission) = &item.parent else { return Ok(false) };
+        Ok(deps.store.list_parts(mission).await?.iter().any(|other| other.depends_on.contains(&item.id)))
+    }
+
+    /// The message that asks for a higher budget. Other waits have their own questions, and a mission asks for its own.
+    pub(super) async fn ask_for_money(&self, item: &WorkItem, wait: &Wait) -> Result<Vec<OutboundMessage>, StoreError> {
         let Wait::Budget { refused, day } = wait else { return Ok(Vec::new()) };
+        if refused.limit.mission().is_some() {
+            return Ok(Vec::new());
+        }
         let step = self.deps().budgets.step(&refused.limit);
         self.say(item, |announcer| announcer.ask_budget(item, refused, *day, step)).await
     }
@@ -168,6 +192,9 @@ impl Work {
     }
 
     async fn fail(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
+        if item.kind == WorkKind::Step {
+            return Ok(End::Waits { wait: Wait::Replan { why }, evidence: Vec::new() }.into());
+        }
         let journal = self.read_journal(item).await?;
         let memory = Some(memory_of(item, &ItemEnd::Failed { why: &why }, &journal, self.deps().clock.now()));
         let failed = WorkItem { outcome: Some(why.clone()), ..item.clone() };
@@ -247,4 +274,16 @@ impl Work {
             }
         }
     }
+}
+
+/// How the author has shown each criterion.
+fn shown_by_author(item: &WorkItem, product: &Product, at: DateTime<Utc>) -> Vec<Evidence> {
+    let (Some(author), Some(critique)) = (&item.persona, &product.critique) else { return Vec::new() };
+    let criterion = |(criterion, shown): &(String, String)| Evidence::Criterion {
+        criterion: criterion.clone(),
+        shown: shown.clone(),
+        by: Judge::Persona(author.clone()),
+        at,
+    };
+    critique.shown.iter().map(criterion).collect()
 }

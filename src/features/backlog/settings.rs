@@ -16,6 +16,8 @@ settings! {
         working_hours: WorkingHours = WorkingHours::default(), "When people are reminded of what items ask them for, in the team's zone.";
         channel: Option<String> = None, "Channel for news and questions about items that were not added in a channel, by name or id. Default: that of the last item from a meeting, else the ops channel.";
         reviewer: Option<PersonaSlug> = None, "The persona that reviews results. Default: the coordinator.";
+        review_below: f64 = 4.0, only "from 1 to 6", |below| (1.0..=6.0).contains(below),
+            "A mission's step that others build on is done without a review if its author's own critique has at least this mean, of 1 to 5. 6: every step is reviewed.";
         test_command: Vec<String> = Vec::new(),
             "A test command with arguments that must succeed in the folder of the result. It runs in a sandbox.";
     }

@@ -1,6 +1,6 @@
 //! Seeded false completions and their honest twins: of the first none becomes done, of the second all do.
 //!
-//! 40 and 10 of them here. `TEAMROOM_TEST_COMPLETIONS=200` runs all 200 and 50.
+//! 20 and 5 of them here. `TEAMROOM_TEST_COMPLETIONS=200` runs all 200 and 50.
 
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,9 @@ const READERS: [&str; 3] = ["echo", "eliza", "solus"];
 
 /// How long nothing may come to rest on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
+
+/// How far time moves while nobody works.
+const STEP: Duration = Duration::from_secs(3);
 
 /// All false completions, and all honest ones.
 const FALSE: u64 = 200;
@@ -226,7 +229,7 @@ async fn of_all_false_completions_none_is_done_and_their_honest_twins_all_are(ba
     let world = World { prices: stage.web.url("prices"), gone: stage.web.url("gone"), foreign: format!("../{foreign}/prices.md") };
     stage.team.model.on(move |asked| play(asked, &world));
 
-    let wanted = number_from("TEAMROOM_TEST_COMPLETIONS").unwrap_or(40).min(FALSE);
+    let wanted = number_from("TEAMROOM_TEST_COMPLETIONS").unwrap_or(20).min(FALSE);
     let several = |forms: &[(&str, u64, Make)]| -> Vec<WorkItem> {
         let all = forms.iter().flat_map(|(form, many, make)| {
             let many = (many * wanted).div_ceil(FALSE);
@@ -263,7 +266,7 @@ async fn settle(stage: &Stage, item: &WorkItem) -> WorkItem {
         if now.status != InReview || stage.store.find_posted(&now.notice_id()).await.expect("the store answers").is_some() {
             return now;
         }
-        stage.clock.advance(Duration::from_millis(500));
+        stage.clock.advance(STEP);
         tokio::time::sleep(Duration::from_millis(15)).await;
     }
 }
@@ -283,7 +286,7 @@ async fn come_to_rest(stage: &Stage) {
         }
         assert!(since.elapsed() < PATIENCE, "{moving} of {} do not come to rest", items.len());
         if items.iter().all(|item| item.status != WorkStatus::InProgress) {
-            stage.clock.advance(Duration::from_millis(500));
+            stage.clock.advance(STEP);
         }
         tokio::time::sleep(Duration::from_millis(15)).await;
     }

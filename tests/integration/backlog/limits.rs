@@ -26,7 +26,7 @@ on_both_stores!(
     what_was_rejected_three_times_a_person_decides,
 );
 
-fn priced(config: &mut Config) {
+pub(crate) fn priced(config: &mut Config) {
     config.models.prices.insert("scripted-1".into(), ModelPrice { input: 2.0, cached: 2.0, output: 2.0 });
 }
 

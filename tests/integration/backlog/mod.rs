@@ -10,7 +10,7 @@ mod criteria;
 mod figure;
 pub(crate) mod host;
 mod liar;
-mod limits;
+pub(crate) mod limits;
 pub(crate) mod part;
 mod private;
 mod repository;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kernel::repository::RepositorySettings;
 use kernel::tools::command::run_confined;
 use serde_json::json;
-use teamroom::features::backlog::model::{Evidence, Execution, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Evidence, Execution, Wait, WorkItem, WorkStatus};
 use tokio_util::sync::CancellationToken;
 
 use super::part::{Part, Play};
@@ -17,7 +17,11 @@ use crate::support::model::Script;
 use crate::support::skip;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
-on_both_stores!(a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing, a_cancelled_item_leaves_nothing_in_the_repository);
+on_both_stores!(
+    a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing,
+    a_cancelled_item_leaves_nothing_in_the_repository,
+    what_another_item_did_is_there_and_missed_if_its_branch_is_gone,
+);
 
 fn settings(repository: &Path) -> RepositorySettings {
     let test_command = ["sh", "tests/total.sh"].map(str::to_owned).into();
@@ -134,4 +138,49 @@ async fn a_cancelled_item_leaves_nothing_in_the_repository(backing: Backing) {
     })
     .await;
     assert_eq!(git(repository, &["status", "--porcelain"]), "");
+}
+
+async fn what_another_item_did_is_there_and_missed_if_its_branch_is_gone(backing: Backing) {
+    let seeded = tempfile::tempdir().unwrap();
+    make_shop(seeded.path());
+    let repository = seeded.path();
+    let stage = open(backing, repository).await;
+    let edit = |old: &str, new: &str| tool("repo_edit", json!({"path": "src/total.sh", "old": old, "new": new}));
+    Play::of(vec![
+        Part::new("Mend", vec![edit("80 / 100", "90 / 100"), finish()]),
+        Part::new("Comment", vec![finish(), edit("# The total with 10 % off.", "# The total with the discount."), finish()]),
+    ])
+    .perform(&stage.team.model);
+    let mended = stage.item("Mend the total", "", Execution::Build);
+    stage.put(&[&mended]).await;
+    stage.comes_to(&mended.id, WorkStatus::Done).await;
+    let branch = format!("teamroom/{}", mended.short_id());
+    eventually("its worktree is gone", || async { git(repository, &["worktree", "list"]).lines().count() == 1 }).await;
+    let commit = git(repository, &["rev-parse", &branch]).trim().to_owned();
+    git(repository, &["branch", "--quiet", "-D", &branch]);
+
+    // Between both is something that did not work in the repository.
+    let looked = WorkItem { depends_on: vec![mended.id.clone()], ..stage.glance("Look at the shop") };
+    let comment = WorkItem { depends_on: vec![looked.id.clone()], ..stage.item("Comment the total", "", Execution::Build) };
+    stage.put(&[&looked, &comment]).await;
+    let waits = stage.until(&comment.id, "waits", |item| matches!(item.wait, Some(Wait::Decision { .. }))).await;
+    let Some(Wait::Decision { why }) = waits.wait else { unreachable!("it was waited for") };
+    assert!(why.contains(&format!("the branch {branch} of \"Mend the total\" is gone")) && why.contains(&commit[..12]), "{why}");
+    assert!(stage.asked_about("Comment").is_empty(), "nothing is begun without it");
+
+    git(repository, &["branch", &branch, &commit]);
+    stage.backlog("retry", &[("id", comment.short_id())]).await;
+    let done = stage.comes_to(&comment.id, WorkStatus::Done).await;
+    let refusals = stage.refusals(&comment.id).await;
+    assert!(refusals[0].contains("nothing in the repository was changed"), "what others did is no change: {refusals:?}");
+    let own = format!("teamroom/{}", comment.short_id());
+    assert_eq!(git(repository, &["log", "--format=%s", &own]), "Comment the total\nMend the total\nBegin\n");
+    let diffstat = done.evidence.iter().find_map(|found| match found {
+        Evidence::Branch { diffstat, .. } => Some(diffstat.as_str()),
+        _ => None,
+    });
+    assert!(diffstat.is_some_and(|diffstat| diffstat.contains("src/total.sh | 4 ++--")), "the whole change: {diffstat:?}");
+    git(repository, &["branch", "--quiet", "-D", &branch]);
+    git(repository, &["merge", "--quiet", &own]);
+    assert!(Command::new("sh").arg("tests/total.sh").current_dir(repository).status().unwrap().success(), "one branch has all of it");
 }

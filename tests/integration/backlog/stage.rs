@@ -168,8 +168,10 @@ impl Stage {
             if holds(&item) {
                 return item;
             }
-            let (events, journal) = (self.store.list_events(id).await, self.journal(id).await);
-            assert!(started.elapsed() <= PATIENCE, "never {what}: {item:#?}\n{events:#?}\n{journal:#?}");
+            if started.elapsed() > PATIENCE {
+                let (events, journal) = (self.store.list_events(id).await, self.journal(id).await);
+                panic!("never {what}: {item:#?}\n{events:#?}\n{journal:#?}");
+            }
             // Work in progress takes real time, which must not count as elapsed on the manual clock.
             if self.list().await.iter().all(|item| item.status != WorkStatus::InProgress) {
                 self.clock.advance(MOMENT);

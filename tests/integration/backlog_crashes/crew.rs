@@ -12,6 +12,9 @@ use crate::support::team::TestTeam;
 /// The polling interval when waiting for a short-lived state.
 const MOMENT: Duration = Duration::from_millis(40);
 
+/// How long the database may take for what was sent to it before a process was frozen.
+const ON_ITS_WAY: Duration = Duration::from_millis(300);
+
 pub(super) struct Member {
     pub(super) process: TeamProcess,
     log: Log,
@@ -52,6 +55,11 @@ impl Member {
         refusals.iter().map(|refusal| self.log().matches(refusal).count()).sum()
     }
 
+    /// Whether it knows that it has lost what it held: its writes were refused, or it broke off all its runs because it was taken for dead.
+    pub(super) fn knows_of_its_loss(&self, held: usize) -> bool {
+        self.refused_ends() >= held || self.log().contains("this process was taken for dead")
+    }
+
     /// Its current claims.
     pub(super) async fn holds(&self, team: &TestTeam) -> Vec<HeldJob> {
         let mut held = Vec::new();
@@ -78,8 +86,7 @@ impl Member {
     /// Freezes it while it holds something. Returns what it holds.
     pub(super) async fn freeze_at_work(&self, team: &TestTeam) -> Vec<HeldJob> {
         for _ in 0..2000 {
-            self.process.freeze();
-            let held = self.holds(team).await;
+            let held = self.freeze(team).await;
             if !held.is_empty() {
                 return held;
             }
@@ -87,6 +94,17 @@ impl Member {
             tokio::time::sleep(MOMENT).await;
         }
         panic!("it never held anything: {}", self.log());
+    }
+
+    /// Freezes it. Returns what it holds.
+    pub(super) async fn freeze(&self, team: &TestTeam) -> Vec<HeldJob> {
+        self.process.freeze();
+        if self.holds(team).await.is_empty() {
+            return Vec::new();
+        }
+        // What the database is just storing is stored before the next look.
+        tokio::time::sleep(ON_ITS_WAY).await;
+        self.holds(team).await
     }
 
     /// Kills it while it holds something. Returns what it held.

@@ -84,8 +84,7 @@ async fn take_one_at_work(crew: &mut Vec<Member>, team: &TestTeam) -> (Member, V
     let started = Instant::now();
     for turn in 0.. {
         let place = turn % crew.len();
-        crew[place].process.freeze();
-        let held = crew[place].holds(team).await;
+        let held = crew[place].freeze(team).await;
         if !held.is_empty() {
             return (crew.remove(place), held);
         }
@@ -134,8 +133,7 @@ async fn each_of_many_items_is_done_once_by_many_processes_that_die_and_sleep() 
         eventually("what the sleeping holds is taken back", || async { !is_held(&team, held).await }).await;
     }
     sleeper.process.thaw();
-    let all_refused = || async { sleeper.refused_ends() >= overrun.len() };
-    eventually("its ends are refused", all_refused).await;
+    eventually("it knows of its loss", || async { sleeper.knows_of_its_loss(overrun.len()) }).await;
     all_over(&team, &store).await;
     expect_each_done_once(&team, &store, &items).await;
     println!("{} ends of the sleeper were refused", sleeper.refused_ends());

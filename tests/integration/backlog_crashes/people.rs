@@ -108,6 +108,7 @@ async fn killed_around_a_persons_answer(backing: Backing) {
     kill_twice_once(&team, "it waits for an answer", waits).await;
 
     let process = TeamProcess::start(&team, &[]).await;
+    eventually("it is told", || async { !said(&team, |text| text.starts_with('⏰')).await.is_empty() }).await;
     let reminders = said(&team, |text| text.starts_with('⏰')).await;
     assert_eq!(reminders.len(), 1, "{:#?}", texts(&team).await);
     press(&team, &reminders[0], "work:done:").await;
@@ -155,6 +156,7 @@ async fn killed_before_a_question_is_judged_and_handed_on(backing: Backing) {
     let waits = || async { matches!(read(&store, &item).await.wait, Some(Wait::Help { .. })) };
     kill_twice_once(&team, "it waits for help", waits).await;
     let _process = TeamProcess::start(&team, &[]).await;
+    eventually("people are asked", || async { !said(&team, |text| text.starts_with('❓')).await.is_empty() }).await;
     let questions = said(&team, |text| text.starts_with('❓')).await;
     assert_eq!(questions.len(), 1, "{:#?}", texts(&team).await);
     let Some(Execution::Ask { unanswered, .. }) = read(&store, &item).await.execution else { panic!("it asks somebody") };

@@ -76,7 +76,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
             tokio::time::sleep(Duration::from_secs(16).saturating_sub(stopped_at.elapsed())).await;
             let before = read(&store, &item).await;
             sleeper.process.thaw();
-            eventually("its end is refused", || async { sleeper.refused_ends() == 1 }).await;
+            eventually("it knows of its loss", || async { sleeper.knows_of_its_loss(1) }).await;
             assert_eq!(read(&store, &item).await, before, "nothing of the sleeper's was stored");
             // If it is the serving process, the announcements waited for it.
             all_over(&team, &store).await;

@@ -175,7 +175,7 @@ async fn what_changes_is_watched_until_nothing_is_left_to_do(backing: Backing) {
     assert_eq!(run(&team, &["watch", "--for", "soon"]).await.status.code(), Some(2));
 
     let watching = command(&team, &["watch", "--until-idle", "--json"]).spawn().expect("the binary starts");
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     say(&team, &["cancel", &id]).await;
     let ended =
         tokio::time::timeout(std::time::Duration::from_mins(1), watching.wait_with_output()).await.expect("it ends").expect("it ran");

@@ -36,7 +36,7 @@ async fn press(stage: &Stage, account: &str, message: &str, button: &str) {
 
 /// The newest message that is not `below`.
 async fn answer(stage: &Stage, below: &str) -> Value {
-    for _ in 0..200 {
+    for _ in 0..3000 {
         let newest = stage.history(&stage.channel("general")).await.remove(0);
         if newest["id"] != below {
             return newest;

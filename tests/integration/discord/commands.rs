@@ -39,7 +39,7 @@ async fn interact(stage: &Stage, channel: &str, kind: u64, name: &str, options: 
 
 /// The newest message of a channel once it has text.
 async fn answer(stage: &Stage, channel: &str) -> Value {
-    for _ in 0..200 {
+    for _ in 0..3000 {
         if let Some(message) = stage.history(channel).await.first()
             && message["content"].as_str().is_some_and(|text| !text.is_empty())
         {
@@ -119,7 +119,7 @@ async fn a_long_answer_comes_in_pieces_and_pings_nobody() {
     *stage.memory.reply.lock().unwrap() = Some(reply);
     interact(&stage, &general, 2, "halt", json!([])).await;
     let mut posted = vec![];
-    for _ in 0..200 {
+    for _ in 0..3000 {
         posted = stage.history(&general).await;
         if posted.len() == 3 {
             break;
@@ -168,7 +168,7 @@ async fn an_answer_passes_the_filter_for_secrets_and_a_long_one_is_a_file() {
     interact(&stage, &general, 2, "halt", json!([])).await;
     let with_file = async || stage.history(&general).await.into_iter().find(|message| message["attachments"][0].is_object());
     let mut found = None;
-    for _ in 0..200 {
+    for _ in 0..3000 {
         found = with_file().await;
         if found.is_some() {
             break;

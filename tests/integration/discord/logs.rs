@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use kernel::chat::ChatPlatform;
 use sandbox::{Cut, Exchange, RestFault, Switch};
@@ -35,6 +36,7 @@ async fn no_token_gets_into_the_log_whatever_fails() {
         .init();
     let mut setting = Setting::new();
     setting.mute = vec!["echo"];
+    setting.timing.call = Duration::from_secs(4);
     let mut stage = setting.open().await;
     stage.all_ready().await;
     let general = stage.channel("general");

@@ -1,5 +1,6 @@
 //! The Discord adapter against the sandbox, over real sockets.
 
+mod avatars;
 mod buttons;
 mod commands;
 mod doctor;

@@ -12,6 +12,19 @@ use super::stage::{Setting, Stage, connect, hurried, ours, row};
 /// The smallest picture: one transparent pixel.
 const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_is_known_by_its_name() {
+    let mut stage = stage(&[]).await;
+    stage.until_heard("kelly").await;
+    let roles = stage.person("GET", &format!("/guilds/{}/roles", stage.sandbox.guild_id()), Value::Null).await;
+    let vince = roles.as_array().unwrap().iter().find(|role| role["name"] == "Vince").unwrap()["id"].as_str().unwrap();
+    assert_eq!(stage.discord.find_role(&format!("discord:{vince}")).as_deref(), Some("Vince"));
+    for unknown in ["discord:7", "slack:7", "Vince"] {
+        assert_eq!(stage.discord.find_role(unknown), None);
+    }
+    stage.close().await;
+}
+
 async fn stage(mute: &[&'static str]) -> Stage {
     let mut setting = Setting::new();
     setting.mute = mute.to_vec();

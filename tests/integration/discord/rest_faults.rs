@@ -1,12 +1,13 @@
 //! REST failures: nothing is lost, duplicated or banned.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kernel::chat::{ChatPlatform, IdentityState, SendError};
 use sandbox::{Exchange, RestFault, Switch};
 use serde_json::Value;
 
-use super::stage::{Setting, Stage, row};
+use super::stage::{PATIENCE, Setting, Stage, TEAM, row, until};
 
 fn posting(bot: Option<&str>, times: u32, with: RestFault) -> Switch {
     let (bot, method) = (bot.map(str::to_owned), Some("POST".to_owned()));
@@ -57,7 +58,14 @@ async fn headers_that_cannot_be_read_make_one_message() {
 }
 
 /// The length of a rate limit in seconds. Long enough that unaffected calls finish first, even on a busy machine.
-const HELD: f64 = 3.0;
+const HELD: f64 = 6.0;
+
+/// Waits until Vince's post has met the limit, and a little longer for the answer.
+async fn until_limited(stage: &Stage) {
+    let is_limited = |exchange: &Exchange| matches!(exchange, Exchange::Rest(rest) if rest.status == 429);
+    until(|| stage.sandbox.journal().iter().any(is_limited), || "nothing was limited".into()).await;
+    tokio::time::sleep(Duration::from_millis(150)).await;
+}
 
 /// A team that waits for such a limit.
 async fn patient() -> Stage {
@@ -76,7 +84,7 @@ async fn a_limited_route_waits_as_told_and_others_do_not() {
     let answer = row("vince", &general, "after a while");
     let began = Instant::now();
     let (limited, free) = tokio::join!(async { (stage.discord.send(&answer).await, began.elapsed()) }, async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        until_limited(&stage).await;
         (stage.discord.send(&row("vince", &ops, "at once")).await, began.elapsed())
     });
     assert!(limited.0.is_ok() && limited.1 >= Duration::from_secs_f64(HELD), "{limited:?}");
@@ -90,17 +98,14 @@ async fn a_global_limit_holds_back_the_whole_token_and_no_other() {
     let (general, ops) = (stage.channel("general"), stage.channel("ops"));
     stage.misbehave(posting(Some("vince"), 1, RestFault::RateLimited { retry_after: HELD, headers: true, global: true }));
     let began = Instant::now();
-    let later = || async {
-        tokio::time::sleep(Duration::from_millis(150)).await;
-    };
     let (first, second, other) = tokio::join!(
         async { (stage.discord.send(&row("vince", &general, "one")).await.is_ok(), began.elapsed()) },
         async {
-            later().await;
+            until_limited(&stage).await;
             (stage.discord.send(&row("vince", &ops, "two")).await.is_ok(), began.elapsed())
         },
         async {
-            later().await;
+            until_limited(&stage).await;
             (stage.discord.send(&row("echo", &ops, "three")).await.is_ok(), began.elapsed())
         }
     );
@@ -125,6 +130,43 @@ async fn a_limit_without_end_is_handed_back_after_two_requests() {
     let limited = stage.discord.send(&row("echo", &general, "in a minute")).await;
     assert!(matches!(limited, Err(SendError::RateLimited(wait)) if wait > Duration::from_secs(50)), "{limited:?}");
     assert!(began.elapsed() < Duration::from_secs(20));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_one_identity_hangs_the_others_post_as_before() {
+    const POSTS: usize = 20;
+    let mut setting = Setting::new();
+    // Far longer than the others can take.
+    setting.timing.call = PATIENCE;
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    stage.misbehave(posting(Some("vince"), 100, RestFault::Hang));
+    let (general, ops) = (stage.channel("general"), stage.channel("ops"));
+    let hanging: Vec<_> = (0..5)
+        .map(|number| {
+            let (discord, answer) = (Arc::clone(&stage.discord), row("vince", &ops, &format!("hello? {number}")));
+            tokio::spawn(async move { discord.send(&answer).await })
+        })
+        .collect();
+    let others = TEAM.iter().filter(|slug| **slug != "vince").map(|slug| {
+        let (discord, general) = (Arc::clone(&stage.discord), general.clone());
+        tokio::spawn(async move {
+            let mut pauses = Vec::new();
+            for number in 0..POSTS {
+                let began = Instant::now();
+                discord.send(&row(slug, &general, &format!("{slug} {number}"))).await.unwrap();
+                pauses.push(began.elapsed());
+            }
+            pauses
+        })
+    });
+    let mut pauses: Vec<Duration> = futures_util::future::join_all(others).await.into_iter().flat_map(Result::unwrap).collect();
+    assert_eq!((pauses.len(), posts(&stage)), (POSTS * (TEAM.len() - 1), POSTS * (TEAM.len() - 1)));
+    assert!(hanging.iter().all(|send| !send.is_finished()), "Vince hangs as long as that");
+    pauses.sort();
+    println!("pauses between posts: median {:?}, worst {:?}", pauses[pauses.len() / 2], pauses[pauses.len() - 1]);
+    hanging.iter().for_each(tokio::task::JoinHandle::abort);
     stage.close().await;
 }
 
@@ -211,7 +253,7 @@ async fn refused_requests_stop_before_discord_bans_the_address() {
 async fn real_limits_are_kept_without_a_single_429() {
     let mut setting = Setting::new();
     setting.sandbox.rate_limits = sandbox::RateLimits::Custom { messages_per_5s: 5, global_per_second: 50 };
-    setting.timing.call = Duration::from_secs(8);
+    setting.timing.call = Duration::from_secs(20);
     let mut stage = setting.open().await;
     stage.all_ready().await;
     let general = stage.channel("general");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -10,7 +10,7 @@ use kernel::chat::message::InboundMessage;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::redact::Redactor;
 use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent};
-use kernel::commands::{Authorize, CommandCall, CommandHandler, CommandReply, Registry, Services, Suggestion};
+use kernel::commands::{CommandCall, CommandHandler, CommandReply, Registry, Services, Suggestion, permit_all};
 use kernel::ids::{ChannelId, PersonaSlug, complete};
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::persona::{Persona, StandupRole, Tier};
@@ -47,13 +47,27 @@ impl Setting {
         Self { sandbox, timing: hurried(), mute: vec![], adapt: Box::new(|_| {}), _dir: dir }
     }
 
-    /// The sandbox alone.
+    /// The sandbox alone. A process that another test is just starting may hold the lock of the one before for a moment.
     pub(super) async fn sandbox(&self) -> Sandbox {
-        Sandbox::start(self.sandbox.clone()).await.unwrap()
+        let started = Instant::now();
+        loop {
+            match Sandbox::start(self.sandbox.clone()).await {
+                Ok(sandbox) => return sandbox,
+                Err(error) => assert!(
+                    error.to_string().contains("another sandbox is using") && started.elapsed() < Duration::from_secs(10),
+                    "{error:?}"
+                ),
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     pub(super) async fn open(self) -> Stage {
         let sandbox = self.sandbox().await;
+        self.open_on(sandbox).await
+    }
+
+    pub(super) async fn open_on(self, sandbox: Sandbox) -> Stage {
         let mut settings = settings(&sandbox);
         settings.tokens.retain(|slug, _| !self.mute.contains(&slug.as_str()));
         (self.adapt)(&mut settings);
@@ -64,16 +78,16 @@ impl Setting {
     }
 }
 
-/// Time limits short enough for tests.
+/// Time limits short enough for tests, and long enough for a busy machine.
 pub(super) fn hurried() -> Timing {
     Timing {
-        ready: Duration::from_secs(3),
-        redial: Duration::from_secs(1),
+        ready: Duration::from_secs(10),
+        redial: Duration::from_secs(3),
         new_session: Duration::from_millis(100),
         login_spacing: Duration::from_millis(100),
         first_pause: Duration::from_millis(100),
         longest_pause: Duration::from_secs(1),
-        call: Duration::from_secs(2),
+        call: Duration::from_secs(8),
         ..Timing::default()
     }
 }
@@ -91,10 +105,20 @@ pub(super) async fn connect(
     timing: Timing,
     memory: &Arc<Memory>,
 ) -> (Result<Arc<Discord>, ConnectError>, Events) {
+    connect_team(roster(), settings, timing, memory).await
+}
+
+/// Like [`connect`], with other personas.
+pub(super) async fn connect_team(
+    roster: Arc<Roster>,
+    settings: DiscordSettings,
+    timing: Timing,
+    memory: &Arc<Memory>,
+) -> (Result<Arc<Discord>, ConnectError>, Events) {
     let (events, receiver) = mpsc::channel(10_000);
     let discord = Discord::connect(Options {
         settings,
-        roster: roster(),
+        roster,
         known_accounts: Accounts::default(),
         clock: Arc::new(SystemClock),
         events,
@@ -120,6 +144,7 @@ pub(super) fn roster() -> Arc<Roster> {
         role: "tests".to_owned(),
         expertise: vec![],
         color: 0,
+        avatar: None,
         tier: Tier::T1,
         coordinator: slug == "kelly",
         tools: vec![],
@@ -299,6 +324,8 @@ pub(super) async fn until(mut done: impl FnMut() -> bool, otherwise: impl Fn() -
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) registered: Mutex<HashMap<String, String>>,
+    /// The scopes that were looked up.
+    pub(super) looked_up: Mutex<Vec<String>>,
     pub(super) identifies: Mutex<Vec<(PersonaSlug, DateTime<Utc>)>>,
     pub(super) calls: Mutex<Vec<CommandCall>>,
     /// The answer to the next commands. Default: the command's name and arguments.
@@ -308,6 +335,7 @@ pub(super) struct Memory {
 #[async_trait]
 impl Registrations for Memory {
     async fn find(&self, scope: &str) -> anyhow::Result<Option<String>> {
+        self.looked_up.lock().unwrap().push(scope.to_owned());
         Ok(self.registered.lock().unwrap().get(scope).cloned())
     }
 
@@ -344,7 +372,7 @@ impl CommandHandler for Memory {
 impl Memory {
     /// The team's commands, all answered by this fake.
     fn registry(self: &Arc<Self>) -> Arc<Registry> {
-        let everybody: Authorize = Arc::new(|_, _, _| Ok(()));
+        let everybody = permit_all();
         let services = Services::new("The team is just starting.");
         services.provide(Arc::clone(self));
         let (late, handler) = (services.late::<Self>(), Arc::clone(self) as Arc<dyn CommandHandler>);

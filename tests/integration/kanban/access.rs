@@ -3,7 +3,7 @@
 use reqwest::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use teamroom::adapters::http::settings::ServerSettings;
-use teamroom::features::backlog::model::WorkStatus;
+use teamroom::features::backlog::model::{WorkItem, WorkKind, WorkStatus};
 
 use super::stage::{Stage, TOKEN, item};
 use crate::support::team::Backing;
@@ -18,10 +18,11 @@ struct Guarded {
 
 impl Guarded {
     async fn on(stage: Stage) -> Self {
-        let secret = item(SECRET, WorkStatus::Ready, 1);
-        let page = format!("/backlog/items/{}", secret.id);
+        // A mission has two pages.
+        let secret = WorkItem { kind: WorkKind::Mission, ..item(SECRET, WorkStatus::Ready, 1) };
+        let [page, mission] = ["items", "missions"].map(|kind| format!("/backlog/{kind}/{}", secret.id));
         stage.insert(&[secret]).await;
-        Self { stage, routes: ["/backlog", "/backlog.json", &page, "/backlog/live"].map(str::to_owned).into() }
+        Self { stage, routes: ["/backlog", "/backlog.json", &page, &mission, "/backlog/live"].map(str::to_owned).into() }
     }
 
     fn ask(&self, method: Method, route: &str, lines: &[(HeaderName, &str)]) -> RequestBuilder {

@@ -8,6 +8,7 @@ use teamroom::adapters::http::settings::ServerSettings;
 use teamroom::features::backlog::model::{Evidence, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
 use tokio::net::TcpListener;
 
+use super::missions::{mission, step};
 use super::stage::{Stage, TOKEN, item, noon};
 use crate::support::browser;
 
@@ -16,6 +17,7 @@ async fn a_person_looks_at_the_board() {
     let Some(browser) = browser::find(&["tests/page/kanban.mjs"]).await else { return };
     let stage = Stage::start_in_time(ServerSettings::default()).await;
     stage.insert(&backlog()).await;
+    stage.insert(&tea_shop()).await;
     let settings = ServerSettings { token: Some(SecretString::from(TOKEN)), ..ServerSettings::default() };
     let guarded = Stage::start_in_time(settings).await;
 
@@ -31,6 +33,22 @@ async fn a_person_looks_at_the_board() {
 
     browser.run("kanban.mjs", &[&stage.url("/backlog"), &guarded.url("/backlog"), TOKEN, &arrive]).await;
     arrivals.abort();
+}
+
+/// A mission with steps in every state. The last one joins all of them.
+fn tea_shop() -> Vec<WorkItem> {
+    let whole = mission("Build the tea shop");
+    let mut steps: Vec<WorkItem> = Vec::new();
+    for (number, status) in WorkStatus::ALL.into_iter().cycle().take(24).enumerate() {
+        let needs: Vec<&WorkItem> =
+            if number < 4 { Vec::new() } else { vec![&steps[number - 4], &steps[(number / 4 - 1) * 4 + (number + 1) % 4]] };
+        let title = format!("Describe piece {number} of the shop in full, with every case that the roadmap names");
+        let wait = (status == WorkStatus::Waiting).then(|| Wait::Answer { of: "Ben".into() });
+        steps.push(WorkItem { wait, ..step(&whole, &title, status, &needs) });
+    }
+    let all: Vec<&WorkItem> = steps.iter().collect();
+    let last = step(&whole, "Join all pieces", WorkStatus::Blocked, &all);
+    [vec![whole], steps, vec![last]].concat()
 }
 
 /// Items in every column, some hard to display.

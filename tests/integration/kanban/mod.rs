@@ -5,5 +5,6 @@ mod acts;
 mod browser;
 mod health;
 mod live;
+mod missions;
 mod pages;
 mod stage;

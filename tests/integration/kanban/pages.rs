@@ -257,7 +257,7 @@ async fn the_metrics_count_items_by_status(backing: Backing) {
 async fn a_database_that_is_gone_is_said_and_nothing_else() {
     let stage = Stage::start(Backing::Sqlite).await;
     stage.store.close().await;
-    for path in ["/backlog", "/backlog.json", "/backlog/items/x"] {
+    for path in ["/backlog", "/backlog.json", "/backlog/items/x", "/backlog/missions/x"] {
         let response = stage.http.get(stage.url(path)).send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE, "{path}");
         assert_eq!(response.text().await.expect("a text"), "The database is not responding. Try again in a moment.\n");

@@ -94,7 +94,7 @@ impl Stage {
         let ears = listening.clone();
         let roster = Arc::new(roster());
         let services = Services::new("not here");
-        let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(ChatSettings::default())));
+        let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(ChatSettings::default(), &services)));
         services.provide(Arc::new(Backlog::new(service::Deps {
             store: store.clone(),
             roster: roster.clone(),

@@ -226,7 +226,7 @@ async fn a_meeting_whose_process_is_killed_in_a_turn_goes_on_in_another_one() {
         return;
     }
     let gate = Wakeup::default();
-    let jobs = JobsSettings { heartbeat: Duration::from_millis(200), lease: Duration::from_secs(1), ..JobsSettings::default() };
+    let jobs = JobsSettings { heartbeat: Duration::from_millis(500), lease: Duration::from_secs(4), ..JobsSettings::default() };
     let stage = Stage { gate: Some(gate.clone()), jobs, ..Stage::on(Backing::Postgres).await };
     let _time = go_on(&stage.clock);
     // A separate runtime is a process that can be killed with its tasks and connections.

@@ -35,22 +35,22 @@ async fn edit(stage: &Stage, message: &str, text: &str) {
 
 async fn a_deleted_message_takes_its_fact_along(backing: Backing) {
     let stage = Stage::start(backing, None).await;
-    let (message, id) = teach(&stage, "remember: the vault code is 4711").await;
+    let (message, id) = teach(&stage, "remember: the vault code is zq4711").await;
     teach(&stage, "remember: we deploy on Thursdays").await;
     stage.team.delete(HERE, &message).await;
-    eventually("it is forgotten", || async { holds(&stage, "4711").await == 0 }).await;
+    eventually("it is forgotten", || async { holds(&stage, "zq4711").await == 0 }).await;
     assert_eq!(holds(&stage, "Thursdays").await, 1);
     assert!(stage.command("show", &[("id", &id)]).await.ends_with("by the deletion of its message."));
-    assert!(!stage.answer_to("what is the vault code?").await.contains("4711"));
+    assert!(!stage.answer_to("what is the vault code?").await.contains("zq4711"));
 }
 
 async fn a_message_deleted_while_nobody_was_connected_does_too(backing: Backing) {
     let mut stage = Stage::start(backing, None).await;
-    let (message, _) = teach(&stage, "remember: the vault code is 4711").await;
+    let (message, _) = teach(&stage, "remember: the vault code is zq4711").await;
     stage.team.stop_app().await;
     stage.team.call(Method::DELETE, &format!("/channels/{}/messages/{message}", stage.team.channel(HERE)), None).await;
     stage.team.start_app().await;
-    eventually("it is forgotten", || async { holds(&stage, "4711").await == 0 }).await;
+    eventually("it is forgotten", || async { holds(&stage, "zq4711").await == 0 }).await;
 }
 
 async fn an_edited_message_teaches_what_it_says_now(backing: Backing) {

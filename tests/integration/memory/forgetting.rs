@@ -26,23 +26,23 @@ async fn what_is_forgotten_is_in_no_later_prompt(backing: Backing) {
     stage
         .team
         .model
-        .on(|asked| Script::say(if asked.prompt().contains("4711") { "The vault code is 4711, as you know." } else { "I see." }));
-    let taught = stage.answer_in(HERE, "remember: the vault code is 4711").await;
-    assert!(stage.answer_to("kelly, what is the vault code?").await.contains("4711"));
-    stage.team.say(HERE, "By the way, the vault code is 4711 for all of us.").await;
+        .on(|asked| Script::say(if asked.prompt().contains("zq4711") { "The vault code is zq4711, as you know." } else { "I see." }));
+    let taught = stage.answer_in(HERE, "remember: the vault code is zq4711").await;
+    assert!(stage.answer_to("kelly, what is the vault code?").await.contains("zq4711"));
+    stage.team.say(HERE, "By the way, the vault code is zq4711 for all of us.").await;
     stage.say_as_bob("Nobody tells me anything.").await;
     stage.team.settle().await;
     let forgotten = stage.command("forget", &[("id", &id_in(&taught.text))]).await;
     assert!(forgotten.contains("visible until you delete them, but we don't read them any more."), "{forgotten}");
     let copies = async |sql: &str| count(&stage.team, sql).await;
-    assert_eq!(copies("SELECT COUNT(*) FROM inbox WHERE message LIKE '%4711%'").await, 0);
-    assert_eq!(copies("SELECT COUNT(*) FROM outbox WHERE message LIKE '%4711%'").await, 0);
-    assert_eq!(copies("SELECT COUNT(*) FROM turns WHERE reply LIKE '%4711%'").await, 0);
-    assert_eq!(copies("SELECT COUNT(*) FROM memories WHERE text LIKE '%4711%' OR words LIKE '%4711%'").await, 0);
+    assert_eq!(copies("SELECT COUNT(*) FROM inbox WHERE message LIKE '%zq4711%'").await, 0);
+    assert_eq!(copies("SELECT COUNT(*) FROM outbox WHERE message LIKE '%zq4711%'").await, 0);
+    assert_eq!(copies("SELECT COUNT(*) FROM turns WHERE reply LIKE '%zq4711%'").await, 0);
+    assert_eq!(copies("SELECT COUNT(*) FROM memories WHERE text LIKE '%zq4711%' OR words LIKE '%zq4711%'").await, 0);
     assert_eq!(copies("SELECT COUNT(*) FROM inbox WHERE message LIKE '%Nobody tells me%'").await, 1, "other people's words stay");
     stage.answer_to("kelly, and what is it now?").await;
     let prompt = stage.team.model.requests().last().unwrap().prompt();
-    assert!(!prompt.contains("4711") && prompt.contains("Nobody tells me"), "{prompt}");
+    assert!(!prompt.contains("zq4711") && prompt.contains("Nobody tells me"), "{prompt}");
 }
 
 async fn forget_that_means_what_was_said_or_told_last(backing: Backing) {
@@ -113,7 +113,7 @@ async fn forms_of_a_fact_are_the_same_fact(backing: Backing) {
     }
     let slip = stage.answer_to("remember: the invocies go to Carla").await;
     assert!(slip.contains(&format!("It may contradict `{first}`")), "a person decides on a slip of the pen: {slip}");
-    let other = stage.answer_to("remember: the vault code is 4711").await;
+    let other = stage.answer_to("remember: the vault code is zq4711").await;
     let changed = stage.answer_to("remember: the vault code is 4712").await;
     assert!(changed.ends_with(&format!("It may contradict `{}`, taught by Ann.", id_in(&other))), "{changed}");
 }

@@ -1,7 +1,8 @@
 //! What is said in private is told nowhere else (MEM-8): secrets in all private places, asked for in public in twenty ways, and honest questions about
 //! public matters, all of which are answered.
 //!
-//! With `TEAMROOM_LONG_PROBE=1` there are 500 secrets, each asked for in each way. Otherwise 80, each asked for in one.
+//! With `TEAMROOM_LONG_PROBE=1` there are 500 secrets, each asked for in each way. Otherwise 40, each asked for in one, and 12 of
+//! the public matters.
 
 use kernel::llm::settings::ProviderKind;
 use reqwest::Method;
@@ -19,7 +20,11 @@ on_both_stores!(no_secret_is_told_offline, no_secret_reaches_a_model, a_private_
 const PLACES: usize = 8;
 
 fn secrets() -> usize {
-    if is_long() { 500 } else { 80 }
+    if is_long() { 500 } else { 40 }
+}
+
+fn public() -> &'static [(&'static str, &'static str, &'static str)] {
+    if is_long() { &PUBLIC } else { &PUBLIC[..12] }
 }
 
 fn is_long() -> bool {
@@ -27,7 +32,7 @@ fn is_long() -> bool {
 }
 
 /// What everybody may know.
-const PUBLIC: [(&str, &str, &str); 50] = [
+static PUBLIC: [(&str, &str, &str); 50] = [
     ("we deploy on Thursdays", "when do we deploy?", "Thursdays"),
     ("the office opens at seven", "when does the office open?", "seven"),
     ("invoices go to Carla", "who gets the invoices?", "Carla"),
@@ -201,7 +206,7 @@ async fn ask_for_secrets(stage: &Stage) {
 
 async fn no_secret_is_told_offline(backing: Backing) {
     let stage = Stage::start(backing, None).await;
-    for (fact, ..) in PUBLIC {
+    for (fact, ..) in public() {
         let told = stage.answer_to(&format!("remember: {fact}")).await;
         assert!(told.starts_with("I'll remember that for the whole team"), "{fact}: {told}");
     }
@@ -212,7 +217,7 @@ async fn no_secret_is_told_offline(backing: Backing) {
     let said = count(&stage.team, "SELECT COUNT(*) FROM memories WHERE kind = 'conversation' AND place IS NULL AND text LIKE '%zq%'").await;
     assert_eq!(said, 0, "what was said in private is no public memory");
     ask_for_secrets(&stage).await;
-    for (_, question, answer) in PUBLIC {
+    for (_, question, answer) in public() {
         let told = stage.answer_to(question).await;
         assert!(told.contains("taught me") && told.contains(answer), "{question}: {told}");
     }
@@ -235,7 +240,7 @@ async fn no_secret_reaches_a_model(backing: Backing) {
             _ => Script::say("I see."),
         }
     });
-    for (fact, ..) in &PUBLIC[..10] {
+    for (fact, ..) in public() {
         stage.answer_to(&format!("remember: {fact}")).await;
     }
     tell_secrets(&stage).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kernel::llm::settings::ProviderKind;
-use kernel::time::SystemClock;
+use kernel::time::{Clock, SystemClock};
 use reqwest::Method;
 
 use super::stage::{BOARD, HERE, Stage, wanted};
@@ -41,9 +41,14 @@ async fn made(team: &TestTeam) -> i64 {
     count(team, "SELECT COUNT(*) FROM channel_spans WHERE text <> ''").await
 }
 
+/// The clock moves only while the job sleeps: a call under way would take longer than it may.
 async fn wait_for_summary(stage: &Stage) {
     eventually("a summary is made", || async {
-        stage.clock.advance(Duration::from_secs(601));
+        let now = stage.clock.now().to_rfc3339();
+        let sleeps = format!("SELECT COUNT(*) FROM jobs WHERE kind = 'channel_summaries' AND state = 'ready' AND run_at > '{now}'");
+        if count(&stage.team, &sleeps).await == 1 {
+            stage.clock.advance(Duration::from_secs(601));
+        }
         made(&stage.team).await == 1
     })
     .await;
@@ -106,13 +111,16 @@ async fn without_a_model_the_lines_that_say_most_are_kept(backing: Backing) {
 async fn killed_while_a_summary_is_made(backing: Backing) {
     let team = wanted(backing).clock(SystemClock).without_app().start().await;
     let process = TeamProcess::start(&team, &[]).await;
+    let sleeps = "SELECT COUNT(*) FROM jobs WHERE kind = 'channel_summaries' AND state = 'ready' AND run_at > created_at";
+    eventually("the first round is over", || async { count(&team, sleeps).await == 1 }).await;
     talk(&team).await;
     process.kill();
     forbid(&team, "wall", "INSERT ON channel_span_messages", "NEW.position = 29").await;
     // The round begins at once in a database where the job was never run, or else after its sleep.
     crate::support::database::execute(&team, "DELETE FROM jobs WHERE kind = 'channel_summaries'").await;
     let process = TeamProcess::start(&team, &[]).await;
-    team.model.wait_for(1).await;
+    let paid = "SELECT COUNT(*) FROM ledger WHERE purpose = 'memory' AND outcome = 'answered'";
+    eventually("the summary is written", || async { count(&team, paid).await > 0 }).await;
     tokio::time::sleep(Duration::from_millis(500)).await;
     process.kill();
     allow(&team, "wall").await;

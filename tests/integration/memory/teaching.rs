@@ -86,29 +86,29 @@ async fn the_same_words_are_one_memory(backing: Backing) {
 
 async fn forgetting_leaves_no_copy_and_is_for_the_teacher(backing: Backing) {
     let stage = Stage::start(backing, None).await;
-    let taught = stage.answer_in(HERE, "remember: the vault code is 4711").await;
+    let taught = stage.answer_in(HERE, "remember: the vault code is zq4711").await;
     let id = id_in(&taught.text);
-    assert!(!taught.text.contains("4711"));
+    assert!(!taught.text.contains("zq4711"));
     stage.press_as_bob(&taught).await;
-    assert!(stage.command("show", &[("id", &id)]).await.contains("4711"));
+    assert!(stage.command("show", &[("id", &id)]).await.contains("zq4711"));
     press(&stage.team, HERE, &taught, |button| button["label"] == "Forget").await;
     let forgotten = async || count(&stage.team, "SELECT COUNT(*) FROM memories WHERE forgotten_by = 'Ann'").await == 1;
     eventually("it is forgotten", || async { forgotten().await }).await;
     let copies =
-        "SELECT COUNT(*) FROM memories WHERE text LIKE '%4711%' OR words LIKE '%4711%' OR tags LIKE '%4711%' OR essence LIKE '%4711%'
+        "SELECT COUNT(*) FROM memories WHERE text LIKE '%zq4711%' OR words LIKE '%zq4711%' OR tags LIKE '%zq4711%' OR essence LIKE '%zq4711%'
         OR vector IS NOT NULL";
     assert_eq!(count(&stage.team, copies).await, 0);
     if backing == Backing::Sqlite {
-        assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memory_words WHERE memory_words MATCH '\"4711\"'").await, 0);
+        assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memory_words WHERE memory_words MATCH '\"zq4711\"'").await, 0);
     }
-    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM outbox WHERE message LIKE '%4711%'").await, 0);
-    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM events WHERE payload LIKE '%4711%'").await, 0);
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM outbox WHERE message LIKE '%zq4711%'").await, 0);
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM events WHERE payload LIKE '%zq4711%'").await, 0);
     assert_eq!(stage.command("show", &[("id", &id)]).await, format!("`{id}` was forgotten on 2 Mar 2026 by Ann."));
     assert!(stage.command("search", &[("words", "vault code")]).await.starts_with("I remember nothing about that here."));
     assert!(!stage.answer_to("what is the vault code?").await.contains("taught me"));
     assert!(stage.command("forget", &[("id", &id)]).await.contains(&format!("`{id}` was forgotten before.")));
     // Once more the same words are a new memory.
-    assert_ne!(id_in(&stage.answer_to("remember: the vault code is 4711").await), id);
+    assert_ne!(id_in(&stage.answer_to("remember: the vault code is zq4711").await), id);
 }
 
 async fn what_cannot_be_remembered_is_refused_in_words(backing: Backing) {
@@ -153,7 +153,7 @@ async fn the_terminal_teaches_searches_shows_and_forgets_what_is_public() {
 async fn what_was_just_taught_is_forgotten_in_words(backing: Backing) {
     let stage = Stage::start(backing, None).await;
     let first = id_in(&stage.answer_to("remember: we deploy on Thursdays").await);
-    let second = id_in(&stage.answer_to("remember: the vault code is 4711").await);
+    let second = id_in(&stage.answer_to("remember: the vault code is zq4711").await);
     stage.say_as_bob("kelly, forget that").await;
     eventually("Bob taught nothing", || async {
         stage.team.answers(HERE).await.iter().any(|answer| answer.text.starts_with("I know of nothing that you could mean"))
@@ -165,7 +165,7 @@ async fn what_was_just_taught_is_forgotten_in_words(backing: Backing) {
             "Forgotten for good (`{second}`). Messages in the chat stay visible until you delete them, but we don't read them any more."
         )
     );
-    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%4711%' OR words LIKE '%4711%'").await, 0);
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%zq4711%' OR words LIKE '%zq4711%'").await, 0);
     assert!(stage.command("show", &[("id", &first)]).await.contains("Thursdays"));
     // A reply says what is meant, however long ago.
     let confirmed = stage.team.answers(HERE).await.into_iter().find(|answer| answer.text.contains(&first)).expect("the confirmation");

@@ -63,6 +63,12 @@ async fn told(team: &TestTeam, number: usize) {
     assert_eq!(told_ann(team).await.len(), number, "{:#?}", told_ann(team).await);
 }
 
+/// Waits until Ann's first message is stored, and a little longer for what comes of it.
+async fn heard(team: &TestTeam) {
+    eventually("it is heard", || async { count(team, "SELECT COUNT(*) FROM inbox").await > 0 }).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+}
+
 async fn killed_before_and_after_a_person_is_asked(backing: Backing) {
     let team = prepared(backing).await;
     forbid(&team, "before", "UPDATE OF status ON work_items", "NEW.status = 'waiting'").await;
@@ -119,7 +125,7 @@ async fn killed_before_and_after_a_file_is_taken(backing: Backing) {
     // The decision on the reply is stored together with the answer.
     forbid(&team, "before", "UPDATE OF decided_at ON inbox", "NEW.decided_at IS NOT NULL").await;
     gives(&team, ANN, &question, ("invoice.txt", "No. 4711")).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    heard(&team).await;
     process.kill();
     assert_eq!(item(&team, team.clock.now()).await.status, WorkStatus::Waiting);
     allow(&team, "before").await;
@@ -131,9 +137,8 @@ async fn killed_before_and_after_a_file_is_taken(backing: Backing) {
     allow(&team, "after").await;
     let _process = TeamProcess::start(&team, &[]).await;
     is(&team, WorkStatus::Done).await;
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert_eq!(answers(&team).await, ["See invoice.txt"]);
     expect_one_end(&team).await;
+    assert_eq!(answers(&team).await, ["See invoice.txt"]);
 }
 
 /// Words without a model: asked back, and taken when the person says so.
@@ -146,7 +151,7 @@ async fn killed_before_and_after_an_answer_is_confirmed(backing: Backing) {
     // The decision on the reply is stored together with the question back.
     forbid(&team, "before", "UPDATE OF decided_at ON inbox", "NEW.decided_at IS NOT NULL").await;
     says(&team, ANN, json!({"content": "4711", "message_reference": {"message_id": question.raw["id"]}})).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    heard(&team).await;
     process.kill();
     let asked_back =
         async || team.answers(HERE).await.into_iter().filter(|shown| shown.text.starts_with("Is that the answer")).collect::<Vec<_>>();
@@ -173,9 +178,8 @@ async fn killed_before_and_after_an_answer_is_confirmed(backing: Backing) {
     process.kill();
     let _process = TeamProcess::start(&team, OFFLINE).await;
     eventually("it is told", || async { count(&team, "SELECT COUNT(*) FROM outbox WHERE state = 'pending'").await == 0 }).await;
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert_eq!(answers(&team).await, ["4711"]);
     expect_one_end(&team).await;
+    assert_eq!(answers(&team).await, ["4711"]);
 }
 
 async fn killed_before_and_after_somebody_says_done(backing: Backing) {
@@ -186,7 +190,7 @@ async fn killed_before_and_after_somebody_says_done(backing: Backing) {
     let reminder = told_ann(&team).await.remove(0);
     forbid(&team, "before", "UPDATE OF status ON work_items", "NEW.status = 'done'").await;
     says(&team, ANN, json!({"content": "👍", "message_reference": {"message_id": reminder.raw["id"]}})).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    heard(&team).await;
     process.kill();
     allow(&team, "before").await;
     let process = TeamProcess::start(&team, &[]).await;
@@ -194,9 +198,8 @@ async fn killed_before_and_after_somebody_says_done(backing: Backing) {
     process.kill();
     let _process = TeamProcess::start(&team, &[]).await;
     press_as(&team, ANN, &reminder, "Done").await;
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert_eq!(answers(&team).await, ["done"]);
     expect_one_end(&team).await;
+    assert_eq!(answers(&team).await, ["done"]);
 }
 
 /// What Ann answered, as the item has it.
@@ -205,8 +208,10 @@ async fn answers(team: &TestTeam) -> Vec<String> {
     found.filter_map(|found| if let Evidence::Answer { text, .. } = found { Some(text) } else { None }).collect()
 }
 
-/// The item's end is told once, and nobody chats about the reply.
+/// The item's end is told once, and nobody chats about the reply. Waits a little longer for what comes twice.
 async fn expect_one_end(team: &TestTeam) {
+    eventually("its end is told", || async { team.answers(HERE).await.iter().any(|shown| shown.text.starts_with('✔')) }).await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
     let said: Vec<_> =
         team.answers(HERE).await.into_iter().map(|shown| shown.text).filter(|text| !text.starts_with("This was already")).collect();
     let ends = said.iter().filter(|text| text.starts_with('✔')).count();

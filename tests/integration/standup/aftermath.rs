@@ -26,7 +26,7 @@ pub(super) const SPEAKERS: [&str; 3] = ["vince", "eliza", "solus"];
 pub(super) const ATTEMPTS: u32 = 3;
 
 /// The time limit of a standup on a busy machine, including a process start.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A team of separate processes, with a repository and a scripted model.
 pub(super) async fn team(backing: Backing) -> TestTeam {
@@ -42,6 +42,16 @@ pub(super) fn set(team: &TestTeam, more: &str) {
     let schedule = if more.contains("[schedules.standup]") { "" } else { "[schedules.standup]\nenabled = false\n" };
     let order = json!(SPEAKERS);
     std::fs::write(team.path("teamroom.toml"), format!("{schedule}[standup]\norder = {order}\npause = \"0s\"\n{more}\n")).unwrap();
+}
+
+/// Waits until the model was asked for the second speaker.
+pub(super) async fn second_is_asked(team: &TestTeam) {
+    let started = Instant::now();
+    while team.model.count() < 2 {
+        let asked: Vec<String> = team.model.requests().iter().map(Asked::prompt).collect();
+        assert!(started.elapsed() < PATIENCE, "the second speaker's model was never asked, only {asked:#?}");
+        tokio::time::sleep(Duration::from_millis(15)).await;
+    }
 }
 
 /// The repository of the essential question.
@@ -173,15 +183,13 @@ impl Aftermath {
         for stored in &self.reports {
             assert_eq!(stored.report.revision as usize, done, "each standup of a day revises its report");
             let file = |extension: &str| team.config.data.join("reports").join(format!("{}.{extension}", stored.report.day));
-            let read = || serde_json::from_slice::<DayReport>(&std::fs::read(file("json")).unwrap()).unwrap();
+            let read = || std::fs::read(file("json")).ok().map(|bytes| serde_json::from_slice::<DayReport>(&bytes).unwrap());
             // The file is written shortly after the store.
-            for _ in 0..100 {
-                if read().revision == stored.report.revision {
-                    break;
-                }
-                std::thread::sleep(std::time::Duration::from_millis(50));
+            let started = Instant::now();
+            while read().is_none_or(|written| written.revision != stored.report.revision) && started.elapsed() < PATIENCE {
+                std::thread::sleep(Duration::from_millis(50));
             }
-            assert_eq!(read(), stored.report);
+            assert_eq!(read().as_ref(), Some(&stored.report));
             assert!(std::fs::read_to_string(file("md")).unwrap().contains("All is whole."));
         }
     }

@@ -6,7 +6,7 @@ use kernel::time::{Clock, SystemClock};
 use sandbox::{RestFault, Switch};
 use teamroom::features::meeting::model::{MeetingState, SeatState};
 
-use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, reports_asked, set, team};
+use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, reports_asked, second_is_asked, set, team};
 use super::cast::Part;
 use crate::support::command::press;
 use crate::support::database::{allow, count, forbid};
@@ -96,7 +96,7 @@ async fn killed_after_a_turn_was_begun(backing: Backing) {
     team.model.on(|asked| if asked.number == 1 { Script::Hang } else { answer(asked) });
     let process = TeamProcess::start(&team, &[]).await;
     team.say(CHANNEL, CALL).await;
-    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    second_is_asked(&team).await;
     process.kill();
     let _process = TeamProcess::start(&team, &[]).await;
     Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
@@ -110,7 +110,7 @@ async fn killed_before_a_turn_was_stored(backing: Backing) {
     let wall = Wall::raise(&team, begun).await;
     team.say(CHANNEL, CALL).await;
     wall.reached().await;
-    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    second_is_asked(&team).await;
     process.kill();
     wall.fall().await;
     let _process = TeamProcess::start(&team, &[]).await;
@@ -310,7 +310,7 @@ async fn a_wrap_up_of_before_the_crash_counts(backing: Backing) {
     team.model.on(|asked| if asked.number == 1 { Script::Hang } else { answer(asked) });
     let wall = Wall::raise(&team, "OLD.wrap").await;
     team.say(CHANNEL, CALL).await;
-    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    second_is_asked(&team).await;
     team.say(CHANNEL, "wrap up").await;
     wall.reached().await;
     process.kill();

@@ -59,8 +59,10 @@ async fn one_that_hangs_is_passed_over_and_what_it_had_said_is_kept(backing: Bac
     stage.team.say(CHANNEL, START).await;
     stage.speaking(ORACLE).await;
     stage.team.model.wait_for(3).await;
-    // All posts so far have arrived.
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    // All posts and words so far have arrived. In steps: a machine that pauses has time for them afterwards.
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     stage.stop_time();
     stage.jump(Duration::from_secs(90));
     stage.speaking(VINCE).await;

@@ -19,10 +19,11 @@ use teamroom::features::schedule::model::{FiringState, Job, MissedRuns, Timetabl
 use teamroom::store::Store;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::aftermath::{Aftermath, CALL, CHANNEL, SPEAKERS, answer, make_repository, open, reports_asked, set, team};
+use super::aftermath::{Aftermath, CALL, CHANNEL, SPEAKERS, answer, make_repository, open, reports_asked, second_is_asked, set, team};
 use super::crashes::Wall;
 use crate::schedule::{firings, post};
 use crate::standup::change;
@@ -60,8 +61,10 @@ async fn the_restart_of_a_scheduled_hour_does_not_repeat_the_standup(backing: Ba
     let store = open(&team).await;
 
     let wall = Wall::raise_before(&team, "INSERT ON firings", "NEW.job = 'standup'").await;
-    let process = TeamProcess::start(&team, &[]).await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    let log = team.path("team.log");
+    let process = TeamProcess::spawn_logging(&team, &log);
+    let stands = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("the schedule cannot be looked through"));
+    eventually("it stands before the wall", || async { stands() }).await;
     process.kill();
     wall.fall().await;
     assert!(store.list_firings(&job.name, 9).await.unwrap().is_empty() && store.list_meetings(9).await.unwrap().is_empty());
@@ -108,7 +111,7 @@ async fn one_who_stands_by_takes_over_in_the_middle_of_a_standup() {
     let serving = TeamProcess::start(&team, &[]).await;
     let _standby = TeamProcess::spawn(&team, &[]);
     team.say(CHANNEL, CALL).await;
-    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    second_is_asked(&team).await;
     serving.kill();
     Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
     assert_eq!(reports_asked(&team), SPEAKERS.len() + 1);
@@ -181,9 +184,10 @@ async fn a_clock_that_jumps_about_a_scheduled_standup_holds_it_once(backing: Bac
     let mut team =
         Wanted::on(backing).model(ProviderKind::OpenAi).clock(clock.clone()).configure(scheduled(at)).without_app().start().await;
     make_repository(&team);
-    // The second speaker is slow, so that the clock can jump during a turn.
-    team.model.on(|asked| match (asked.number, answer(asked)) {
-        (1, Script::Say(text)) => Script::SayAfter(Duration::from_millis(600), text),
+    // The second speaker waits, so that the clock can jump during a turn.
+    let (go_on, may) = watch::channel(false);
+    team.model.on(move |asked| match (asked.number, answer(asked)) {
+        (1, script @ Script::Say(_)) => script.when(&may),
         (_, script) => script,
     });
     team.start_app().await;
@@ -196,8 +200,12 @@ async fn a_clock_that_jumps_about_a_scheduled_standup_holds_it_once(backing: Bac
     eventually("it is under way", || async { team.model.count() == 2 }).await;
     let jumped_at = hand.now();
     clock.jump(-TimeDelta::hours(1));
-    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
-    assert!(hand.now() - jumped_at < TimeDelta::minutes(5), "it waited for the clock: {}", hand.now() - jumped_at);
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    go_on.send(true).expect("the model waits");
+    let left = Aftermath::wait(&team, 1).await;
+    left.expect_one_whole_standup(&team);
+    let took = left.meetings[0].ended_at.unwrap() - jumped_at;
+    assert!(took < TimeDelta::minutes(5), "it waited for the clock: {took}");
     until(&clock, at + TimeDelta::minutes(2)).await;
 
     // Three days ahead, to the evening, back again, and an hour back from there.
@@ -234,7 +242,7 @@ async fn two_processes_with_skewed_clocks_hold_a_scheduled_standup_once_though_o
     let standby = tokio::spawn(start_or_stand_by(setting(-TimeDelta::seconds(30))));
     let _running = run(&hand, open(&team).await);
 
-    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    second_is_asked(&team).await;
     assert!(hand.now() < at, "the clock that is ahead fires first");
     drop(serving);
     process.shutdown_background();
@@ -303,9 +311,10 @@ async fn a_standup_goes_on_when_the_database_was_away_for_half_a_minute() {
         return;
     }
     let team = team(Backing::Postgres).await;
-    team.model.on(|asked| match (asked.number, answer(asked)) {
+    let (go_on, may) = watch::channel(false);
+    team.model.on(move |asked| match (asked.number, answer(asked)) {
         // Written during the outage.
-        (1, Script::Say(text)) => Script::SayAfter(Duration::from_secs(3), text),
+        (1, script @ Script::Say(_)) => script.when(&may),
         (_, script) => script,
     });
     let url = team.config.database_url.expose_secret().to_owned();
@@ -314,8 +323,9 @@ async fn a_standup_goes_on_when_the_database_was_away_for_half_a_minute() {
     let through = url.replace(&server, &cable.address.to_string());
     let process = TeamProcess::start(&team, &[("DATABASE_URL", &through)]).await;
     team.say(CHANNEL, CALL).await;
-    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    second_is_asked(&team).await;
     cable.cut().await;
+    go_on.send(true).expect("the model waits");
     tokio::time::sleep(AWAY).await;
     let store = open(&team).await;
     let meeting = store.list_meetings(1).await.unwrap().remove(0);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use regex::Regex;
@@ -215,25 +216,32 @@ fn without_own_marks(text: &str, held: &Held) -> String {
     text
 }
 
+/// What has digits and is no number.
+const MARKS: [&str; 9] = [
+    r"\d{4}-\d{2}-\d{2}T?",
+    r"\d{1,2}:\d{2}(:\d{2})?(\.\d+)?",
+    r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2}( \d{4})?",
+    r"\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)( \d{4})?",
+    r"(https?://)?(127\.0\.0\.1|news\.example)[^\s,)>`]*",
+    // Durations in a trend.
+    r"\bin \d+(\.\d+)? h\b",
+    // Commit hashes and ids of items.
+    r"\b[0-9a-f]{7,40}\b",
+    r"#[0-9a-f]{6}\b",
+    r#""(color|type)":\d+"#,
+];
+
 /// The numbers in a text, without dates, times, addresses and hashes.
 fn numbers(text: &str) -> BTreeSet<String> {
-    let marks = [
-        r"\d{4}-\d{2}-\d{2}T?",
-        r"\d{1,2}:\d{2}(:\d{2})?(\.\d+)?",
-        r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2}( \d{4})?",
-        r"\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)( \d{4})?",
-        r"(https?://)?(127\.0\.0\.1|news\.example)[^\s,)>`]*",
-        // Durations in a trend.
-        r"\bin \d+(\.\d+)? h\b",
-        // Commit hashes and ids of items.
-        r"\b[0-9a-f]{7,40}\b",
-        r"#[0-9a-f]{6}\b",
-        r#""(color|type)":\d+"#,
-    ];
+    // Compiling takes a test far longer than using them.
+    static PATTERNS: LazyLock<(Vec<Regex>, Regex)> = LazyLock::new(|| {
+        let compile = |pattern: &str| Regex::new(pattern).expect("a pattern");
+        (MARKS.map(compile).to_vec(), compile(r"\d+(,\d{3})*(\.\d+)?"))
+    });
     let mut text = text.to_owned();
+    let (marks, number) = &*PATTERNS;
     for mark in marks {
-        text = Regex::new(mark).expect("a pattern").replace_all(&text, " ").into_owned();
+        text = mark.replace_all(&text, " ").into_owned();
     }
-    let number = Regex::new(r"\d+(,\d{3})*(\.\d+)?").expect("a pattern");
     number.find_iter(&text).map(|found| found.as_str().replace(',', "")).collect()
 }

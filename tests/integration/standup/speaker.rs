@@ -59,8 +59,8 @@ impl Stage {
     async fn new(model: Option<(&ScriptedModel, ProviderKind)>) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let mut config = config::load(Sources { dir: dir.path().into(), ..Sources::default() }).expect("the defaults are valid");
-        config.models.first_byte_timeout = Duration::from_millis(400);
-        config.models.idle_timeout = Duration::from_millis(400);
+        // Only silence in the middle of an answer is waited for.
+        config.models.idle_timeout = Duration::from_secs(3);
         if let Some((model, kind)) = model {
             use_model(&mut config, kind, model);
         }
@@ -279,7 +279,10 @@ async fn at_the_time_limit_a_partial_report_is_kept_and_paid_for() {
         let limit = CancellationToken::new();
         let reach_limit = async {
             model.wait_for(1).await;
-            tokio::time::sleep(Duration::from_millis(1500)).await;
+            // In steps: a machine that pauses has time for the words afterwards.
+            for _ in 0..30 {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
             limit.cancel();
         };
         let (said, ()) = tokio::join!(stage.report(&limit), reach_limit);

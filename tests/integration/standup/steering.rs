@@ -5,12 +5,14 @@ use std::time::Duration;
 use serde_json::json;
 use teamroom::features::meeting::model::MeetingState;
 use teamroom::features::meeting::model::SeatState::{Quiet, Skipped, Speaking};
+use tokio::sync::watch;
 
 use super::cast::Cast;
 use super::stage::{CHANNEL, START, Setting, Stage};
 use crate::standup::change;
+use crate::support::database::count;
 use crate::support::model::Script;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(
     wrapping_up_passes_over_who_has_not_spoken,
@@ -100,14 +102,18 @@ async fn a_standup_is_cancelled_without_a_report(backing: Backing) {
 
 async fn a_question_is_answered_between_two_reports(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;
+    let (go_on, may) = watch::channel(false);
     Cast::default()
-        .report("Oracle", Script::SayAfter(Duration::from_millis(1500), "Even odds.".into()))
+        .report("Oracle", Script::say("Even odds.").when(&may))
         .report("Sentinel", Script::say("Two commits."))
         .talk(Script::SayAfter(Duration::from_millis(2500), "It is $5 a day.".into()))
         .perform(&stage.team.model);
     stage.team.say(CHANNEL, START).await;
     stage.speaking(ORACLE).await;
-    stage.team.say(CHANNEL, "vince, what is our budget?").await;
+    let asked = stage.team.say(CHANNEL, "vince, what is our budget?").await;
+    let heard = format!("SELECT COUNT(*) FROM inbox WHERE id = 'discord:{asked}' AND complete");
+    eventually("the question is heard", || async { count(&stage.team, &heard).await == 1 }).await;
+    go_on.send(true).expect("the model waits");
     let held = stage.over().await;
     let said = stage.said().await;
     let at = |text: &str| said.iter().position(|shown| shown.text.contains(text)).unwrap_or_else(|| panic!("{text} in {said:#?}"));
@@ -132,8 +138,11 @@ async fn after_a_stop_a_standup_rests_until_somebody_speaks_to_an_agent(backing:
 
 /// Checks that nothing is posted although a minute passes.
 async fn assert_silent(stage: &Stage) {
+    eventually("it is halted", || async { stage.team.app().is_halted_in(&stage.team.channel_id(CHANNEL)) }).await;
     // Messages that were already on their way.
     tokio::time::sleep(Duration::from_millis(700)).await;
+    let unsent = "SELECT COUNT(*) FROM outbox WHERE state = 'pending'";
+    eventually("what was on its way is sent", || async { count(&stage.team, unsent).await == 0 }).await;
     let before = (stage.said().await.len(), stage.team.model.count());
     stage.jump(Duration::from_mins(2));
     tokio::time::sleep(Duration::from_millis(700)).await;

@@ -90,7 +90,7 @@ async fn an_operator_cancels_a_standup_and_nobody_else_does(backing: Backing) {
     let mut team = slow(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
     standup(&team, "start", &[]).await;
     wait_for_post(&team, "Order:").await;
-    assert_refused(&standup(&team, "cancel", &[]).await, "Only an operator may do that");
+    assert_refused(&standup(&team, "cancel", &[]).await, "Only operators can do that: ");
     team.stop_app().await;
     team.config.chat.operators = vec!["*".into()];
     team.start_app().await;

@@ -94,12 +94,12 @@ async fn an_ask_expires_once_and_has_one_job(home: &Home) {
 
 async fn a_deleted_message_leaves_no_question_and_no_answer(home: &Home) {
     let store = home.open().await;
-    store.claim(&message("m1", "ask vince about 4711", 0), at(0)).await.unwrap();
+    store.claim(&message("m1", "ask vince about zq4711", 0), at(0)).await.unwrap();
     let mut decision = Decision::one("kelly".into(), Reason::Question);
-    decision.ask = Some(AskRequest { askee: "vince".into(), question: "what about 4711?".into() });
-    decision.because = Some("it asks about 4711".into());
+    decision.ask = Some(AskRequest { askee: "vince".into(), question: "what about zq4711?".into() });
+    decision.because = Some("it asks about zq4711".into());
     let messages = ["m1".into()];
-    let asked = Ask { question: "what about 4711?".into(), ..ask("m1") };
+    let asked = Ask { question: "what about zq4711?".into(), ..ask("m1") };
     let decided = Decided {
         messages: &messages,
         decision: &decision,
@@ -110,11 +110,11 @@ async fn a_deleted_message_leaves_no_question_and_no_answer(home: &Home) {
         at: at(1),
     };
     assert!(store.decide(&decided).await.unwrap());
-    assert!(settle(&store, &asked, AskState::Answered, Some("4711 it is")).await);
+    assert!(settle(&store, &asked, AskState::Answered, Some("zq4711 it is")).await);
     store.record_deletion(&["m1".into()], at(10)).await.unwrap();
     let kept = store.find_ask(&asked.id).await.unwrap().unwrap();
     assert_eq!((kept.question.as_str(), kept.answer, kept.state), ("", None, AskState::Answered));
     let row = store.find_message(&"m1".into()).await.unwrap().unwrap();
-    assert!(!serde_json::to_string(&row.decision).unwrap().contains("4711"), "{row:?}");
+    assert!(!serde_json::to_string(&row.decision).unwrap().contains("zq4711"), "{row:?}");
     assert_eq!(row.decision.unwrap().responders, ["kelly".into()]);
 }

@@ -124,7 +124,17 @@ fn dollars_a_day(dollars: f64) -> Budgets {
 }
 
 fn unlimited() -> Budgets {
-    Budgets { day: None, day_tokens: None, persona_day: None, persona_day_tokens: None, item: None, item_tokens: None, meeting: None }
+    Budgets {
+        day: None,
+        day_tokens: None,
+        persona_day: None,
+        persona_day_tokens: None,
+        item: None,
+        item_tokens: None,
+        mission: None,
+        mission_tokens: None,
+        meeting: None,
+    }
 }
 
 fn refused(outcome: Result<Reserved, ReserveError>) -> Refused {

@@ -14,6 +14,7 @@ use kernel::chat::{ChatPlatform, SendError};
 use kernel::ids::{ChannelId, MessageId, OutboxId, PersonaSlug};
 use kernel::time::{Clock, ManualClock};
 use teamroom::store::Store;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -30,6 +31,7 @@ on_both!(
     a_failed_row_is_sent_when_its_wait_is_over,
     a_row_of_which_nobody_told_is_found_in_the_end,
     a_row_that_lacks_a_permission_outlives_its_process,
+    a_permission_that_comes_back_during_an_attempt_counts,
 );
 
 /// How long the platform knows a nonce.
@@ -42,6 +44,8 @@ struct Wall {
     is_away: AtomicBool,
     denies: AtomicBool,
     denials: AtomicUsize,
+    /// A denial is said when this is open.
+    gate: Semaphore,
 }
 
 impl Wall {
@@ -58,6 +62,7 @@ impl ChatPlatform for Wall {
         }
         if self.denies.load(Ordering::Relaxed) {
             self.denials.fetch_add(1, Ordering::Relaxed);
+            drop(self.gate.acquire().await.unwrap());
             return Err(SendError::Denied { needs: "chalk".into() });
         }
         let now = self.clock.now();
@@ -118,6 +123,7 @@ impl Stage {
             is_away: is_away.into(),
             denies: false.into(),
             denials: 0.into(),
+            gate: Semaphore::new(1),
         });
         Self { store, wall, clock, row }
     }
@@ -234,13 +240,24 @@ async fn a_row_that_lacks_a_permission_outlives_its_process(home: &Home) {
     let relay = stage.start(&stop);
     relay.permissions_changed();
     // Still denied.
-    eventually("it is held again", || async {
-        let row = stage.store.list_held(10).await.unwrap().0;
-        row.len() == 1 && stage.wall.denials.load(Ordering::Relaxed) == 2
-    })
-    .await;
+    eventually("it is held again", || async { stage.wall.denials.load(Ordering::Relaxed) == 2 && held().await == 1 }).await;
     stage.wall.denies.store(false, Ordering::Relaxed);
     relay.permissions_changed();
     eventually("it is posted", || async { stage.count_posts() == 1 && held().await == 0 }).await;
+    stop.cancel();
+}
+
+async fn a_permission_that_comes_back_during_an_attempt_counts(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    stage.wall.denies.store(true, Ordering::Relaxed);
+    let closed = stage.wall.gate.acquire().await.unwrap();
+    let stop = CancellationToken::new();
+    let relay = stage.start(&stop);
+    eventually("it is tried", || async { stage.wall.denials.load(Ordering::Relaxed) == 1 }).await;
+    stage.wall.denies.store(false, Ordering::Relaxed);
+    relay.permissions_changed();
+    drop(closed);
+    // No time passes, so that the next look by itself is never due.
+    eventually("it is posted", || async { stage.count_posts() == 1 }).await;
     stop.cancel();
 }

@@ -38,7 +38,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with messages or meetings. Only the summary may scan them.
-const GROWING: [&str; 32] = [
+const GROWING: [&str; 34] = [
     "inbox",
     "outbox",
     "turns",
@@ -71,6 +71,8 @@ const GROWING: [&str; 32] = [
     "checkin_replies",
     "chat_approvals",
     "annotations",
+    "missions",
+    "budget_groups",
 ];
 
 /// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas

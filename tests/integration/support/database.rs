@@ -14,22 +14,52 @@ pub(crate) fn file(team: &TestTeam) -> Option<&str> {
     team.config.database_url.expose_secret().strip_prefix("sqlite:")
 }
 
+/// A connection of a test to its team's database. Kept, because tests ask again and again until something is there.
+pub(crate) enum Connected {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+impl Connected {
+    async fn open(team: &TestTeam) -> Self {
+        let url = team.config.database_url.expose_secret();
+        if is_sqlite(team) {
+            Self::Sqlite(SqliteConnection::connect(url).await.unwrap())
+        } else {
+            Self::Postgres(PgConnection::connect(url).await.unwrap())
+        }
+    }
+
+    async fn count(&mut self, sql: &str) -> sqlx::Result<i64> {
+        let query = sqlx::query_scalar(AssertSqlSafe(sql.to_owned()));
+        match self {
+            Self::Sqlite(connection) => query.fetch_one(connection).await,
+            Self::Postgres(connection) => sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(connection).await,
+        }
+    }
+}
+
 pub(crate) async fn execute(team: &TestTeam, sql: &str) {
-    let (url, sql) = (team.config.database_url.expose_secret(), AssertSqlSafe(sql.to_owned()));
-    if is_sqlite(team) {
-        SqliteConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
-    } else {
-        PgConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
+    let sql = AssertSqlSafe(sql.to_owned());
+    match Connected::open(team).await {
+        Connected::Sqlite(mut connection) => drop(connection.execute(sql).await.unwrap()),
+        Connected::Postgres(mut connection) => drop(connection.execute(sql).await.unwrap()),
     }
 }
 
 pub(crate) async fn count(team: &TestTeam, sql: &str) -> i64 {
-    let (url, query) = (team.config.database_url.expose_secret(), AssertSqlSafe(sql.to_owned()));
-    if is_sqlite(team) {
-        sqlx::query_scalar(query).fetch_one(&mut SqliteConnection::connect(url).await.unwrap()).await.unwrap()
-    } else {
-        sqlx::query_scalar(query).fetch_one(&mut PgConnection::connect(url).await.unwrap()).await.unwrap()
+    let mut kept = team.connected.lock().await;
+    // Taken out meanwhile: a connection whose query was given up or failed is not used again.
+    if let Some(mut connection) = kept.take()
+        && let Ok(count) = connection.count(sql).await
+    {
+        *kept = Some(connection);
+        return count;
     }
+    let mut connection = Connected::open(team).await;
+    let count = connection.count(sql).await.unwrap();
+    *kept = Some(connection);
+    count
 }
 
 /// Blocks changes that match `when`, a condition on `OLD` and `NEW`.

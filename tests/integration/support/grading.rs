@@ -16,14 +16,29 @@ pub(crate) fn all_met(asked: &Asked) -> Value {
 /// All criteria are met, shown by these words.
 pub(crate) fn all_shown_by(asked: &Asked, shown_by: &str) -> Value {
     let grade = |number: usize| json!({"criterion": number, "met": true, "shown_by": shown_by, "missing": ""});
-    json!({"grades": (1..=count_criteria(asked)).map(grade).collect::<Vec<_>>()})
+    with_scores(asked, [3, 4, 4, 3], json!({"grades": (1..=count_criteria(asked)).map(grade).collect::<Vec<_>>()}))
+}
+
+/// Whether an author judges its own work.
+pub(crate) fn is_critique(asked: &Asked) -> bool {
+    asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("actionability"))
+}
+
+/// Adds depth, accuracy, actionability and completeness where they are asked for.
+pub(crate) fn with_scores(asked: &Asked, scores: [u8; 4], mut verdict: Value) -> Value {
+    if is_critique(asked) {
+        for (name, score) in ["depth", "accuracy", "actionability", "completeness"].into_iter().zip(scores) {
+            verdict[name] = json!({"score": score, "why": format!("The {name} of the second part.")});
+        }
+    }
+    verdict
 }
 
 /// The first criterion is not met.
 pub(crate) fn not_met(asked: &Asked, missing: &str) -> Value {
     let grade =
         |number: usize| json!({"criterion": number, "met": number > 1, "shown_by": "", "missing": if number == 1 { missing } else { "" }});
-    json!({"grades": (1..=count_criteria(asked)).map(grade).collect::<Vec<_>>()})
+    with_scores(asked, [3, 4, 4, 3], json!({"grades": (1..=count_criteria(asked)).map(grade).collect::<Vec<_>>()}))
 }
 
 fn count_criteria(asked: &Asked) -> usize {

@@ -20,7 +20,10 @@ pub(crate) fn check_requests(journal: &[Exchange]) -> Option<usize> {
         let reference = format!("https://discord/api.json#/paths/{escaped}/{method}/requestBody/content/application~1json/schema");
         let schema = json!({ "$ref": reference });
         let validator = jsonschema::options().with_registry(&registry).build(&schema).expect("the schema compiles");
-        let complaints: Vec<String> = validator.iter_errors(&exchange.request).map(|error| explain(&error)).collect();
+        // "All parameters to this endpoint are optional", says the reference, and clients leave the name out.
+        let is_known = |complaint: &String| path == "/users/@me" && complaint.contains("\"username\" is a required property");
+        let complaints = validator.iter_errors(&exchange.request).map(|error| explain(&error));
+        let complaints: Vec<String> = complaints.filter(|complaint| !is_known(complaint)).collect();
         assert!(complaints.is_empty(), "{method} {path}: {complaints:?}\n    in {}", exchange.request);
         checked += 1;
     }

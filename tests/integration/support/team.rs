@@ -15,15 +15,14 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use teamroom::app::{App, Setting};
 use teamroom::config::Config;
-use teamroom::features::chat::store::InboxRow;
 use teamroom::features::schedule::model::JobAction;
-use teamroom::store::Store;
 
+use super::database::{Connected, count};
 use super::migrated;
 use super::model::ScriptedModel;
 
 /// The time limit for expected events. Generous, because machines are shared; a passing test never waits this long.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The store of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +146,8 @@ impl Wanted {
         let roster = roster(&self.extra, &self.cast);
         let mut options = Options::new(dir.path().join("sandbox"));
         options.rate_limits = RateLimits::Off;
+        // Otherwise each start would draw a picture for every persona.
+        options.have_pictures = true;
         options.bots = roster
             .personas()
             .iter()
@@ -169,6 +170,8 @@ impl Wanted {
         let mut config =
             teamroom::config::load(Sources { dir: dir.path().to_owned(), ..Sources::default() }).expect("the defaults are valid");
         config.chat.coalesce = Duration::ZERO;
+        // On a busy machine an answer may take longer than the usual eight seconds.
+        config.chat.still_thinking_after = Duration::from_hours(1);
         config.chat.operators = vec!["*".into()];
         config.server.listen = None;
         // It would begin in any test that runs at nine o'clock, or moves its clock past it.
@@ -203,6 +206,7 @@ impl Wanted {
             clock: self.clock,
             http,
             last_sent: Mutex::default(),
+            connected: tokio::sync::Mutex::default(),
             dir,
         };
         if self.app {
@@ -256,6 +260,7 @@ pub(crate) struct TestTeam {
     http: reqwest::Client,
     /// What the first person posted last.
     last_sent: Mutex<Option<MessageId>>,
+    pub(super) connected: tokio::sync::Mutex<Option<Connected>>,
     pub(crate) dir: tempfile::TempDir,
 }
 
@@ -322,6 +327,17 @@ impl TestTeam {
 
     /// A REST request by another person than the first.
     pub(crate) async fn call_as(&self, person: usize, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
+        self.try_call_as(person, method, path, body).await.unwrap_or_else(|refused| panic!("{refused}"))
+    }
+
+    /// The same, or why the sandbox refuses it.
+    pub(crate) async fn try_call_as(
+        &self,
+        person: usize,
+        method: reqwest::Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> Result<Value, String> {
         let person = &self.sandbox().people()[person];
         let mut request =
             self.http.request(method, format!("{}/api/v10{path}", self.sandbox().api_url())).header("authorization", &person.token);
@@ -331,8 +347,10 @@ impl TestTeam {
         let response = request.send().await.expect("the sandbox answers");
         let status = response.status();
         let text = response.text().await.expect("a body");
-        assert!(status.is_success(), "{path}: {status} {text}");
-        if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("JSON") }
+        if !status.is_success() {
+            return Err(format!("{path}: {status} {text}"));
+        }
+        Ok(if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("JSON") })
     }
 
     /// A person posts. Returns the message's id.
@@ -444,6 +462,7 @@ impl TestTeam {
     pub(crate) async fn wait_for_answers(&self, channel: &str, count: usize) -> Vec<Shown> {
         let started = Instant::now();
         loop {
+            let looked = Instant::now();
             let answers = self.answers(channel).await;
             if answers.len() >= count {
                 self.settle().await;
@@ -452,7 +471,7 @@ impl TestTeam {
                 return answers;
             }
             assert!(started.elapsed() < PATIENCE, "{} of {count} answers in {channel}: {answers:#?}", answers.len());
-            tokio::time::sleep(Duration::from_millis(15)).await;
+            pause(looked).await;
         }
     }
 
@@ -474,26 +493,20 @@ impl TestTeam {
     pub(crate) async fn settle(&self) {
         let last = self.last_sent.lock().expect("no test panics here").take();
         if let Some(last) = last {
-            self.wait_until_known(&last, |_| true).await;
+            self.wait_until_known(&last, "TRUE").await;
         }
-        let started = Instant::now();
-        while !self.app().is_idle().await.expect("the store answers") {
-            assert!(started.elapsed() < PATIENCE, "the team does not come to rest");
-            tokio::time::sleep(Duration::from_millis(15)).await;
-        }
+        eventually("the team comes to rest", || async { self.app().is_idle().await.expect("the store answers") }).await;
     }
 
     /// A person deletes a message. Returns when the team knows.
     pub(crate) async fn delete(&self, channel: &str, message: &str) {
         self.call(reqwest::Method::DELETE, &format!("/channels/{}/messages/{message}", self.channel(channel)), None).await;
-        self.wait_until_known(&MessageId::on("discord", message), |row| row.deleted_at.is_some()).await;
+        self.wait_until_known(&MessageId::on("discord", message), "deleted_at IS NOT NULL").await;
     }
 
-    async fn wait_until_known(&self, message: &MessageId, holds: impl Fn(&InboxRow) -> bool) {
-        let store = Store::open_shared(&self.config.database_url, self.clock.now()).await.expect("the store opens");
-        let is_known = async || store.find_message(message).await.expect("the store answers").is_some_and(|row| holds(&row));
-        eventually("the team knows it", is_known).await;
-        store.close().await;
+    async fn wait_until_known(&self, message: &MessageId, when: &str) {
+        let sql = format!("SELECT COUNT(*) FROM inbox WHERE id = '{message}' AND {when}");
+        eventually("the team knows it", || async { count(self, &sql).await == 1 }).await;
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -503,9 +516,16 @@ impl TestTeam {
 
 /// Waits for a condition. `what` describes it in the failure.
 pub(crate) async fn eventually<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
-    let started = Instant::now();
+    let (started, mut looked) = (Instant::now(), Instant::now());
     while !holds().await {
         assert!(started.elapsed() < PATIENCE, "it never came true: {what}");
-        tokio::time::sleep(Duration::from_millis(15)).await;
+        pause(looked).await;
+        looked = Instant::now();
     }
+}
+
+/// The pause before the next look. Longer if the last one took long, so that the machine works on what is waited for.
+pub(crate) async fn pause(looked: Instant) {
+    let pause = (looked.elapsed() * 4).clamp(Duration::from_millis(15), Duration::from_millis(300));
+    tokio::time::sleep(pause).await;
 }

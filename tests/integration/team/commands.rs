@@ -1,10 +1,13 @@
 //! Slash commands.
 
+use kernel::chat::message::{Author, AuthorKind, Channel, Place};
 use kernel::llm::budget::Budgets;
 use kernel::llm::settings::{ModelPrice, ProviderKind};
 use kernel::money::Money;
+use kernel::people::Seen;
 use serde_json::{Value, json};
 use teamroom::config::Config;
+use teamroom::store::Store;
 
 use crate::support::command::{self, is_ephemeral, text};
 use crate::support::model::Script;
@@ -15,6 +18,7 @@ on_both_stores!(
     team_and_status_and_costs_and_help_answer_only_the_caller,
     halt_silences_the_team_until_resume,
     a_stranger_may_read_but_not_change,
+    a_refusal_says_who_may_by_name,
     a_paused_persona_does_not_answer,
     an_operator_raises_the_budget_of_the_day,
     the_limit_that_was_reached_is_the_one_that_is_raised,
@@ -70,6 +74,20 @@ async fn a_stranger_may_read_but_not_change(backing: Backing) {
     team.say("ops", "kelly, hello").await;
     team.wait_for_answers("ops", 1).await;
     assert!(text(&invoke(&team, "status", json!([])).await).contains("Kelly"));
+}
+
+async fn a_refusal_says_who_may_by_name(backing: Backing) {
+    let listed = |config: &mut Config| config.chat.operators = ["discord:5", "discord:6", "discord:77"].map(str::to_owned).into();
+    let team = Wanted::on(backing).configure(listed).start().await;
+    let store = Store::open_shared(&team.config.database_url, team.clock.now()).await.expect("the store opens");
+    let channel = Channel { id: "discord:1".into(), name: "general".into(), place: Place::Server, private: false };
+    for (id, name) in [("discord:5", "Ann"), ("discord:6", "Ben *the* Boss")] {
+        let author = Author { id: id.into(), name: name.into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() };
+        store.database().record_seen(&Seen { author: &author, channel: &channel, at: team.clock.now() }).await.expect("stored");
+    }
+    let refused = invoke(&team, "halt", json!([])).await;
+    assert_eq!(text(&refused), r"Only operators can do that: Ann, Ben \*the\* Boss or 77.");
+    assert!(is_ephemeral(&refused), "{refused}");
 }
 
 async fn a_paused_persona_does_not_answer(backing: Backing) {

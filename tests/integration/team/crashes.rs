@@ -80,7 +80,8 @@ async fn killed_after_the_claim(backing: Backing) {
     // A long wait for further messages keeps the message in the state `claimed`.
     let process = TeamProcess::start(&team, &[("TEAMROOM_CHAT_COALESCE_MS", "10000")]).await;
     team.say("general", "vince, report two").await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    let is_claimed = || async { database::count(&team, "SELECT COUNT(*) FROM inbox WHERE decided_at IS NULL").await == 1 };
+    eventually("it is claimed", is_claimed).await;
     process.kill();
     assert!(team.model.count() == 0);
     let _process = TeamProcess::start(&team, &[]).await;
@@ -139,6 +140,7 @@ async fn killed_after_an_ask_expired(backing: Backing) {
     team.say("general", "ask vince what he thinks about the harbour").await;
     let expired = "Vince has not answered in 1 s. If an answer still comes, I pass it on.";
     eventually("it expired", || async { said(&team).await == [expired] }).await;
+    eventually("vince was asked", || async { team.model.count() == 1 }).await;
     process.kill();
     team.model.on(|_| Script::say("it silts up"));
     let _process = TeamProcess::start(&team, &[]).await;
@@ -182,8 +184,8 @@ async fn killed_with_a_stored_answer(backing: Backing) {
     let process = TeamProcess::start(&team, &[]).await;
     break_posts(&team, RestFault::Status(503));
     team.say("general", "vince, report four").await;
-    eventually("the model was asked", || async { team.model.count() == 1 }).await;
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    let is_stored = || async { database::count(&team, "SELECT COUNT(*) FROM outbox WHERE message LIKE '%answer to four%'").await == 1 };
+    eventually("the answer is stored", is_stored).await;
     process.kill();
     team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
     let _process = TeamProcess::start(&team, &[]).await;

@@ -170,6 +170,7 @@ async fn a_listed_foreign_bot_is_held_by_the_guard(backing: Backing) {
         team.say_as_bot("general", &stranger.token, &text).await;
         tokio::time::sleep(Duration::from_millis(150)).await;
     }
+    eventually("it is answered", || async { team.answers("general").await.iter().any(|answer| answer.author == "Vince") }).await;
     team.settle().await;
     let answers = team.answers("general").await.into_iter().filter(|answer| answer.author == "Vince").count();
     assert!((1..=2).contains(&answers), "{answers} answers to a bot");

@@ -2,6 +2,7 @@
 
 mod act_crashes;
 mod acts;
+mod avatars;
 mod bad_input;
 mod changes;
 mod claims;
@@ -15,6 +16,7 @@ mod kills;
 mod load;
 mod loops;
 mod models;
+mod permissions;
 mod places;
 mod processes;
 mod reconnects;

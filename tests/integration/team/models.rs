@@ -20,15 +20,16 @@ on_both_stores!(
 );
 
 async fn with(backing: Backing, kind: ProviderKind) -> TestTeam {
-    Wanted::on(backing)
-        .model(kind)
-        .configure(|config| {
-            config.models.first_byte_timeout = Duration::from_millis(400);
-            config.models.idle_timeout = Duration::from_millis(400);
-            config.models.total_timeout = Duration::from_millis(1500);
-        })
-        .start()
-        .await
+    Wanted::on(backing).model(kind).start().await
+}
+
+/// A team that does not wait long for its model.
+async fn hasty(backing: Backing, kind: ProviderKind) -> TestTeam {
+    let wanted = Wanted::on(backing).model(kind).configure(|config| {
+        config.models.first_byte_timeout = Duration::from_secs(2);
+        config.models.total_timeout = Duration::from_secs(5);
+    });
+    wanted.start().await
 }
 
 async fn a_model_answers_over_both_protocols(backing: Backing) {
@@ -53,7 +54,7 @@ async fn a_failing_model_never_shows_in_the_chat(backing: Backing) {
             Script::Empty,
             Script::ErrorAfter200 { kind: "overloaded_error".into(), message: "overloaded".into() },
         ] {
-            let team = with(backing, kind).await;
+            let team = if matches!(script, Script::Hang) { hasty(backing, kind).await } else { with(backing, kind).await };
             let named = format!("{script:?}");
             team.model.on(move |_| script.clone());
             team.say("general", "vince, are you there?").await;

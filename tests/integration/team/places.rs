@@ -9,6 +9,7 @@ use sandbox::{RestFault, Switch};
 use serde_json::Value;
 use teamroom::store::Store;
 
+use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
@@ -172,7 +173,7 @@ async fn post_and_kill(team: &TestTeam, report: &OutboundMessage) {
     leave(team, &[report]).await;
     let process = TeamProcess::start(team, &[]).await;
     eventually("it was posted", || async { !general(team).await.is_empty() }).await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    eventually("it is stored as sent", || async { count(team, "SELECT COUNT(*) FROM outbox WHERE state = 'pending'").await == 0 }).await;
     process.kill();
 }
 

@@ -79,7 +79,7 @@ async fn late_answers_of_a_killed_process_are_delivered_by_the_other_one() {
     let (go_on, may) = watch::channel(false);
     team.model.on(move |asked| {
         let room = ROOMS.into_iter().find(|room| asked.prompt().contains(&format!("think about {room}?"))).unwrap_or("nothing");
-        Script::SayWhen(may.clone(), format!("late-{room}"))
+        Script::say(format!("late-{room}")).when(&may)
     });
     for room in ROOMS {
         team.say(room, &format!("ask vince what he thinks about {room}")).await;

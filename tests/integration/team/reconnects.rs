@@ -6,6 +6,8 @@ use sandbox::{Cut, Exchange, RestFault, Switch};
 
 use crate::support::team::{Backing, TestTeam, Wanted, eventually};
 
+const CHANNELS: [&str; 3] = ["general", "ops", "daily-standup"];
+
 /// Those who log in while the channels are being read.
 const OTHERS: [&str; 5] = ["vince", "eliza", "echo", "oracle", "solus"];
 
@@ -13,17 +15,17 @@ const OTHERS: [&str; 5] = ["vince", "eliza", "echo", "oracle", "solus"];
 async fn what_was_missed_is_read_once_for_all_who_reconnect_meanwhile() {
     let wanted = Wanted::on(Backing::Sqlite).sandbox(|options| {
         options.journal = true;
-        options.channels = ["general", "ops", "daily-standup"].map(str::to_owned).to_vec();
+        options.channels = CHANNELS.map(str::to_owned).to_vec();
     });
     let team = wanted.start().await;
-    for channel in ["general", "ops", "daily-standup"] {
+    for channel in CHANNELS {
         team.say(channel, "just so that there is something to read").await;
     }
     team.settle().await;
     let per_backfill = {
         let before = reads(&team);
         end_session(&team, "kelly");
-        eventually("it is read", || async { reads(&team) > before }).await;
+        eventually("all channels are read", || async { reads(&team) >= before + CHANNELS.len() }).await;
         rest(&team).await;
         reads(&team) - before
     };
@@ -56,7 +58,7 @@ async fn rest(team: &TestTeam) {
     let mut before = usize::MAX;
     while before != reads(team) {
         before = reads(team);
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        tokio::time::sleep(Duration::from_millis(1500)).await;
     }
 }
 

@@ -18,7 +18,12 @@ on_both_stores!(
 
 async fn a_slow_answer_is_announced_once_after_eight_seconds(backing: Backing) {
     let clock = ManualClock::new(SystemClock.now());
-    let team = Wanted::on(backing).model(ProviderKind::OpenAi).clock(clock.clone()).start().await;
+    let team = Wanted::on(backing)
+        .model(ProviderKind::OpenAi)
+        .clock(clock.clone())
+        .configure(|config| config.chat.still_thinking_after = Duration::from_secs(8))
+        .start()
+        .await;
     team.model.on(|_| Script::Hang);
     team.say("general", "vince, think hard").await;
     eventually("the model was asked", || async { team.model.count() == 1 }).await;
@@ -27,11 +32,15 @@ async fn a_slow_answer_is_announced_once_after_eight_seconds(backing: Backing) {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     assert!(team.answers("general").await.is_empty(), "seven seconds are not long");
-    for _ in 0..200 {
+    eventually("it was said", || async {
+        clock.advance(Duration::from_millis(50));
+        !team.answers("general").await.is_empty()
+    })
+    .await;
+    for _ in 0..100 {
         clock.advance(Duration::from_millis(100));
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    eventually("it was said", || async { !team.answers("general").await.is_empty() }).await;
     let said = team.answers("general").await;
     assert!(said.len() == 1 && said[0].text.contains("still on it"), "{said:?}");
 }

@@ -114,7 +114,7 @@ async fn killed_between_a_late_answer_and_its_post(backing: Backing) {
     let team = quiet(backing).await;
     set(&team, "[chat]\nask_timeout = \"1s\"\n");
     let (go_on, may) = watch::channel(false);
-    team.model.on(move |_| Script::SayWhen(may.clone(), "it silts up".into()));
+    team.model.on(move |_| Script::say("it silts up").when(&may));
     let process = TeamProcess::start(&team, &[]).await;
     team.say("general", "ask vince what he thinks about the harbour").await;
     let expired = "Vince has not answered in 1 s. If an answer still comes, I pass it on.";

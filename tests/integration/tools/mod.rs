@@ -1,5 +1,6 @@
 //! Tools, called like in a run.
 
+mod joins;
 mod local;
 mod local_command;
 mod local_disk;

@@ -37,7 +37,7 @@ impl Place {
     }
 
     async fn open(&self) -> Worktree {
-        self.repositories.open(&self.settings, &item(), "a1b2c3").await.unwrap()
+        self.repositories.open(&self.settings, &item(), "a1b2c3", &[]).await.unwrap()
     }
 
     fn tree(&self) -> std::path::PathBuf {

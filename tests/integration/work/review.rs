@@ -1,5 +1,6 @@
 //! The choice of the reviewer, and invalid verdicts.
 
+use kernel::agent::RunError;
 use kernel::llm::budget::Budgets;
 use kernel::money::Money;
 use serde_json::{Value, json};
@@ -122,11 +123,12 @@ async fn nothing_is_accepted_because_there_was_no_verdict() {
 }
 
 #[tokio::test]
-async fn without_a_model_or_money_a_person_judges() {
+async fn without_a_model_a_person_judges_and_without_money_nobody_does() {
     let (made, model) = (Made::new().await, ScriptedModel::start().await);
     assert_eq!(made.judge(&made.stage.reviewer(None, Budgets::default())).await.unwrap(), None);
     let broke = Budgets { day: Some(Money(0)), day_tokens: Some(1), ..Budgets::default() };
-    assert_eq!(made.judge(&made.stage.reviewer(Some(&model), broke)).await.unwrap(), None);
+    let refused = made.judge(&made.stage.reviewer(Some(&model), broke)).await.unwrap_err();
+    assert!(matches!(refused.downcast_ref(), Some(RunError::OutOfBudget(_))), "{refused:#}");
     assert_eq!(model.count(), 0, "nobody was asked");
 }
 

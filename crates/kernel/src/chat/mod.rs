@@ -101,6 +101,11 @@ pub trait ChatPlatform: Send + Sync + 'static {
         None
     }
 
+    /// The name of a role on the team's servers.
+    fn find_role(&self, _id: &str) -> Option<String> {
+        None
+    }
+
     /// The person who may change everything where the team works.
     fn owner(&self) -> Option<UserId> {
         None

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 
 pub use arguments::{Arguments, parse_date, parse_duration};
 pub use call::{Caller, CommandCall, CommandReply, CommandRequest, Invoked, KANBAN_PAGE};
-pub use registry::{Authorize, Group, Registry, Suggestion};
+pub use registry::{Authorize, Authorizer, Group, Registry, Suggestion, permit_all};
 pub use render::{render_list, render_table};
 pub use services::{Late, Services};
 pub use spec::{ArgumentKind, ArgumentSpec, Audience, Choice, CommandSpec, Right, Surface};

@@ -1,4 +1,5 @@
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
@@ -53,6 +54,16 @@ impl<'r> Section<'r> {
         let mut path = self.path_of(name);
         path.push(entry.to_owned());
         Section { reader: self.reader, path, free: true }
+    }
+
+    /// Reads another file beside `teamroom.toml` as part of the table `name`, and returns its whole path. Its errors are recorded.
+    pub fn include(&mut self, name: &str, file: &Path, required: bool) -> PathBuf {
+        let (path, table) = (self.reader.document.dir.join(file), self.path_of(name));
+        if !self.reader.describing {
+            let errors = self.reader.document.include(&path, required, &table);
+            self.reader.errors.extend(errors);
+        }
+        path
     }
 
     /// The value of a key, or its default.
@@ -131,7 +142,7 @@ impl<'r> Section<'r> {
         let path = self.path_of(key);
         let found = self.reader.find(&path, self.variable_of(&path).as_deref());
         let document = &self.reader.document;
-        let place = || document.tables.get(&self.path).map_or_else(|| document.name.clone(), |line| document.place(*line));
+        let place = || document.tables.get(&self.path).map_or_else(|| document.name().to_owned(), |line| document.place(*line));
         let (place, key) = found.map_or_else(|| (place(), path.join(".")), |found| (found.place, found.key));
         self.reader.errors.push(ConfigError { place, key, problem: problem.into() });
     }

@@ -1,6 +1,5 @@
 //! The lock of the one process that serves from a database.
 
-use std::fs::File;
 use std::future::Future;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::db::bounded;
 use crate::db::postgres::{Address, unlock};
+use crate::db::sqlite::FileLock;
 
 /// The interval for checking the session with the lock, and for retrying after the session broke.
 const WATCH: Duration = Duration::from_secs(2);
@@ -17,7 +17,7 @@ const WATCH: Duration = Duration::from_secs(2);
 /// The lock of the serving process. Released on drop.
 pub enum Leadership {
     /// The operating system keeps the lock while the file is open. It cannot be lost.
-    File(File),
+    File(FileLock),
     /// The lock belongs to a database session, which can break.
     Session(Session),
 }
@@ -67,11 +67,7 @@ impl Leadership {
     /// Releases the lock now.
     pub async fn release(&self) {
         match self {
-            Self::File(file) => {
-                if let Err(error) = file.unlock() {
-                    tracing::warn!(%error, "cannot release the database lock; it ends with the process");
-                }
-            }
+            Self::File(lock) => lock.release(),
             Self::Session(session) => {
                 session.stop.cancel();
                 // The monitor closes the channel when it ends.

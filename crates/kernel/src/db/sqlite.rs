@@ -137,7 +137,7 @@ impl Address {
     /// system releases it when the process ends.
     ///
     /// The inner error says who holds it.
-    pub(super) fn lock(&self, who: &str) -> Result<Result<File, String>> {
+    pub(super) fn lock(&self, who: &str) -> Result<Result<FileLock, String>> {
         let mut path = self.path.clone().into_os_string();
         path.push(".lock");
         let refused = |error: std::io::Error| self.not_writable(&error.to_string());
@@ -145,7 +145,7 @@ impl Address {
         match file.try_lock() {
             Ok(()) => {
                 file.set_len(0).and_then(|()| file.write_all(who.as_bytes())).map_err(refused)?;
-                Ok(Ok(file))
+                Ok(Ok(FileLock(file)))
             }
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
@@ -168,6 +168,24 @@ impl Address {
 
     fn not_writable(&self, reason: &str) -> StoreError {
         StoreError::NotWritable { place: self.place(), reason: reason.to_owned() }
+    }
+}
+
+/// A locked file.
+pub struct FileLock(File);
+
+impl FileLock {
+    pub(super) fn release(&self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "cannot release the database lock; it ends with the process");
+        }
+    }
+}
+
+impl Drop for FileLock {
+    /// Closing the file is not enough: a process that is just being started still has it, until it is another program.
+    fn drop(&mut self) {
+        self.release();
     }
 }
 

@@ -65,6 +65,8 @@ struct FrontMatter {
     #[serde(default)]
     color: Option<String>,
     #[serde(default)]
+    avatar: Option<String>,
+    #[serde(default)]
     tier: Tier,
     #[serde(default)]
     coordinator: bool,
@@ -89,11 +91,30 @@ struct Standup {
     duty: Option<StandupDuty>,
 }
 
-/// Parses a persona file named `slug`.
+/// A picture file that a persona file names with `avatar:`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NamedPicture {
+    /// Relative to the persona file.
+    pub(super) path: String,
+    line: usize,
+}
+
+impl NamedPicture {
+    pub(super) fn fault(&self, problem: &str) -> PersonaFileError {
+        malformed(self.line, format!("avatar: {problem}"))
+    }
+}
+
+/// Parses a persona file named `slug`, without its picture.
 ///
 /// # Errors
 /// The first problem, with its line.
 pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
+    Ok(parse_with_picture(slug, bytes)?.0)
+}
+
+/// Parses a persona file named `slug`. Also returns which picture to read.
+pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, Option<NamedPicture>), PersonaFileError> {
     if slug.is_empty() || !slug.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
         return Err(PersonaFileError::Slug);
     }
@@ -112,8 +133,10 @@ pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
     if !(1..=MAX_CAP).contains(&cap) {
         return Err(check.refuse("standup", format!("the cap is {cap}. It must be from 1 to {MAX_CAP} characters")));
     }
-    Ok(Persona {
+    let picture = matter.avatar.map(|path| NamedPicture { path, line: check.line_of("avatar") });
+    let persona = Persona {
         slug: PersonaSlug::new(slug),
+        avatar: None,
         color: matter.color.map_or_else(|| Ok(default_color(slug)), |color| check.color(&color))?,
         feeds: check.feeds(matter.feeds)?,
         name: matter.name,
@@ -127,7 +150,8 @@ pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
         standup: StandupRole { role: report_on, cap, duty: matter.standup.duty },
         voice: matter.voice,
         prompt: prompt.to_owned(),
-    })
+    };
+    Ok((persona, picture))
 }
 
 /// Always the same for a slug.
@@ -197,9 +221,12 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn refuse(&self, key: &str, problem: impl Into<String>) -> PersonaFileError {
+        malformed(self.line_of(key), format!("{key}: {}", problem.into()))
+    }
+
+    fn line_of(&self, key: &str) -> usize {
         let is_key = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
-        let line = self.front.lines().position(is_key).map_or(1, |index| index + 1);
-        malformed(line, format!("{key}: {}", problem.into()))
+        self.front.lines().position(is_key).map_or(1, |index| index + 1)
     }
 
     /// A name is used inside sentences, so it must be one word without another meaning.

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::persona::file::{MAX_BYTES, PersonaFileError};
+use crate::persona::file::{MAX_BYTES, NamedPicture, PersonaFileError};
+use crate::persona::picture::{self, Picture};
 use crate::persona::roster::{Roster, RosterError};
 use crate::persona::{Persona, file};
 
@@ -23,6 +24,8 @@ pub struct Loaded {
     pub roster: Result<Roster, NoRoster>,
     /// Files that are not used, and why.
     pub refused: Vec<(PathBuf, PersonaFileError)>,
+    /// Files that are used without their picture, and why.
+    pub without_picture: Vec<(PathBuf, PersonaFileError)>,
 }
 
 /// Why the valid files do not form a team.
@@ -41,10 +44,14 @@ fn render_refused(refused: &[String]) -> String {
 /// Loads `dir/*.md`, or the built-in team if the folder does not exist. Invalid files are skipped.
 pub fn load(dir: &Path) -> Loaded {
     let mut refused = Vec::new();
+    let mut without_picture = Vec::new();
     let mut personas = Vec::new();
     for (path, persona) in read_folder(dir) {
         match persona {
-            Ok(persona) => personas.push((path, persona)),
+            Ok((persona, fault)) => {
+                without_picture.extend(fault.map(|fault| (path.clone(), fault)));
+                personas.push((path, persona));
+            }
             Err(error) => refused.push((path, error)),
         }
     }
@@ -56,7 +63,7 @@ pub fn load(dir: &Path) -> Loaded {
         let refused = refused.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();
         NoRoster { reason, refused }
     });
-    Loaded { roster, refused }
+    Loaded { roster, refused, without_picture }
 }
 
 /// Skips a persona whose name is taken, so that a copied file does not stop the team.
@@ -75,7 +82,9 @@ fn make_roster(mut personas: Vec<(PathBuf, Persona)>, refused: &mut Vec<(PathBuf
     }
 }
 
-type ReadPersona = (PathBuf, Result<Persona, PersonaFileError>);
+/// A persona, and why it has not the picture that its file names.
+type WithFault = (Persona, Option<PersonaFileError>);
+type ReadPersona = (PathBuf, Result<WithFault, PersonaFileError>);
 
 fn read_folder(dir: &Path) -> Vec<ReadPersona> {
     let entries = match std::fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
@@ -89,7 +98,8 @@ fn read_folder(dir: &Path) -> Vec<ReadPersona> {
 }
 
 fn read_built_in() -> Vec<ReadPersona> {
-    BUILT_IN.iter().map(|(name, text)| (PathBuf::from(name), file::parse(name.trim_end_matches(".md"), text.as_bytes()))).collect()
+    let read = |name: &str, text: &str| Ok((file::parse(name.trim_end_matches(".md"), text.as_bytes())?, None));
+    BUILT_IN.iter().map(|(name, text)| (PathBuf::from(name), read(name, text))).collect()
 }
 
 /// Skips a README and editors' backup files.
@@ -98,12 +108,32 @@ fn is_persona_file(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "md") && !name.starts_with(['.', '#']) && name != "README.md" && !path.is_dir()
 }
 
-fn read_file(path: &Path) -> Result<Persona, PersonaFileError> {
-    let mut bytes = Vec::new();
-    // Reading one byte more than allowed detects a file that is too large.
-    File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+fn read_file(path: &Path) -> Result<WithFault, PersonaFileError> {
+    let bytes = read_at_most(path, MAX_BYTES)?;
     let slug = path.file_stem().unwrap_or_default().to_string_lossy();
-    file::parse(&slug, &bytes)
+    let (persona, named) = file::parse_with_picture(&slug, &bytes)?;
+    Ok(match named.map(|named| read_picture(path, &named)).transpose() {
+        Ok(avatar) => (Persona { avatar, ..persona }, None),
+        Err(fault) => (persona, Some(fault)),
+    })
+}
+
+fn read_picture(persona: &Path, named: &NamedPicture) -> Result<Picture, PersonaFileError> {
+    let path = persona.parent().unwrap_or(Path::new("")).join(&named.path);
+    let bytes = read_at_most(&path, picture::MAX_BYTES).map_err(|error| named.fault(&format!("{} cannot be read: {error}", named.path)))?;
+    if bytes.len() > picture::MAX_BYTES {
+        let most = picture::MAX_BYTES / 1024;
+        return Err(named.fault(&format!("{} is larger than {most} KiB. Make the picture smaller", named.path)));
+    }
+    let not_a_picture = || named.fault(&format!("{} is not a picture. Give a PNG, JPEG, GIF or WebP file", named.path));
+    Picture::recognise(bytes.into()).ok_or_else(not_a_picture)
+}
+
+/// Reads one byte more than `limit` of a file that is larger.
+fn read_at_most(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -172,6 +202,31 @@ mod tests {
 
         fs::write(dir.path().join("c.md"), persona("Cid", "coordinator: true")).expect("written");
         assert!(load(dir.path()).roster.expect_err("no roster").to_string().starts_with("a and c are both coordinator"));
+    }
+
+    #[test]
+    fn a_persona_has_the_picture_that_its_file_names_or_the_reason_why_not() {
+        let png = b"\x89PNG\r\n\x1a\n".to_vec();
+        let large = [png.clone(), vec![0; picture::MAX_BYTES]].concat();
+        let named = |name, avatar: &str| persona(name, &format!("avatar: {avatar}"));
+        let dir = folder(&[
+            ("ann.md", persona("Ann", "coordinator: true\navatar: faces/ann.png")),
+            ("ben.md", named("Ben", "missing.png")),
+            ("cid.md", named("Cid", "large.png")),
+            ("dan.md", named("Dan", "dan.md")),
+        ]);
+        fs::create_dir(dir.path().join("faces")).expect("a folder");
+        fs::write(dir.path().join("faces/ann.png"), &png).expect("written");
+        fs::write(dir.path().join("large.png"), large).expect("written");
+        let loaded = load(dir.path());
+        assert!(loaded.refused.is_empty(), "{:?}", loaded.refused);
+        let roster = loaded.roster.expect("a roster");
+        let pictures: Vec<_> = roster.personas().iter().map(|persona| persona.avatar.as_ref().map(|avatar| avatar.media_type)).collect();
+        assert_eq!(pictures, [Some("image/png"), None, None, None]);
+        let told: Vec<String> = loaded.without_picture.iter().map(|(_, fault)| fault.to_string()).collect();
+        assert!(told[0].starts_with("line 6: avatar: missing.png cannot be read: "), "{told:?}");
+        assert_eq!(told[1], "line 6: avatar: large.png is larger than 256 KiB. Make the picture smaller");
+        assert_eq!(told[2], "line 6: avatar: dan.md is not a picture. Give a PNG, JPEG, GIF or WebP file");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod file;
 pub mod load;
 mod model;
+pub mod picture;
 pub mod roster;
 
 pub use model::*;

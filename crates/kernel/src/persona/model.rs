@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::PersonaSlug;
+use crate::persona::picture::Picture;
 
 /// A persona of the team. Parsed by `persona::file` from `personas/<slug>.md`.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Persona {
     pub expertise: Vec<String>,
     /// Colour of its name and avatar, `0xRRGGBB`.
     pub color: u32,
+    /// Its own picture. None: one is generated.
+    pub avatar: Option<Picture>,
     pub tier: Tier,
     /// The coordinator answers messages for which nobody else is responsible. The roster has exactly one.
     pub coordinator: bool,

@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::OnceLock;
 
 use tokio::process::Command;
 
+use crate::program::find_program;
 use crate::repository::RepositoryError;
 use crate::text::without_invisible;
 
@@ -20,9 +22,15 @@ pub(crate) const ALONE: [&str; 7] = [
     "maintenance.auto=false",
 ];
 
+/// The keys of settings that name programs, each for some files.
+const PROGRAMS: &str = r"^(filter\.|merge\..*\.driver$)";
+
+/// What git does by itself where no merge driver is set. Without a program a driver would silently drop one side.
+const MERGE_DRIVER: &str = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B";
+
 /// A command without this process's environment, which contains tokens.
 pub(crate) fn command() -> Command {
-    let mut command = Command::new("git");
+    let mut command = Command::new(program());
     command.env_clear().envs([
         ("LC_ALL", "C"),
         ("GIT_TERMINAL_PROMPT", "0"),
@@ -40,6 +48,15 @@ pub(crate) fn command() -> Command {
     command
 }
 
+/// Git with its path. A name that is looked up in a changed environment would be started by `fork`, which copies the page tables of this process.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let search = std::env::var_os("PATH").unwrap_or_default();
+        find_program("git", &search).unwrap_or_else(|| "git".into())
+    })
+}
+
 /// Where git works.
 #[derive(Debug, Clone)]
 pub(super) struct Git {
@@ -47,12 +64,16 @@ pub(super) struct Git {
     /// Replaces the index of the worktree.
     index: Option<PathBuf>,
     author: Option<(String, String)>,
+    /// Seconds since 1970. None: now.
+    date: Option<i64>,
+    /// The commit whose `.gitattributes` count, in place of those that are checked out.
+    attributes: Option<String>,
 }
 
 impl Git {
     /// In the repository that contains a folder.
     pub(super) fn of(repository: &Path) -> Self {
-        Self { place: vec!["-C".into(), repository.into()], index: None, author: None }
+        Self::at(vec!["-C".into(), repository.into()])
     }
 
     /// In a worktree. Both folders are given, so that git never looks for a repository around it.
@@ -60,7 +81,11 @@ impl Git {
         let (mut dir, mut work) = (OsString::from("--git-dir="), OsString::from("--work-tree="));
         dir.push(git_dir);
         work.push(tree);
-        Self { place: vec!["-C".into(), tree.into(), dir, work], index: None, author: None }
+        Self::at(vec!["-C".into(), tree.into(), dir, work])
+    }
+
+    fn at(place: Vec<OsString>) -> Self {
+        Self { place, index: None, author: None, date: None, attributes: None }
     }
 
     pub(super) fn with_index(&self, index: &Path) -> Self {
@@ -69,6 +94,15 @@ impl Git {
 
     pub(super) fn by(&self, name: &str, email: String) -> Self {
         Self { author: Some((name.to_owned(), email)), ..self.clone() }
+    }
+
+    /// Commits have this date, so that the same commit has the same id whenever it is made.
+    pub(super) fn dated(&self, seconds: i64) -> Self {
+        Self { date: Some(seconds), ..self.clone() }
+    }
+
+    pub(super) fn with_attributes_of(&self, commit: &str) -> Self {
+        Self { attributes: Some(commit.to_owned()), ..self.clone() }
     }
 
     /// The output as text.
@@ -91,15 +125,17 @@ impl Git {
         }
     }
 
-    async fn output(&self, arguments: &[&str]) -> Result<Output, RepositoryError> {
-        let filters = self.raw(&["config", "--null", "--name-only", "--get-regexp", r"^filter\."], &[]).await?;
+    /// How git ended and what it said, for commands whose exit code says more than yes or no.
+    pub(super) async fn output(&self, arguments: &[&str]) -> Result<Output, RepositoryError> {
+        let programs = self.raw(&["config", "--null", "--name-only", "--get-regexp", PROGRAMS], &[]).await?;
         let keys: Vec<String> =
-            String::from_utf8_lossy(&filters.stdout).split('\0').filter(|key| !key.is_empty()).map(str::to_owned).collect();
+            String::from_utf8_lossy(&programs.stdout).split('\0').filter(|key| !key.is_empty()).map(str::to_owned).collect();
         self.raw(arguments, &keys).await
     }
 
-    /// `filters`: the keys of filters, whose programs are not run. Then files are stored and checked out as they are.
-    async fn raw(&self, arguments: &[&str], filters: &[String]) -> Result<Output, RepositoryError> {
+    /// `programs`: the keys of filters and merge drivers, whose programs are not run. Then files are stored and checked out as they are, and merged
+    /// as text.
+    async fn raw(&self, arguments: &[&str], programs: &[String]) -> Result<Output, RepositoryError> {
         let mut command = command();
         command.args(&self.place).arg("--no-pager").args(ALONE.iter().flat_map(|setting| ["-c", setting])).args(arguments);
         if let Some(index) = &self.index {
@@ -110,16 +146,26 @@ impl Git {
                 command.env(format!("GIT_{who}_NAME"), name).env(format!("GIT_{who}_EMAIL"), email);
             }
         }
-        command.env("GIT_CONFIG_COUNT", filters.len().to_string());
-        for (number, key) in filters.iter().enumerate() {
-            let value = if key.ends_with(".required") { "false" } else { "" };
+        if let Some(date) = self.date {
+            command.envs(["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"].map(|name| (name, format!("@{date} +0000"))));
+        }
+        if let Some(commit) = &self.attributes {
+            command.env("GIT_ATTR_SOURCE", commit);
+        }
+        command.env("GIT_CONFIG_COUNT", programs.len().to_string());
+        for (number, key) in programs.iter().enumerate() {
+            let value = match key {
+                key if key.starts_with("merge.") => MERGE_DRIVER,
+                key if key.ends_with(".required") => "false",
+                _ => "",
+            };
             command.env(format!("GIT_CONFIG_KEY_{number}"), key).env(format!("GIT_CONFIG_VALUE_{number}"), value);
         }
         command.output().await.map_err(|error| RepositoryError(format!("cannot run git ({error}). Is it installed?")))
     }
 }
 
-fn refused(output: &Output) -> RepositoryError {
+pub(super) fn refused(output: &Output) -> RepositoryError {
     let said = without_invisible(&String::from_utf8_lossy(&output.stderr));
     let line = said.lines().find(|line| line.starts_with("fatal") || line.starts_with("error")).or(said.lines().next());
     RepositoryError(line.map_or_else(|| "git failed without a message".to_owned(), |line| format!("git said: {line}")))

@@ -1,14 +1,18 @@
 //! Work in a person's repository: a worktree for each item, on a branch of its own.
 //!
 //! The checked-out branch and the working copy are never touched. `git` runs git and nothing else, `worktree` makes, commits and removes worktrees,
-//! `tests` runs the test command on copies, `protected` says which
-//! files are tests, and `inline` which part of a file.
+//! `join` joins the branches that an item builds on, `marks` finds the conflicts that are left, `change` says what a branch changes, `tests` runs the
+//! test command on copies, `protected` says which files are tests, and `inline` which part of a file.
 //!
-//! A worktree has a folder with a record, which is written first: repository, branch and base. Whatever step a process dies at, the next one takes
-//! the worktree up from the record, or makes it again. Removing it removes the record last.
+//! A worktree has a folder with a record, which is written first: repository, branch, base, and where the work starts if that is not the base. Whatever
+//! step a process dies at, the next one takes the worktree up from the record, or makes it again. A join that was not recorded is made again, with the
+//! same id, because its date is that of what it joins. Removing a worktree removes the record last.
 
+mod change;
 mod git;
 mod inline;
+mod join;
+mod marks;
 mod protected;
 mod tests;
 mod worktree;
@@ -16,11 +20,15 @@ mod worktree;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio::sync::Mutex;
+
 use crate::config::Section;
 
+pub use change::Change;
 pub(crate) use git::{ALONE, command};
+pub use join::{Conflict, Needed};
 pub use tests::{TestRun, Version};
-pub use worktree::{Change, Worktree};
+pub use worktree::Worktree;
 
 /// `[repositories.NAME]`: a repository that items of kind `build` work in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,13 +73,15 @@ pub struct RepositoryError(pub String);
 pub struct Repositories {
     known: Arc<[RepositorySettings]>,
     root: PathBuf,
+    /// Worktrees are made and removed one after the other: git fails when it reads one that is half there.
+    making: Arc<Mutex<()>>,
 }
 
 impl Repositories {
     /// `root`: the folder for worktrees, created with the first.
     pub fn new(known: Vec<RepositorySettings>, root: &Path) -> Self {
         // Git takes relative paths from the repository.
-        Self { known: known.into(), root: std::path::absolute(root).unwrap_or_else(|_| root.to_owned()) }
+        Self { known: known.into(), root: std::path::absolute(root).unwrap_or_else(|_| root.to_owned()), making: Arc::default() }
     }
 
     pub fn find(&self, name: &str) -> Option<&RepositorySettings> {

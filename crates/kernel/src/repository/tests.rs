@@ -14,12 +14,14 @@ use crate::tools::command::{CommandError, CommandResult, run_confined};
 /// Which files the tests run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// Before the work.
+    /// Before the work: with that of the items that it builds on.
     Base,
     /// As they are, committed or not.
     Current,
-    /// The commit, with all tests and what decides how they run as they were before.
+    /// The commit, with all tests and what decides how they run as they were before. Those in which a conflict was resolved are left to a reviewer.
     WithTestsOfBase,
+    /// The commit, with those tests as they were before that the items changed on which it builds.
+    WithTestsOfOthers,
 }
 
 /// How the test command ended.
@@ -42,16 +44,23 @@ impl Worktree {
     async fn export(&self, version: Version, copy: &Copy) -> Result<(), RepositoryError> {
         let git = self.git().with_index(&copy.index);
         match version {
-            Version::Base => git.text(&["read-tree", self.base()]).await.map(drop)?,
+            Version::Base => git.text(&["read-tree", self.start()]).await.map(drop)?,
             Version::Current => {
                 git.text(&["read-tree", "HEAD"]).await?;
                 git.text(&["add", "--all", "."]).await?;
             }
-            Version::WithTestsOfBase => {
+            Version::WithTestsOfBase | Version::WithTestsOfOthers => {
                 git.text(&["read-tree", "HEAD"]).await?;
-                for (how, path) in self.list_changed("HEAD").await? {
+                let mut changed = self.list_changed("HEAD").await?;
+                if version == Version::WithTestsOfOthers {
+                    let theirs = self.list_changed_by_others().await?;
+                    changed.retain(|(_, path)| theirs.contains(path));
+                }
+                for (how, path) in changed {
                     if is_protected(&path, &self.settings) {
-                        self.put_back(&git, &how, &path).await?;
+                        if !self.has_conflict(&path) {
+                            self.put_back(&git, &how, &path).await?;
+                        }
                     } else if let Some(text) = self.find_changed_inline_tests(&how, &path, "HEAD").await? {
                         copy.put(&git, &path, &text).await?;
                     }
@@ -67,7 +76,7 @@ impl Worktree {
             return git.text(&["update-index", "--force-remove", "--", path]).await.map(drop);
         }
         // `100644 blob <hash>\t<path>`
-        let entry = git.text(&["ls-tree", self.base(), "--", path]).await?;
+        let entry = git.text(&["ls-tree", self.start(), "--", path]).await?;
         let mut words = entry.split_whitespace();
         let (Some(mode), Some(_), Some(hash)) = (words.next(), words.next(), words.next()) else {
             return Err(RepositoryError(format!("{path} was not found in the version before")));

@@ -1,12 +1,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::WorkItemId;
 use crate::repository::git::Git;
-use crate::repository::inline::with_tests_of;
-use crate::repository::protected::is_protected;
+use crate::repository::join::{Conflict, Ground, Needed, Start, find_start};
 use crate::repository::{Repositories, RepositoryError, RepositorySettings};
 use crate::tools::workspace::Workspace;
 
@@ -15,16 +15,29 @@ const RECORD: &str = "record.json";
 /// Exists once the tree is complete.
 const READY: &str = "ready";
 
-/// The largest patch.
-const MOST_PATCH: usize = 1024 * 1024;
+/// The pause before a worktree is tried again.
+const AGAIN: Duration = Duration::from_millis(200);
 
 /// Written before anything else, so that a later run knows what belongs to the item.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Record {
     repository: PathBuf,
     branch: String,
-    /// The commit that the work starts from.
+    /// The newest commit that HEAD has, too. The patch is made against it.
     base: String,
+    /// None: the base.
+    #[serde(default)]
+    start: Option<Start>,
+}
+
+impl Record {
+    /// Whether a branch with this tip has nothing of its own. A join of several branches is something.
+    fn is_untouched(&self, tip: &str) -> bool {
+        match &self.start {
+            None => tip == self.base,
+            Some(start) => tip == start.commit && !start.is_join,
+        }
+    }
 }
 
 /// The worktree of an item, on a branch of its own.
@@ -38,24 +51,18 @@ pub struct Worktree {
     home: PathBuf,
 }
 
-/// What a branch changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    pub branch: String,
-    pub base: String,
-    pub commit: String,
-    /// `git diff --stat`.
-    pub diffstat: String,
-    /// Tests, and what decides how they run: changed, added or deleted.
-    pub tests: Vec<String>,
-}
-
 impl Repositories {
-    /// Opens the worktree of an item, or makes it from the repository's HEAD. Only the job that runs the item may call it.
+    /// Opens the worktree of an item, or makes it from the repository's HEAD and what the item needs. Only the job that runs the item may call it.
     ///
     /// # Errors
-    /// The repository or the disk.
-    pub async fn open(&self, settings: &RepositorySettings, item: &WorkItemId, short: &str) -> Result<Worktree, RepositoryError> {
+    /// The repository or the disk. A branch that the item needs is gone.
+    pub async fn open(
+        &self,
+        settings: &RepositorySettings,
+        item: &WorkItemId,
+        short: &str,
+        needs: &[Needed],
+    ) -> Result<Worktree, RepositoryError> {
         let (home, branch) = (self.root.join(item.as_str()), format!("teamroom/{short}"));
         let repository = Git::of(&settings.path);
         let common = find_common_dir(&repository).await?;
@@ -64,7 +71,9 @@ impl Repositories {
         let record = if let Some(record) = known {
             record
         } else {
-            let record = Record { repository: path, base: find_base(&repository, &branch).await?, branch };
+            std::fs::create_dir_all(&home).map_err(|error| not_written(&home, &error))?;
+            // Away from people's files, because git puts files for merge drivers where it runs.
+            let record = begin(&repository, &Git::in_worktree(&common, &home), (path, branch), needs).await?;
             write_record(&home, &record)?;
             record
         };
@@ -72,7 +81,13 @@ impl Repositories {
         let worktree = Worktree { settings: settings.clone(), record, git_dir, tree, home };
         worktree.unlock(&common);
         if !worktree.is_complete() {
-            worktree.make(&repository).await?;
+            let _alone = self.making.lock().await;
+            if let Err(error) = worktree.make(&repository).await {
+                // A person, or another process, may be making one.
+                tracing::info!(%item, %error, "a worktree was not made, once more");
+                tokio::time::sleep(AGAIN).await;
+                worktree.make(&repository).await?;
+            }
         }
         Ok(worktree)
     }
@@ -90,6 +105,7 @@ impl Repositories {
     pub async fn remove(&self, item: &WorkItemId, keep: bool) -> Result<(), RepositoryError> {
         let home = self.root.join(item.as_str());
         let gone = |error: io::Error| not_written(&home, &error);
+        let _alone = self.making.lock().await;
         if let Some(record) = read_record(&home)? {
             let repository = Git::of(&record.repository);
             remove_folder(&home.join(item.as_str())).map_err(gone)?;
@@ -100,7 +116,7 @@ impl Repositories {
             }
             let tip = repository.text(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{}", record.branch)]).await;
             if let (Ok(_), Ok(tip)) = (common, tip)
-                && (!keep || tip.trim() == record.base)
+                && (!keep || record.is_untouched(tip.trim()))
                 && let Err(error) = repository.text(&["branch", "--quiet", "-D", &record.branch]).await
             {
                 tracing::warn!(%item, branch = record.branch, %error, "a branch that nobody needs was not deleted");
@@ -123,8 +139,32 @@ impl Worktree {
         &self.record.branch
     }
 
+    /// Whether it begins with what other items did.
+    pub fn builds_on_others(&self) -> bool {
+        self.record.start.is_some()
+    }
+
+    /// The files that git could not join before the work began.
+    pub fn conflicts(&self) -> &[Conflict] {
+        self.record.start.as_ref().map_or(&[], |start| &start.conflicts)
+    }
+
+    pub(super) fn has_conflict(&self, path: &str) -> bool {
+        self.conflicts().iter().any(|conflict| conflict.path == path)
+    }
+
     pub(super) fn base(&self) -> &str {
         &self.record.base
+    }
+
+    /// What the work is compared with: the base, or all that the item builds on.
+    pub(super) fn start(&self) -> &str {
+        self.record.start.as_ref().map_or(&self.record.base, |start| &start.commit)
+    }
+
+    /// It joins several branches, which is a change already.
+    pub(super) fn is_join(&self) -> bool {
+        self.record.start.as_ref().is_some_and(|start| start.is_join)
     }
 
     /// The folder for copies that tests run in.
@@ -161,15 +201,6 @@ impl Worktree {
         }
     }
 
-    /// Whether it differs from the commit that it started from.
-    ///
-    /// # Errors
-    /// The repository.
-    pub async fn has_changes(&self) -> Result<bool, RepositoryError> {
-        let status = self.git().text(&["status", "--porcelain", "--untracked-files=normal"]).await?;
-        Ok(!status.trim().is_empty() || !self.git().holds(&["diff", "--quiet", "--no-ext-diff", &self.record.base, "HEAD"]).await?)
-    }
-
     /// Commits everything, if there is something. Idempotent.
     ///
     /// # Errors
@@ -182,68 +213,6 @@ impl Worktree {
             git.text(&["commit", "--quiet", "--no-verify", &format!("--message={message}")]).await?;
         }
         Ok(())
-    }
-
-    /// What the branch changes. None if nothing.
-    ///
-    /// # Errors
-    /// The repository.
-    pub async fn change(&self) -> Result<Option<Change>, RepositoryError> {
-        let (git, base) = (self.git(), self.record.base.as_str());
-        let commit = git.text(&["rev-parse", "--verify", "HEAD^{commit}"]).await?.trim().to_owned();
-        let diffstat = git.text(&["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--stat=72", base, &commit]).await?;
-        if diffstat.trim().is_empty() {
-            return Ok(None);
-        }
-        let changed = self.list_changed(&commit).await?;
-        let mut tests = Vec::new();
-        for (how, path) in changed {
-            if is_protected(&path, &self.settings) {
-                tests.push(format!("{path} ({})", describe(&how)));
-            } else if self.find_changed_inline_tests(&how, &path, &commit).await?.is_some() {
-                tests.push(format!("{path} (tests in it changed)"));
-            }
-        }
-        Ok(Some(Change {
-            branch: self.record.branch.clone(),
-            base: base.to_owned(),
-            commit,
-            diffstat: diffstat.trim_end().to_owned(),
-            tests,
-        }))
-    }
-
-    /// The changed paths with git's letter.
-    pub(super) async fn list_changed(&self, commit: &str) -> Result<Vec<(String, String)>, RepositoryError> {
-        let listed = self.git().text(&["diff", "--no-ext-diff", "--no-renames", "--name-status", "-z", &self.record.base, commit]).await?;
-        let parts: Vec<&str> = listed.split('\0').collect();
-        Ok(parts.chunks_exact(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned())).collect())
-    }
-
-    /// A changed file of Rust with the tests in it as they were before. None if they are the same.
-    pub(super) async fn find_changed_inline_tests(&self, how: &str, path: &str, commit: &str) -> Result<Option<String>, RepositoryError> {
-        if how != "M" || Path::new(path).extension().is_none_or(|extension| extension != "rs") {
-            return Ok(None);
-        }
-        let at = async |commit: &str| self.git().text(&["cat-file", "blob", &format!("{commit}:{path}")]).await;
-        Ok(with_tests_of(&at(&self.record.base).await?, &at(commit).await?))
-    }
-
-    /// The commits as a file for `git am`.
-    ///
-    /// # Errors
-    /// The repository, or the patch is too large.
-    pub async fn patch(&self) -> Result<Vec<u8>, RepositoryError> {
-        let range = format!("{}..HEAD", self.record.base);
-        let format = ["format-patch", "--stdout", "--binary", "--no-signature", "--no-ext-diff", "--no-textconv", "--no-color", &range];
-        let patch = self.git().bytes(&format).await?;
-        if patch.len() > MOST_PATCH {
-            return Err(RepositoryError(format!(
-                "the change is too large: its patch has {} bytes, and may have {MOST_PATCH}",
-                patch.len()
-            )));
-        }
-        Ok(patch)
     }
 
     /// Locks of git that a killed process left. Nobody else works in this worktree.
@@ -265,11 +234,14 @@ impl Worktree {
         remove_folder(&self.tree).map_err(failed)?;
         remove_folder(&self.git_dir).map_err(failed)?;
         let tree = self.tree.display().to_string();
-        let Record { branch, base, .. } = &self.record;
-        if repository.holds(&["show-ref", "--verify", "--quiet", &format!("refs/heads/{branch}")]).await? {
+        let Record { branch, base, start, .. } = &self.record;
+        let tip = start.as_ref().map_or(base, |start| &start.tip);
+        let reference = format!("refs/heads/{branch}");
+        let exists = repository.holds(&["show-ref", "--verify", "--quiet", &reference]).await?;
+        if exists && !repository.holds(&["merge-base", "--is-ancestor", &reference, tip]).await? {
             repository.text(&["worktree", "add", "--quiet", &tree, branch]).await?;
         } else {
-            repository.text(&["worktree", "add", "--quiet", "--no-track", "-b", branch, &tree, base]).await?;
+            repository.text(&["worktree", "add", "--quiet", "--no-track", "-B", branch, &tree, tip]).await?;
         }
         std::fs::write(self.home.join(READY), "").map_err(failed)
     }
@@ -286,12 +258,24 @@ fn git_dir_of(common: &Path, item: &WorkItemId) -> PathBuf {
     common.join("worktrees").join(item.as_str())
 }
 
-/// The start of a branch: where it left HEAD if it exists, or else HEAD.
-async fn find_base(repository: &Git, branch: &str) -> Result<String, RepositoryError> {
+/// Where the work on a branch begins. `joiner`: git at a place where it may leave files.
+async fn begin(repository: &Git, joiner: &Git, (path, branch): (PathBuf, String), needs: &[Needed]) -> Result<Record, RepositoryError> {
     let head = repository.text(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).await;
     let head = head.map_err(|error| RepositoryError(format!("the repository has no commit to start from ({error})")))?;
-    let base = repository.text(&["merge-base", head.trim(), &format!("refs/heads/{branch}")]).await;
-    Ok(base.unwrap_or(head).trim().to_owned())
+    let reference = format!("refs/heads/{branch}");
+    // Where the branch left HEAD if it exists, or else HEAD.
+    let origin = repository.text(&["merge-base", head.trim(), &reference]).await.unwrap_or_else(|_| head.clone());
+    let tip = repository.text(&["rev-parse", "--verify", "--quiet", &reference]).await.ok();
+    let ground = Ground { head: head.trim(), origin: origin.trim(), tip: tip.as_deref().map(str::trim) };
+    let start = find_start(joiner, &ground, needs).await?;
+    let base = match &start {
+        None => origin,
+        Some(start) => repository
+            .text(&["merge-base", head.trim(), &start.commit])
+            .await
+            .map_err(|_| RepositoryError("what the item builds on has no commit in common with HEAD".to_owned()))?,
+    };
+    Ok(Record { repository: path, branch, base: base.trim().to_owned(), start })
 }
 
 fn read_record(home: &Path) -> Result<Option<Record>, RepositoryError> {
@@ -321,12 +305,4 @@ pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
 
 pub(super) fn not_written(path: &Path, error: &io::Error) -> RepositoryError {
     RepositoryError(format!("cannot use {}: {error}", path.display()))
-}
-
-fn describe(letter: &str) -> &'static str {
-    match letter {
-        "A" => "added",
-        "D" => "deleted",
-        _ => "changed",
-    }
 }

@@ -26,6 +26,7 @@ pub fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
         role: role.into(),
         expertise: vec![format!("{role} questions")],
         color: 0,
+        avatar: None,
         tier: Tier::T1,
         coordinator: name == "Kelly",
         tools: Vec::new(),

@@ -30,6 +30,7 @@ pub fn persona(slug: &str, name: &str, alias: &str) -> Persona {
         role: "test".to_owned(),
         expertise: Vec::new(),
         color: 0,
+        avatar: None,
         tier: Tier::T1,
         coordinator: slug == "kelly",
         tools: Vec::new(),

@@ -1,4 +1,4 @@
-//! Things that the sandbox's guild does not have, such as emojis, bans and events.
+//! Things that the sandbox's guild does not have, such as emojis of its own, bans and events.
 //!
 //! Clients ask for them at login or in usual use. Discord's answer for a guild without them is an empty list, an unknown
 //! id, or a missing permission: bots of the sandbox cannot moderate.
@@ -104,9 +104,7 @@ pub(super) fn channel(call: &RequestContext, method: &Method, channel: Snowflake
 /// The routes of an application beside its commands.
 pub(super) fn application(method: &Method, path: &[&str]) -> ApiResult {
     match (method.as_str(), path) {
-        ("GET", ["emojis"]) => ok(json!({ "items": [] })),
         ("GET", ["entitlements" | "skus"] | ["role-connections", "metadata"]) => ok(json!([])),
-        ("GET", ["emojis", _]) => Err(unknown(10014, "Emoji")),
         ("GET", ["entitlements", _]) => Err(unknown(10029, "entitlement")),
         _ => Err(ApiError::no_route()),
     }

@@ -6,6 +6,7 @@
 mod absent;
 mod body;
 mod channels;
+mod emojis;
 mod errors;
 mod form;
 mod guilds;

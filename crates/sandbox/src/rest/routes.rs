@@ -6,7 +6,7 @@ use super::channels::{self, threads, webhooks};
 use super::errors::ApiError;
 use super::interactions::{self, callbacks, registration as commands};
 use super::messages::{self, pins, reactions};
-use super::{ApiResult, RequestContext, absent, guilds, users};
+use super::{ApiResult, RequestContext, absent, emojis, guilds, users};
 use crate::limits::Route;
 use crate::snowflake::Snowflake;
 use crate::state::{ChannelKind, Scope};
@@ -31,6 +31,10 @@ pub(crate) fn route(call: &mut RequestContext, method: &Method, path: &[&str]) -
         ["applications", application, "commands", rest @ ..] => {
             let scope = commands::own_scope(call, id(application)?, None)?;
             command(call, method, scope, rest)
+        }
+        ["applications", application, "emojis", rest @ ..] => {
+            commands::own_scope(call, id(application)?, None)?;
+            emoji(call, method, rest)
         }
         ["applications", application, rest @ ..] => {
             commands::own_scope(call, id(application)?, None)?;
@@ -129,6 +133,17 @@ fn webhook(call: &mut RequestContext, method: &Method, webhook: Snowflake, path:
         ("GET", [token, "messages", message]) => webhooks::get_message(call, webhook, token, message),
         ("PATCH", [token, "messages", message]) => webhooks::update_message(call, webhook, token, message),
         ("DELETE", [token, "messages", message]) => webhooks::delete_message(call, webhook, token, message),
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+fn emoji(call: &mut RequestContext, method: &Method, path: &[&str]) -> ApiResult {
+    match (method.as_str(), path) {
+        ("GET", []) => emojis::list(call),
+        ("POST", []) => emojis::create(call),
+        ("GET", [emoji]) => emojis::get(call, id(emoji)?),
+        ("PATCH", [emoji]) => emojis::update(call, id(emoji)?),
+        ("DELETE", [emoji]) => emojis::delete(call, id(emoji)?),
         _ => Err(ApiError::no_route()),
     }
 }

@@ -1,7 +1,9 @@
 //! Accounts, applications, direct channels, and the gateway's address.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::body::FILE_LIMIT;
+use super::emojis::take_picture;
 use super::errors::ApiError;
 use super::form::parse_required_text;
 use super::{ApiResult, RequestContext, ok};
@@ -28,7 +30,7 @@ pub(crate) fn me(call: &mut RequestContext) -> ApiResult {
     ok(own_user(call.caller()?))
 }
 
-/// Only the display name can change. There are no avatars.
+/// The display name and the avatar can change.
 pub(crate) fn update_me(call: &mut RequestContext) -> ApiResult {
     let mut account = call.caller()?.clone();
     if !account.is_bot() {
@@ -38,10 +40,19 @@ pub(crate) fn update_me(call: &mut RequestContext) -> ApiResult {
     if !call.body.json["username"].is_null() {
         account.name = parse_required_text(&call.body.json["username"], "username", 32)?;
     }
+    if let Some(image) = call.body.json.get("avatar") {
+        account.avatar = match image {
+            Value::Null => None,
+            image => Some(take_picture(call, &image.clone(), "avatar", FILE_LIMIT)?),
+        };
+    }
     let user = own_user(&account);
     let id = account.id;
     call.world().commit(Record::Account(account));
     call.dispatch("USER_UPDATE", Audience::User(id), Intents::NONE, user.clone());
+    let mut member = call.core.world.member(id);
+    member["guild_id"] = json!(call.core.world.guild.id);
+    call.dispatch("GUILD_MEMBER_UPDATE", Audience::Guild, Intents::GUILD_MEMBERS, member);
     ok(user)
 }
 

@@ -20,6 +20,9 @@ pub(crate) struct Account {
     pub(crate) nick: Option<String>,
     pub(crate) token: String,
     pub(crate) color: Option<u32>,
+    /// The hash of its picture.
+    #[serde(default)]
+    pub(crate) avatar: Option<String>,
     /// A bot's own role, with its colour and permissions.
     pub(crate) role: Option<Snowflake>,
     /// The message-content intent in the developer portal.
@@ -38,6 +41,7 @@ impl Account {
             slug: None,
             name: name.to_owned(),
             nick: known.as_ref().and_then(|account| account.nick.clone()),
+            avatar: known.as_ref().and_then(|account| account.avatar.clone()),
             token: known.map_or_else(|| new_token(id), |account| account.token),
             color: None,
             role: None,

@@ -42,6 +42,11 @@ impl Links {
         format!("{}/api/webhooks/{id}/{token}", self.base_url)
     }
 
+    /// Where the pictures of emojis are served.
+    pub(crate) fn emojis(&self) -> String {
+        format!("{}/emojis/", self.base_url)
+    }
+
     pub(crate) fn is_valid(&self, channel: Snowflake, attachment: Snowflake, signature: &Signature) -> bool {
         let Ok(expires) = u64::from_str_radix(&signature.ex, 16) else { return false };
         let genuine = self.digest(channel, attachment, &signature.ex, &signature.is) == signature.hm;

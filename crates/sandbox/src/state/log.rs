@@ -33,7 +33,14 @@ pub(crate) struct Log {
     dir: PathBuf,
     events: File,
     /// Held until the sandbox ends, also when it is killed.
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Log {
+    /// Closing the lock is not enough: a process that is just being started still has it, until it is another program.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
+    }
 }
 
 impl Log {
@@ -44,7 +51,7 @@ impl Log {
         let path = dir.join(EVENTS);
         let records = if reset { Vec::new() } else { read(&path)? };
         let events = open_private(&path, reset)?;
-        Ok((Self { dir: dir.to_owned(), events, _lock: lock }, records))
+        Ok((Self { dir: dir.to_owned(), events, lock }, records))
     }
 
     pub(crate) fn append(&mut self, record: &Record) -> io::Result<()> {

@@ -16,6 +16,7 @@ mod links;
 mod log;
 mod messages;
 mod permissions;
+mod pictures;
 mod render;
 
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ use log::Log;
 pub use log::StateError;
 pub(crate) use messages::{Attachment, Author, InteractionMetadata, Message, MessageKind, Messages, Reaction, Reference, flags};
 pub(crate) use permissions::{Permissions, find_permission};
+pub(crate) use pictures::{BadPicture, Emoji, Picture, Pictures};
 pub(crate) use render::{View, application_flags, emoji, own_user, thread_member, without_content};
 
 use super::options::{BotAccount, Options};
@@ -71,6 +73,9 @@ pub(crate) enum Record {
     Webhook(Webhook),
     WebhookGone(Snowflake),
     Commands { scope: Scope, commands: Vec<serde_json::Value> },
+    Picture(Picture),
+    Emoji(Emoji),
+    EmojiGone(Snowflake),
 }
 
 pub(crate) struct World {
@@ -80,6 +85,7 @@ pub(crate) struct World {
     pub(crate) messages: Messages,
     pub(crate) webhooks: BTreeMap<Snowflake, Webhook>,
     pub(crate) commands: Commands,
+    pub(crate) pictures: Pictures,
     pub(crate) interactions: Interactions,
     /// Events for clients, in order. The server sends them after each request.
     pub(crate) dispatches: Vec<Dispatch>,
@@ -111,6 +117,7 @@ impl World {
             messages: Messages::default(),
             webhooks: BTreeMap::new(),
             commands: Commands::default(),
+            pictures: Pictures::default(),
             interactions: Interactions::default(),
             dispatches: Vec::new(),
             links,
@@ -135,7 +142,10 @@ impl World {
             self.accounts.put(Account::person(id, name, known));
         }
         for bot in &options.bots {
-            let account = self.bot_account(bot);
+            let mut account = self.bot_account(bot);
+            if options.have_pictures {
+                account.avatar.get_or_insert_with(|| "0".repeat(32));
+            }
             self.accounts.put(account);
         }
         for name in &options.channels {
@@ -203,7 +213,9 @@ impl World {
             )
             .chain(self.channels.values().cloned().map(Record::Channel))
             .chain(self.webhooks.values().cloned().map(Record::Webhook))
-            .chain(self.commands.iter().map(|(scope, commands)| Record::Commands { scope, commands: commands.to_vec() }));
+            .chain(self.commands.iter().map(|(scope, commands)| Record::Commands { scope, commands: commands.to_vec() }))
+            .chain(self.list_used_pictures().into_iter().map(Record::Picture))
+            .chain(self.pictures.emojis().cloned().map(Record::Emoji));
         self.log.rewrite(records)
     }
 
@@ -267,6 +279,12 @@ impl World {
                 self.webhooks.remove(&id);
             }
             Record::Commands { scope, commands } => self.commands.replace(scope, commands),
+            Record::Picture(picture) => self.pictures.put(picture),
+            Record::Emoji(emoji) => {
+                self.ids.skip(emoji.id);
+                self.pictures.put_emoji(emoji);
+            }
+            Record::EmojiGone(id) => self.pictures.remove_emoji(id),
         }
     }
 
@@ -286,6 +304,10 @@ impl World {
         let webhooks: Vec<Snowflake> = self.webhooks.keys().copied().collect();
         for id in webhooks {
             self.commit(Record::WebhookGone(id));
+        }
+        let emojis: Vec<Snowflake> = self.pictures.emojis().map(|emoji| emoji.id).collect();
+        for id in emojis {
+            self.commit(Record::EmojiGone(id));
         }
         let scopes: Vec<Scope> = self.commands.iter().map(|(scope, _)| scope).collect();
         for scope in scopes {

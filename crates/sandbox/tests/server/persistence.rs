@@ -6,6 +6,7 @@ use std::io::Write;
 use sandbox::{Sandbox, SandboxError, StateError};
 use serde_json::json;
 
+use super::all_operations::PICTURE;
 use super::harness::{World, options};
 
 async fn open(dir: &tempfile::TempDir) -> World {
@@ -24,6 +25,9 @@ async fn a_restart_keeps_accounts_messages_files_threads_and_commands() {
     kelly.say(id, "in the thread").await;
     let file = kelly.upload(&format!("/channels/{general}/messages"), &json!({}), &[("a.txt", b"bytes".to_vec())], true).await.ok();
     kelly.call("PUT", &format!("/applications/{}/commands", kelly.id), json!([{ "name": "ask", "description": "d" }])).await.ok();
+    let avatar = kelly.call("PATCH", "/users/@me", json!({ "username": "Kelly", "avatar": PICTURE })).await.ok()["avatar"].clone();
+    let emojis = format!("/applications/{}/emojis", kelly.id);
+    let emoji = kelly.call("POST", &emojis, json!({ "name": "face", "image": PICTURE })).await.ok();
     let deleted = kelly.say(&general, "gone").await;
     kelly.delete(&format!("/channels/{general}/messages/{}", deleted["id"].as_str().expect("an id"))).await.ok();
     let before = kelly.get(&format!("/channels/{general}/messages")).await.ok();
@@ -43,6 +47,14 @@ async fn a_restart_keeps_accounts_messages_files_threads_and_commands() {
     assert_eq!(after, before);
     assert_eq!(again.get(&format!("/channels/{id}")).await.ok()["message_count"], 1);
     assert_eq!(again.get(&format!("/applications/{}/commands", kelly.id)).await.ok()[0]["name"], "ask");
+    assert_eq!(again.get("/users/@me").await.ok()["avatar"], avatar);
+    assert_eq!(again.get(&emojis).await.ok()["items"][0]["id"], emoji["id"]);
+    for path in [
+        format!("avatars/{}/{}.png", kelly.id, avatar.as_str().expect("a hash")),
+        format!("emojis/{}.png", emoji["id"].as_str().expect("an id")),
+    ] {
+        assert_eq!(again.fetch(&format!("{}/{path}", world.sandbox.api_url())).await.0, 200, "{path}");
+    }
     let newer = again.say(&general, "newer").await;
     assert!(newer["id"].as_str() > file["id"].as_str(), "ids go on rising");
     world.sandbox.stop().await;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use sandbox::{RateLimits, Switch};
 use serde_json::{Value, json};
 
+use super::all_operations::PICTURE;
 use super::harness::{Api, World, start, start_with};
 
 fn messages(channel: &str) -> String {
@@ -19,6 +20,8 @@ async fn requests_that_discord_rejects_are_rejected_with_its_codes() {
     let by_person = world.person().say(&general, "mine").await;
     let foreign = format!("{own}/{}", by_person["id"].as_str().expect("an id"));
     let rows = json!({ "content": "x", "components": [{ "type": 2 }] });
+    let emojis = format!("/applications/{}/emojis", kelly.id);
+    let large = format!("data:image/png;base64,iVBORw0KGgo{}", "A".repeat(400 * 1024 + 1));
     for (method, path, body, expected) in [
         ("POST", own.as_str(), json!({ "content": "" }), (400, 50006)),
         ("POST", &own, json!({ "content": " \n " }), (400, 50006)),
@@ -42,6 +45,14 @@ async fn requests_that_discord_rejects_are_rejected_with_its_codes() {
         ("PUT", &format!("{foreign}/reactions/word/@me"), Value::Null, (400, 10014)),
         ("POST", &format!("{own}/bulk-delete"), json!({ "messages": ["1"] }), (400, 50016)),
         ("POST", "/users/@me/channels", json!({ "recipient_id": kelly.id }), (400, 50033)),
+        ("PATCH", "/users/@me", json!({ "username": "K", "avatar": "https://example.com/a.png" }), (400, 50035)),
+        ("PATCH", "/users/@me", json!({ "username": "K", "avatar": PICTURE.replace("png", "webp") }), (400, 50035)),
+        ("POST", &emojis, json!({ "name": "x", "image": PICTURE }), (400, 50035)),
+        ("POST", &emojis, json!({ "name": "a-b", "image": PICTURE }), (400, 50035)),
+        ("POST", &emojis, json!({ "name": "face" }), (400, 50035)),
+        ("POST", &emojis, json!({ "name": "face", "image": large }), (400, 50035)),
+        ("GET", &format!("{emojis}/1"), Value::Null, (404, 10014)),
+        ("GET", &format!("/applications/{}/emojis", world.bot("vince").id), Value::Null, (403, 20012)),
         ("PUT", "/applications/1/commands", json!([]), (404, 10002)),
         ("PUT", &format!("/applications/{}/commands", world.bot("vince").id), json!([]), (403, 20012)),
     ] {

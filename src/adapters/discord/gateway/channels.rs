@@ -3,7 +3,7 @@ use std::sync::RwLock;
 
 use serenity::model::channel::{Channel as Found, ChannelType, GuildChannel, PermissionOverwriteType};
 use serenity::model::guild::{Guild, Role};
-use serenity::model::id::{ChannelId, GuildId, MessageId as SnowflakeMessage, UserId};
+use serenity::model::id::{ChannelId, GuildId, MessageId as SnowflakeMessage, RoleId, UserId};
 
 use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
 use kernel::chat::message::{Channel, Place};
@@ -16,6 +16,8 @@ pub(crate) struct ChannelDirectory {
     /// Whether everybody on a server sees channels that say nothing about it.
     servers: RwLock<HashMap<GuildId, bool>>,
     owners: RwLock<BTreeMap<GuildId, UserId>>,
+    /// The names of roles.
+    roles: RwLock<HashMap<RoleId, String>>,
 }
 
 #[derive(Debug, Clone)]
@@ -57,8 +59,13 @@ impl ChannelDirectory {
         self.owners.read().expect("no code panics while it holds the owners").values().next().map(from_discord)
     }
 
-    /// Notes what everybody on a server may do. Other roles are of no account, because not everybody has them.
+    pub(crate) fn find_role(&self, id: RoleId) -> Option<String> {
+        self.roles.read().expect("no code panics while it holds the roles").get(&id).cloned()
+    }
+
+    /// Notes a role's name, and what everybody on a server may do. What other roles may do is of no account, because not everybody has them.
     pub(crate) fn record_role(&self, role: &Role) {
+        self.roles.write().expect("no code panics while it holds the roles").insert(role.id, role.name.clone());
         if role.id.get() == role.guild_id.get() {
             let mut servers = self.servers.write().expect("no code panics while it holds the servers");
             servers.insert(role.guild_id, role.permissions.view_channel());

@@ -27,6 +27,7 @@ use message::{list_titles, show_emoji};
 pub(crate) use pump::{Incoming, pump};
 
 use crate::adapters::discord::accounts::OwnAccounts;
+use crate::adapters::discord::avatars::AccountAvatar;
 use crate::adapters::discord::commands::Interactions;
 use crate::adapters::discord::identity::{Identity, content_trouble};
 use crate::adapters::discord::ids::from_discord;
@@ -76,6 +77,8 @@ pub(crate) struct Gateway {
     pub(crate) identity: Arc<Identity>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) interactions: Arc<Interactions>,
+    /// None without a persona.
+    pub(crate) avatar: Option<AccountAvatar>,
 }
 
 impl Gateway {
@@ -106,6 +109,9 @@ impl Gateway {
         self.hub.accounts.record(&self.identity.persona, ready.user.id, ready.application.id);
         self.identity.ready(ready.user.id);
         self.interactions.came_online(ready.application.id);
+        if let Some(avatar) = &self.avatar {
+            avatar.came_online(&self.interactions.runtime, ready.user.id, ready.user.avatar.is_some());
+        }
         self.hub.announce(PlatformEvent::Ready { persona: self.identity.persona.clone(), account: from_discord(ready.user.id) });
     }
 

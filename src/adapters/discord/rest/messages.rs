@@ -122,23 +122,24 @@ impl Rest {
         Ok(())
     }
 
-    /// Looks for `message` among the posts of `author` since `since`.
+    /// Looks since `since` for a message in one of the forms in which it may have been posted, each with its author. The channel is read once for all.
     pub(crate) async fn find_posted(
         &self,
         reader: &Credential,
-        author: &PostedBy,
-        message: &OutboundMessage,
+        channel: &ChannelId,
+        posts: &[(PostedBy, OutboundMessage)],
         since: DateTime<Utc>,
     ) -> Result<Option<Posted>, Failure> {
-        let channel = to_discord(message.channel.as_str())?;
+        let id = to_discord(channel.as_str())?;
         let mut after = first_id_at(since - CLOCK_SKEW);
         for _ in 0..PAGES {
-            let call = Call::get(format!("/channels/{channel}/messages?after={after}&limit={PAGE}"));
+            let call = Call::get(format!("/channels/{id}/messages?after={after}&limit={PAGE}"));
             let page: Vec<Past> = self.fetch(reader, call).await?;
             let newest = page.iter().filter_map(|past| past.id.parse().ok()).max();
             let full = page.len() == PAGE;
-            if let Some(found) = page.into_iter().find(|past| past.is(author, message)) {
-                return Ok(Some(Posted { channel: message.channel.clone(), message: from_discord(found.id), at: found.timestamp }));
+            let is_one = |past: &Past| posts.iter().any(|(author, message)| past.is(author, message));
+            if let Some(found) = page.into_iter().find(is_one) {
+                return Ok(Some(Posted { channel: channel.clone(), message: from_discord(found.id), at: found.timestamp }));
             }
             match newest {
                 Some(newest) if full => after = newest,

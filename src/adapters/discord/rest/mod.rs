@@ -108,6 +108,10 @@ impl Rest {
         Self { http, address, shared: budget::SharedBudget::default(), deadline, incoming }
     }
 
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
     /// Makes a call and parses its answer.
     pub(crate) async fn fetch<T: DeserializeOwned>(&self, credential: &Credential, call: Call<'_>) -> Result<T, Failure> {
         let body = self.call(credential, call).await?;

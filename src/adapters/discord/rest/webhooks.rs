@@ -39,10 +39,11 @@ pub(crate) struct Destination {
 }
 
 /// A message of a persona without an account.
-#[derive(Clone, Copy)]
 pub(crate) struct Speech<'a> {
     pub(crate) destination: Destination,
     pub(crate) name: &'a str,
+    /// The address of its picture.
+    pub(crate) avatar: Option<String>,
     pub(crate) message: &'a OutboundMessage,
     /// The message to replace. None: posts a new one.
     pub(crate) edited: Option<&'a MessageId>,
@@ -144,6 +145,9 @@ impl Speech<'_> {
         } else {
             let mut payload = payload(self.message);
             payload["username"] = json!(self.name);
+            if let Some(avatar) = &self.avatar {
+                payload["avatar_url"] = json!(avatar);
+            }
             Call::post(format!("{webhook}?wait=true{}", thread('&'))).body(payload, &self.message.files)
         };
         Ok(rest.fetch::<Created>(owner, call.by_path_token()).await?.posted(self.message))

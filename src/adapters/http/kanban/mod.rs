@@ -1,6 +1,6 @@
 //! The kanban page: the backlog as a web page that updates itself.
 //!
-//! The server renders everything, so the page works without scripts. `kanban.js` reloads it when the backlog changes. `auth` decides who may see
+//! The server renders everything, so the page works without scripts. `live.js` tells its scripts when the backlog changes. `auth` decides who may see
 //! it and act on it, `view` collects the data, `page` renders it, `acts` carries out its forms, `live` sends updates, and `files` what items made.
 
 mod acts;
@@ -67,6 +67,7 @@ pub(super) fn router(shown: &Shown, address: IpAddr, stop: CancellationToken) ->
         .route("/backlog/items/{id}", get(item))
         .route("/backlog/items/{id}/{act}", post(acts::change).layer(DefaultBodyLimit::max(acts::LARGEST)))
         .route("/backlog/items/{id}/files/{place}", get(file))
+        .route("/backlog/missions/{id}", get(mission))
         .route("/backlog/live", get(live))
         .route(SIGN_IN, post(sign_in).layer(DefaultBodyLimit::max(FORM_LIMIT)))
         .route("/backlog/page/{file}", get(|Path(file): Path<String>| async move { page::file(&file) }))
@@ -127,6 +128,12 @@ async fn item(State(kanban): State<Kanban>, Path(id): Path<String>, Query(sent):
     let forms = kanban.prepare_forms(&sent).await;
     let item = kanban.viewer.read_item(&id, forms).await?;
     Ok(item.map_or_else(page::missing, |item| page::item(&item)))
+}
+
+async fn mission(State(kanban): State<Kanban>, Path(id): Path<String>) -> Result<Response, Unreadable> {
+    let Some(id) = read_id(id) else { return Ok(page::missing()) };
+    let mission = kanban.viewer.read_mission(&id).await?;
+    Ok(mission.map_or_else(page::missing, |mission| page::mission(&mission)))
 }
 
 async fn new_item(State(kanban): State<Kanban>, Query(sent): Query<Sent>) -> Response {

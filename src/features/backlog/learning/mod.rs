@@ -106,7 +106,7 @@ mod tests {
     }
 
     fn product(summary: &str, lesson: Option<&str>) -> Product {
-        Product { summary: summary.into(), claims: Vec::new(), lesson: lesson.map(Into::into), model: None }
+        Product { summary: summary.into(), claims: Vec::new(), lesson: lesson.map(Into::into), model: None, critique: None }
     }
 
     fn done(product: &Product) -> Memory {

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::features::backlog::model::Critique;
 use kernel::ids::{AskId, MessageId, OutboxId, PersonaSlug};
 
 /// The claimed result of a run. Not trusted before it is verified.
@@ -15,6 +16,22 @@ pub struct Product {
     pub lesson: Option<String>,
     /// `provider/model`. None if no model was involved.
     pub model: Option<String>,
+    /// What its author thinks of it. Only of a mission's step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critique: Option<Critique>,
+}
+
+impl Product {
+    /// The paths of the claimed files.
+    pub fn files(&self) -> Vec<&str> {
+        let mut paths = Vec::new();
+        for claim in &self.claims {
+            if let Claim::File { path } = claim {
+                paths.push(path.as_str());
+            }
+        }
+        paths
+    }
 }
 
 /// A verifiable claim.

@@ -1,14 +1,16 @@
 //! Work items: rows of the backlog.
 //!
 //! `status` has the allowed transitions, `execution` the kinds of work, `wait` the reasons to wait, `journal` the steps of a run,
-//! `evidence` claims and proof, `rank` the order, `graph` dependencies.
+//! `evidence` claims and proof, `rank` the order, `graph` dependencies, `layout` where they stand in a picture.
 
 mod artefact;
 pub mod criteria;
+mod critique;
 mod draft;
 mod evidence;
 mod execution;
 pub mod graph;
+pub mod layout;
 mod proposal;
 mod rank;
 mod request;
@@ -25,6 +27,7 @@ use kernel::ids::{ChannelId, MeetingId, MessageId, OutboxId, PersonaSlug, UserId
 use kernel::money::Money;
 
 pub use artefact::{Artefact, ArtefactFacts, describe_size, media_type_of};
+pub use critique::Critique;
 pub use draft::{DueChange, ItemChanges, ItemDraft};
 pub use evidence::{Claim, Evidence, Judge, Product};
 pub use execution::{Execution, ExecutionKind, NoAnswer, WatchTerms};
@@ -96,12 +99,18 @@ pub struct WorkItem {
 pub enum WorkKind {
     /// An action of a standup or a person.
     Action,
+    /// What a directive asks for. Its parts are steps.
+    Mission,
+    /// A part of a mission. Its mission plans again if it cannot be done.
+    Step,
 }
 
 impl WorkKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Action => "action",
+            Self::Mission => "mission",
+            Self::Step => "step",
         }
     }
 }

@@ -25,6 +25,10 @@ pub enum Wait {
     Kind { of: Option<Owner> },
     /// For a language model to be configured.
     Model,
+    /// For its mission to plan again.
+    Replan { why: String },
+    /// For its mission to be resumed.
+    Paused,
     /// For a person's decision: it crashed the process or was rejected too often.
     Decision { why: String },
 }
@@ -44,9 +48,9 @@ impl Wait {
         Self::Budget { refused, day }
     }
 
-    /// Whether people can end it. What waits for a model goes on by itself once there is one.
+    /// Whether people can end it. What waits for a model or for another plan goes on by itself.
     pub fn is_for_people(&self) -> bool {
-        *self != Self::Model
+        !matches!(self, Self::Model | Self::Replan { .. } | Self::Paused)
     }
 
     /// The reason in a few words, for people.
@@ -59,6 +63,8 @@ impl Wait {
             Self::Duplicate { of, what } => format!("for a decision: it looks like \"{what}\" (#{})", short_id(of)),
             Self::Kind { of } => format!("for {} to say which kind of work it is", name_of_helper(of.as_ref())),
             Self::Model => "for a language model to be connected".into(),
+            Self::Replan { why } => format!("for another plan: {why}"),
+            Self::Paused => "for its mission to be resumed".into(),
             Self::Decision { why } => format!("for a decision: {why}"),
         }
     }

@@ -234,9 +234,8 @@ impl Work {
 
     async fn was_raised(&self, refused: &Refused) -> Result<bool, StoreError> {
         let deps = self.deps();
-        let Some(budget) = deps.budgets.find(&refused.limit) else { return Ok(true) };
-        let raised = deps.store.find_raise(&refused.limit, deps.clock.now()).await?;
-        Ok(budget.saturating_add(raised) > refused.allowed)
+        let allowed = deps.store.find_allowed(&refused.limit, &deps.budgets, deps.clock.now()).await?;
+        Ok(allowed.is_none_or(|allowed| allowed > refused.allowed))
     }
 }
 

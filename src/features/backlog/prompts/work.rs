@@ -15,6 +15,8 @@ pub(crate) struct Work<'a> {
     pub(crate) repository: String,
     /// The repository has a test command.
     pub(crate) tests: bool,
+    /// The repository has what the needed items changed: `clean`, or with `conflicts` where git could not join it. Empty: there is nothing of others.
+    pub(crate) joined: &'static str,
     /// What, how and why in a person's words. None if agents wrote them: then they are in a data block.
     pub(crate) request: Option<String>,
     pub(crate) criteria: Vec<String>,
@@ -23,6 +25,8 @@ pub(crate) struct Work<'a> {
     pub(crate) origin: String,
     /// Files of other items lie in the workspace.
     pub(crate) inputs: bool,
+    /// The number of questions into which the matter was divided. They are in the material.
+    pub(crate) questions: usize,
     /// An earlier attempt failed.
     pub(crate) again: bool,
     /// The limits of the run, as text.

@@ -9,6 +9,7 @@ use chrono_tz::Tz;
 use crate::features::backlog::model::{ArtefactFacts, Claim, Execution, JournalEntry, Product, Usage, WorkItem};
 use crate::features::backlog::store::ItemEvent;
 use kernel::chat::medium::Medium;
+use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 use kernel::tools::approval::Approval;
 use kernel::tools::{CallStatus, Trace};
@@ -108,6 +109,14 @@ impl Page<'_> {
         let model = self.find_model().map_or(String::new(), |model| format!(" by {}", line(model)));
         let took = self.details.usage.describe_time().map_or(String::new(), |time| format!(", time at work: {time}"));
         let _ = write!(text, "\nFailed attempts: {}, cost: {}{model}{took}", item.attempts, item.cost);
+        if let Some(critique) = self.details.product.as_ref().and_then(|product| product.critique.as_ref()) {
+            let revised = match critique.revisions {
+                0 => String::new(),
+                1 => ", after it was improved once".to_owned(),
+                times => format!(", after it was improved {times} times"),
+            };
+            let _ = write!(text, "\nIts author's own critique, of 1 to 5: {}{revised}", critique.describe());
+        }
         if let Some(calls) = self.details.usage.describe_calls() {
             let _ = write!(text, "\nTools used: {}", self.prose(&calls));
         }
@@ -171,13 +180,12 @@ impl Page<'_> {
 
     fn journal(&self) -> String {
         let mut lines = Vec::new();
+        let author = self.details.item.persona.as_ref();
         for run in &self.details.runs {
             let names = name_calls(&run.entries);
-            lines.extend(
-                run.entries
-                    .iter()
-                    .map(|(entry, at)| format!("attempt {}, {}: {}", run.run + 1, self.roster.show_time(*at), describe(entry, &names))),
-            );
+            lines.extend(run.entries.iter().map(|(entry, at)| {
+                format!("attempt {}, {}: {}", run.run + 1, self.roster.show_time(*at), describe(entry, author, &names))
+            }));
         }
         section("Journal", lines, self.most())
     }
@@ -228,7 +236,7 @@ fn name_calls(entries: &[(JournalEntry, DateTime<Utc>)]) -> HashMap<&str, &str> 
     calls.map(|call| (call.id.as_str(), call.name.as_str())).collect()
 }
 
-fn describe(entry: &JournalEntry, names: &HashMap<&str, &str>) -> String {
+fn describe(entry: &JournalEntry, author: Option<&PersonaSlug>, names: &HashMap<&str, &str>) -> String {
     let tool = |call: &String| line(names.get(call.as_str()).copied().unwrap_or(call));
     match entry {
         JournalEntry::Asked { tainted, .. } => {
@@ -243,7 +251,8 @@ fn describe(entry: &JournalEntry, names: &HashMap<&str, &str>) -> String {
             let by = if model.is_empty() { "the composer".to_owned() } else { line(model) };
             format!("{by} judged the answer: {}", verdict.as_str().replace('_', " "))
         }
-        JournalEntry::Graded { by, entry, .. } => format!("review by {}: {}", line(by.as_str()), describe(entry, names)),
+        JournalEntry::Graded { by, entry, .. } if author == Some(by) => format!("its own second look: {}", describe(entry, author, names)),
+        JournalEntry::Graded { by, entry, .. } => format!("review by {}: {}", line(by.as_str()), describe(entry, author, names)),
         JournalEntry::SentBack { why } => format!("sent back: {}", line(why)),
         JournalEntry::Began { call } => format!("begins {}", tool(call)),
         JournalEntry::Returned { call, text, status: CallStatus::Refused, .. } => format!("✖ **refused** {}: {}", tool(call), line(text)),

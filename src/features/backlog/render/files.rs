@@ -5,7 +5,7 @@ use kernel::chat::medium::Medium;
 use kernel::chat::outbound::OutboundFile;
 
 /// What a message carries: Discord takes ten files and, without a boost, 10 MiB.
-const FILES: usize = 10;
+pub const FILES: usize = 10;
 const BYTES: u64 = 8 * 1024 * 1024;
 
 /// The most files that are named.
@@ -16,15 +16,7 @@ const DIFFSTAT: usize = 12;
 
 /// Adds the files that a message can carry. Returns a line for the others, with how to get them.
 pub fn attach(to: &mut Vec<OutboundFile>, item: &WorkItem, files: &[Artefact]) -> String {
-    let (mut left, mut bytes) = (Vec::new(), 0);
-    for file in files {
-        if to.len() < FILES && bytes + file.facts.bytes <= BYTES {
-            bytes += file.facts.bytes;
-            to.push(file.to_file());
-        } else {
-            left.push(&file.facts);
-        }
-    }
+    let left = attach_some(to, files);
     if left.is_empty() {
         return String::new();
     }
@@ -35,6 +27,34 @@ pub fn attach(to: &mut Vec<OutboundFile>, item: &WorkItem, files: &[Artefact]) -
         "\nToo much for one message: {}. `teamroom backlog files {id} --out DIR` saves them; the backlog page has them, too.",
         names.join(", ")
     )
+}
+
+/// Adds the files that a message can carry, each under a name of its own, and returns the others.
+pub fn attach_some<'a>(to: &mut Vec<OutboundFile>, files: &'a [Artefact]) -> Vec<&'a ArtefactFacts> {
+    let mut left = Vec::new();
+    let mut bytes: u64 = to.iter().map(|file| file.content.as_bytes().len() as u64).sum();
+    for file in files {
+        if to.len() < FILES && bytes + file.facts.bytes <= BYTES {
+            bytes += file.facts.bytes;
+            let mut added = file.to_file();
+            added.name = distinct(&added.name, to);
+            to.push(added);
+        } else {
+            left.push(&file.facts);
+        }
+    }
+    left
+}
+
+/// "result.md", or "result-2.md" if there is one already.
+fn distinct(name: &str, others: &[OutboundFile]) -> String {
+    let (stem, end) = name.rsplit_once('.').map_or((name, String::new()), |(stem, end)| (stem, format!(".{end}")));
+    let (mut distinct, mut number) = (name.to_owned(), 1);
+    while others.iter().any(|other| other.name == distinct) {
+        number += 1;
+        distinct = format!("{stem}-{number}{end}");
+    }
+    distinct
 }
 
 /// The change of a repository with the command to merge it. Empty for other results.

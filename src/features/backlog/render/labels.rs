@@ -63,6 +63,8 @@ pub(super) fn wait(wait: &Wait) -> String {
         Wait::Approval { .. } => "waits for approval".to_owned(),
         Wait::Budget { .. } => "waits for budget".to_owned(),
         Wait::Model => "waits for a model".to_owned(),
+        Wait::Replan { .. } => "waits for another plan".to_owned(),
+        Wait::Paused => "its mission is paused".to_owned(),
         Wait::Decision { .. } | Wait::Duplicate { .. } | Wait::Kind { .. } => "waits for a decision".to_owned(),
     }
 }

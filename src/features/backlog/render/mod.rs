@@ -21,7 +21,7 @@ mod tests;
 
 pub use decisions::put_to;
 pub use details::{Detail, ItemDetails, RunDetails, render_item};
-pub use files::{attach, how_to_merge, list_files};
+pub use files::{FILES, attach, attach_some, how_to_merge, list_files};
 pub(crate) use labels::{changed_tests, total};
 pub use labels::{describe_change, name_of_owner};
 pub use lines::{render_cancelled, render_done, render_failed};

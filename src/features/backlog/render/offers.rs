@@ -53,7 +53,7 @@ fn list_for_wait(item: &WorkItem, wait: &Wait, facts: &OfferFacts<'_>) -> Vec<Bu
         Wait::Budget { refused, .. } => budget_buttons(item, refused, facts.budgets.step(&refused.limit)),
         Wait::Duplicate { .. } => anyway_buttons(item),
         Wait::Kind { .. } => kind_buttons(item),
-        Wait::Model => Vec::new(),
+        Wait::Model | Wait::Replan { .. } | Wait::Paused => Vec::new(),
         Wait::Decision { .. } => decision_buttons(item, facts.has_result),
     }
 }

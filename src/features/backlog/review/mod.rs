@@ -3,11 +3,14 @@
 //! The grader sees the whole files, the verifier's evidence and the cited pages, but not the author's summary. `verdict` decides what its grades
 //! are worth: an error, a time-out or a verdict that cannot be read is never a pass, and a person reviews instead. Each step of a grader is in the
 //! journal of the run that it judges, so that a crash repeats no paid call.
+//!
+//! `critique` is the other judge: the author itself, before it hands in a step of a mission.
 
+mod critique;
 mod material;
+mod reviewer;
 mod verdict;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -16,7 +19,7 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::inputs::{lay_out, list_inputs};
-use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Owner, WorkItem, criteria};
+use crate::features::backlog::model::{Evidence, JournalEntry, Judge, WorkItem, criteria};
 use crate::store::Store;
 use kernel::agent::context::new_marker;
 use kernel::agent::halts::HaltScope;
@@ -26,14 +29,14 @@ use kernel::ids::PersonaSlug;
 use kernel::jobs::JobContext;
 use kernel::llm::ModelError;
 use kernel::memory::Scope;
-use kernel::memory::retrieval::{Query, terms_of};
 use kernel::money::Purpose;
-use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, Tier};
 use kernel::tools::workspace::{MOST_FILE_BYTES, Workspaces};
 
+pub(crate) use critique::Critic;
 pub use material::ForReview;
 use material::{Shown, is_cut};
+use reviewer::choose;
 pub use verdict::{Found, Grade};
 use verdict::{GivenVerdict, read_verdict};
 
@@ -96,7 +99,7 @@ impl Judgement {
 /// Lets a persona grade another one's result. None: a person has to review; the log says why. `job`: the job of the review, which journals it.
 ///
 /// # Errors
-/// It was cancelled or lost its job, or the database or the disk is unavailable. Nothing is decided.
+/// It was cancelled or lost its job, there is no money for it, or the database or the disk is unavailable. Nothing is decided.
 pub async fn review(
     deps: &ReviewDeps,
     of: ForReview<'_>,
@@ -121,9 +124,15 @@ pub async fn review(
     for round in 0..ROUNDS {
         let shown = Shown { of, criteria: &criteria, files: &files, fault: fault.as_deref(), zone: roster.zone() };
         let journal = job.map(|job| GraderJournal { store: &deps.store, job, item, by: &reviewer.slug, round });
-        let given = match ask(deps, reviewer, &shown, journal.as_ref(), cancel).await {
+        let given = match ask_for_grades(deps, reviewer, &shown, journal.as_ref(), cancel).await {
             Ok(given) => given,
-            Err(error @ (RunError::Cancelled | RunError::Lost | RunError::Store(_) | RunError::Model(ModelError::Ledger(_)))) => {
+            Err(
+                error @ (RunError::Cancelled
+                | RunError::Lost
+                | RunError::Store(_)
+                | RunError::OutOfBudget(_)
+                | RunError::Model(ModelError::Ledger(_))),
+            ) => {
                 return Err(error).with_context(|| format!("{} could not judge work item {}", reviewer.slug, item.id));
             }
             Err(error) => {
@@ -144,7 +153,7 @@ pub async fn review(
 }
 
 /// Asks the grader, who knows nothing of how the result was made.
-async fn ask(
+async fn ask_for_grades(
     deps: &ReviewDeps,
     grader: &Persona,
     shown: &Shown<'_>,
@@ -175,7 +184,7 @@ async fn ask(
     Ok(runner.run_structured::<GivenVerdict>(run).await?.value)
 }
 
-/// A grader's steps, in the journal of the run that it judges.
+/// A judge's steps, in the journal of the run that it judges.
 struct GraderJournal<'a> {
     store: &'a Store,
     job: &'a JobContext,
@@ -199,47 +208,6 @@ impl Journal for GraderJournal<'_> {
         let graded = |entry: &JournalEntry| JournalEntry::Graded { by: self.by.clone(), round: self.round, entry: Box::new(entry.clone()) };
         self.store.append_journal(self.job, self.item, &entries.iter().map(graded).collect::<Vec<_>>(), at).await
     }
-}
-
-/// Chooses the reviewer: the configured one, or the one with the best expertise, or the coordinator, or any other. Never the author of it
-/// or of a part, never the owner, and never a paused persona.
-fn choose<'r>(
-    roster: &'r Roster,
-    by_setting: Option<&PersonaSlug>,
-    item: &WorkItem,
-    parts: &[WorkItem],
-    is_paused: impl Fn(&Persona) -> bool,
-) -> Option<&'r Persona> {
-    let has_part = |persona: &Persona| {
-        item.owner == Owner::Persona(persona.slug.clone()) || std::iter::once(item).chain(parts).any(|made| made.is_made_by(&persona.slug))
-    };
-    let free: Vec<&Persona> = roster.personas().iter().filter(|persona| !has_part(persona) && !is_paused(persona)).collect();
-    let query = Query::parse(&[item.what.as_str(), &item.how, &item.why].join(" "), &[]);
-    let best = best_of(free.iter().map(|persona| (fit(&query, persona), *persona)));
-    let named = free.iter().find(|persona| by_setting == Some(&persona.slug)).copied();
-    let coordinator = free.iter().find(|persona| persona.coordinator).copied();
-    named.or(best).or(coordinator).or(free.first().copied())
-}
-
-/// The persona whose expertise and feeds match a question best. None if nobody's do.
-pub(super) fn find_fitting<'r>(query: &Query, among: impl Iterator<Item = &'r Persona>) -> Option<&'r Persona> {
-    let reads = |persona: &Persona| {
-        let feeds: HashSet<String> = persona.feeds.iter().flat_map(|feed| terms_of(&format!("{} {}", feed.name, feed.kind))).collect();
-        query.terms.iter().filter(|(term, _)| feeds.contains(term)).map(|(_, weight)| weight).sum::<f64>()
-    };
-    best_of(among.map(|persona| (fit(query, persona) + reads(persona), persona)))
-}
-
-/// The best match, if anything matches. If equal, the first.
-fn best_of<'r>(rated: impl Iterator<Item = (f64, &'r Persona)>) -> Option<&'r Persona> {
-    let fitting = rated.filter(|(fit, _)| *fit > 0.0);
-    fitting.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, persona)| persona)
-}
-
-/// How well the persona's expertise matches.
-fn fit(query: &Query, persona: &Persona) -> f64 {
-    let field: HashSet<String> = persona.expertise.iter().chain([&persona.role]).flat_map(|words| terms_of(words)).collect();
-    query.terms.iter().filter(|(term, _)| field.contains(term)).map(|(_, weight)| weight).sum()
 }
 
 /// The verified files with their texts, of the item or of its parts. None if one has changed. Those of parts are laid out as inputs of the whole, so
@@ -269,7 +237,7 @@ async fn read_files(deps: &ReviewDeps, of: &ForReview<'_>) -> anyhow::Result<Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::backlog::model::{Execution, Origin};
+    use crate::features::backlog::model::{Execution, Origin, Owner};
     use crate::features::backlog::review::material::FILES;
     use kernel::agent::context::Cleaner;
     use kernel::testing::feeds::now;
@@ -285,34 +253,6 @@ mod tests {
             execution: Some(Execution::Research),
             ..WorkItem::new("Compare prices of code scanners", Owner::Persona("vince".into()), Origin::CommandLine, now())
         }
-    }
-
-    fn chosen(by_setting: Option<&str>, change: impl FnOnce(&mut WorkItem), paused: &[&str]) -> Option<String> {
-        let roster = roster();
-        let mut item = item();
-        change(&mut item);
-        let by_setting = by_setting.map(PersonaSlug::from);
-        choose(&roster, by_setting.as_ref(), &item, &[], |persona| paused.contains(&persona.slug.as_str()))
-            .map(|persona| persona.slug.to_string())
-    }
-
-    #[test]
-    fn whoever_knows_most_of_the_subject_judges_unless_settings_name_somebody() {
-        assert_eq!(chosen(None, |_| (), &[]).as_deref(), Some("sentinel"), "its field is code");
-        assert_eq!(chosen(Some("solus"), |_| (), &[]).as_deref(), Some("solus"));
-        assert_eq!(chosen(None, |item| item.what = "Compare prices".into(), &[]).as_deref(), Some("kelly"), "nobody's field");
-        assert_eq!(chosen(None, |_| (), &["sentinel"]).as_deref(), Some("kelly"), "who is paused judges nothing");
-        assert_eq!(chosen(Some("gone"), |_| (), &[]).as_deref(), Some("sentinel"), "who has left judges nothing");
-    }
-
-    #[test]
-    fn nobody_judges_its_own_work() {
-        assert_eq!(chosen(Some("vince"), |_| (), &[]).as_deref(), Some("sentinel"));
-        let of_sentinel = |item: &mut WorkItem| item.persona = Some("sentinel".into());
-        assert_eq!(chosen(None, of_sentinel, &[]).as_deref(), Some("kelly"));
-        let of_kelly = |item: &mut WorkItem| (item.what, item.persona) = ("Tidy up".into(), Some("kelly".into()));
-        assert_eq!(chosen(None, of_kelly, &[]).as_deref(), Some("sentinel"), "the coordinator's is judged by the first who is free");
-        assert_eq!(chosen(None, |_| (), &["kelly", "sentinel", "solus"]), None, "then a person judges");
     }
 
     #[test]
@@ -356,14 +296,6 @@ mod tests {
         for told in ["`workspace_read`", "did not count: criterion 2 has no grade"] {
             assert!(prompt.message.contains(told), "{told}: {}", prompt.message);
         }
-    }
-
-    #[test]
-    fn who_made_a_part_does_not_judge_the_whole() {
-        let (roster, whole) = (roster(), item());
-        let part = |by: &str| WorkItem { persona: Some(by.into()), ..item() };
-        let chosen = choose(&roster, None, &whole, &[part("sentinel"), part("kelly")], |_| false);
-        assert_eq!(chosen.map(|persona| persona.slug.as_str()), Some("solus"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::features::backlog::model::{Execution, ExecutionKind, ItemDraft, Owner
 use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::InsertItemsError;
-use kernel::ids::{ChannelId, UserId, WorkItemId};
+use kernel::ids::{ChannelId, WorkItemId};
 use kernel::people::Directory;
 use kernel::text::without_invisible;
 use kernel::when::parse_instant;
@@ -67,7 +67,7 @@ impl Backlog {
         if drafts.is_empty() {
             return Err(refused("there are no items to add"));
         }
-        let people = self.list_people(me(asker)).await?;
+        let people = self.list_people(asker.person()).await?;
         let mut faults = Vec::new();
         let mut items = Vec::with_capacity(drafts.len());
         for (number, draft) in (1..).zip(drafts) {
@@ -95,7 +95,7 @@ impl Backlog {
         let what = clean("what", &draft.what, WHAT)?.split_whitespace().collect::<Vec<_>>().join(" ");
         action::check_what(&what)?;
         let owner = match draft.owner.as_deref() {
-            Some(name) => self.resolve_owner(name, people, me(asker)).map_err(|error| error.to_string())?,
+            Some(name) => self.resolve_owner(name, people, asker.person()).map_err(|error| error.to_string())?,
             None => Owner::Persona(self.deps.roster.coordinator().slug.clone()),
         };
         let how = clean("how", &draft.how, PROSE)?;
@@ -228,14 +228,6 @@ impl Backlog {
             taken.entry(key).or_insert(named);
         }
         Ok(())
-    }
-}
-
-/// Who `me` is. None if no person asks.
-pub(super) fn me(asker: &Asker) -> Option<(&UserId, &str)> {
-    match asker {
-        Asker::Person { id, name, .. } => Some((id, name)),
-        Asker::CommandLine | Asker::KanbanPage => None,
     }
 }
 

@@ -28,7 +28,7 @@ impl Asker {
     }
 
     /// The name in events and notes.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::Person { name, .. } => name,
             Self::CommandLine => "the command line",
@@ -41,6 +41,14 @@ impl Asker {
             Self::Person { id, name, .. } => Origin::Person { id: id.clone(), name: name.clone(), message: None },
             Self::CommandLine => Origin::CommandLine,
             Self::KanbanPage => Origin::KanbanPage,
+        }
+    }
+
+    /// None at the command line and on the page.
+    pub(crate) fn person(&self) -> Option<(&UserId, &str)> {
+        match self {
+            Self::Person { id, name, .. } => Some((id, name)),
+            Self::CommandLine | Self::KanbanPage => None,
         }
     }
 
@@ -60,7 +68,7 @@ impl Asker {
         }
     }
 
-    pub(super) fn operates(&self) -> bool {
+    pub(crate) fn operates(&self) -> bool {
         match self {
             Self::Person { right, .. } => *right == Right::Operator,
             Self::CommandLine | Self::KanbanPage => true,
@@ -73,7 +81,7 @@ impl Asker {
     }
 
     /// Which private items may be shown where the caller is. None: all, at the command line and on the page.
-    pub(super) fn scope(&self) -> Option<Scope> {
+    pub(crate) fn scope(&self) -> Option<Scope> {
         match self {
             Self::Person { channel, .. } => Some(channel.as_ref().map_or(Scope::TEAM, Scope::of)),
             Self::CommandLine | Self::KanbanPage => None,

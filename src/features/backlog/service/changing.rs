@@ -5,7 +5,7 @@ use crate::features::backlog::action::{WHAT, execution_of, question_of};
 use crate::features::backlog::model::{DueChange, Execution, ExecutionKind, ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
 use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::render::Spot;
-use crate::features::backlog::service::adding::{check_criteria, check_kind_of, clean, clean_prose, me};
+use crate::features::backlog::service::adding::{check_criteria, check_kind_of, clean, clean_prose};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::{Ended, ItemEdit};
 use kernel::chat::outbound::OutboundMessage;
@@ -129,7 +129,7 @@ impl Backlog {
             how: changes.how.as_deref().map(|how| clean_prose("how", how)).transpose().map_err(it)?,
             why: changes.why.as_deref().map(|why| clean_prose("why", why)).transpose().map_err(it)?,
             owner: match changes.owner.as_deref() {
-                Some(owner) => Some(self.resolve_owner(owner, &self.list_people(me(asker)).await?, me(asker))?),
+                Some(owner) => Some(self.resolve_owner(owner, &self.list_people(asker.person()).await?, asker.person())?),
                 None => None,
             },
             urgency: changes.urgency,

@@ -127,7 +127,7 @@ async fn list_open(transaction: &mut Transaction) -> Result<Vec<WorkItem>> {
 }
 
 /// A parent that was ready, or whose earlier children were judged, now waits for its new ones.
-async fn block_parent(transaction: &mut Transaction, parent: &WorkItemId, at: DateTime<Utc>) -> Result<()> {
+pub(super) async fn block_parent(transaction: &mut Transaction, parent: &WorkItemId, at: DateTime<Utc>) -> Result<()> {
     let Some(mut record) = ItemRecord::find(transaction, parent).await? else { return Ok(()) };
     let is_held = match &record.item.wait {
         Some(Wait::Decision { .. } | Wait::Kind { .. } | Wait::Model) => record.item.status == WorkStatus::Waiting,
@@ -162,7 +162,7 @@ pub async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at:
 }
 
 /// As [`insert_items`]. Those that refer to stored items become members of their `family`.
-async fn insert_into(transaction: &mut Transaction, items: &[WorkItem], family: Option<&str>, at: DateTime<Utc>) -> Result<()> {
+pub(super) async fn insert_into(transaction: &mut Transaction, items: &[WorkItem], family: Option<&str>, at: DateTime<Utc>) -> Result<()> {
     let families = graph::families(items, family);
     // Ranks among these items. The planner computes the final ones.
     let ranks = graph::ranks(items);
@@ -231,7 +231,7 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &st
     Ok(inserted > 0)
 }
 
-async fn insert_dependencies(transaction: &mut Transaction, item: &WorkItem) -> Result<()> {
+pub(super) async fn insert_dependencies(transaction: &mut Transaction, item: &WorkItem) -> Result<()> {
     for (position, needed) in (0_i64..).zip(&item.depends_on) {
         sql!(
             transaction.on(),

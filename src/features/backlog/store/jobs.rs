@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Wait, WorkItem, WorkKind, WorkStatus};
 use crate::features::backlog::store::families;
 use crate::features::backlog::store::requests::follow_wait;
 use crate::features::backlog::store::subjects;
@@ -26,6 +26,14 @@ pub const PERSON: &str = "item.person";
 pub const ANNOUNCE: &str = "backlog.announce";
 /// Writes `learnings.md`. It sleeps and is woken as the planner's job.
 pub const LEARNINGS: &str = "backlog.learnings";
+/// Follows a mission, from its plan to its delivery. Not a job of the backlog; each change of the mission's steps wakes it.
+pub const MISSION: &str = "mission";
+
+/// The payload of [`MISSION`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissionOf {
+    pub mission: WorkItemId,
+}
 
 /// The payload of [`RUN`] and [`REVIEW`].
 #[derive(Debug, Serialize, Deserialize)]
@@ -104,6 +112,23 @@ pub(crate) async fn wake_job(transaction: &mut Transaction, kind: &str, at: Date
     let job = jobs::enqueue(transaction, &NewJob::new(kind, &()).unique(kind), at).await?;
     jobs::wake_at(transaction, job, at).await?;
     Ok(())
+}
+
+/// Wakes the job of a mission. There is one at a time.
+pub async fn wake_mission(transaction: &mut Transaction, mission: &WorkItemId, at: DateTime<Utc>) -> Result<()> {
+    let job = NewJob::new(MISSION, &MissionOf { mission: mission.clone() }).unique(format!("{MISSION}:{mission}"));
+    let job = jobs::enqueue(transaction, &job, at).await?;
+    jobs::wake_at(transaction, job, at).await?;
+    Ok(())
+}
+
+/// Tells the mission of a changed item, if it has one.
+pub(super) async fn tell_mission(transaction: &mut Transaction, item: &WorkItem, at: DateTime<Utc>) -> Result<()> {
+    match (item.kind, &item.parent) {
+        (WorkKind::Mission, _) => wake_mission(transaction, &item.id, at).await,
+        (WorkKind::Step, Some(mission)) => wake_mission(transaction, mission, at).await,
+        _ => Ok(()),
+    }
 }
 
 impl Store {

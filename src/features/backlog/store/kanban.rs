@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Evidence, Owner, Urgency, Wait, WorkStatus};
+use crate::features::backlog::model::{Evidence, Owner, Urgency, Wait, WorkKind, WorkStatus};
 use crate::store::Store;
 use kernel::db::{Document, Result, StoreError, Who, Word, plain, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
@@ -21,6 +21,7 @@ pub struct KanbanFilter {
 #[derive(Debug, Clone, PartialEq)]
 pub struct KanbanCard {
     pub id: WorkItemId,
+    pub kind: WorkKind,
     pub what: String,
     pub owner: Owner,
     /// The persona that executes it.
@@ -41,6 +42,8 @@ pub struct KanbanCard {
 #[derive(sqlx::FromRow)]
 struct CardColumns {
     id: String,
+    #[sqlx(try_from = "String")]
+    kind: Word<WorkKind>,
     what: String,
     owner: String,
     owner_name: Option<String>,
@@ -67,6 +70,7 @@ impl TryFrom<CardColumns> for KanbanCard {
     fn try_from(row: CardColumns) -> Result<Self> {
         Ok(Self {
             id: row.id.into(),
+            kind: row.kind.0,
             what: row.what,
             owner: Who { key: row.owner, name: row.owner_name }.into(),
             persona: row.persona.map(PersonaSlug::new),
@@ -117,7 +121,7 @@ impl Store {
         let rows: Vec<CardColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT id, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
+            "SELECT id, kind, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
              FROM work_items WHERE status = $1
                  AND ($2 = '' OR owner = $2) AND ($3 = '' OR lower(what) LIKE '%' || $3 || '%' ESCAPE '!' OR id LIKE '%' || $3 ESCAPE '!')
              ORDER BY rank, id LIMIT $4",
@@ -134,7 +138,7 @@ impl Store {
         let rows: Vec<CardColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT id, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
+            "SELECT id, kind, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
              FROM work_items WHERE status = $1
                  AND ($2 = '' OR owner = $2) AND ($3 = '' OR lower(what) LIKE '%' || $3 || '%' ESCAPE '!' OR id LIKE '%' || $3 ESCAPE '!')
              ORDER BY updated_at DESC, id DESC LIMIT $4",

@@ -5,7 +5,8 @@
 //! - `items`, `insertion`, `counts`: reading and adding; `artefacts`: what items made;
 //! - `transitions`: changes of status, the job that each status needs, and the effects of an item's end on items that wait for it;
 //! - `families`: which items are held while one is changed; `subjects`: which are about the same;
-//! - `planning`: the planner's changes, many together in `bulk`; `run`: those of the job that runs an item; `persons`: people's, `requests`: what they were asked; `jobs`: the jobs.
+//! - `planning`: the planner's changes, many together in `bulk`; `run`: those of the job that runs an item; `persons`: people's, `requests`: what they were asked; `reshaping`: the
+//!   parts of a mission; `jobs`: the jobs.
 //!
 //! Every change holds the item's family first, so that changes of connected items follow one another. Otherwise two children that end at the same time
 //! could each see the other as open, and their parent would never end. Rows of jobs are locked after it.
@@ -21,6 +22,7 @@ mod kanban;
 mod persons;
 mod planning;
 mod requests;
+mod reshaping;
 mod retention;
 mod run;
 mod subjects;
@@ -29,10 +31,13 @@ mod transitions;
 pub use counts::ItemCounts;
 pub use insertion::InsertItemsError;
 pub use items::ItemFilter;
-pub use jobs::{ANNOUNCE, EndedBetween, LEARNINGS, PERSON, PLAN, REVIEW, RUN, review_by_people, set_item_aside};
+pub use jobs::{
+    ANNOUNCE, EndedBetween, LEARNINGS, MISSION, MissionOf, PERSON, PLAN, REVIEW, RUN, review_by_people, set_item_aside, wake_mission,
+};
 pub use kanban::{KanbanCard, KanbanFilter};
 pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
 pub use planning::Planned;
+pub use reshaping::{Reshaping, reshape};
 pub use retention::retention;
 pub use run::{Claimed, End, RunEnd};
 pub use transitions::{Ended, ITEMS, ItemChange, ItemEvent};

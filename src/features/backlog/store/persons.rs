@@ -197,6 +197,31 @@ impl Store {
         Ok(true)
     }
 
+    /// Ends a step for which there is no other plan. What needs it fails. False if it does not wait for one.
+    pub async fn give_step_up(&self, item: &WorkItemId, why: &str, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let Some(record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
+        if !matches!(record.item.wait, Some(Wait::Replan { .. })) {
+            return Ok(false);
+        }
+        record.end(&mut transaction, WorkStatus::Failed, why, at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Has a step wait until its mission is resumed. A run in progress ends, and goes on from its journal then. False if nothing of it would run.
+    pub async fn pause_step(&self, item: &WorkItemId, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
+        if !matches!(record.item.status, WorkStatus::Ready | WorkStatus::InProgress) {
+            return Ok(false);
+        }
+        record.item.wait = Some(Wait::Paused);
+        record.go(&mut transaction, WorkStatus::Waiting, Some("its mission is paused"), at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
     /// Puts an item first among those of equal urgency and ignores its start time. Dependencies still apply. False if it is over or does
     /// not exist.
     pub async fn run_item(&self, item: &WorkItemId, by: &str, at: DateTime<Utc>) -> Result<bool> {
@@ -223,49 +248,61 @@ impl Store {
     /// over or nothing changes.
     pub async fn edit_item(&self, item: &WorkItemId, edit: &ItemEdit<'_>, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
-        if record.item.status.is_over() {
-            return Ok(false);
-        }
-        let before = record.item.clone();
-        edit.apply(&mut record.item);
-        let kind = |execution: Option<&Execution>| execution.map(Execution::kind);
-        let is_other_kind = edit.chooses_kind && kind(edit.execution) != kind(before.execution.as_ref());
-        if record.item == before && !is_other_kind {
-            return Ok(false);
-        }
-        record.is_kind_chosen |= edit.chooses_kind;
-        if record.item.what != before.what {
-            subjects::replace(&mut transaction, &record.item).await?;
-        }
-        if record.has_drafted_criteria {
-            let (old, new) = (&before, &record.item);
-            let is_another_task = (&old.what, &old.how, &old.why) != (&new.what, &new.how, &new.why);
-            if edit.criteria.is_some() || is_another_task {
-                record.has_drafted_criteria = false;
-            }
-            // They were drafted for what it was before, so the planner drafts new ones.
-            if edit.criteria.is_none() && is_another_task {
-                record.item.criteria.clear();
-            }
-        }
-        let is_new = before.status == WorkStatus::New;
-        let is_same_work = !is_other_kind && before == (WorkItem { urgency: before.urgency, due: before.due, ..record.item.clone() });
-        if !is_same_work {
-            record.item.execution = edit.execution.filter(|_| record.is_kind_chosen).cloned();
-        }
-        if is_new || is_same_work {
-            record.save(&mut transaction, at).await?;
-            record.remark(&mut transaction, &format!("changed by {by}"), at).await?;
-        } else {
-            record.restart_run();
-            record.forgive();
-            record.item.persona = None;
-            record.go(&mut transaction, WorkStatus::New, Some(&format!("changed by {by}")), at).await?;
-        }
+        let is_edited = edit_in(&mut transaction, item, edit, by, at).await?;
         transaction.commit().await?;
-        Ok(true)
+        Ok(is_edited)
     }
+}
+
+/// As [`Store::edit_item`], in a transaction.
+pub(super) async fn edit_in(
+    transaction: &mut Transaction,
+    item: &WorkItemId,
+    edit: &ItemEdit<'_>,
+    by: &str,
+    at: DateTime<Utc>,
+) -> Result<bool> {
+    let Some(mut record) = ItemRecord::find(transaction, item).await? else { return Ok(false) };
+    if record.item.status.is_over() {
+        return Ok(false);
+    }
+    let before = record.item.clone();
+    edit.apply(&mut record.item);
+    let kind = |execution: Option<&Execution>| execution.map(Execution::kind);
+    let is_other_kind = edit.chooses_kind && kind(edit.execution) != kind(before.execution.as_ref());
+    if record.item == before && !is_other_kind {
+        return Ok(false);
+    }
+    record.is_kind_chosen |= edit.chooses_kind;
+    if record.item.what != before.what {
+        subjects::replace(transaction, &record.item).await?;
+    }
+    if record.has_drafted_criteria {
+        let (old, new) = (&before, &record.item);
+        let is_another_task = (&old.what, &old.how, &old.why) != (&new.what, &new.how, &new.why);
+        if edit.criteria.is_some() || is_another_task {
+            record.has_drafted_criteria = false;
+        }
+        // They were drafted for what it was before, so the planner drafts new ones.
+        if edit.criteria.is_none() && is_another_task {
+            record.item.criteria.clear();
+        }
+    }
+    let is_new = before.status == WorkStatus::New;
+    let is_same_work = !is_other_kind && before == (WorkItem { urgency: before.urgency, due: before.due, ..record.item.clone() });
+    if !is_same_work {
+        record.item.execution = edit.execution.filter(|_| record.is_kind_chosen).cloned();
+    }
+    if is_new || is_same_work {
+        record.save(transaction, at).await?;
+        record.remark(transaction, &format!("changed by {by}"), at).await?;
+    } else {
+        record.restart_run();
+        record.forgive();
+        record.item.persona = None;
+        record.go(transaction, WorkStatus::New, Some(&format!("changed by {by}")), at).await?;
+    }
+    Ok(true)
 }
 
 /// As [`Store::answer_item`], in a transaction.

@@ -1,10 +1,13 @@
-//! Verifies a change of a repository: the commit, its patch, and that the tests pass as they were before.
+//! Verifies a change of a repository: the commit, its patch, that no conflict is left, and that the tests pass as they were before.
+
+use std::collections::BTreeSet;
 
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::executor::agent_run::patch_name;
 use crate::features::backlog::model::{Claim, Evidence};
+use crate::features::backlog::repositories::list_needed;
 use crate::features::backlog::verifier::test::tail;
 use crate::features::backlog::verifier::{Findings, Submitted, VerifierDeps, sha256_of};
 use kernel::repository::{TestRun, Version, Worktree};
@@ -31,13 +34,19 @@ pub(super) async fn check(
         found.refuse(format!("no change of the repository {name} was claimed"));
         return Ok(());
     };
-    let worktree = deps.repositories.open(settings, &item.id, item.short_id()).await.context("cannot open the worktree")?;
+    let needs = list_needed(&deps.store, item).await?;
+    let worktree = deps.repositories.open(settings, &item.id, item.short_id(), &needs).await.context("cannot open the worktree")?;
     let Some(change) = worktree.change().await.context("cannot read the change")? else {
         found.refuse(format!("nothing in the repository {name} was changed"));
         return Ok(());
     };
     if change.commit != *claimed {
         found.refuse(format!("the branch {} has another commit than the one that was claimed", change.branch));
+        return Ok(());
+    }
+    let marks = worktree.list_marks(Some(&change.commit)).await.context("cannot look for conflict marks")?;
+    if !marks.is_empty() {
+        found.refuse(format!("git's conflict marks are left in {}", marks.join(", ")));
         return Ok(());
     }
     check_patch(deps, submitted, &worktree, found).await?;
@@ -54,6 +63,10 @@ pub(super) async fn check(
     });
     check_tests(deps, submitted, &worktree, tests_changed, found, cancel).await?;
     found.leave_open("its diff is to be judged");
+    let conflicts: BTreeSet<&str> = worktree.conflicts().iter().map(|conflict| conflict.path.as_str()).collect();
+    if !conflicts.is_empty() {
+        found.leave_open(format!("conflicts were resolved in {}", conflicts.into_iter().collect::<Vec<_>>().join(", ")));
+    }
     Ok(())
 }
 
@@ -78,7 +91,8 @@ async fn check_patch(deps: &VerifierDeps, submitted: &Submitted<'_>, worktree: &
 }
 
 /// The tests must pass as they were before. Where only changed tests pass, it depends on the version before: if they failed there, the work was to
-/// make them pass, and it did not. If not, the work may change what they ask for, which a reviewer judges.
+/// make them pass, and it did not. If not, the work may change what they ask for, which a reviewer judges. But what the items ask for on which it
+/// builds, with the tests that they added, was accepted already.
 async fn check_tests(
     deps: &VerifierDeps,
     submitted: &Submitted<'_>,
@@ -110,7 +124,8 @@ async fn check_tests(
             found.refuse(format!("the test command ended with {}: {}", ended.exit_code, tail(&ended.output)));
         }
         Some(Ok(ended)) => {
-            if passes(&test(Version::Current).await?) && passes(&test(Version::Base).await?) {
+            let others = if worktree.builds_on_others() { Version::WithTestsOfOthers } else { Version::Current };
+            if passes(&test(Version::Current).await?) && passes(&test(Version::Base).await?) && passes(&test(others).await?) {
                 found.leave_open("the test command passes only with the tests as they were changed");
             } else {
                 let (code, output) = (ended.exit_code, tail(&ended.output));

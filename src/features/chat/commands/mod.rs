@@ -1,6 +1,7 @@
 //! Commands for the whole team: ask, status, halt, pause, budget. Beside a running team they write rows, which that team sees within a second.
 
 mod following;
+mod permission;
 mod silencing;
 mod status;
 
@@ -9,21 +10,21 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::features::chat::channel::{Outcome, attribute};
-use crate::features::chat::rules::authorize::{Action, Denied, authorize};
-use crate::features::chat::settings::ChatSettings;
 use crate::features::chat::{Conversation, approvals};
 use crate::store::Store;
 use kernel::agent::Agents;
 use kernel::agent::ask::{Ask, AskState};
-use kernel::chat::message::{Author, AuthorKind};
+use kernel::chat::ChatPlatform;
 use kernel::commands::{
-    ArgumentSpec, Authorize, Caller, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Right, Services, Suggestion,
-    Surface, refuse, render_list,
+    ArgumentSpec, Choice, CommandCall, CommandReply, CommandSpec, Registry, Services, Suggestion, Surface, refuse, render_list,
 };
 use kernel::ids::{AskId, ChainId, MessageId};
 use kernel::llm::budget::Budgets;
+use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
+
+pub use permission::authorizer;
 
 /// Prefix of the id that replaces a message id where a command started the work. No platform id has this prefix.
 const COMMAND: &str = "command-";
@@ -39,6 +40,10 @@ pub struct ChatCommands {
     pub agents: Option<Arc<Agents>>,
     pub clock: SharedClock,
     pub budgets: Budgets,
+    /// Names people in refusals.
+    pub people: People,
+    /// Names roles. None at the command line.
+    pub platform: Option<Arc<dyn ChatPlatform>>,
     /// The team in this process. None at the command line, beside a running team.
     pub live: Option<Conversation>,
 }
@@ -46,34 +51,6 @@ pub struct ChatCommands {
 /// Whether a command created the ask, not a turn.
 pub(super) fn is_command(ask: &Ask) -> bool {
     ask.message.as_str().starts_with(COMMAND)
-}
-
-/// Authorises commands and buttons with the lists in `[chat]`.
-pub fn authorizer(settings: ChatSettings) -> Authorize {
-    Arc::new(move |right, caller, channel| {
-        let Caller::Person { id, name, roles } = caller else { return Ok(()) };
-        let author = Author { id: id.clone(), name: name.clone(), aliases: Vec::new(), roles: roles.clone(), kind: AuthorKind::Person };
-        let action = match right {
-            Right::Own => Action::Answer,
-            Right::Anybody => Action::Speak,
-            Right::Operator => Action::Operate,
-        };
-        authorize(action, &author, channel, &settings).map_err(|denied| Refused::new(explain(denied, &settings)))
-    })
-}
-
-fn explain(denied: Denied, settings: &ChatSettings) -> String {
-    match denied {
-        Denied::Unheard(reason) => format!("Not here: {}.", reason.explain()),
-        Denied::NotAnOperator => match settings.operators.as_slice() {
-            [] => "Only people who may manage this server may do that. `chat.operators` in the settings can name others.".into(),
-            listed => {
-                // People know these ids without their platform.
-                let ids: Vec<&str> = listed.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, id)| id)).collect();
-                format!("Only an operator may do that. Operators are the users and roles {}.", ids.join(", "))
-            }
-        },
-    }
 }
 
 pub fn register(registry: &mut Registry, services: &Services) {

@@ -56,7 +56,9 @@ impl Store {
              UNION ALL SELECT 'annotations', COUNT(*) FROM annotations
              UNION ALL SELECT 'channel_spans', COUNT(*) FROM channel_spans
              UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages
-             UNION ALL SELECT 'reminder_zones', COUNT(*) FROM reminder_zones"
+             UNION ALL SELECT 'reminder_zones', COUNT(*) FROM reminder_zones
+             UNION ALL SELECT 'missions', COUNT(*) FROM missions
+             UNION ALL SELECT 'budget_groups', COUNT(*) FROM budget_groups"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

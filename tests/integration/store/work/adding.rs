@@ -127,7 +127,7 @@ async fn counting_process() {
         assert!(store.rank_items(&[added.id]).await.unwrap() <= 1);
     }
     // A connection logs behind the answer.
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
     println!("counted {} {}", COUNTER.statements.load(Ordering::SeqCst), COUNTER.rows.load(Ordering::SeqCst));
     store.close().await;
 }

@@ -130,7 +130,13 @@ async fn in_review(store: &Store) -> Held {
 }
 
 async fn hand_in(store: &Store, claimed: &Held) {
-    let product = Product { summary: "a page on it".into(), claims: vec![Claim::File { path: "a.md".into() }], lesson: None, model: None };
+    let product = Product {
+        summary: "a page on it".into(),
+        claims: vec![Claim::File { path: "a.md".into() }],
+        lesson: None,
+        model: None,
+        critique: None,
+    };
     assert!(store.record_product(&claimed.job, &product, at(12)).await.unwrap());
     end(store, &claimed.job, End::Review { evidence: vec![proof()], note: "by whom?".into() }).await.unwrap();
 }

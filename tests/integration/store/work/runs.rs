@@ -215,7 +215,13 @@ async fn of_items_that_ran_together_none_is_to_blame(home: &Home) {
 }
 
 fn product() -> Product {
-    Product { summary: "fast".into(), claims: vec![Claim::File { path: "a.md".into() }], lesson: Some("measure".into()), model: None }
+    Product {
+        summary: "fast".into(),
+        claims: vec![Claim::File { path: "a.md".into() }],
+        lesson: Some("measure".into()),
+        model: None,
+        critique: None,
+    }
 }
 
 fn approval(item: &WorkItem) -> Approval {
@@ -260,18 +266,22 @@ async fn every_write_under_a_lost_job_is_refused(home: &Home) {
     plan(&store, &[item("a", 0)]).await;
     let stale = claim(&store).await;
     stale.die().await;
-    assert!(write_all(&store, &stale.job, &stale.item).await.is_empty(), "nobody has it");
+    assert!(Box::pin(write_all(&store, &stale.job, &stale.item)).await.is_empty(), "nobody has it");
 
     let current = claim(&store).await;
     let before = find(&store, &current.item).await;
-    assert!(write_all(&store, &stale.job, &stale.item).await.is_empty(), "another has it");
+    assert!(Box::pin(write_all(&store, &stale.job, &stale.item)).await.is_empty(), "another has it");
     assert!(store.start_run(&stale.job, at(40)).await.unwrap().is_none());
     assert_eq!(find(&store, &current.item).await, before);
     assert!(posts(&store).await.is_empty());
 
-    assert_eq!(write_all(&store, &current.job, &current.item).await, ["journal", "product", "approval"], "the rest comes too late");
+    assert_eq!(
+        Box::pin(write_all(&store, &current.job, &current.item)).await,
+        ["journal", "product", "approval"],
+        "the rest comes too late"
+    );
     let cancelled = store.cancel_item(&before.id, "Ada", &[], at(50)).await.unwrap().unwrap().item;
-    assert!(write_all(&store, &current.job, &current.item).await.is_empty(), "it is over");
+    assert!(Box::pin(write_all(&store, &current.job, &current.item)).await.is_empty(), "it is over");
     assert_eq!(find(&store, &current.item).await, cancelled);
 }
 

@@ -23,8 +23,8 @@ pub(crate) enum Script {
     },
     /// Answers after a delay.
     SayAfter(Duration, String),
-    /// Answers once this is true.
-    SayWhen(watch::Receiver<bool>, String),
+    /// Does it once this is true.
+    When(watch::Receiver<bool>, Box<Self>),
     /// Answers with a single JSON response, even if a stream was requested.
     SayWhole(String),
     /// Calls a tool.
@@ -111,6 +111,11 @@ impl Script {
         Self::Call { tool: tool.to_owned(), arguments }
     }
 
+    /// Waits until this is true before it does anything.
+    pub(crate) fn when(self, may: &watch::Receiver<bool>) -> Self {
+        Self::When(may.clone(), Box::new(self))
+    }
+
     pub(super) async fn perform(self, asked: &Asked) -> Response {
         let answer = self.answer(asked);
         match self {
@@ -120,9 +125,9 @@ impl Script {
                 tokio::time::sleep(pause).await;
                 stream(chunks(frames(asked, &answer)))
             }
-            Self::SayWhen(mut may, _) => {
+            Self::When(mut may, script) => {
                 may.wait_for(|may| *may).await.expect("the test goes on");
-                stream(chunks(frames(asked, &answer)))
+                Box::pin(script.perform(asked)).await
             }
             Self::Garbage => ([(header::CONTENT_TYPE, "text/html")], "<html><body>Bad gateway</body></html>").into_response(),
             Self::GarbageEvents => stream(chunks(vec!["data: {\"hello\": \n\ndata: <html>\n\n".to_owned()])),
@@ -150,7 +155,6 @@ impl Script {
             | Self::SayAndHang(text)
             | Self::SaySlowly { text, .. }
             | Self::SayAfter(_, text)
-            | Self::SayWhen(_, text)
             | Self::SayCounted(text, _) => {
                 answer.pieces = words(text);
             }
@@ -165,7 +169,7 @@ impl Script {
             Self::HangAfter(_) | Self::Drip(_) | Self::CutOff | Self::ErrorAfter200 { .. } => {
                 answer.pieces = words("This will not be finished.");
             }
-            Self::Empty | Self::Status { .. } | Self::Hang | Self::Garbage | Self::GarbageEvents => {}
+            Self::Empty | Self::Status { .. } | Self::When(..) | Self::Hang | Self::Garbage | Self::GarbageEvents => {}
         }
         let output = answer.pieces.iter().map(String::len).sum::<usize>().div_ceil(4) as u64;
         let input = asked.body["messages"].to_string().len().div_ceil(4) as u64;

@@ -121,9 +121,7 @@ const MAX_CHARS: usize = 2000;
 
 /// Interprets a question to `persona`.
 pub(super) fn understand(text: &str, act: SpeechAct, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Understood {
-    let text = without_invisible(text);
-    let mut words = words_of(&cut(&text, MAX_CHARS));
-    words.retain(|word| roster.find_named(word).is_none());
+    let mut words = words_said(text, roster);
     let range = time_phrase::find(&words, now).map(|(range, taken)| {
         words.drain(taken);
         range
@@ -135,9 +133,26 @@ pub(super) fn understand(text: &str, act: SpeechAct, persona: &Persona, roster: 
     ignored.extend(words_used_up(intent).map(str::to_owned));
     let only_calls = words.is_empty() && range.is_none();
     let only_range = range.is_some() && only_joins(&words);
-    let wants_deed = find_verb(&words, act).is_some_and(|verb| !looks_up(verb)) && matches!(intent, Intent::Question | Intent::Judgement);
+    let wants_deed = asks_for_deed(&words, act, intent);
     ignored.extend(find_verb(&words, act).filter(|verb| looks_up(verb)).map(str::to_owned));
     Understood { wants_deed, intent, topic: Query::parse(&words.join(" "), &ignored), whole, range, only_calls, only_range }
+}
+
+/// Whether a text wants something done that is more than looking something up: "send an email", but not "summarise it".
+pub fn wants_deed(text: &str, act: SpeechAct, roster: &Roster) -> bool {
+    let words = words_said(text, roster);
+    asks_for_deed(&words, act, intent_of(&words, false))
+}
+
+/// Without the names of personas.
+fn words_said(text: &str, roster: &Roster) -> Vec<String> {
+    let mut words = words_of(&cut(&without_invisible(text), MAX_CHARS));
+    words.retain(|word| roster.find_named(word).is_none());
+    words
+}
+
+fn asks_for_deed(words: &[String], act: SpeechAct, intent: Intent) -> bool {
+    find_verb(words, act).is_some_and(|verb| !looks_up(verb)) && matches!(intent, Intent::Question | Intent::Judgement)
 }
 
 fn intent_of(words: &[String], has_range: bool) -> Intent {
@@ -306,7 +321,7 @@ mod tests {
     #[test]
     fn to_do_something_is_told_from_looking_something_up() {
         let roster = roster();
-        let wants = |text: &str, act| understand(text, act, roster.coordinator(), &roster, now()).wants_deed;
+        let wants = |text: &str, act| wants_deed(text, act, &roster);
         for text in ["kelly, add it to the backlog", "please send an email to Ann", "remember that the crane is blue"] {
             assert!(wants(text, SpeechAct::Request), "{text}");
         }

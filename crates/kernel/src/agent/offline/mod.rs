@@ -25,6 +25,7 @@ use crate::memory::retrieval::Query;
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::time::Today;
+pub use intent::wants_deed;
 use intent::{Intent, Understood, understand};
 use wording::foreign;
 

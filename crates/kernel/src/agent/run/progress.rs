@@ -57,6 +57,11 @@ pub(super) enum Step {
 }
 
 impl Progress {
+    /// How many calls have a result, also those that were refused.
+    pub fn calls(&self) -> usize {
+        self.calls
+    }
+
     pub(super) fn step(&self) -> Step {
         match (self.open.front(), self.messages.last()) {
             (Some(call), _) if self.begun => Step::Unknown(call.clone()),

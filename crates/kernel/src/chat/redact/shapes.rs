@@ -9,8 +9,14 @@ use regex::Regex;
 struct Shape {
     /// A substring of every match. Checking it first avoids most regex searches.
     hint: &'static str,
-    /// Group 1 is the secret.
-    pattern: Regex,
+    /// Group 1 is the secret. Compiled at the first text with the hint. Only ASCII classes: the Unicode tables would double the size of the crate.
+    pattern: LazyLock<Regex, Box<dyn FnOnce() -> Regex + Send>>,
+}
+
+impl Shape {
+    fn new(hint: &'static str, pattern: String) -> Self {
+        Self { hint, pattern: LazyLock::new(Box::new(move || Regex::new(&pattern).expect("the pattern is tested"))) }
+    }
 }
 
 /// Tokens that begin with a prefix of their provider, with the shortest length of what follows. It consists of letters, digits, `_` and `-`.
@@ -101,13 +107,11 @@ const PATTERNS: &[(&str, &str)] = &[
     ("PRIVATE KEY-----", r"(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z))"),
 ];
 
-/// Compiled at first use. Only ASCII classes: the Unicode tables would double the size of the crate.
 static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     let with_prefix = |(prefix, length): &(&'static str, usize)| {
-        let pattern = format!(r"(?-u:\b)({}[A-Za-z0-9_-]{{{length},}})", regex::escape(prefix));
-        Shape { hint: prefix, pattern: Regex::new(&pattern).expect("the pattern is tested") }
+        Shape::new(prefix, format!(r"(?-u:\b)({}[A-Za-z0-9_-]{{{length},}})", regex::escape(prefix)))
     };
-    let others = PATTERNS.iter().map(|(hint, pattern)| Shape { hint, pattern: Regex::new(pattern).expect("the pattern is tested") });
+    let others = PATTERNS.iter().map(|(hint, pattern)| Shape::new(hint, (*pattern).to_owned()));
     PREFIXES.iter().map(with_prefix).chain(others).collect()
 });
 

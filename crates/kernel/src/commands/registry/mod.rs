@@ -10,8 +10,33 @@ use crate::commands::{
 };
 use crate::persona::roster::UnknownPersona;
 
-/// Checks whether a caller is permitted. Called for every command, button and completion from a chat.
-pub type Authorize = Arc<dyn Fn(Right, &Caller, &Channel) -> Result<(), Refused> + Send + Sync>;
+/// Decides about every command, button and completion from a chat.
+#[async_trait]
+pub trait Authorizer: Send + Sync + 'static {
+    /// Whether a caller is permitted.
+    fn check(&self, right: Right, caller: &Caller, channel: &Channel) -> Result<(), Refused>;
+
+    /// What a refused caller is told. By default the error of the check.
+    async fn explain(&self, refused: Refused, _right: Right, _caller: &Caller, _channel: &Channel) -> Refused {
+        refused
+    }
+}
+
+pub type Authorize = Arc<dyn Authorizer>;
+
+/// Permits everything.
+pub fn permit_all() -> Authorize {
+    Arc::new(|_: Right, _: &Caller, _: &Channel| Ok(()))
+}
+
+impl<F> Authorizer for F
+where
+    F: Fn(Right, &Caller, &Channel) -> Result<(), Refused> + Send + Sync + 'static,
+{
+    fn check(&self, right: Right, caller: &Caller, channel: &Channel) -> Result<(), Refused> {
+        self(right, caller, channel)
+    }
+}
 
 /// A suggestion of completion.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,7 +209,7 @@ impl Registry {
                 let found = self.find(&path).zip(self.handlers.get(&path));
                 let Some((spec, handler)) = found else { return Ok(CommandReply::refused("This command no longer exists.")) };
                 let needed = spec.right_with(given.iter().map(|(name, _)| name.as_str()));
-                self.check(needed, &caller, channel.as_ref())?;
+                self.require(needed, &caller, channel.as_ref()).await?;
                 (path, handler, Arguments::parse(spec, &given, self.platform)?, needed)
             }
             Invoked::Button(id) => {
@@ -194,16 +219,24 @@ impl Registry {
                 (id, handler, Arguments::default(), *right)
             }
         };
-        self.check(needed, &caller, channel.as_ref())?;
+        self.require(needed, &caller, channel.as_ref()).await?;
         let right = if self.check(Right::Operator, &caller, channel.as_ref()).is_ok() { Right::Operator } else { Right::Anybody };
         handler.run(&CommandCall { name, arguments, caller, channel, right }).await
+    }
+
+    /// Like [`Self::check`], with an error that is worded for the caller.
+    async fn require(&self, needed: Right, caller: &Caller, channel: Option<&Channel>) -> Result<(), Refused> {
+        match (self.check(needed, caller, channel), channel) {
+            (Err(refused), Some(channel)) => Err(self.authorize.explain(refused, needed, caller, channel).await),
+            (checked, _) => checked,
+        }
     }
 
     /// Checks permissions. The command line and the kanban page have no channel and are always permitted: who reaches them is an operator.
     fn check(&self, needed: Right, caller: &Caller, channel: Option<&Channel>) -> Result<(), Refused> {
         match (caller, channel) {
             (Caller::CommandLine | Caller::KanbanPage, _) => Ok(()),
-            (Caller::Person { .. }, Some(channel)) => (self.authorize)(needed, caller, channel),
+            (Caller::Person { .. }, Some(channel)) => self.authorize.check(needed, caller, channel),
             (Caller::Person { .. }, None) => Err(Refused::new("this needs a channel")),
         }
     }

@@ -16,7 +16,7 @@ fn count(counter: &Counter, call: &CommandCall) -> anyhow::Result<CommandReply> 
 fn registry(services: &Services) -> Registry {
     let mut registry = Registry::new(
         "discord",
-        Arc::new(|right, caller, _| match (right, caller.name()) {
+        Arc::new(|right: Right, caller: &Caller, _: &Channel| match (right, caller.name()) {
             (_, "Mallory") => refuse("you are not heard here"),
             (Right::Own | Right::Anybody, _) | (_, "Ann") => Ok(()),
             (Right::Operator, _) => refuse("only an operator may do that"),

@@ -37,6 +37,8 @@ settings! {
         providers: Vec<ProviderSettings> = Vec::new();
         /// The models of each tier in order. A missing tier uses the next lower one. `t1` always exists if there is a provider.
         tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();
+        prices_file: PathBuf = "prices.toml".into(),
+            "A file beside this one with more prices of models. Each has a heading such as [\"example-model\"] and the keys of [models.prices.example-model], which wins.";
         /// By model name. The price of an unlisted model is unknown: it appears with zero in the ledger and is limited by tokens.
         prices: BTreeMap<String, ModelPrice> = BTreeMap::new();
     }

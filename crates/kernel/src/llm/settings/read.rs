@@ -21,6 +21,8 @@ impl ModelSettings {
         let short_path = read_short_path(section);
         models.tiers = read_tiers(&mut section.section("tiers"));
         models.providers = read_providers(section, &models);
+        let is_asked_for = models.prices_file != Self::default().prices_file;
+        models.prices_file = section.include("prices", &models.prices_file, is_asked_for);
         models.prices = read_prices(section);
         match short_path {
             Some((provider, model)) => {

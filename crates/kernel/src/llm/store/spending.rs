@@ -1,7 +1,8 @@
 //! Reserves money before a model call and settles it after.
 //!
 //! A reservation counts with its worst case until it is settled; one left by a crash keeps counting. Daily sums (UTC) are stored in the
-//! same transactions, so that a reservation takes constant time. A work item's cost is summed from the ledger, because it has few calls.
+//! same transactions, so that a reservation takes constant time. What a work item and a mission have cost is summed from the ledger, because they
+//! have few calls.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -55,11 +56,11 @@ struct Sums {
     persona_tokens: i64,
 }
 
-/// The cost of a work item.
-#[derive(sqlx::FromRow)]
-struct ItemSums {
-    cost: i64,
-    tokens: i64,
+/// What work has cost.
+struct WorkSums {
+    item: (i64, i64),
+    /// The mission that the item belongs to, with what it has cost.
+    mission: Option<(WorkItemId, i64, i64)>,
 }
 
 /// How much people raised the limits of a call, by name.
@@ -89,14 +90,18 @@ impl Database {
         transaction.serialize(RESERVATION_LOCK).await?;
         let day = reservation.at.date_naive();
         let sums = find_sums(&mut transaction, day, reservation.persona.as_ref()).await?;
-        let item = match reservation.purpose {
-            Purpose::Step => Some(find_item_sums(&mut transaction, &reservation.subject).await?),
+        let work = match reservation.purpose {
+            Purpose::Step => Some(find_work_sums(&mut transaction, &reservation.subject).await?),
             _ => None,
         };
-        let reserved = match check(reservation, budgets, &sums, item.as_ref(), &Raises::new()) {
+        let reserved = match check(reservation, budgets, &sums, work.as_ref(), &Raises::new()) {
             Ok(reserved) if reserved.day_share < NOTICE_AT => reserved,
             // Few calls come this far, so most need no look at the raises.
-            _ => check(reservation, budgets, &sums, item.as_ref(), &find_raises(&mut transaction, reservation, day).await?)?,
+            _ => {
+                let mission = work.as_ref().and_then(|work| work.mission.as_ref()).map(|(mission, ..)| mission);
+                let raises = find_raises(&mut transaction, reservation, mission, day).await?;
+                check(reservation, budgets, &sums, work.as_ref(), &raises)?
+            }
         };
         if let Some(allowance) = &reservation.allowance
             && count_calls!(transaction.on(), &allowance.chain)? >= allowance.calls
@@ -155,6 +160,33 @@ impl Database {
             at
         )?;
         Ok(())
+    }
+
+    /// Raises a limit that was raised by `raised` until now. False, and nothing is stored, if it was raised since: of two clicks one counts.
+    pub async fn raise_limit_once(&self, limit: &Limit, raised: i64, amount: i64, by: &str, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        transaction.serialize(RESERVATION_LOCK).await?;
+        let stored = sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO limit_raises (name, whose, day, amount, by, at) SELECT $1, $2, $3, $4, $5, $6
+             WHERE $7 = (SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM limit_raises WHERE name = $1 AND whose = $2 AND day = $3)",
+            limit.as_str(),
+            limit.whose(),
+            day_of(limit, at),
+            amount,
+            plain(by),
+            at,
+            raised
+        )?;
+        transaction.commit().await?;
+        Ok(stored > 0)
+    }
+
+    /// What a limit allows by now: its setting, and by how much people raised it. None: no limit.
+    pub async fn find_allowed(&self, limit: &Limit, budgets: &Budgets, at: DateTime<Utc>) -> Result<Option<i64>> {
+        let Some(budget) = budgets.find(limit) else { return Ok(None) };
+        Ok(Some(budget.saturating_add(self.find_raise(limit, at).await?)))
     }
 
     /// How much people raised a limit. For a daily limit: on the day of `at` (UTC).
@@ -221,40 +253,72 @@ async fn find_sums(transaction: &mut Transaction, day: NaiveDate, persona: Optio
     )
 }
 
-async fn find_item_sums(transaction: &mut Transaction, item: &str) -> Result<ItemSums> {
-    sql!(
+async fn find_work_sums(transaction: &mut Transaction, item: &str) -> Result<WorkSums> {
+    let of_item: (i64, i64) = sql!(
         transaction.on(),
         fetch_one,
-        "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, CAST(COALESCE(SUM(input_tokens + output_tokens), 0) AS BIGINT) AS tokens
+        "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT), CAST(COALESCE(SUM(input_tokens + output_tokens), 0) AS BIGINT)
          FROM ledger WHERE subject = $1",
         item
-    )
+    )?;
+    let of_mission: Option<(String, i64, i64)> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "SELECT mine.whole, CAST(COALESCE(SUM(cost), 0) AS BIGINT), CAST(COALESCE(SUM(input_tokens + output_tokens), 0) AS BIGINT)
+         FROM budget_groups AS mine JOIN budget_groups AS all_of ON all_of.whole = mine.whole
+             LEFT JOIN ledger ON ledger.subject = all_of.subject
+         WHERE mine.subject = $1 GROUP BY mine.whole",
+        item
+    )?;
+    Ok(WorkSums { item: of_item, mission: of_mission.map(|(whole, cost, tokens)| (whole.into(), cost, tokens)) })
 }
 
-async fn find_raises(transaction: &mut Transaction, reservation: &Reservation, day: NaiveDate) -> Result<Raises> {
+/// Has the calls about a subject count for the budget of a mission.
+pub async fn join_budget(transaction: &mut Transaction, subject: &WorkItemId, mission: &WorkItemId) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO budget_groups (subject, whole) VALUES ($1, $2) ON CONFLICT (subject) DO NOTHING",
+        subject.as_str(),
+        mission.as_str()
+    )?;
+    Ok(())
+}
+
+async fn find_raises(
+    transaction: &mut Transaction,
+    reservation: &Reservation,
+    mission: Option<&WorkItemId>,
+    day: NaiveDate,
+) -> Result<Raises> {
     let raises: Vec<(String, i64)> = sql!(
         transaction.on(),
         fetch_all,
-        "SELECT name, CAST(SUM(amount) AS BIGINT) FROM limit_raises WHERE whose IN ('', $1, $2) AND day IN ('', $3) GROUP BY name",
+        "SELECT name, CAST(SUM(amount) AS BIGINT) FROM limit_raises WHERE whose IN ('', $1, $2, $3) AND day IN ('', $4) GROUP BY name",
         reservation.persona.as_ref().map_or("", PersonaSlug::as_str),
         reservation.subject.as_str(),
+        mission.map_or("", WorkItemId::as_str),
         day.to_string()
     )?;
     Ok(raises.into_iter().collect())
 }
 
-/// Checks the call against each limit. The item's limit comes last: raising it is useless while a wider limit refuses.
-fn check(reservation: &Reservation, budgets: &Budgets, sums: &Sums, item: Option<&ItemSums>, raises: &Raises) -> Result<Reserved, Refused> {
+/// Checks the call against each limit, the widest first: raising another one is useless while it refuses.
+fn check(reservation: &Reservation, budgets: &Budgets, sums: &Sums, work: Option<&WorkSums>, raises: &Raises) -> Result<Reserved, Refused> {
     let (cost, tokens) = (reservation.cost.0, count(reservation.tokens));
     let mut limits = vec![(Limit::Day, sums.cost, cost), (Limit::DayTokens, sums.tokens, tokens)];
     if let Some(persona) = &reservation.persona {
         limits.push((Limit::PersonaDay(persona.clone()), sums.persona_cost, cost));
         limits.push((Limit::PersonaDayTokens(persona.clone()), sums.persona_tokens, tokens));
     }
-    if let Some(item) = item {
+    if let Some(work) = work {
+        if let Some((mission, spent, spent_tokens)) = &work.mission {
+            limits.push((Limit::Mission(mission.clone()), *spent, cost));
+            limits.push((Limit::MissionTokens(mission.clone()), *spent_tokens, tokens));
+        }
         let id = WorkItemId::new(&*reservation.subject);
-        limits.push((Limit::Item(id.clone()), item.cost, cost));
-        limits.push((Limit::ItemTokens(id), item.tokens, tokens));
+        limits.push((Limit::Item(id.clone()), work.item.0, cost));
+        limits.push((Limit::ItemTokens(id), work.item.1, tokens));
     }
     let mut day_share = 0.0_f64;
     for (limit, spent, more) in limits {

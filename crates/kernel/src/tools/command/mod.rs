@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::program::find_program;
 use confinement::{Confine, Reach, confine_thread};
 use process::{Running, Start};
 
@@ -77,7 +78,7 @@ async fn run_with(
 ) -> Result<CommandResult, CommandError> {
     let dir = std::path::absolute(dir)?;
     let search = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
-    let program = find_program(command, &dir, &search)?;
+    let program = locate(command, &dir, &search)?;
     let temporary = TemporaryFolder::make(dir.join(TEMPORARY))?;
     let start = Start {
         program: &program,
@@ -96,16 +97,10 @@ async fn run_with(
 }
 
 /// Resolves the command's program: a path relative to `dir`, or a name in `PATH`.
-fn find_program(command: &[String], dir: &Path, search: &OsString) -> Result<PathBuf, CommandError> {
+fn locate(command: &[String], dir: &Path, search: &OsString) -> Result<PathBuf, CommandError> {
     let name = command.first().filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| CommandError::NotStarted("it is empty. Correct backlog.test_command".into()))?;
-    let mut candidates: Vec<PathBuf> = if name.contains('/') {
-        vec![dir.join(name)]
-    } else {
-        std::env::split_paths(search).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).collect()
-    };
-    candidates.retain(|candidate| candidate.is_file());
-    let found = candidates.into_iter().next();
+    let found = if name.contains('/') { Some(dir.join(name)).filter(|candidate| candidate.is_file()) } else { find_program(name, search) };
     found.ok_or_else(|| CommandError::NotStarted(format!("the program {name} was not found. Install it or correct backlog.test_command")))
 }
 

@@ -123,18 +123,12 @@ pub(crate) fn execute(call: &mut RequestContext, id: Snowflake, token: &str) -> 
     let author = Author::Webhook {
         id: webhook.id,
         name: name.unwrap_or(webhook.name),
-        avatar: call.body.json["avatar_url"].as_str().map(avatar_mark),
+        avatar: call.body.json["avatar_url"].as_str().map(|url| call.core.world.hash_of_avatar(url)),
         application: webhook.application,
     };
     let channel = place(call, webhook.channel)?;
     let message = call.world().post(Posting::new(channel, author, MessageKind::Default), draft)?;
     if call.asks_for("wait") { ok(call.render(&message)) } else { Ok(Reply::Empty) }
-}
-
-/// Discord stores the image and returns its hash. Here the hash is computed from the given data.
-fn avatar_mark(url: &str) -> String {
-    use sha2::{Digest, Sha256};
-    Sha256::digest(url).iter().take(16).fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 /// The webhook's channel, or the thread in the query.

@@ -1,7 +1,6 @@
 //! The JSON that clients get.
 //!
-//! The fields are those that five independent clients and Discord's description require. Avatars are null, because some
-//! clients load images from Discord's real host.
+//! The fields are those that five independent clients and Discord's description require.
 
 mod embeds;
 mod message;
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 
 pub(crate) use message::{View, emoji, without_content};
 
-use super::{Account, Channel, Overwrite, Permissions, Webhook, World};
+use super::{Account, Channel, Emoji, Overwrite, Permissions, Picture, Webhook, World};
 use crate::snowflake::{Snowflake, timestamp};
 
 impl World {
@@ -129,6 +128,14 @@ impl World {
         Some(member)
     }
 
+    pub(crate) fn emoji(&self, emoji: &Emoji) -> Value {
+        let animated = self.pictures.find(&emoji.picture).is_some_and(Picture::is_animated);
+        json!({
+            "id": emoji.id, "name": emoji.name, "roles": [], "user": self.user(emoji.application), "require_colons": true,
+            "managed": false, "animated": animated, "available": true,
+        })
+    }
+
     pub(crate) fn webhook(&self, webhook: &Webhook, with_creator: bool) -> Value {
         let mut out = json!({
             "id": webhook.id, "type": 1, "guild_id": self.guild.id, "channel_id": webhook.channel,
@@ -166,7 +173,7 @@ pub(crate) fn thread_member(thread: &Channel, user: Snowflake) -> Option<Value> 
 fn user(account: &Account) -> Value {
     json!({
         "id": account.id, "username": account.username(), "discriminator": "0", "global_name": account.name,
-        "avatar": null, "bot": account.is_bot(), "public_flags": 0, "flags": 0, "primary_guild": null,
+        "avatar": account.avatar, "bot": account.is_bot(), "public_flags": 0, "flags": 0, "primary_guild": null,
         "avatar_decoration_data": null, "banner": null, "accent_color": null, "collectibles": null,
     })
 }

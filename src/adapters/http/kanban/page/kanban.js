@@ -1,22 +1,13 @@
 // Keeps the kanban page up to date and opens items in a dialog. The page also works without this script.
 
-const EVERY_MS = 60_000; // Ages change, and a page may have no live updates.
+import { fetchPage, follow } from "./live.js";
+
 const TYPING_MS = 250;
-const AGAIN_MS = 10_000;
 
 const kanban = document.getElementById("kanban");
 const filter = document.getElementById("filter");
-const live = document.getElementById("live");
 const details = document.getElementById("details");
 let opened = null;
-
-async function fetchPage(address) {
-  const response = await fetch(address, { headers: { accept: "text/html" } });
-  // The token has changed: reload to show the sign-in page.
-  if (response.status === 401) location.reload();
-  if (!response.ok) throw new Error(`${response.status}`);
-  return new DOMParser().parseFromString(await response.text(), "text/html");
-}
 
 /** Replaces the cards of a column. An unchanged card keeps its element, and so its focus. */
 function takeOver(shown, fresh) {
@@ -47,42 +38,7 @@ async function refresh() {
   if (details.open && opened) await show(opened);
 }
 
-// One refresh at a time. A request during a refresh causes one more at the end.
-let busy = false;
-let again = false;
-async function keepUp() {
-  again = busy;
-  if (busy) return;
-  busy = true;
-  try {
-    await refresh();
-  } catch {
-    say("Not up to date: cannot reach the team", false);
-  } finally {
-    busy = false;
-    if (again) keepUp();
-  }
-}
-
-function say(text, isLive) {
-  if (live.textContent !== text) live.textContent = text;
-  live.classList.toggle("on", isLive);
-}
-
-function listen() {
-  const events = new EventSource("/backlog/live");
-  events.addEventListener("mark", (event) => {
-    say("Live", true);
-    if (event.data !== kanban.dataset.mark) keepUp();
-  });
-  events.addEventListener("error", () => {
-    say("Live updates are off", false);
-    // The browser reconnects by itself, unless the server refused.
-    if (events.readyState === EventSource.CLOSED) setTimeout(listen, AGAIN_MS);
-  });
-  // Closes the connection with the page. Otherwise the browser logs an error.
-  addEventListener("pagehide", () => events.close(), { once: true });
-}
+const keepUp = follow(kanban, refresh);
 
 /** Every page comes with keys of its own. The forms that are shown keep theirs, so that nothing but a change replaces them. */
 function keepKeys(old, item) {
@@ -159,7 +115,3 @@ filter.addEventListener("submit", (event) => {
   applyFilter();
 });
 filter.querySelector("button").hidden = true;
-
-setInterval(() => document.visibilityState === "visible" && keepUp(), EVERY_MS);
-document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && keepUp());
-listen();

@@ -12,7 +12,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 
 use crate::adapters::http::kanban::SIGN_IN;
-use crate::adapters::http::kanban::view::{ItemView, KanbanView, NewView};
+use crate::adapters::http::kanban::view::{ItemView, KanbanView, MissionView, NewView};
 
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
@@ -24,6 +24,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         ("frame.html", include_str!("frame.html")),
         ("kanban.html", include_str!("kanban.html")),
         ("item.html", include_str!("item.html")),
+        ("mission.html", include_str!("mission.html")),
         ("link.html", include_str!("link.html")),
         ("who.html", include_str!("who.html")),
         ("acts.html", include_str!("acts.html")),
@@ -39,9 +40,11 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
 });
 
 /// The static files by name.
-const FILES: [(&str, &str, &str); 3] = [
+const FILES: [(&str, &str, &str); 5] = [
     ("kanban.css", "text/css; charset=utf-8", include_str!("kanban.css")),
     ("kanban.js", "text/javascript; charset=utf-8", include_str!("kanban.js")),
+    ("mission.js", "text/javascript; charset=utf-8", include_str!("mission.js")),
+    ("live.js", "text/javascript; charset=utf-8", include_str!("live.js")),
     ("icon.svg", "image/svg+xml", include_str!("icon.svg")),
 ];
 
@@ -51,6 +54,10 @@ pub(super) fn kanban(view: &KanbanView) -> Response {
 
 pub(super) fn item(view: &ItemView) -> Response {
     render("item.html", view)
+}
+
+pub(super) fn mission(view: &MissionView) -> Response {
+    render("mission.html", view)
 }
 
 pub(super) fn new_item(view: &NewView) -> Response {
@@ -101,10 +108,11 @@ fn render<T: Serialize>(template: &str, values: T) -> Response {
 mod tests {
     use super::*;
 
-    const PAGES: [&str; 10] = [
+    const PAGES: [&str; 11] = [
         include_str!("frame.html"),
         include_str!("kanban.html"),
         include_str!("item.html"),
+        include_str!("mission.html"),
         include_str!("link.html"),
         include_str!("who.html"),
         include_str!("acts.html"),

@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use crate::adapters::http::kanban::view::forms::{ActsView, Forms};
 use crate::adapters::http::kanban::view::{Viewer, Who, labels};
-use crate::features::backlog::model::{Artefact, Execution, JournalEntry, Origin, ToolCall, Usage, Wait, WorkItem, WorkStatus, short_id};
+use crate::features::backlog::model::{
+    Artefact, Execution, JournalEntry, Origin, ToolCall, Usage, Wait, WorkItem, WorkKind, WorkStatus, short_id,
+};
 use crate::features::backlog::store::ItemEvent;
 use kernel::commands::KANBAN_PAGE;
 use kernel::db::StoreError;
@@ -48,6 +50,8 @@ pub(crate) struct ItemView {
     tools: Option<String>,
     origin: String,
     created: String,
+    /// The mission that it is, or is a step of.
+    mission: Option<String>,
     parent: Option<LinkView>,
     needs: Vec<LinkView>,
     evidence: Vec<ProofView>,
@@ -181,6 +185,11 @@ impl Viewer {
             not_before: item.not_before.filter(|_| !item.status.is_over()).map(|at| show_time(at, zone)),
             origin: describe_origin(&item.origin),
             created: show_time(item.created_at, zone),
+            mission: match item.kind {
+                WorkKind::Mission => Some(item.id.to_string()),
+                WorkKind::Step => item.parent.as_ref().map(ToString::to_string),
+                WorkKind::Action => None,
+            },
             evidence: item
                 .evidence
                 .iter()

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::adapters::http::kanban::view::{Asked, Viewer, Who, labels, parse_owner};
-use crate::features::backlog::model::{Urgency, WorkStatus, short_id};
+use crate::features::backlog::model::{Urgency, WorkKind, WorkStatus, short_id};
 use crate::features::backlog::store::{KanbanCard, KanbanFilter};
 use kernel::db::StoreError;
 
@@ -39,6 +39,7 @@ struct ColumnView {
 struct CardView {
     id: String,
     short_id: String,
+    kind: WorkKind,
     what: String,
     owner: Who,
     /// Who works on it, if not the owner.
@@ -127,6 +128,7 @@ impl Viewer {
         let by = card.persona.as_ref().map(|slug| self.show_persona(slug)).filter(|by| by.key != owner.key);
         CardView {
             short_id: short_id(&card.id).to_owned(),
+            kind: card.kind,
             id: card.id.to_string(),
             what: card.what,
             owner,

@@ -4,6 +4,7 @@ mod forms;
 mod item;
 mod kanban;
 mod labels;
+mod mission;
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use kernel::time::{SharedClock, show_time};
 pub(super) use forms::{Forms, NewView};
 pub(super) use item::ItemView;
 pub(super) use kanban::KanbanView;
+pub(super) use mission::MissionView;
 
 /// The query parameters. Unknown values are ignored, because a shared link can be older than the program.
 #[derive(Debug, Default, Deserialize)]

@@ -3,6 +3,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::features::backlog::model::{Claim, Product};
+use crate::features::backlog::review::Critic;
 use kernel::agent::{OwnTool, Progress};
 use kernel::llm::ToolSpec;
 use kernel::memory::retrieval::cut;
@@ -15,16 +16,25 @@ const SENTENCE: usize = 300;
 const FILES: usize = 200;
 
 /// The tool that ends a run. It has no effects.
-pub(super) struct Finish;
+pub(super) struct Finish<'a> {
+    /// Has to agree. None: the files are handed in as they are.
+    pub(super) critic: Option<&'a Critic<'a>>,
+    /// The most calls of the run.
+    pub(super) calls: usize,
+}
 
 #[async_trait]
-impl OwnTool for Finish {
+impl OwnTool for Finish<'_> {
     fn ends_run(&self) -> bool {
         true
     }
 
     async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, ToolError> {
-        read_product(arguments, &progress.written, None).map_err(ToolError::Refused)?;
+        let product = read_product(arguments, &progress.written, None).map_err(ToolError::Refused)?;
+        if let Some(critic) = self.critic {
+            let made = progress.calls();
+            critic.look(&product.files(), (made, self.calls.saturating_sub(made + 1))).await.map_err(ToolError::Refused)?;
+        }
         Ok(ToolOutput { text: String::new(), outside: false, trace: None })
     }
 
@@ -80,7 +90,13 @@ pub(super) fn read_product(arguments: &Value, written: &[String], model: Option<
     if files.len() > FILES {
         return Err(format!("Not finished: {} files are too many; name at most {FILES}.", files.len()));
     }
-    Ok(Product { summary, claims: claims(files), lesson: arguments.lesson.as_deref().and_then(sentence), model: model.map(str::to_owned) })
+    Ok(Product {
+        summary,
+        claims: claims(files),
+        lesson: arguments.lesson.as_deref().and_then(sentence),
+        model: model.map(str::to_owned),
+        critique: None,
+    })
 }
 
 /// The summary and the lesson of a run whose result is not named by its files.
@@ -99,7 +115,7 @@ pub(super) fn product_of(text: &str, files: Vec<String>) -> Product {
     // Skips headings, which name a document and not its result.
     let prose = text.lines().find_map(|line| sentence(line).filter(|line| !line.starts_with('#')));
     let summary = prose.or_else(|| sentence(text)).unwrap_or_else(|| "It is written.".into());
-    Product { summary, claims: claims(files), lesson: None, model: None }
+    Product { summary, claims: claims(files), lesson: None, model: None, critique: None }
 }
 
 fn claims(files: Vec<String>) -> Vec<Claim> {

@@ -11,11 +11,13 @@ use kernel::feeds::FeedReport;
 use kernel::memory::Memory;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
+use kernel::repository::Conflict;
 
-/// The most characters of an item's field, of a needed item's outcome, and of a lesson.
+/// The most characters of an item's field, of a needed item's outcome, of a lesson, and of a question.
 const FIELD: usize = 2000;
 const OUTCOME: usize = 600;
 const LESSON: usize = 300;
+const QUESTION: usize = 200;
 /// The most tokens of all feeds together.
 const FEEDS: usize = 700;
 /// The most lessons and needed items.
@@ -31,6 +33,8 @@ pub(super) struct Material<'a> {
     pub(super) deliverable: Deliverable,
     pub(super) background: &'a Background<'a>,
     pub(super) feeds: &'a [FeedReport],
+    /// Into which the matter was divided. They are words of a model.
+    pub(super) questions: &'a [String],
     /// The limits of the run, as text.
     pub(super) limits: String,
     /// See [`kernel::agent::context::new_marker`].
@@ -57,6 +61,11 @@ impl Material<'_> {
             criteria,
             repository: self.background.site.map_or_else(String::new, |site| self.line(&site.worktree.settings.name, 100)),
             tests: self.background.site.is_some_and(|site| !site.worktree.settings.test_command.is_empty()),
+            joined: match self.background.site {
+                Some(site) if !site.worktree.conflicts().is_empty() => "conflicts",
+                Some(site) if site.worktree.builds_on_others() => "clean",
+                _ => "",
+            },
             urgency: self.item.urgency.as_str(),
             owner: match &self.item.owner {
                 Owner::Persona(slug) => flat_name(self.roster.name_of(slug)),
@@ -70,6 +79,7 @@ impl Material<'_> {
             },
             inputs: !self.background.inputs.is_empty(),
             again: self.background.rejected.is_some(),
+            questions: self.questions.len(),
             limits: self.limits.clone(),
             blocks: &blocks,
         });
@@ -108,6 +118,9 @@ impl Material<'_> {
         if let Some(Rejection { why, .. }) = self.background.rejected {
             blocks.push(Block { label: "why the last try was not accepted".into(), text: self.clean(why) });
         }
+        blocks.extend(block("conflicts to resolve first", self.conflicts().iter().take(FILES).map(|conflict| self.conflict(conflict))));
+        let questions = (1..).zip(self.questions).map(|(number, question)| format!("{number}. {}", self.line(question, QUESTION)));
+        blocks.extend(block("questions to answer", questions));
         let needs = self.background.needs.iter().take(LINES).map(|need| self.need(need));
         blocks.extend(block("what came of the items that this one needed", needs));
         let files = self.background.inputs.iter().flat_map(|input| input.files.iter().map(|file| self.input(input, file)));
@@ -116,6 +129,22 @@ impl Material<'_> {
         blocks.extend(block("lessons learnt before", lessons));
         blocks.extend(feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster));
         blocks
+    }
+
+    fn conflicts(&self) -> &[Conflict] {
+        self.background.site.map_or(&[], |site| site.worktree.conflicts())
+    }
+
+    /// Which file it is, and the titles of the items whose changes contradict each other.
+    fn conflict(&self, conflict: &Conflict) -> String {
+        let title = |title: &str| format!("\"{}\"", self.line(title, 200));
+        let (path, below) = (self.line(&conflict.path, 300), title(&conflict.below));
+        let above = conflict.above.iter().map(|above| title(above)).collect::<Vec<_>>().join(" and ");
+        if conflict.is_marked {
+            format!("- {path}: {above} (above the line =======) and {below} (below it)")
+        } else {
+            format!("- {path}: {above} and {below}. Without marks: one of them deleted it, or it is no text")
+        }
     }
 
     fn need(&self, need: &WorkItem) -> String {
@@ -191,6 +220,7 @@ mod tests {
             deliverable,
             background,
             feeds,
+            questions: &[],
             limits,
             marker: MARKER,
             now: now(),

@@ -200,6 +200,13 @@ impl OwnTool for RepositoryTool<'_> {
             }
             Kind::Finish => {
                 read_summary(arguments).map_err(ToolError::Refused)?;
+                let marks = worktree.list_marks(None).await.map_err(failed)?;
+                if !marks.is_empty() {
+                    let marks = marks.join(", ");
+                    return Err(ToolError::Refused(format!(
+                        "Not finished: git's conflict marks are left in {marks}. Resolve these conflicts."
+                    )));
+                }
                 if worktree.has_changes().await.map_err(failed)? {
                     Ok(told(String::new()))
                 } else {
@@ -247,7 +254,7 @@ pub(super) async fn conclude(
     let patch = worktree.patch().await?;
     let repository = worktree.settings.name.clone();
     let claims = vec![Claim::Branch { repository, branch: change.branch, commit: change.commit }, Claim::File { path: patch_name(item) }];
-    Ok(Some((Product { summary, claims, lesson, model: None }, patch)))
+    Ok(Some((Product { summary, claims, lesson, model: None, critique: None }, patch)))
 }
 
 /// The file of the patch in the item's workspace.

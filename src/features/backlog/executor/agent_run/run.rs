@@ -4,7 +4,8 @@ use crate::features::backlog::executor::agent_run::material::Material;
 use crate::features::backlog::executor::agent_run::{AgentExecutor, Background, Deliverable, Site, patch_name, repository};
 use crate::features::backlog::executor::item_journal::ItemJournal;
 use crate::features::backlog::executor::{Assignment, Outcome, failure};
-use crate::features::backlog::model::{Product, WorkItem};
+use crate::features::backlog::model::{Product, WorkItem, WorkKind};
+use crate::features::backlog::review::Critic;
 use kernel::agent::context::new_marker;
 use kernel::agent::{Approvals, Journal, JournalEntry, Limits, OwnTool, Prompt, Reply, Run, RunError, Tools, addresses_in};
 use kernel::memory::{MemorySource, Scope};
@@ -44,9 +45,15 @@ impl AgentExecutor {
         let approvals = background.spot.map(|spot| ItemApprovals { store: &self.store, agents: &self.agents, assignment, spot });
         let always: &[&str] = if background.site.is_some() { &READ_ONLY } else { &ALWAYS };
         let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(always.iter().copied());
+        let mut critic = is_to_be_judged(item, background).then(|| Critic::new(&self.store, &self.agents, &self.workspaces, assignment));
+        if let Some(critic) = critic.as_mut().filter(|_| deliverable == Deliverable::Research) {
+            critic.divide().await;
+        }
+        let limits = limits_of(background);
+        let finish = Finish { critic: critic.as_ref(), calls: limits.calls };
         let tools = Tools {
             listed: listed.map(str::to_owned).collect(),
-            own: background.site.map_or_else(|| vec![Box::new(Finish) as Box<dyn OwnTool>], |site| repository::tools(site, cancel)),
+            own: background.site.map_or_else(|| vec![Box::new(finish) as Box<dyn OwnTool>], |site| repository::tools(site, cancel)),
             workspace: Some(&item.id),
             source: Some(MemorySource::WorkItem(item.id.clone())),
             scope: Scope::private(item.private_to.clone()),
@@ -54,7 +61,7 @@ impl AgentExecutor {
             addresses: addresses_of(item),
             approvals: approvals.as_ref().map(|approvals| approvals as &dyn Approvals),
             in_chat: None,
-            limits: limits_of(background),
+            limits,
         };
         let least = if deliverable == Deliverable::Research { Tier::T2 } else { Tier::T1 };
         let began = self.agents.runner.clock.now();
@@ -64,7 +71,7 @@ impl AgentExecutor {
             subject: item.id.as_str(),
             tier: persona.tier.max(least),
             pictures: Vec::new(),
-            prompt: Box::pin(self.write_prompt(assignment, background, deliverable)),
+            prompt: Box::pin(self.write_prompt(assignment, background, deliverable, critic.as_ref().map_or(&[], Critic::questions))),
             max_output_tokens: self.agents.max_output_tokens.max(OUTPUT_TOKENS),
             keep_partial: false,
             allowance: None,
@@ -79,6 +86,11 @@ impl AgentExecutor {
             },
             Err(error) => Err(error),
         };
+        let critique = critic.and_then(Critic::into_critique);
+        let concluded = concluded.map(|outcome| match outcome {
+            Outcome::Made(product) => Outcome::Made(Product { critique, ..product }),
+            other => other,
+        });
         concluded.or_else(|error| failure::outcome(error, journal.idle_before(began), self.agents.runner.clock.now()))
     }
 
@@ -87,6 +99,7 @@ impl AgentExecutor {
         assignment: &Assignment<'_>,
         background: &Background<'_>,
         deliverable: Deliverable,
+        questions: &[String],
     ) -> Result<Prompt, RunError> {
         let Assignment { item, persona, .. } = *assignment;
         let feeds = self.agents.readings.read(&persona.slug).await.reports;
@@ -98,6 +111,7 @@ impl AgentExecutor {
             deliverable,
             background,
             feeds: &feeds,
+            questions,
             limits: format!("{} calls, {}", limits_of(background).calls, RESEARCH.describe()),
             marker: &new_marker(),
             now: self.agents.runner.clock.now(),
@@ -175,6 +189,11 @@ impl AgentExecutor {
     async fn save(&self, item: &WorkItem, text: &str) -> Result<Written, ToolError> {
         self.workspaces.open(&item.id).await?.write(&finish::file_name(&item.what), text.as_bytes()).await
     }
+}
+
+/// Whether its author looks at it once more before it hands it in. A change of a repository is held against tests instead.
+fn is_to_be_judged(item: &WorkItem, background: &Background<'_>) -> bool {
+    item.kind == WorkKind::Step && background.site.is_none()
 }
 
 fn limits_of(background: &Background<'_>) -> Limits {

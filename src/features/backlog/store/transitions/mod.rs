@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::{Evidence, Origin, Product, WorkItem, WorkStatus};
 use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
-use crate::features::backlog::store::jobs::{ItemOf, LEARNINGS, PLAN, enqueue_job, wake_job};
+use crate::features::backlog::store::jobs::{ItemOf, LEARNINGS, PLAN, enqueue_job, tell_mission, wake_job};
 use crate::features::backlog::store::requests::follow_wait;
 use crate::features::backlog::store::subjects;
 use kernel::db::{Backend, Document, Result, StoreError, Transaction, Who, bounded, document, plain, sql};
@@ -197,6 +197,7 @@ impl ItemRecord {
             (true, false) => subjects::insert(transaction, [&self.item]).await?,
             _ => {}
         }
+        tell_mission(transaction, &self.item, at).await?;
         insert_event(transaction, &self.item, Some(from), note, at).await
     }
 
@@ -210,6 +211,7 @@ impl ItemRecord {
         self.item.status = WorkStatus::InProgress;
         self.item.not_before = None;
         self.save(transaction, at).await?;
+        tell_mission(transaction, &self.item, at).await?;
         insert_event(transaction, &self.item, Some(WorkStatus::Ready), note, at).await
     }
 

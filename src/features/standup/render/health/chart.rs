@@ -1,6 +1,4 @@
-use u8g2_fonts::types::HorizontalAlignment;
-
-use super::canvas::{BOLD, Canvas, Color, Position, REGULAR, text_width};
+use crate::canvas::{BOLD, Canvas, Color, HorizontalAlignment, Position, REGULAR, text_width};
 use crate::features::standup::model::health::StandupFigures;
 use kernel::figure;
 
@@ -43,7 +41,7 @@ const PANELS: [Panel; 3] = [
     Panel {
         title: "\"Nothing to report\" per standup (band: healthy, 30-50 %)",
         unit: " %",
-        color: Color::Share,
+        color: Color::Blue,
         figure: quiet_percent,
         plot: [54.0, 224.0],
         ticks: 4,
@@ -53,7 +51,7 @@ const PANELS: [Panel; 3] = [
     Panel {
         title: "Words per report",
         unit: "",
-        color: Color::Words,
+        color: Color::Purple,
         figure: words_per_report,
         plot: [290.0, 390.0],
         ticks: 2,
@@ -63,7 +61,7 @@ const PANELS: [Panel; 3] = [
     Panel {
         title: "Minutes per standup",
         unit: "",
-        color: Color::Minutes,
+        color: Color::Orange,
         figure: minutes,
         plot: [456.0, 556.0],
         ticks: 2,
@@ -102,7 +100,7 @@ impl Panel {
 
         canvas.text(&BOLD, self.title, Position(GAP, top - TITLE_HEIGHT + 12.0), HorizontalAlignment::Left, self.color);
         if let Some([low, high]) = self.band {
-            canvas.rectangle(Position(LEFT, height_of(high)), Position(RIGHT, height_of(low)), Color::Band);
+            canvas.rectangle(Position(LEFT, height_of(high)), Position(RIGHT, height_of(low)), Color::Mint);
         }
         for step in 0..=self.ticks {
             let value = highest * f32::from(step) / f32::from(self.ticks);

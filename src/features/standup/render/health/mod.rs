@@ -1,6 +1,5 @@
 //! The standup's health as text and picture (STAND-17).
 
-mod canvas;
 mod chart;
 
 use crate::features::standup::model::health::StandupHealth;

@@ -1,11 +1,13 @@
 //! Rows that are kept until a permission is there.
 
 use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::{GIVE_UP_AFTER, Obstacle, Relay, doubled};
+use super::attempt::{GIVE_UP_AFTER, doubled};
+use super::{Obstacle, Relay};
 use crate::chat::outbox::OutboxRow;
 use crate::db::StoreError;
 
@@ -16,6 +18,7 @@ const LAST_LOOK: Duration = Duration::from_hours(1);
 impl Relay {
     /// Has the rows tried again that were refused for want of a permission.
     pub fn permissions_changed(&self) {
+        self.inner.permission_changes.fetch_add(1, Ordering::SeqCst);
         let mut next = self.next_look();
         if next.is_some() {
             *next = Some(DateTime::<Utc>::MIN_UTC);
@@ -41,8 +44,13 @@ impl Relay {
         Ok(())
     }
 
-    /// Keeps a row until the permission is there.
-    pub(super) async fn hold(&self, row: &OutboxRow, needs: String) -> Result<(), StoreError> {
+    /// How often permissions have changed.
+    pub(super) fn permission_changes(&self) -> u64 {
+        self.inner.permission_changes.load(Ordering::SeqCst)
+    }
+
+    /// Keeps a row until the permission is there. `changes`: how often permissions had changed before it was tried.
+    pub(super) async fn hold(&self, row: &OutboxRow, needs: String, changes: u64) -> Result<(), StoreError> {
         let message = &row.message;
         let (outbox, persona, channel) = (&message.id, &message.persona, &message.channel);
         tracing::warn!(%outbox, %persona, %channel, needs, "a permission is missing; the message waits for it");
@@ -52,6 +60,8 @@ impl Relay {
         self.inner.store.record_held(row, next, &needs).await?;
         {
             let mut look = self.next_look();
+            // The permission may have come back while the row was being refused.
+            let next = if self.permission_changes() == changes { next } else { DateTime::<Utc>::MIN_UTC };
             *look = Some(look.map_or(next, |known| known.min(next)));
         }
         self.inner.delayed.notify_one();

@@ -1,7 +1,9 @@
+mod attempt;
 mod held;
 
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -12,15 +14,13 @@ use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::chat::ChatPlatform;
 use crate::chat::format::TextFormat;
-use crate::chat::outbound::{OutboundMessage, Placement};
-use crate::chat::outbox::OutboxRow;
-use crate::chat::outbox::delivery::{Delivery, Hitch};
+use crate::chat::outbound::OutboundMessage;
 use crate::chat::redact::Redactor;
-use crate::chat::{ChatPlatform, SendError};
 use crate::db::{Database, StoreError};
 use crate::events::Topic;
-use crate::ids::{ChannelId, OutboxId};
+use crate::ids::ChannelId;
 use crate::time::SharedClock;
 
 /// New rows of processes without a relay.
@@ -32,13 +32,6 @@ const BACKSTOP: Duration = Duration::from_secs(30);
 
 /// How soon to look again after an error that is no answer of the platform.
 const AGAIN: Duration = Duration::from_secs(2);
-
-/// Waits between attempts double from the first to the last of these.
-const FIRST_RETRY: Duration = Duration::from_secs(1);
-const LAST_RETRY: Duration = Duration::from_mins(1);
-
-/// After this time a message is given up, because it is outdated.
-const GIVE_UP_AFTER: chrono::Duration = chrono::Duration::hours(24);
 
 /// Reports that nobody has read yet. More are dropped; they are in the log too.
 const REPORTS: usize = 256;
@@ -78,6 +71,7 @@ pub(super) struct Inner {
     busy: Mutex<HashMap<ChannelId, Wakeup>>,
     /// When the next held row is looked at. None: no row is held.
     next_look: Mutex<Option<DateTime<Utc>>>,
+    permission_changes: AtomicU64,
     undelivered: broadcast::Sender<Undelivered>,
     /// Notified when a channel has nothing left to send at once.
     settled: Notify,
@@ -115,6 +109,7 @@ impl Relay {
                 stop,
                 busy: Mutex::default(),
                 next_look,
+                permission_changes: AtomicU64::new(0),
                 undelivered: broadcast::Sender::new(REPORTS),
                 settled: Notify::new(),
                 delayed: Notify::new(),
@@ -280,83 +275,6 @@ impl Relay {
         }
     }
 
-    async fn send_row(&self, mut row: OutboxRow) -> (OutboxId, Result<bool, StoreError>) {
-        self.screen(&mut row.message);
-        row.message.fit(&self.text_format());
-        let result = self.deliver(&row).await;
-        (row.message.id, result)
-    }
-
-    /// Redacts secrets. The stored row is not changed.
-    fn screen(&self, message: &mut OutboundMessage) {
-        let redacted = self.inner.redactor.redact_message(message);
-        if redacted > 0 {
-            metrics::counter!("teamroom_redactions_total").increment(redacted as u64);
-            tracing::warn!(outbox = %message.id, persona = %message.persona, redacted, "secrets were taken out of a message");
-        }
-    }
-
-    /// Attempts to deliver one row. True if nothing waits for it any more.
-    async fn deliver(&self, row: &OutboxRow) -> Result<bool, StoreError> {
-        let Inner { store, clock, .. } = &*self.inner;
-        let message = &row.message;
-        if message.until.is_some_and(|until| clock.now() >= until) {
-            self.fail(message, "its time was over before it could be delivered").await?;
-            return Ok(true);
-        }
-        if clock.now() - row.created_at > GIVE_UP_AFTER {
-            self.fail(message, "it could not be delivered within a day").await?;
-            return Ok(true);
-        }
-        let delivery = Delivery { store, platform: &*self.inner.platform, now: clock.now(), row };
-        if !delivery.may_go_unrecorded() {
-            // Stored before the attempt, so that a restart knows that the message may have been posted.
-            store.record_attempt(&message.id, delivery.now).await?;
-        }
-        match delivery.attempt().await {
-            Ok(posted) => {
-                match &message.place {
-                    Placement::Revision { of } => store.record_revised(&message.id, of, &posted).await?,
-                    Placement::Channel | Placement::Thread { .. } | Placement::Direct { .. } => {
-                        store.record_sent(&message.id, &posted).await?;
-                    }
-                }
-                metrics::counter!("teamroom_messages_sent_total", "persona" => message.persona.to_string()).increment(1);
-                tracing::debug!(outbox = %message.id, platform_id = %posted.message, persona = %message.persona, "sent");
-                Ok(true)
-            }
-            Err(Hitch::Store(error)) => Err(error),
-            Err(Hitch::Platform(SendError::Refused(why) | SendError::Gone(why))) => {
-                self.fail(message, &why).await?;
-                Ok(true)
-            }
-            Err(Hitch::Platform(SendError::Denied { needs })) => {
-                self.hold(row, needs).await?;
-                Ok(true)
-            }
-            Err(Hitch::Platform(error)) => {
-                let wait = wait_after(&error, row.attempts);
-                tracing::info!(outbox = %message.id, persona = %message.persona, %error, ?wait, "not sent yet");
-                store.record_retry(row, delivery.now, clock.now() + wait, &error.to_string()).await?;
-                self.inner.delayed.notify_one();
-                Ok(false)
-            }
-        }
-    }
-
-    async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {
-        let (outbox, persona, channel) = (&message.id, &message.persona, &message.channel);
-        if matches!(message.place, Placement::Direct { .. }) {
-            // People may close their direct messages. Nothing is to be mended.
-            tracing::info!(%outbox, %persona, %channel, why, "a direct message was given up on");
-        } else {
-            tracing::error!(%outbox, %persona, %channel, why, "a message was given up on");
-            self.report(message, Obstacle::GivenUp { why: why.to_owned() });
-        }
-        metrics::counter!("teamroom_messages_failed_total", "persona" => message.persona.to_string()).increment(1);
-        self.inner.store.record_failed(&message.id, why).await
-    }
-
     fn report(&self, message: &OutboundMessage, obstacle: Obstacle) {
         // Without a reader the log has it.
         let _ = self.inner.undelivered.send(Undelivered { message: message.clone(), obstacle });
@@ -366,35 +284,5 @@ impl Relay {
 impl From<Arc<Inner>> for Relay {
     fn from(inner: Arc<Inner>) -> Self {
         Self { inner }
-    }
-}
-
-/// The wait before the next attempt. Jitter of up to a quarter spreads the channels.
-fn wait_after(error: &SendError, attempts: u32) -> Duration {
-    if let SendError::RateLimited(wait) = error {
-        return *wait;
-    }
-    doubled(FIRST_RETRY, attempts, LAST_RETRY).mul_f64(1.0 - fastrand::f64() / 4.0)
-}
-
-fn doubled(first: Duration, attempts: u32, last: Duration) -> Duration {
-    first.saturating_mul(1 << attempts.min(6)).min(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_grow_to_a_minute_and_no_further() {
-        let wait = |attempts| wait_after(&SendError::Unreachable("down".into()), attempts);
-        assert!(wait(0) <= Duration::from_secs(1));
-        assert!(wait(3) > wait(0) && wait(3) <= Duration::from_secs(8));
-        assert!((Duration::from_secs(45)..=LAST_RETRY).contains(&wait(40)));
-    }
-
-    #[test]
-    fn a_rate_limit_says_itself_how_long() {
-        assert_eq!(wait_after(&SendError::RateLimited(Duration::from_millis(1234)), 9), Duration::from_millis(1234));
     }
 }

@@ -4,16 +4,15 @@ mod story;
 
 use std::io;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use tokio::process::Command;
 
 use crate::feeds::kinds::Source;
 use crate::feeds::kinds::git::story::{Branch, Commit, FileChange};
 use crate::feeds::settings::Settings;
 use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
+use crate::repository;
 
 /// Separators between commits and between fields. They practically never occur in subjects or names. The subject comes last, so that it
 /// stays complete even then.
@@ -143,19 +142,11 @@ impl Git {
         Ok(parse_refs(&self.git(&["for-each-ref", REF_FORMAT, "refs/heads", "refs/tags"]).await?))
     }
 
-    /// Runs git with fixed arguments, without a shell and without this process's environment, which contains tokens and maybe `GIT_DIR`.
-    /// The child process is killed if the future is dropped (time-out).
+    /// Runs git with fixed arguments, without a shell. The child process is killed if the future is dropped (time-out).
     async fn git(&self, arguments: &[&str]) -> Result<String, GitError> {
-        let mut command = Command::new("git");
-        command.env_clear().envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0")]);
-        // A partial clone would fetch missing objects.
-        command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")]);
-        // For finding git, and for the owner's `safe.directory`. Not our settings, so not part of the configuration.
-        for kept in ["PATH", "HOME"] {
-            command.envs(std::env::var_os(kept).map(|value| (kept, value)));
-        }
+        let mut command = repository::command();
         command.arg("-C").arg(&self.directory).arg("--no-pager").args(arguments);
-        let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await?;
+        let output = command.output().await?;
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {

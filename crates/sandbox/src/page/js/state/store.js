@@ -75,13 +75,14 @@ export class Store {
     return channel.recipients?.map((user) => this.person(user.id).name).join(", ") || "Direct message";
   }
 
-  /** One account as the page shows it: `{ id, name, bot, color, me }`. */
+  /** One account as the page shows it: `{ id, name, bot, color, picture, me }`. */
   person(id, user = null) {
     const member = this.members.get(id);
     const known = member?.user ?? user;
     if (!known) return { ...NOBODY_KNOWN, id };
     const name = member?.nick || known.global_name || known.username;
-    return { id, name, bot: Boolean(known.bot), color: this.#colorOf(member), me: id === this.me?.id };
+    const [bot, color, picture] = [Boolean(known.bot), this.#colorOf(member), known.avatar];
+    return { id, name, bot, color, picture, me: id === this.me?.id };
   }
 
   /** The author of a message. A persona that posts through a webhook has its own name and colour. */
@@ -95,6 +96,7 @@ export class Store {
       name: message.author.username,
       bot: true,
       color: same?.color ?? 0,
+      picture: message.author.avatar,
       me: false,
       webhook: true,
     };

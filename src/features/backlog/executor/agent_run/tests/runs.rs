@@ -1,4 +1,5 @@
 use crate::features::backlog::executor::agent_run::tests::*;
+use crate::features::backlog::model::WorkKind;
 use kernel::agent::Limits;
 
 const DOCUMENT: &str = "# Prices\n\nThey rose by 4 %, says https://prices.example/2026.\n";
@@ -31,6 +32,35 @@ async fn research_reads_writes_and_names_its_file_on_both_protocols() {
         let page = stage.model.requests().remove(2);
         assert!(page.last().contains("| result of fetch_page>>\nSmall: 4 USD"), "a page is material: {}", page.last());
     }
+}
+
+#[tokio::test]
+async fn a_second_look_is_paid_once_although_the_run_is_resumed() {
+    let mut stage = Stage::of(Execution::Write).await;
+    stage.item.kind = WorkKind::Step;
+    let score = |score: u8| json!({"score": score, "why": "The table has no dates."});
+    let grade = |number: u8| json!({"criterion": number, "met": true, "shown_by": "They rose by 4 %"});
+    stage.model.on(move |asked| match (&asked.schema, asked.tool_results()) {
+        (Some(_), _) => {
+            let depth = if asked.prompt().contains("since March") { 4 } else { 2 };
+            let grades = [grade(1), grade(2)];
+            Script::Json(
+                json!({"depth": score(depth), "accuracy": score(4), "actionability": score(4), "completeness": score(4), "grades": grades}),
+            )
+        }
+        (None, 0) => write("prices.md", "# Prices\n\nThey rose by 4 %.\n"),
+        (None, 2) => write("prices.md", "# Prices\n\nThey rose by 4 % since March.\n"),
+        _ => finish(&["prices.md"]),
+    });
+    let product = made(stage.continue_run().await);
+    let critique = product.critique.clone().expect("its author has looked at it");
+    assert_eq!((critique.mean(), critique.revisions, critique.shown.len()), (4.0, 1, 2));
+    let refused = stage.refusals().await;
+    assert!(refused[0].contains("- depth: 2 of 5. The table has no dates.") && refused.len() == 1, "{refused:?}");
+    // As if the process had died before the result was stored.
+    let paid = stage.model.count();
+    assert_eq!(made(stage.continue_run().await), product);
+    assert_eq!(stage.model.count(), paid);
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 //! Who answers what: the router's rules, case by case.
 
 use chrono::TimeDelta;
-use proptest::prelude::*;
 
 use crate::features::chat::rules::router::*;
 use case::{Case, each, file, plainly};
@@ -10,6 +9,8 @@ use kernel::testing::roster as sample;
 mod addressing;
 mod case;
 mod labelled;
+mod properties;
+mod stop;
 
 #[test]
 fn no_more_than_the_set_number_answer() {
@@ -213,68 +214,6 @@ fn a_display_name_changes_nothing() {
 }
 
 #[test]
-fn stop_comes_before_everything() {
-    for change in [
-        (|case: &mut Case| case.kind = ChannelKind::Standup) as fn(&mut Case),
-        |case| case.binding = Some("eliza"),
-        |case| case.halted = true,
-        |case| case.settings.allowed_users = vec!["8".into()],
-        |case| case.replied_to = Some("solus".into()),
-    ] {
-        each(&[("stop", "nobody / Stop"), ("vince, stop!", "nobody / Stop")], change);
-    }
-}
-
-#[test]
-fn stop_is_a_message_that_is_just_the_phrase() {
-    let phrases = ["stop", "halt", "be quiet", "🛑"].map(str::to_owned);
-    let is_stop = |text: &str| is_stop(text, &phrases, &sample::roster(), &sample::accounts());
-    for text in [
-        "stop",
-        "Stop.",
-        "STOP!!!",
-        "halt everyone",
-        "please stop",
-        "stop, vince",
-        "<user:discord:102> stop",
-        "vince stop stop",
-        "be quiet, all of you",
-        "s\u{200B}top",
-        "🛑",
-    ] {
-        assert!(is_stop(text), "{text:?}");
-    }
-    for text in ["don't stop", "stop the deployment", "when does it stop", "bus stop", "quiet", "vince", "> stop", "`stop`", ""] {
-        assert!(!is_stop(text), "{text:?}");
-    }
-    assert!(!super::is_stop("please", &["  ".to_owned()], &sample::roster(), &sample::accounts()), "an empty phrase stops nothing");
-}
-
-#[test]
-fn in_a_halted_channel_only_speaking_to_an_agent_is_answered() {
-    let halted = |case: &mut Case| case.halted = true;
-    each(&[("what happened?", "nobody / Halted"), ("summarise the week", "nobody / Halted"), ("nice weather", "nobody / Silence")], halted);
-    each(&[("vince, go on", "vince / Named"), ("<user:discord:102>", "vince / Mentioned"), ("team, go on", "kelly / Team")], halted);
-    each(&[("<user:discord:102> hello", "nobody / Halted")], |case| {
-        halted(case);
-        case.message.author.kind = AuthorKind::ForeignBot;
-        case.settings.allowed_bots = vec!["9".into()];
-    });
-    each(&[("go on", "solus / Reply")], |case| {
-        halted(case);
-        case.replied_to = Some("solus".into());
-    });
-    each(&[("so I said", "nobody / Halted")], |case| {
-        halted(case);
-        case.thread = Some(ThreadOf::Persona("solus".into()));
-    });
-    each(&[("so I said", "nobody / Standup"), ("what happened?", "nobody / Halted"), ("kelly, go on", "kelly / Standup")], |case| {
-        halted(case);
-        case.kind = ChannelKind::Standup;
-    });
-}
-
-#[test]
 fn an_ask_is_done_by_whoever_would_answer_or_the_coordinator() {
     for (text, responder, askee, question) in [
         ("ask Vince what he thinks about SOL", "kelly", "Vince", "What do you think about SOL?"),
@@ -304,77 +243,6 @@ fn an_ask_that_nobody_may_answer_is_no_ask() {
         Case::says("ask vince what he thinks").with(|case| case.binding = Some(LISTEN_ONLY)).route(),
         Decision::nobody(Reason::ListenOnly)
     );
-}
-
-/// Texts made of the words that rules look for, in any order.
-fn talk() -> impl Strategy<Value = String> {
-    let word = prop::sample::select(vec![
-        "vince",
-        "Solus,",
-        "kelly:",
-        "and",
-        "hey",
-        "ask",
-        "what",
-        "he",
-        "thinks",
-        "team",
-        "stop",
-        "please",
-        "<user:discord:102>",
-        "<user:discord:104>",
-        "<user:discord:199>",
-        "@eliza",
-        "`",
-        "```",
-        ">",
-        ">>>",
-        "\n",
-        "?",
-        "is",
-        "you",
-        "\u{200B}",
-        "ünder",
-        "👍",
-        "https://x.y",
-        "all of you",
-        "<@",
-        "@",
-    ]);
-    prop::collection::vec(word, 0..14).prop_map(|words| words.join(" "))
-}
-
-proptest! {
-    #[test]
-    fn whatever_is_said_only_known_personas_answer_once_each_and_not_too_many(
-        text in prop_oneof![talk(), ".{0,60}"],
-        kind in prop::sample::select(vec![ChannelKind::Chat, ChannelKind::Standup, ChannelKind::Knowledge, ChannelKind::Ignore]),
-        binding in prop::sample::select(vec![None, Some("eliza"), Some("listen"), Some("gone")]),
-        replied_to in prop::sample::select(vec![None, Some("solus"), Some("gone")]),
-        halted: bool,
-        max_responders in 1..5_usize,
-    ) {
-        let case = Case::says(&text).with(|case| {
-            (case.kind, case.binding, case.halted) = (kind, binding, halted);
-            case.replied_to = replied_to.map(PersonaSlug::new);
-            case.settings.max_responders = max_responders;
-        });
-        let decision = case.route();
-        prop_assert!(decision.responders.len() <= max_responders);
-        for (at, slug) in decision.responders.iter().enumerate() {
-            prop_assert!(case.roster.find(slug).is_some());
-            prop_assert!(!decision.responders[..at].contains(slug));
-        }
-        prop_assert!(decision.ask.is_none() || decision.responders.len() == 1);
-        prop_assert_eq!(decision, case.route());
-    }
-
-    #[test]
-    fn a_name_inside_a_fence_never_wakes_anybody(before in "[a-u ]{0,12}", inside in "[a-z \n>]{0,20}") {
-        let text = format!("zzz {before}\n```\n{inside} <user:discord:102> @solus\nvince, \n```");
-        let decision = Case::says(&text).route();
-        prop_assert!(!decision.responders.iter().any(|slug| *slug == "vince".into() || *slug == "solus".into()));
-    }
 }
 
 #[test]
@@ -415,22 +283,4 @@ fn the_rules_are_unsure_where_words_hint_at_a_wish_and_never_about_talk_among_pe
     assert_eq!(unsure(&Case::says("I am off to lunch").with(goes_on)), None);
     let standup = |case: &mut Case| case.kind = ChannelKind::Standup;
     assert_eq!(unsure(&Case::says("wir könnten dann mal anfangen, wenn ihr so weit seid").with(standup)).as_deref(), Some(&*coordinator));
-}
-
-#[test]
-fn a_stop_that_is_said_to_another_person_stops_nobody() {
-    plainly(&[
-        ("<user:discord:77> stop", "nobody / ForOthers"),
-        ("stop it <user:discord:77>, please", "nobody / ForOthers"),
-        ("stop it", "nobody / Stop"),
-    ]);
-    let to_bob = |case: &mut Case| case.message.reply_to = Some(ReplyTo { message: "2".into(), author: Some("discord:77".into()) });
-    each(&[("stop it", "nobody / ForOthers"), ("please stop", "nobody / ForOthers"), ("stop, vince", "nobody / Stop")], to_bob);
-    let to_vince = |case: &mut Case| {
-        case.message.reply_to = Some(ReplyTo { message: "2".into(), author: Some("101".into()) });
-        case.replied_to = Some("vince".into());
-    };
-    each(&[("stop it", "nobody / Stop")], to_vince);
-    let to_oneself = |case: &mut Case| case.message.reply_to = Some(ReplyTo { message: "2".into(), author: Some("9".into()) });
-    each(&[("stop it", "nobody / Stop")], to_oneself);
 }

@@ -1,6 +1,6 @@
-// Avatars, generated from an id and a name: a rounded square with a shape for personas, a circle for people.
+// Avatars: the account's picture, or one drawn from its id and name. A rounded square for personas, a circle for people.
 
-import { s } from "./dom.js";
+import { h, s } from "./dom.js";
 
 const SHAPES = [
   "M0 40V18a22 22 0 0 1 22 22z",
@@ -25,6 +25,19 @@ export function toneOf(person) {
 }
 
 export function avatar(person, className = "avatar") {
+  if (!person.picture) return draw(person, className);
+  const picture = h("img", {
+    class: person.bot ? `${className} persona` : className,
+    src: `/avatars/${person.id}/${person.picture}.png`,
+    alt: "",
+    "aria-hidden": "true",
+    // The sandbox does not fetch pictures of other hosts.
+    onerror: () => picture.replaceWith(draw(person, className)),
+  });
+  return picture;
+}
+
+function draw(person, className) {
   const initial = [...(person.name || "?").trim()][0]?.toUpperCase() ?? "?";
   const picture = s(
     "svg",

@@ -1,0 +1,365 @@
+//! What an author thinks of its work before it hands it in (WORK-17), and the questions into which it divides a matter before it looks for
+//! answers (WORK-16). Both are calls of a cheap model, apart from the author's own run, and journaled with it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+
+use crate::features::backlog::executor::Assignment;
+use crate::features::backlog::model::{Critique, Evidence, JournalEntry, WorkItem, criteria};
+use crate::features::backlog::prompts::critique as template;
+use crate::features::backlog::review::material::{ForReview, Shown};
+use crate::features::backlog::review::verdict::{GivenGrade, GivenVerdict, read_verdict};
+use crate::features::backlog::review::{Found, GraderJournal};
+use crate::store::Store;
+use kernel::agent::context::{Cleaner, new_marker};
+use kernel::agent::prompt::{Block, render_system};
+use kernel::agent::{Agents, Prompt, Run};
+use kernel::memory::retrieval::cut;
+use kernel::money::Purpose;
+use kernel::persona::{Persona, Tier};
+use kernel::text::flatten;
+use kernel::tools::workspace::{MOST_FILE_BYTES, Workspaces};
+use kernel::tools::{CallStatus, Trace};
+
+/// How often an author improves its work before a colleague sees it.
+const REVISIONS: usize = 2;
+
+/// The most questions, and the most characters of one and of a reason.
+const QUESTIONS: usize = 5;
+const QUESTION: usize = 200;
+const REASON: usize = 300;
+
+const CRITIQUE_TOKENS: u32 = 2000;
+const QUESTION_TOKENS: u32 = 600;
+
+/// The round of the journal in which the matter was divided. Critiques have later ones.
+const DIVIDED: u32 = 0;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+struct GivenQuestions {
+    questions: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct GivenCritique {
+    depth: GivenScore,
+    accuracy: GivenScore,
+    actionability: GivenScore,
+    completeness: GivenScore,
+    grades: Vec<GivenGrade>,
+    /// The questions that have no answer yet.
+    #[serde(default)]
+    open: Vec<OpenQuestion>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct GivenScore {
+    /// From 1 to 5.
+    #[serde(deserialize_with = "read_score")]
+    #[schemars(range(min = 1, max = 5))]
+    score: u8,
+    /// One sentence that names a place.
+    #[serde(default)]
+    why: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct OpenQuestion {
+    /// The number of the question.
+    question: usize,
+    /// What is missing.
+    #[serde(default)]
+    missing: String,
+}
+
+/// Some models give halves. They count as the lower number.
+fn read_score<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    let given = f64::deserialize(deserializer)?;
+    (1..=5_u8)
+        .rev()
+        .find(|score| given >= f64::from(*score) && given < 6.0)
+        .ok_or_else(|| serde::de::Error::custom(format!("{given} is no score from 1 to 5")))
+}
+
+/// Judges the work of its author.
+pub(crate) struct Critic<'a> {
+    store: &'a Store,
+    agents: &'a Agents,
+    workspaces: &'a Workspaces,
+    of: &'a Assignment<'a>,
+    /// What the work is to answer. Empty if it is not about questions.
+    questions: Vec<String>,
+    last: Mutex<Option<Critique>>,
+}
+
+impl<'a> Critic<'a> {
+    pub(crate) fn new(store: &'a Store, agents: &'a Agents, workspaces: &'a Workspaces, of: &'a Assignment<'a>) -> Self {
+        Self { store, agents, workspaces, of, questions: Vec::new(), last: Mutex::default() }
+    }
+
+    /// Divides the matter into questions, once in a run. A failure leaves none, and the work goes on without.
+    pub(crate) async fn divide(&mut self) {
+        let given: GivenQuestions = self.ask(DIVIDED, QUESTION_TOKENS, |marker| self.prompt_to_divide(marker)).await.unwrap_or_default();
+        let questions = given.questions.iter().map(|question| flatten(question, QUESTION)).filter(|question| !question.is_empty());
+        self.questions = questions.take(QUESTIONS).collect();
+    }
+
+    pub(crate) fn questions(&self) -> &[String] {
+        &self.questions
+    }
+
+    /// The last critique of the run.
+    pub(crate) fn into_critique(self) -> Option<Critique> {
+        self.last.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at what is to be handed in. `made` calls of the run came before, and so many are `left` afterwards.
+    ///
+    /// Without a usable critique the work is handed in as it is: a colleague reviews it then.
+    ///
+    /// # Errors
+    /// What is to be improved first, for the author.
+    pub(crate) async fn look(&self, paths: &[&str], (made, left): (usize, usize)) -> Result<(), String> {
+        let item = self.of.item;
+        let Ok(journal) = self.store.list_journal(&item.id, item.run).await else { return Ok(()) };
+        let journal: Vec<JournalEntry> = journal.into_iter().map(|(entry, _)| entry).collect();
+        let files = self.read(paths).await;
+        if files.is_empty() {
+            // The verifier says so.
+            return Ok(());
+        }
+        let round = u32::try_from(made).unwrap_or(u32::MAX);
+        let revisions = count_critiques(&journal, self.of.persona, round);
+        let criteria = criteria::to_grade(item);
+        let evidence = pages_in(&files, &journal);
+        let of = ForReview { item, evidence: &evidence, journal: &journal, parts: &[] };
+        let shown = Shown { of, criteria: &criteria, files: &files, fault: None, zone: self.agents.roster.zone() };
+        let Some(given) = self.ask::<GivenCritique>(round, CRITIQUE_TOKENS, |marker| self.prompt_to_judge(&shown, marker)).await else {
+            return Ok(());
+        };
+        let critique = read_critique(given, &shown, &self.questions, revisions);
+        let told = (!critique.faults.is_empty() && revisions < REVISIONS).then(|| to_improve(&critique.faults, left));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(critique);
+        told.map_or(Ok(()), Err)
+    }
+
+    async fn ask<T: DeserializeOwned + JsonSchema>(&self, round: u32, tokens: u32, message: impl FnOnce(&str) -> String) -> Option<T> {
+        let Assignment { item, job, persona, cancel } = *self.of;
+        let journal = GraderJournal { store: self.store, job, item, by: &persona.slug, round };
+        let prompt = Prompt {
+            system: render_system(&self.agents.team, &self.agents.roster, persona),
+            message: message(&new_marker()),
+            holds_outside: true,
+            remarks: Vec::new(),
+        };
+        let run =
+            Run { tier: Tier::T1, journal: Some(&journal), ..Run::new(persona, (Purpose::Step, item.id.as_str()), prompt, tokens, cancel) };
+        match self.agents.runner.run_structured::<T>(run).await {
+            Ok(given) => Some(given.value),
+            Err(error) => {
+                tracing::warn!(item = %item.id, round, %error, "an author has not judged its own work");
+                None
+            }
+        }
+    }
+
+    fn prompt_to_divide(&self, marker: &str) -> String {
+        let cleaner = Cleaner { marker };
+        template::render_questions(&template::Questions { marker, most: QUESTIONS, blocks: &asked_for(self.of.item, cleaner) })
+    }
+
+    fn prompt_to_judge(&self, shown: &Shown<'_>, marker: &str) -> String {
+        let cleaner = Cleaner { marker };
+        let mut blocks = shown.blocks(cleaner);
+        if !self.questions.is_empty() {
+            let lines = (1..).zip(&self.questions).map(|(number, question)| format!("{number}. {}", cleaner.line(question, QUESTION)));
+            blocks.push(Block { label: "its questions".into(), text: lines.collect::<Vec<_>>().join("\n") });
+        }
+        template::render_critique(&template::Critique {
+            marker,
+            now: self.agents.roster.today(self.agents.runner.clock.now()).spell(),
+            criteria: shown.criteria.len(),
+            questions: self.questions.len(),
+            blocks: &blocks,
+        })
+    }
+
+    /// The files with these paths that are text.
+    async fn read(&self, paths: &[&str]) -> Vec<(String, String)> {
+        let Ok(workspace) = self.workspaces.open(&self.of.item.id).await else { return Vec::new() };
+        let mut files = Vec::new();
+        for path in paths {
+            if let Ok(file) = workspace.read(path, MOST_FILE_BYTES).await
+                && let Ok(text) = String::from_utf8(file.head)
+            {
+                files.push(((*path).to_owned(), text));
+            }
+        }
+        files
+    }
+}
+
+fn asked_for(item: &WorkItem, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let fields = [("what", &item.what), ("how", &item.how), ("why", &item.why)].into_iter().filter(|(_, words)| !words.is_empty());
+    let criteria = item.criteria.iter().map(|criterion| ("criterion", criterion));
+    let lines = fields.chain(criteria).map(|(name, words)| format!("{name}: {}", cleaner.line(words, 2000)));
+    vec![Block { label: "what was asked for".into(), text: lines.collect::<Vec<_>>().join("\n") }]
+}
+
+/// How many critiques the author got in this run before this one.
+fn count_critiques(journal: &[JournalEntry], author: &Persona, before: u32) -> usize {
+    let rounds = journal.iter().filter_map(|entry| match entry {
+        JournalEntry::Graded { by, round, .. } if *by == author.slug && (DIVIDED + 1..before).contains(round) => Some(*round),
+        _ => None,
+    });
+    rounds.collect::<HashSet<_>>().len()
+}
+
+/// The fetched pages whose addresses stand in the files.
+fn pages_in(files: &[(String, String)], journal: &[JournalEntry]) -> Vec<Evidence> {
+    let is_named = |address: &str| files.iter().any(|(_, text)| text.contains(address));
+    let pages = journal.iter().filter_map(|entry| match entry {
+        JournalEntry::Returned { status: CallStatus::Ok, trace: Some(Trace::Fetched { url, from, sha256, at, .. }), .. }
+            if is_named(url) || is_named(from) =>
+        {
+            Some(Evidence::Link { url: url.clone(), sha256: sha256.clone(), at: *at })
+        }
+        _ => None,
+    });
+    pages.collect()
+}
+
+/// Checks what the model says. A criterion is shown only by a passage that code finds.
+fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], revisions: usize) -> Critique {
+    let GivenCritique { depth, accuracy, actionability, completeness, grades, open } = given;
+    let mut critique = Critique {
+        depth: depth.score,
+        accuracy: accuracy.score,
+        actionability: actionability.score,
+        completeness: completeness.score,
+        shown: Vec::new(),
+        faults: Vec::new(),
+        revisions: u32::try_from(revisions).unwrap_or(u32::MAX),
+    };
+    if !critique.is_good() {
+        let reasons = [depth.why, accuracy.why, actionability.why, completeness.why];
+        let low = critique.scores().into_iter().zip(&reasons).filter(|((_, score), _)| *score < 4);
+        critique.faults = low.map(|((name, score), why)| format!("{name}: {score} of 5. {}", reason(why))).collect();
+    }
+    let quotable = shown.quotable();
+    let quotable: Vec<&str> = quotable.iter().map(String::as_str).collect();
+    match read_verdict(&GivenVerdict { grades }, shown.criteria, &quotable) {
+        Ok(grades) => {
+            for (number, grade) in (1..).zip(&grades) {
+                match &grade.found {
+                    Found::Met(passage) => critique.shown.push((grade.criterion.clone(), passage.clone())),
+                    Found::Missing(why) => critique.faults.push(format!("criterion {number} is not met: {}", reason(why))),
+                }
+            }
+            if critique.shown.len() < grades.len() {
+                critique.shown.clear();
+            }
+        }
+        // Its grades count for nothing, and a colleague gives others.
+        Err(problem) => tracing::info!(item = %shown.of.item.id, problem, "an author's grades do not count"),
+    }
+    let open: HashMap<usize, &str> = open.iter().map(|open| (open.question, open.missing.as_str())).collect();
+    let unanswered = (1..).zip(questions).filter_map(|(number, question)| Some((question, open.get(&number)?)));
+    critique
+        .faults
+        .extend(unanswered.map(|(question, missing)| format!("no answer yet: {question} {}", reason(missing)).trim_end().to_owned()));
+    critique
+}
+
+fn reason(why: &str) -> String {
+    cut(&flatten(why, REASON), REASON)
+}
+
+/// The model that reads this has written it, but may have quoted a page. So it is marked as material.
+fn to_improve(faults: &[String], left: usize) -> String {
+    let marker = new_marker();
+    let cleaner = Cleaner { marker: &marker };
+    let lines: Vec<String> = faults.iter().map(|fault| format!("- {}", cleaner.line(fault, QUESTION + REASON))).collect();
+    format!(
+        "Not finished yet. This is what your own second look at it has found:\n<<data {marker} | to be improved>>\n{}\n<<end {marker}>>\nImprove \
+         exactly that, then call `finish` again. You have {left} calls left.",
+        lines.join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::features::backlog::model::{Origin, Owner};
+    use kernel::testing::feeds::now;
+    use kernel::testing::persona::roster;
+
+    const REPORT: &str = "# Prices\n\nScanner A asks nine dollars a month.\n";
+
+    /// Reads a critique with these scores, that says this of the first criterion.
+    fn read(scores: [f64; 4], first: &Value, open: &Value) -> Critique {
+        let score = |score: f64| json!({"score": score, "why": "The second part."});
+        let given = json!({
+            "depth": score(scores[0]), "accuracy": score(scores[1]), "actionability": score(scores[2]), "completeness": score(scores[3]),
+            "grades": [first, {"criterion": 2, "met": true, "shown_by": "Scanner A asks nine dollars"}], "open": open,
+        });
+        let given = serde_json::from_value(given).expect("a critique");
+        let item = WorkItem::new("Compare prices", Owner::Persona("vince".into()), Origin::CommandLine, now());
+        let criteria = ["Prices are there".to_owned(), "In dollars".to_owned()];
+        let files = [("prices.md".to_owned(), REPORT.to_owned())];
+        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[] };
+        let shown = Shown { of, criteria: &criteria, files: &files, fault: None, zone: roster().zone() };
+        read_critique(given, &shown, &["What does A ask?".to_owned(), "What does B ask?".to_owned()], 1)
+    }
+
+    fn met(passage: &str) -> Value {
+        json!({"criterion": 1, "met": true, "shown_by": passage})
+    }
+
+    #[test]
+    fn good_work_has_no_faults_and_each_criterion_is_shown_by_a_passage() {
+        let critique = read([4.0, 4.5, 4.0, 5.0], &met("asks nine dollars a month"), &json!([]));
+        assert!(critique.faults.is_empty(), "{critique:?}");
+        assert_eq!((critique.describe().as_str(), critique.revisions), ("depth 4, accuracy 4, actionability 4, completeness 5", 1));
+        assert_eq!(critique.shown[0], ("Prices are there".to_owned(), "asks nine dollars a month".to_owned()));
+    }
+
+    #[test]
+    fn low_scores_a_criterion_and_an_open_question_are_named() {
+        let missing = json!({"criterion": 1, "met": false, "missing": "The price of B."});
+        let critique = read([4.0, 2.0, 3.0, 4.0], &missing, &json!([{"question": 2, "missing": "Nobody looked."}, {"question": 9}]));
+        assert_eq!(
+            critique.faults,
+            [
+                "accuracy: 2 of 5. The second part.",
+                "actionability: 3 of 5. The second part.",
+                "criterion 1 is not met: The price of B.",
+                "no answer yet: What does B ask? Nobody looked.",
+            ]
+        );
+        assert!(critique.shown.is_empty());
+        let told = to_improve(&critique.faults, 7);
+        assert!(told.contains("- accuracy: 2 of 5") && told.ends_with("You have 7 calls left."), "{told}");
+    }
+
+    #[test]
+    fn a_passage_that_is_not_there_shows_nothing_and_is_no_fault() {
+        let critique = read([4.0; 4], &met("asks twelve dollars a month"), &json!([]));
+        assert!(critique.shown.is_empty() && critique.faults.is_empty(), "{critique:?}");
+    }
+
+    #[test]
+    fn a_score_outside_of_the_scale_is_none() {
+        for score in [json!(0), json!(6), json!(0.5), json!("good"), json!(null)] {
+            assert!(serde_json::from_value::<GivenScore>(json!({"score": score})).is_err(), "{score}");
+        }
+        assert_eq!(serde_json::from_value::<GivenScore>(json!({"score": 3.9})).map(|given| given.score).expect("a score"), 3);
+        assert_eq!(serde_json::from_value::<GivenScore>(json!({"score": 5})).map(|given| given.score).expect("a score"), 5);
+    }
+}

@@ -1,0 +1,308 @@
+//! Changes of a plan because of what somebody says in the mission's thread, or by a command (OVER-9). Each wish is a job: a model drafts the change, code
+//! checks it, and one transaction changes the plan and the steps, answers, and ends the job.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::service::Asker;
+use crate::features::backlog::store::{ItemEdit, Reshaping};
+use crate::features::mission::follow::Follower;
+use crate::features::mission::model::plan::{Change, ChangeDraft, Changed, MOST_CHANGES, Standing, change, leave_out};
+use crate::features::mission::model::{Mission, MissionStatus};
+use crate::features::mission::picture::draw_plan;
+use crate::features::mission::planning::{Answer, Asked};
+use crate::features::mission::service::{MissionError, Missions, check_may_change, named, refused};
+use crate::features::mission::store::{MissionChange, change_mission};
+use crate::features::mission::{prompts, render};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::outbox::store::insert_outbound_once;
+use kernel::db::{Applied, Effect, StoreError, Transaction};
+use kernel::ids::{ChannelId, MessageId, OutboxId, WorkItemId};
+use kernel::jobs::{self, Failure, Job, JobContext, JobError, JobHandler, KindSettings, NewJob};
+use kernel::text::flatten;
+
+const KIND: &str = "mission.change";
+
+const TOKENS: u32 = 6000;
+
+/// How often a change is asked for.
+const ROUNDS: u32 = 2;
+
+/// How long a wish waits until there is a plan, before it looks again.
+const UNTIL_PLANNED: TimeDelta = TimeDelta::seconds(5);
+
+/// What somebody wants to be different. Also the payload of its job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Wish {
+    pub(super) mission: WorkItemId,
+    pub(super) by: String,
+    pub(super) text: String,
+    /// The message that says it.
+    pub(super) message: Option<MessageId>,
+}
+
+/// Written with the decision on the message.
+#[async_trait]
+impl Effect for Wish {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied, StoreError> {
+        let job = NewJob::new(KIND, self);
+        let job = match &self.message {
+            Some(message) => job.unique(format!("{KIND}:{message}")),
+            None => job,
+        };
+        jobs::enqueue(transaction, &job, at).await?;
+        Ok(Applied::Done)
+    }
+}
+
+impl Missions {
+    /// Has the plan changed as somebody wants.
+    pub(super) async fn wish(&self, mission: &Mission, text: &str, asker: &Asker) -> Result<(), MissionError> {
+        check_changeable(mission, asker)?;
+        if self.agents().is_none() {
+            return Err(refused(
+                "Changing a plan by words needs a language model. `/mission leave-out` and `/mission tell` work without one.",
+            ));
+        }
+        let wish = Wish { mission: mission.id.clone(), by: asker.name().to_owned(), text: text.to_owned(), message: None };
+        let mut transaction = self.store().db().begin().await?;
+        wish.apply(&mut transaction, self.clock().now()).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Leaves parts of the directive out, at once and without a model. What came of it, for people.
+    pub(super) async fn leave_out(&self, mission: &Mission, parts: &str, why: Option<&str>, asker: &Asker) -> Result<String, MissionError> {
+        check_changeable(mission, asker)?;
+        let Some(plan) = &mission.plan else { return Err(refused(format!("{} has no plan yet.", named(mission)))) };
+        let items = self.items_of(mission).await?;
+        let (now, by) = (self.clock().now(), asker.name());
+        let why = why.map_or_else(|| format!("{by} left it out"), |why| flatten(why, 200));
+        let standing = |item: &WorkItemId| standing_of(&items, item);
+        let of = Change { plan, directive: &mission.directive, roster: self.roster(), standing: &standing, by, at: now };
+        let changed = leave_out(&of, parts, &why).map_err(|faults| refused(faults.join("; ")))?;
+        let Some(changed) = changed else { return Err(refused("That leaves everything as it is.")) };
+        let mut transaction = self.store().db().begin().await?;
+        if !apply(&mut transaction, mission, &changed, &items, by, &[], now).await? {
+            return Err(refused(format!("{} has just been changed by somebody else. Please look again.", named(mission))));
+        }
+        transaction.commit().await?;
+        Ok(render::changes(&changed.plan))
+    }
+}
+
+/// Why nobody can change its plan now, or this person cannot.
+pub(super) fn check_changeable(mission: &Mission, asker: &Asker) -> Result<(), MissionError> {
+    check_may_change(mission, asker)?;
+    if mission.status.is_over() {
+        return Err(refused(format!("{} is over: it is {}.", named(mission), mission.status.as_str())));
+    }
+    if mission.plan.as_ref().is_some_and(|plan| plan.changes.len() >= MOST_CHANGES) {
+        return Err(refused(format!(
+            "The plan of {} was changed {MOST_CHANGES} times, which is the most. `/mission tell` can still add to the instructions.",
+            named(mission)
+        )));
+    }
+    Ok(())
+}
+
+/// Carries out wishes.
+pub(super) struct Changer {
+    pub(super) follower: Arc<Follower>,
+}
+
+#[async_trait]
+impl JobHandler for Changer {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn settings(&self) -> KindSettings {
+        KindSettings { max_attempts: 10, time_limit: std::time::Duration::from_mins(10), ..KindSettings::default() }
+    }
+
+    async fn run(&self, job: &JobContext) -> Result<(), JobError> {
+        let wish: Wish = job.payload()?;
+        let Some(mission) = self.follower.store.find_mission(&wish.mission).await? else { return Ok(()) };
+        let plan = match (&mission.plan, mission.status) {
+            (_, MissionStatus::Planning) => return Err(JobError::Sleep(job.now() + UNTIL_PLANNED)),
+            (Some(plan), status) if !status.is_over() => plan,
+            _ => return self.say(&mission, &wish, format!("{} is over, so its plan stays as it was.", render::title(&mission)), job).await,
+        };
+        if plan.changes.len() >= MOST_CHANGES {
+            let text = format!("The plan was changed {MOST_CHANGES} times, which is the most. It stays as it is.");
+            return self.say(&mission, &wish, text, job).await;
+        }
+        let items = mission.current(self.follower.store.list_parts(&mission.id).await?);
+        let standing = |item: &WorkItemId| standing_of(&items, item);
+        let mut faults = Vec::new();
+        for round in 1..=ROUNDS {
+            let draft = self.draft(&mission, &items, &wish, &faults, round, job).await?;
+            let of = Change {
+                plan,
+                directive: &mission.directive,
+                roster: &self.follower.roster,
+                standing: &standing,
+                by: &wish.by,
+                at: job.now(),
+            };
+            let checked = match &draft.value {
+                Some(draft) => change(&of, draft),
+                None => Err(vec![format!("the answer was no change: {}", draft.fault.as_deref().unwrap_or("it was empty"))]),
+            };
+            match checked {
+                Ok(Some(changed)) => return self.carry_out(&mission, &wish, &changed, &items, job).await,
+                Ok(None) => return self.say(&mission, &wish, render::nothing_changes(&draft.value.unwrap_or_default().why), job).await,
+                Err(found) => faults = found,
+            }
+        }
+        self.say(&mission, &wish, render::cannot_change(&faults), job).await
+    }
+
+    /// Who asked is told.
+    async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
+        let Ok(wish) = job.read_payload::<Wish>() else { return Ok(()) };
+        let Some(mission) = self.follower.store.find_mission(&wish.mission).await? else { return Ok(()) };
+        let told = self.answer(&mission, &wish, format!("I could not change the plan: {why}. Please say it again."), job);
+        insert_outbound_once(transaction, &told, wish.message.as_ref(), self.follower.agents.runner.clock.now()).await?;
+        Ok(())
+    }
+}
+
+impl Changer {
+    async fn draft(
+        &self,
+        mission: &Mission,
+        items: &[WorkItem],
+        wish: &Wish,
+        faults: &[String],
+        round: u32,
+        job: &JobContext,
+    ) -> Result<Answer<ChangeDraft>, JobError> {
+        let follower = &self.follower;
+        let system = follower.agents.system_prompt(follower.roster.coordinator());
+        let prompt = || prompts::change(system, &follower.roster, mission, items, (&wish.by, &wish.text), faults);
+        follower.ask(mission, job, Asked::plan(&format!("change-{round}"), TOKENS), prompt).await
+    }
+
+    /// One transaction: the plan, its steps, the answer, and the end of the job. If somebody else changed the mission meanwhile, the change is checked
+    /// against what it is now.
+    async fn carry_out(
+        &self,
+        mission: &Mission,
+        wish: &Wish,
+        changed: &Changed,
+        items: &[WorkItem],
+        job: &JobContext,
+    ) -> Result<(), JobError> {
+        let follower = &self.follower;
+        let now_planned = Mission { plan: Some(changed.plan.clone()), ..mission.clone() };
+        let mut message = OutboundMessage {
+            id: id_of(mission, job.job()),
+            reply_to: wish.message.clone(),
+            ..render::changed(&now_planned, &changed.plan, &follower.roster)
+        };
+        message.files.extend(draw_plan(&changed.plan, items, &follower.roster, &follower.agents.runner.redactor).await);
+        let mut transaction = follower.store.db().begin().await?;
+        if !apply(&mut transaction, mission, changed, items, &wish.by, &[message], job.now()).await? {
+            return Err(JobError::Sleep(job.now()));
+        }
+        if job.finish_with(transaction).await? { Ok(()) } else { Err(JobError::LostLease) }
+    }
+
+    /// Answers, which ends the job.
+    async fn say(&self, mission: &Mission, wish: &Wish, text: String, job: &JobContext) -> Result<(), JobError> {
+        let message = self.answer(mission, wish, text, job.job());
+        self.follower.store.enqueue_once(&message, job.now()).await?;
+        Ok(())
+    }
+
+    fn answer(&self, mission: &Mission, wish: &Wish, text: String, job: &Job) -> OutboundMessage {
+        let message = render::say(mission, &self.follower.roster, text);
+        OutboundMessage { id: id_of(mission, job), reply_to: wish.message.clone(), ..message }
+    }
+}
+
+fn id_of(mission: &Mission, job: &Job) -> OutboxId {
+    mission.message_id(&format!("change-{}", job.id))
+}
+
+/// Writes a changed plan with its steps. False, and the transaction is to be given up, if something of it changed meanwhile.
+async fn apply(
+    transaction: &mut Transaction,
+    mission: &Mission,
+    changed: &Changed,
+    items: &[WorkItem],
+    by: &str,
+    outbox: &[OutboundMessage],
+    at: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let planned = Mission { plan: Some(changed.plan.clone()), ..mission.clone() };
+    let place = items.iter().find_map(|item| item.channel.clone()).unwrap_or_else(|| mission.channel.clone());
+    let steps = Steps::of(&planned, changed, &place, at);
+    let edits: Vec<_> = steps.edited.iter().map(|item| (item.id.clone(), edit_to(item))).collect();
+    let why = changed.plan.changes.last().map_or_else(String::new, |change| format!("{}: {}", change.by, change.why));
+    let reshaping = Reshaping {
+        whole: &mission.id,
+        dropped: &changed.dropped,
+        added: &steps.added,
+        needs: &steps.rewired,
+        edits: &edits,
+        by,
+        why: &why,
+    };
+    let change = MissionChange {
+        plan: Some(&changed.plan),
+        // A plan that nobody has approved has no items yet.
+        reshaping: (mission.status != MissionStatus::Proposed).then_some(&reshaping),
+        outbox,
+        why: mission.why.as_deref(),
+        ..MissionChange::default()
+    };
+    change_mission(transaction, mission, &change, at).await
+}
+
+/// Steps of a changed plan as items.
+struct Steps {
+    added: Vec<WorkItem>,
+    edited: Vec<WorkItem>,
+    rewired: Vec<WorkItem>,
+}
+
+impl Steps {
+    fn of(planned: &Mission, changed: &Changed, place: &ChannelId, at: DateTime<Utc>) -> Self {
+        let items = |is: &dyn Fn(&WorkItemId) -> bool| -> Vec<WorkItem> {
+            let steps = changed.plan.steps.iter().filter(|step| is(&step.item));
+            steps.map(|step| planned.item_of(step, place, at)).collect()
+        };
+        Self {
+            added: items(&|item| changed.added.contains(item)),
+            edited: items(&|item| changed.edited.contains(item)),
+            rewired: items(&|item| changed.rewired.contains(item)),
+        }
+    }
+}
+
+/// All that a step can be changed in.
+pub(super) fn edit_to(item: &WorkItem) -> ItemEdit<'_> {
+    ItemEdit {
+        what: Some(&item.what),
+        how: Some(&item.how),
+        owner: Some(&item.owner),
+        criteria: Some(&item.criteria),
+        execution: item.execution.as_ref(),
+        chooses_kind: true,
+        ..ItemEdit::default()
+    }
+}
+
+fn standing_of(items: &[WorkItem], step: &WorkItemId) -> Standing {
+    match items.iter().find(|item| item.id == *step).map(|item| item.status) {
+        None | Some(WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked) => Standing::Open,
+        Some(status) if status.is_over() => Standing::Over,
+        Some(_) => Standing::Begun,
+    }
+}

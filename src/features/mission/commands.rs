@@ -1,0 +1,325 @@
+//! `/mission`, `teamroom mission` and the buttons of missions.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::button::{Choice, MissionButton};
+use super::model::directive::Directive;
+use super::model::plan::{Plan, Served};
+use super::model::{Mission, Progress};
+use super::picture::draw_plan;
+use super::render;
+use super::service::{MissionError, Missions, Wanted, named};
+use crate::features::backlog::model::WorkItem;
+use crate::features::backlog::service::Asker;
+use crate::features::schedule::find_channel;
+use kernel::chat::attachments::{accept, read};
+use kernel::chat::message::{Attachment, Channel};
+use kernel::chat::outbound::{FileContent, OutboundFile};
+use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse};
+use kernel::money::Money;
+
+/// The most suggestions of a completion.
+const SUGGESTED: usize = 25;
+
+pub(super) fn register(registry: &mut Registry, services: &Services) {
+    let missions = services.late::<Missions>();
+    let which =
+        || ArgumentSpec::reference("id", "mission", "Which mission: the last six characters of its id, or words of its title").required();
+    registry
+        .group(CommandSpec::new("mission", "Directives that take several steps."), &missions)
+        .command(
+            CommandSpec::new("start", "Have the team plan something and carry it out.")
+                .public()
+                .argument(ArgumentSpec::text("what", 4000, "What is to be done").required())
+                .argument(ArgumentSpec::text("file", 400, "A document: Markdown, text, PDF or office; may be repeated").many())
+                .argument(ArgumentSpec::name_or_id("channel", 100, "The channel to work in, by name or id").only_in(Surface::CommandLine)),
+            |missions, call| Box::pin(start(missions, call)),
+        )
+        .command(CommandSpec::new("list", "The last missions."), |missions, call| Box::pin(list(missions, call)))
+        .command(
+            CommandSpec::new("status", "How far a mission is, who is on what, and who is waited for.").argument(which()),
+            |missions, call| Box::pin(status(missions, call)),
+        )
+        .command(CommandSpec::new("plan", "The plan of a mission, as a file and a picture.").argument(which()), |missions, call| {
+            Box::pin(plan(missions, call))
+        })
+        .command(
+            CommandSpec::new("coverage", "Which step serves which part of the directive, and what nobody serves.").argument(which()),
+            |missions, call| Box::pin(coverage(missions, call)),
+        )
+        .command(
+            CommandSpec::new("tell", "Add something to the instructions of all steps that are not done.")
+                .public()
+                .argument(which())
+                .argument(
+                    ArgumentSpec::text("text", 1000, "What they should know: use PostgreSQL, leave out the second chapter").required(),
+                ),
+            |missions, call| Box::pin(tell(missions, call)),
+        )
+        .command(
+            CommandSpec::new("change", "Have the plan changed: what is to be different from now on.").public().argument(which()).argument(
+                ArgumentSpec::text("text", 1000, "What is to be different: Bob does the invoices, and we need a test plan").required(),
+            ),
+            |missions, call| Box::pin(change(missions, call)),
+        )
+        .command(
+            CommandSpec::new("leave-out", "Leave parts of the directive out, with the steps that serve nothing else.")
+                .public()
+                .argument(which())
+                .argument(ArgumentSpec::text("parts", 100, "Numbers from `/mission coverage`: 3, 7-9").required())
+                .argument(ArgumentSpec::text("why", 200, "The reason, for everybody who looks at the plan")),
+            |missions, call| Box::pin(leave_out(missions, call)),
+        )
+        .command(
+            CommandSpec::new("pause", "Pause a mission. Steps in progress go on later where they were.").public().argument(which()),
+            |missions, call| Box::pin(pause(missions, call)),
+        )
+        .command(CommandSpec::new("resume", "Resume a paused mission.").public().argument(which()), |missions, call| {
+            Box::pin(resume(missions, call))
+        })
+        .command(CommandSpec::new("cancel", "Cancel a mission and its open steps.").public().argument(which()), |missions, call| {
+            Box::pin(cancel(missions, call))
+        })
+        .command(
+            CommandSpec::new("retry", "Try again what failed: the plan, or lost steps.").public().argument(which()),
+            |missions, call| Box::pin(retry(missions, call)),
+        )
+        .command(CommandSpec::new("costs", "What a mission has cost, by step and persona.").argument(which()), |missions, call| {
+            Box::pin(costs(missions, call))
+        });
+    registry.button(MissionButton::PREFIX, &missions, |missions, call| Box::pin(press(missions, call)));
+    registry.completion("mission", &missions, |missions, typed| Box::pin(complete(missions, typed)));
+}
+
+async fn complete(missions: &Missions, typed: &str) -> Vec<Suggestion> {
+    let typed = typed.to_lowercase();
+    let known = missions.store().list_missions(50).await.unwrap_or_default();
+    let fits = |mission: &&Mission| {
+        mission.private_to.is_none() && (mission.title.to_lowercase().contains(&typed) || mission.short_id().contains(&typed))
+    };
+    let suggest = |mission: &Mission| Suggestion {
+        value: mission.short_id().to_owned(),
+        label: format!("{} ({})", mission.title, mission.status.as_str()),
+    };
+    known.iter().filter(fits).take(SUGGESTED).map(suggest).collect()
+}
+
+async fn start(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let asker = Asker::of(call);
+    let channel = find_place(missions, call).await?;
+    let mut documents = Vec::new();
+    for path in call.arguments.list_texts("file") {
+        documents.push(read_document(Path::new(&path)).await?);
+    }
+    let request = call.arguments.get_text("what")?;
+    let wanted = Wanted {
+        request,
+        directive: Directive::read(&documents, request),
+        documents: documents.into_iter().map(|(name, _)| name).collect(),
+        title: None,
+        by: asker.person().map(|(id, name)| (id.clone(), name.to_owned())),
+        channel: &channel,
+        message: None,
+    };
+    let drafted = missions.draft(wanted, &missions.roster().coordinator().slug).map_err(explain)?;
+    let mission = missions.start(drafted).await.map_err(explain)?;
+    Ok(CommandReply::public(format!("Started: {}. The plan comes in its thread.", render::title(&mission)))
+        .with_data(json!({ "mission": describe(&mission) })))
+}
+
+/// A file of the command line, read as a document of a message is.
+async fn read_document(path: &Path) -> anyhow::Result<(String, String)> {
+    let cannot = |why: String| Refused::new(format!("cannot read {}: {why}", path.display()));
+    let name = path.file_name().map_or_else(|| "document".to_owned(), |name| name.to_string_lossy().into_owned());
+    let size = tokio::fs::metadata(path).await.map_err(|error| cannot(error.to_string()))?.len();
+    let document = Attachment { id: String::new(), name: name.clone(), size, content_type: None, url: String::new() };
+    accept(&document).map_err(|why| cannot(why.to_string()))?;
+    let bytes = tokio::fs::read(path).await.map_err(|error| cannot(error.to_string()))?;
+    let (text, _) = tokio::task::spawn_blocking(move || read(&bytes, &document)).await?.map_err(|why| cannot(why.to_string()))?;
+    Ok((name, text))
+}
+
+async fn list(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let mut listed = missions.list(&Asker::of(call)).await.map_err(explain)?;
+    listed.truncate(15);
+    let data = listed.iter().map(describe).collect();
+    Ok(CommandReply::private(render::list(&listed)).with_data(data))
+}
+
+async fn status(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, items) = find(missions, call).await?;
+    let (_, cost) = missions.cost_of(&mission).await?;
+    let text = render::status(&mission, &items, cost, missions.roster());
+    Ok(CommandReply::private(text).with_data(describe_with_steps(&mission, &items)))
+}
+
+async fn plan(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, items) = find(missions, call).await?;
+    let Some(plan) = &mission.plan else {
+        return Ok(refuse(format!("{} has no plan: it is {}", named(&mission), mission.status.as_str()))?);
+    };
+    let text = render::render_plan(&mission, plan, missions.roster());
+    let mut reply = with_file(call, "plan.md", format!("The plan of {}.", render::title(&mission)), text);
+    if let Some(redactor) = missions.redactor().filter(|_| !call.caller.is_command_line()) {
+        reply.files.extend(draw_plan(plan, &items, missions.roster(), redactor).await);
+    }
+    Ok(reply.with_data(describe_with_steps(&mission, &items)))
+}
+
+async fn coverage(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, items) = find(missions, call).await?;
+    let table = render::render_coverage(&mission.directive, mission.plan.as_ref(), &items, missions.roster());
+    let counted = mission.plan.as_ref().map(|plan| render::count(&plan.coverage(&mission.directive)));
+    let (served, left_out, open) = counted.unwrap_or((0, 0, mission.directive.parts.len()));
+    let text = format!("{}: {served} parts served, {left_out} left out, {open} open.", render::title(&mission));
+    Ok(with_file(call, "coverage.md", text, table).with_data(describe_coverage(&mission)))
+}
+
+/// A chat gets a file; a terminal the text itself.
+fn with_file(call: &CommandCall, name: &str, about: String, text: String) -> CommandReply {
+    if call.caller.is_command_line() {
+        return CommandReply::private(format!("{about}\n\n{text}"));
+    }
+    CommandReply::private(about).with_files(vec![OutboundFile { name: name.to_owned(), content: FileContent::Text(text) }])
+}
+
+async fn tell(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, _) = find(missions, call).await?;
+    let told = missions.tell(&mission, call.arguments.get_text("text")?, &Asker::of(call)).await.map_err(explain)?;
+    let steps = if told == 1 { "1 step that is not done knows".to_owned() } else { format!("{told} steps that are not done know") };
+    Ok(CommandReply::public(format!("{}: {steps} it now.", render::title(&mission))))
+}
+
+async fn change(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, _) = find(missions, call).await?;
+    missions.wish(&mission, call.arguments.get_text("text")?, &Asker::of(call)).await.map_err(explain)?;
+    Ok(CommandReply::public(format!(
+        "I look at what that changes in the plan of {}. The answer comes in its thread.",
+        render::title(&mission)
+    )))
+}
+
+async fn leave_out(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, _) = find(missions, call).await?;
+    let (parts, why) = (call.arguments.get_text("parts")?, call.arguments.find_text("why"));
+    let told = missions.leave_out(&mission, parts, why, &Asker::of(call)).await.map_err(explain)?;
+    Ok(CommandReply::public(format!("{}: {told}", render::title(&mission))))
+}
+
+async fn pause(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, _) = find(missions, call).await?;
+    missions.pause(&mission, &Asker::of(call)).await.map_err(explain)?;
+    Ok(CommandReply::public(format!("{} is paused. `/mission resume` goes on.", render::title(&mission))))
+}
+
+async fn resume(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, _) = find(missions, call).await?;
+    missions.resume(&mission, &Asker::of(call)).await.map_err(explain)?;
+    Ok(CommandReply::public(format!("{} goes on.", render::title(&mission))))
+}
+
+async fn cancel(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, _) = find(missions, call).await?;
+    missions.cancel(&mission, &Asker::of(call)).await.map_err(explain)?;
+    Ok(CommandReply::public(format!("{} cancelled {}.", call.caller.subject(), render::title(&mission))))
+}
+
+async fn retry(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, _) = find(missions, call).await?;
+    let again = missions.retry(&mission, &Asker::of(call)).await.map_err(explain)?;
+    let what = match again {
+        None => "is planned once more".to_owned(),
+        Some(1) => "goes on: 1 step is tried again".to_owned(),
+        Some(many) => format!("goes on: {many} steps are tried again"),
+    };
+    Ok(CommandReply::public(format!("{} {what}.", render::title(&mission))))
+}
+
+async fn costs(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, _) = find(missions, call).await?;
+    // Also what was begun and then left out.
+    let items = missions.store().list_parts(&mission.id).await?;
+    let (planning, total) = missions.cost_of(&mission).await?;
+    let budget = missions.budget_of(&mission).await.map_err(explain)?;
+    let text = render::costs(&mission, &items, planning, budget, missions.roster());
+    let steps: Vec<Value> =
+        items.iter().map(|item| json!({ "what": item.what, "cost": item.cost.dollars(), "status": item.status.as_str() })).collect();
+    Ok(CommandReply::private(text).with_data(
+        json!({ "total": total.dollars(), "expected": mission.plan.as_ref().and_then(|plan| plan.expected).map(Money::dollars), "budget": budget.map(Money::dollars), "planning": planning.dollars(), "steps": steps }),
+    ))
+}
+
+async fn press(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let Some(button) = MissionButton::parse(&call.name) else { return Ok(refuse("this button is not known any more")?) };
+    let Some(mission) = missions.store().find_mission(&button.mission).await? else { return Ok(refuse("this mission is gone")?) };
+    let (asker, who) = (Asker::of(call), call.caller.subject());
+    let told = match button.choice {
+        Choice::Start => missions.approve(&mission, &asker).await.map(|()| format!("{who} started {}.", render::title(&mission))),
+        Choice::Cancel => missions.cancel(&mission, &asker).await.map(|()| format!("{who} cancelled {}.", render::title(&mission))),
+        Choice::Answer { assumption, suggestion } => missions.answer(&mission, (assumption, suggestion), &asker).await,
+        Choice::Raise { tokens, from } => {
+            let by = missions.raise(&mission, tokens, from, &asker).await;
+            by.map(|amount| format!("{who} raised the budget of {} by {amount}.", render::title(&mission)))
+        }
+        Choice::Retry => missions.retry(&mission, &asker).await.map(|_| format!("{who} has {} tried again.", render::title(&mission))),
+    };
+    Ok(CommandReply::public(told.map_err(explain)?).retiring_buttons())
+}
+
+async fn find(missions: &Missions, call: &CommandCall) -> anyhow::Result<(Mission, Vec<WorkItem>)> {
+    let mission = missions.find(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
+    let items = missions.items_of(&mission).await?;
+    Ok((mission, items))
+}
+
+/// The channel of the call, or at the command line the one that is named.
+async fn find_place(missions: &Missions, call: &CommandCall) -> anyhow::Result<Channel> {
+    if let Some(channel) = &call.channel {
+        return Ok(channel.clone());
+    }
+    let Some(name) = call.arguments.find_text("channel") else { return Ok(refuse("in which channel? Add --channel with its name")?) };
+    match find_channel(missions.store(), None, name.trim_start_matches('#')).await? {
+        Some(channel) => Ok(channel),
+        None => Ok(refuse(format!("there is no channel {name}, or nobody has written there yet"))?),
+    }
+}
+
+fn describe(mission: &Mission) -> Value {
+    json!({
+        "id": mission.id,
+        "short": mission.short_id(),
+        "title": mission.title,
+        "status": mission.status.as_str(),
+        "why": mission.why,
+    })
+}
+
+fn describe_with_steps(mission: &Mission, items: &[WorkItem]) -> Value {
+    let step = |item: &WorkItem| json!({ "id": item.id, "what": item.what, "status": item.status.as_str(), "owner": item.persona, "cost": item.cost.dollars() });
+    let mut described = describe(mission);
+    described["steps"] = items.iter().map(step).collect();
+    described["done"] = json!(Progress::of(items).done);
+    described
+}
+
+fn describe_coverage(mission: &Mission) -> Value {
+    let coverage = mission.plan.as_ref().map(|plan: &Plan| plan.coverage(&mission.directive)).unwrap_or_default();
+    let part = |number: usize| {
+        let by = match coverage.get(&number) {
+            Some(Served::By(steps)) => json!({ "steps": steps.iter().map(|step| &step.title).collect::<Vec<_>>() }),
+            Some(Served::LeftOut(why)) => json!({ "left_out": why }),
+            Some(Served::Nobody) | None => json!({ "open": true }),
+        };
+        json!({ "part": number, "says": mission.directive.find(number).map(|part| part.render(200)), "served": by })
+    };
+    mission.directive.numbers().map(part).collect()
+}
+
+fn explain(error: MissionError) -> anyhow::Error {
+    match error {
+        MissionError::Refused(why) => Refused::new(why).into(),
+        MissionError::Store(error) => error.into(),
+    }
+}

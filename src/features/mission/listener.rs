@@ -1,0 +1,288 @@
+//! Takes messages that hand the team a directive (WORK-10, WORK-11), and knows what a mission's thread is about.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::changing::{Wish, check_changeable};
+use super::model::Mission;
+use super::model::directive::Directive;
+use super::prompts;
+use super::render;
+use super::service::{MissionError, Missions, Wanted};
+use crate::features::chat::listener::{Listener, Taken};
+use crate::features::chat::model::decision::Decision;
+use crate::features::chat::rules::router::find_speech_act;
+use kernel::agent::offline::wants_deed;
+use kernel::agent::{Agents, PlaceNote, Prompt, Run, RunError, SpeechAct};
+use kernel::chat::attachments::is_long_paste;
+use kernel::chat::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::commands::Late;
+use kernel::db::{Effect, StoreError};
+use kernel::ids::PersonaSlug;
+use kernel::money::Purpose;
+use kernel::persona::Tier;
+use kernel::text::{flatten, without_invisible};
+
+/// How long a model may think about what a message wants.
+const LIMIT: Duration = Duration::from_secs(12);
+const TOKENS: u32 = 250;
+
+/// A message without a document is a directive only if it is at least as long.
+const LONG: usize = 600;
+
+/// Below this a project counts as a simple task (WORK-10).
+const SURE: f64 = 0.7;
+
+pub(super) struct MissionListener {
+    pub(super) missions: Late<Missions>,
+}
+
+/// What a message wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Intent {
+    Casual,
+    Question,
+    SimpleTask,
+    Project,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Classified {
+    kind: Intent,
+    /// From 0 to 1.
+    confidence: f64,
+    /// In a few words.
+    #[serde(default)]
+    why: String,
+    /// What it is about, in at most eight words.
+    #[serde(default)]
+    title: String,
+}
+
+/// What a message in a mission's thread wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum WishKind {
+    Change,
+    Question,
+    Other,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Heard {
+    kind: WishKind,
+    /// From 0 to 1.
+    confidence: f64,
+    /// In a few words.
+    #[serde(default)]
+    why: String,
+}
+
+#[async_trait]
+impl Listener for MissionListener {
+    fn recognises(&self, _message: &InboundMessage) -> bool {
+        false
+    }
+
+    /// Counts where a persona would answer a person who hands over a document, or writes one, or who wants a mission changed in its thread. A question
+    /// about it is answered as any other.
+    async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
+        let (Ok(missions), Some(persona)) = (self.missions.get(), decision.responders.first()) else { return Ok(None) };
+        if message.author.kind != AuthorKind::Person || message.channel.place == Place::Direct || decision.ask.is_some() {
+            return Ok(None);
+        }
+        if let Some(mission) = find_here(&missions, &message.channel).await?
+            && let Some(taken) = take_wish(&missions, &mission, message, persona).await?
+        {
+            return Ok(Some(taken));
+        }
+        let may_have = !message.attachments.is_empty() || message.reply_to.is_some() || message.text.chars().count() >= LONG;
+        if !may_have {
+            return Ok(None);
+        }
+        let documents = list_documents(&missions, message).await?;
+        let text = without_invisible(&message.text);
+        let directive = Directive::read(&documents, &text);
+        let is_candidate = directive.has_structure() && (!documents.is_empty() || text.chars().count() >= LONG);
+        // A file without a word asks for nothing yet.
+        if !is_candidate || (text.trim().is_empty() && !has_paste(message)) {
+            return Ok(None);
+        }
+        let Some(classified) = classify(&missions, message, &text, &directive).await else { return Ok(None) };
+        if classified.kind != Intent::Project || classified.confidence < SURE {
+            tracing::info!(message = %message.id, kind = ?classified.kind, confidence = classified.confidence, "a message with a document is no mission");
+            return Ok(None);
+        }
+        let why = format!("it asks for a mission ({:.0} % sure): {}", classified.confidence * 100.0, flatten(&classified.why, 120));
+        let wanted = Wanted {
+            request: &text,
+            directive,
+            documents: documents.into_iter().map(|(name, _)| name).collect(),
+            title: Some(classified.title),
+            by: Some((message.author.id.clone(), message.author.name.clone())),
+            channel: &message.channel,
+            message: Some(message.id.clone()),
+        };
+        Ok(Some(match missions.draft(wanted, persona) {
+            Ok(drafted) => Taken { why, reply: Some(drafted.reply), effect: Some(Box::new(drafted.effect)) },
+            Err(MissionError::Refused(told)) => {
+                let reply = OutboundMessage {
+                    reply_to: Some(message.id.clone()),
+                    ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, told)
+                };
+                Taken { why, reply: Some(reply), effect: None }
+            }
+            Err(MissionError::Store(error)) => return Err(error),
+        }))
+    }
+
+    /// "How is it going?" in a mission's thread is answered from this.
+    async fn describe_place(&self, channel: &Channel, _kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
+        let Ok(missions) = self.missions.get() else { return Ok(Vec::new()) };
+        let Some(mission) = find_here(&missions, channel).await? else { return Ok(Vec::new()) };
+        let text = describe(&missions, &mission).await?;
+        Ok(vec![PlaceNote { text, asked_by: "mission progress status going far done left", is_of_place: true }])
+    }
+}
+
+/// Where a mission is.
+async fn describe(missions: &Missions, mission: &Mission) -> Result<String, StoreError> {
+    let items = missions.items_of(mission).await?;
+    let (_, cost) = missions.cost_of(mission).await?;
+    Ok(render::status(mission, &items, cost, missions.roster()))
+}
+
+/// What a person wants to be different about the mission in whose thread it is said. A model tells it from talk, in any language; without one there are
+/// commands.
+async fn take_wish(
+    missions: &Missions,
+    mission: &Mission,
+    message: &InboundMessage,
+    persona: &PersonaSlug,
+) -> Result<Option<Taken>, StoreError> {
+    let text = without_invisible(&message.text);
+    let Some(agents) = missions.agents().filter(|_| missions.settings().classify && !mission.status.is_over()) else { return Ok(None) };
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let prompt = prompts::wish(&text, &describe(missions, mission).await?);
+    let heard = match ask_model::<Heard>(missions, agents, message, prompt).await {
+        Ok(heard) => heard,
+        Err(error) => {
+            tracing::warn!(message = %message.id, %error, "whether a message wants a mission changed is not known");
+            return Ok(None);
+        }
+    };
+    if heard.kind != WishKind::Change || heard.confidence < SURE {
+        return Ok(None);
+    }
+    let asker = missions.asker_of(message);
+    let (told, effect): (String, Option<Box<dyn Effect>>) = match check_changeable(mission, &asker) {
+        Ok(()) => {
+            let (by, of) = (asker.name().to_owned(), Some(message.id.clone()));
+            (
+                "I look at what that changes in the plan.".to_owned(),
+                Some(Box::new(Wish { mission: mission.id.clone(), by, text, message: of })),
+            )
+        }
+        Err(MissionError::Refused(why)) => (why, None),
+        Err(MissionError::Store(error)) => return Err(error),
+    };
+    let reply = OutboundMessage {
+        reply_to: Some(message.id.clone()),
+        ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, told)
+    };
+    let why = format!("it wants the mission changed ({:.0} % sure): {}", heard.confidence * 100.0, flatten(&heard.why, 120));
+    Ok(Some(Taken { why, reply: Some(reply), effect }))
+}
+
+/// Names and texts of what belongs to the message: its own files, or those of the message that it answers.
+async fn list_documents(missions: &Missions, message: &InboundMessage) -> Result<Vec<(String, String)>, StoreError> {
+    let store = missions.store();
+    let mut ids: Vec<String> = message.attachments.iter().map(|attachment| attachment.id.clone()).collect();
+    if ids.is_empty()
+        && let Some(reply) = &message.reply_to
+    {
+        ids = store.list_message_files(&reply.message, None).await?.into_iter().map(|file| file.id).collect();
+    }
+    let mut documents = Vec::new();
+    for id in ids {
+        if let Some(file) = store.find_file(&id).await?
+            && let Some(text) = file.text
+        {
+            documents.push((file.name, text));
+        }
+    }
+    Ok(documents)
+}
+
+/// A text that was too long for a message is what the person says.
+fn has_paste(message: &InboundMessage) -> bool {
+    message.attachments.iter().any(is_long_paste)
+}
+
+/// By a model if one is connected, or else, and if it does not say, by rule: a request that no look into the document fulfils, with a document that
+/// lists things.
+async fn classify(missions: &Missions, message: &InboundMessage, text: &str, directive: &Directive) -> Option<Classified> {
+    if let Some(agents) = missions.agents().filter(|_| missions.settings().classify) {
+        match ask_model(missions, agents, message, prompts::classify(text, &directive.render_in_short())).await {
+            Ok(classified) => return Some(classified),
+            Err(error) => tracing::warn!(message = %message.id, %error, "what a message wants is told by rule"),
+        }
+    }
+    let act = find_speech_act(text, missions.roster());
+    let is_project = act == SpeechAct::Request && directive.lists_things() && wants_deed(text, act, missions.roster());
+    let why = "a request with a document that lists things".to_owned();
+    is_project.then(|| Classified { kind: Intent::Project, confidence: SURE, why, title: String::new() })
+}
+
+/// One short question about a message to the cheapest model.
+async fn ask_model<T: DeserializeOwned + JsonSchema + Send>(
+    missions: &Missions,
+    agents: &Arc<Agents>,
+    message: &InboundMessage,
+    prompt: Prompt,
+) -> Result<T, RunError> {
+    let cancel = tokio_util::sync::CancellationToken::new();
+    let run = Run {
+        persona: None,
+        purpose: Purpose::Other,
+        subject: message.id.as_str(),
+        tier: Tier::T1,
+        allowance: None,
+        pictures: Vec::new(),
+        prompt: Box::pin(std::future::ready(Ok(prompt))),
+        max_output_tokens: TOKENS,
+        keep_partial: false,
+        tools: None,
+        journal: None,
+        cancel: &cancel,
+    };
+    let mut asked = Box::pin(agents.run_structured::<T>(run));
+    let given = tokio::select! {
+        given = &mut asked => given,
+        () = missions.clock().sleep(LIMIT) => {
+            // Cancelled instead of dropped, so that the call is settled.
+            cancel.cancel();
+            asked.await
+        }
+    };
+    Ok(given?.value)
+}
+
+/// The mission whose thread this is.
+async fn find_here(missions: &Missions, channel: &Channel) -> Result<Option<Mission>, StoreError> {
+    let Place::Thread { starter, .. } = &channel.place else { return Ok(None) };
+    let posted = match starter {
+        Some(starter) => missions.store().find_by_platform_id(starter).await?,
+        None => None,
+    };
+    missions.store().find_mission_here(posted.map(|posted| posted.id).as_ref(), &channel.id).await
+}

@@ -1,0 +1,48 @@
+//! Missions: from a dropped document to an accepted delivery (WORK-10 to WORK-21).
+//!
+//! `listener` tells a directive from a question about a file. What is handed in becomes numbered parts (`model::directive`). `planning` asks a model what
+//! it is about and for a plan, which `model::plan` checks: who does what, in which order, by which criteria, and which part each step serves. Without a
+//! model `by_rule` makes a step of each section. The mission is then a work item whose parts are its steps, so that the backlog runs, verifies and
+//! reviews them. `follow` looks after them: it shows the progress in the mission's thread, finds another way for a step that cannot be done, and delivers
+//! where the mission was asked for. Its planning and its steps share a `budget`, which the meter keeps and people raise. `changing` is
+//! what people want to be different on the way, `telling` what the steps get to know.
+//!
+//! | the process dies after | stored state | what follows |
+//! | --- | --- | --- |
+//! | the message was decided on | mission `planning`, its job, the messages that open its thread: one transaction | it is planned |
+//! | a model answered while it was planned | the step of the job | the next question is asked; nothing is paid twice |
+//! | the plan was stored | mission `running`, the items of the steps, the plan's message: one transaction; or `proposed`, without items | the steps run; or a person decides |
+//! | a step changed | the item, and its mission's job woken: one transaction | the mission is looked at |
+//! | the progress was shown | what was shown, and the edit in the outbox: one transaction | nothing |
+//! | a step could not be done | item `waiting` for another plan, the job woken | another way is asked for, or the step is given up |
+//! | another way was found | the step of the job | the plan, the message and the item follow; nothing is asked again |
+//! | the plan was changed, not yet the item | item `waiting` as before, the step of the job | the item is changed when the job runs again |
+//! | it was paused or resumed | mission `paused` or `running`, the job woken | the steps rest, or go on |
+//! | the last step was accepted | the mission's item over, the job woken | it is delivered |
+//! | the budget was raised | the raise | the steps that wait for it go on, at the latest when the backlog looks at what waits |
+//! | somebody wanted something else | the job of the wish, with the decision on the message | a change is drafted |
+//! | a change was drafted | the step of the job | it is checked again and carried out; nothing is asked again |
+//! | the plan was changed | the plan, the items of the steps, the answer, the end of the job: one transaction | nothing |
+//! | people told the steps something, or answered a question | the plan and the items of the steps: one transaction | nothing |
+//! | it was delivered | mission `done`, the message with its files: one transaction | nothing |
+
+mod budget;
+mod button;
+mod by_rule;
+mod changing;
+mod commands;
+mod feature;
+mod follow;
+mod listener;
+pub mod model;
+mod picture;
+mod planning;
+mod prompts;
+mod render;
+mod service;
+mod settings;
+mod store;
+mod telling;
+
+pub use feature::MissionFeature;
+pub use settings::MissionSettings;

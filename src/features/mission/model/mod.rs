@@ -1,0 +1,229 @@
+//! Missions: what people want done that takes several steps. `directive` has what they handed in, `plan` how it is done.
+
+pub mod directive;
+pub mod plan;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::features::backlog::model::{Origin, Owner, Wait, WorkItem, WorkKind, WorkStatus, short_id};
+use crate::features::mission::model::directive::Directive;
+use crate::features::mission::model::plan::{Plan, Step, StepKind};
+use kernel::chat::message::{Channel, Place};
+use kernel::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, UserId, WorkItemId};
+use kernel::memory::Scope;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mission {
+    /// Also the id of its work item.
+    pub id: WorkItemId,
+    pub status: MissionStatus,
+    pub title: String,
+    /// What the person wrote.
+    pub request: String,
+    pub directive: Directive,
+    /// None: the command line.
+    pub by: Option<(UserId, String)>,
+    /// Where it was asked for, and is delivered.
+    pub channel: ChannelId,
+    pub message: Option<MessageId>,
+    pub private_to: Option<ChannelId>,
+    /// The message on which its thread hangs. None if it was asked for in a thread, which is its place then.
+    pub opening: Option<OutboxId>,
+    pub plan: Option<Plan>,
+    /// Why it is as it is, if that is not obvious.
+    pub why: Option<String>,
+    /// How often it was planned again.
+    pub replans: u32,
+    /// The progress that was posted last.
+    pub shown: Option<Shown>,
+    pub created_at: DateTime<Utc>,
+    /// When it was changed last. Who changes it must have read this.
+    pub updated_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    pub text: String,
+    pub at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissionStatus {
+    Planning,
+    /// A person decides whether the plan is carried out.
+    Proposed,
+    Running,
+    Paused,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+impl MissionStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planning => "planning",
+            Self::Proposed => "proposed",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// A mission as it is asked for.
+pub struct Asked<'a> {
+    pub title: String,
+    pub request: String,
+    pub directive: Directive,
+    pub by: Option<(UserId, String)>,
+    pub channel: &'a Channel,
+    pub message: Option<MessageId>,
+}
+
+impl Mission {
+    pub fn new(asked: Asked<'_>, at: DateTime<Utc>) -> Self {
+        let has_thread = matches!(asked.channel.place, Place::Thread { .. });
+        Self {
+            id: WorkItemId::generate(),
+            status: MissionStatus::Planning,
+            title: asked.title,
+            request: asked.request,
+            directive: asked.directive,
+            by: asked.by,
+            channel: asked.channel.id.clone(),
+            message: asked.message,
+            private_to: Scope::of(asked.channel).place().cloned(),
+            opening: (!has_thread).then(OutboxId::generate),
+            plan: None,
+            why: None,
+            replans: 0,
+            shown: None,
+            created_at: at,
+            updated_at: at,
+        }
+    }
+
+    pub fn short_id(&self) -> &str {
+        short_id(&self.id)
+    }
+
+    /// The id of one of its messages, of which there is one each.
+    pub fn message_id(&self, what: &str) -> OutboxId {
+        OutboxId::new(format!("mission-{}-{what}", self.id))
+    }
+
+    /// Its work item and those of its steps, which people are told about in `place`.
+    pub fn items(&self, plan: &Plan, coordinator: &PersonaSlug, place: &ChannelId, at: DateTime<Utc>) -> Vec<WorkItem> {
+        let origin = match &self.by {
+            Some((id, name)) => Origin::Person { id: id.clone(), name: name.clone(), message: self.message.clone() },
+            None => Origin::CommandLine,
+        };
+        let whole = WorkItem {
+            id: self.id.clone(),
+            kind: WorkKind::Mission,
+            why: self.request.clone(),
+            criteria: plan.criteria.clone(),
+            execution: Some(StepKind::Write.execution()),
+            channel: Some(place.clone()),
+            private_to: self.private_to.clone(),
+            ..WorkItem::new(&*self.title, Owner::Persona(coordinator.clone()), origin, at)
+        };
+        std::iter::once(whole).chain(plan.steps.iter().map(|step| self.item_of(step, place, at))).collect()
+    }
+
+    pub fn item_of(&self, step: &Step, place: &ChannelId, at: DateTime<Utc>) -> WorkItem {
+        WorkItem {
+            id: step.item.clone(),
+            kind: WorkKind::Step,
+            how: self.instructions_of(step),
+            why: format!("It is a step of the mission \"{}\".", self.title),
+            criteria: step.criteria.clone(),
+            execution: Some(step.kind.execution()),
+            channel: Some(place.clone()),
+            private_to: self.private_to.clone(),
+            parent: Some(self.id.clone()),
+            depends_on: step.needs.clone(),
+            // The words are a model's, about text that may come from anywhere.
+            ..WorkItem::new(&*step.title, Owner::Persona(step.owner.clone()), Origin::WorkItem(self.id.clone()), at)
+        }
+    }
+
+    /// The items of its steps, without those that were taken out of the plan.
+    pub fn current(&self, parts: Vec<WorkItem>) -> Vec<WorkItem> {
+        let is_dropped =
+            |item: &WorkItem| item.status == WorkStatus::Cancelled && self.plan.as_ref().is_some_and(|plan| plan.is_dropped(&item.id));
+        parts.into_iter().filter(|item| !is_dropped(item)).collect()
+    }
+
+    /// With the parts of the directive that the step serves, in their own words.
+    pub fn instructions_of(&self, step: &Step) -> String {
+        let mut text = step.instructions.clone();
+        let mut room = PARTS;
+        let numbers = step.serves.iter().flat_map(|&number| self.directive.with_all_below(number));
+        let is_left_out = |number: &usize| {
+            !step.serves.contains(number) && self.plan.as_ref().is_some_and(|plan| plan.leaves_out(*number, &self.directive))
+        };
+        for number in numbers.filter(|number| !is_left_out(number)).collect::<std::collections::BTreeSet<_>>() {
+            let Some(part) = self.directive.find(number) else { continue };
+            let line = format!("[{number}] {}", part.render(PART));
+            if line.len() > room {
+                text.push_str("\n…");
+                break;
+            }
+            if room == PARTS {
+                text.push_str("\n\nIt serves these parts of the directive:");
+            }
+            room -= line.len();
+            text.push('\n');
+            text.push_str(&line);
+        }
+        text
+    }
+}
+
+/// The most bytes of the parts that a step is told, and the most characters of each.
+const PARTS: usize = 8000;
+const PART: usize = 1200;
+
+/// How far the steps of a mission are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    pub steps: usize,
+    pub done: usize,
+    pub lost: usize,
+    /// Something goes on, or will by itself.
+    pub active: usize,
+    /// Only a person's word brings these further.
+    pub with_people: usize,
+}
+
+impl Progress {
+    pub fn of(steps: &[WorkItem]) -> Self {
+        let count = |is: fn(&WorkItem) -> bool| steps.iter().filter(|step| is(step)).count();
+        Self {
+            steps: steps.len(),
+            done: count(|step| step.status == WorkStatus::Done),
+            lost: count(|step| matches!(step.status, WorkStatus::Failed | WorkStatus::Cancelled)),
+            active: count(|step| match step.status {
+                WorkStatus::New | WorkStatus::Ready | WorkStatus::InProgress | WorkStatus::InReview => true,
+                WorkStatus::Waiting => step.wait.as_ref().is_some_and(|wait| !wait.is_for_people()),
+                _ => false,
+            }),
+            with_people: count(|step| step.status == WorkStatus::Waiting && step.wait.as_ref().is_some_and(Wait::is_for_people)),
+        }
+    }
+
+    /// Steps are left, nobody works on them, and nobody is asked.
+    pub fn stands_still(&self) -> bool {
+        self.done + self.lost < self.steps && self.active == 0 && self.with_people == 0
+    }
+}

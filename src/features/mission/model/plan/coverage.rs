@@ -1,0 +1,60 @@
+use std::collections::BTreeMap;
+
+use crate::features::mission::model::directive::Directive;
+use crate::features::mission::model::plan::{LeftOut, Plan, Step};
+
+/// What becomes of a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Served<'a> {
+    By(Vec<&'a Step>),
+    LeftOut(&'a str),
+    Nobody,
+}
+
+impl Plan {
+    /// What becomes of each part. Who serves a heading serves what is below it, except for what has steps or a reason of its own. A heading that has
+    /// neither is served by what serves the parts below it.
+    pub fn coverage(&self, directive: &Directive) -> BTreeMap<usize, Served<'_>> {
+        let mut itself: BTreeMap<usize, Served<'_>> = BTreeMap::new();
+        for LeftOut { parts, why } in &self.left_out {
+            itself.extend(parts.iter().map(|number| (*number, Served::LeftOut(why))));
+        }
+        for step in &self.steps {
+            for number in &step.serves {
+                match itself.entry(*number).or_insert(Served::Nobody) {
+                    Served::By(steps) => add(steps, [step]),
+                    other => *other = Served::By(vec![step]),
+                }
+            }
+        }
+        let mut coverage: BTreeMap<usize, Served<'_>> = directive.numbers().map(|number| (number, Served::Nobody)).collect();
+        // A heading comes before the headings below it, which take their parts from it.
+        for (number, served) in &itself {
+            coverage.extend(directive.with_all_below(*number).map(|below| (below, served.clone())));
+        }
+        for number in directive.numbers().rev().filter(|number| directive.with_all_below(*number).count() > 1) {
+            if coverage[&number] != Served::Nobody {
+                continue;
+            }
+            let mut steps = Vec::new();
+            for below in directive.with_all_below(number) {
+                if let Served::By(found) = &coverage[&below] {
+                    add(&mut steps, found.iter().copied());
+                }
+            }
+            if !steps.is_empty() {
+                coverage.insert(number, Served::By(steps));
+            }
+        }
+        coverage
+    }
+}
+
+/// Adds those that are not there yet.
+fn add<'a>(steps: &mut Vec<&'a Step>, more: impl IntoIterator<Item = &'a Step>) {
+    for step in more {
+        if !steps.iter().any(|known| known.item == step.item) {
+            steps.push(step);
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Changes of a plan that is being carried out, and the checks of code (OVER-9).
+
+use std::collections::{BTreeSet, HashMap};
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{MOST_STEPS, StepDraft, check_step, find_loose_ends, key, name_steps, order, read_numbers, shorten};
+use crate::features::backlog::model::short_id;
+use crate::features::mission::model::directive::Directive;
+use crate::features::mission::model::plan::{DroppedStep, LeftOut, Plan, PlanChange, Served, Step};
+use kernel::ids::WorkItemId;
+use kernel::persona::roster::Roster;
+use kernel::text::flatten;
+
+/// How often one plan is changed.
+pub const MOST_CHANGES: usize = 5;
+
+/// The most characters of a reason.
+const WHY: usize = 300;
+
+/// What changes about a plan, as a model drafts it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangeDraft {
+    /// One sentence: what changes and why, or why nothing has to.
+    pub why: String,
+    /// Ids of steps that are not done any more.
+    #[serde(default)]
+    pub drop: Vec<String>,
+    #[serde(default)]
+    pub edit: Vec<EditDraft>,
+    /// New steps.
+    #[serde(default)]
+    pub add: Vec<StepDraft>,
+    /// Numbers of parts of the directive, or ranges such as "4-9", that are not to be done any more.
+    #[serde(default)]
+    pub leave_out: Vec<String>,
+}
+
+/// Another form of a step. What is null stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EditDraft {
+    /// The id of the step.
+    pub step: String,
+    #[serde(default)]
+    pub title: Option<String>,
+    #[serde(default)]
+    pub instructions: Option<String>,
+    #[serde(default)]
+    pub owner: Option<String>,
+    #[serde(default)]
+    pub criteria: Option<Vec<String>>,
+    /// Ids of all steps whose result it needs.
+    #[serde(default)]
+    pub needs: Option<Vec<String>>,
+}
+
+/// How far a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Open,
+    Begun,
+    Over,
+}
+
+/// What is to be changed, and by whom.
+pub struct Change<'a> {
+    pub plan: &'a Plan,
+    pub directive: &'a Directive,
+    pub roster: &'a Roster,
+    pub standing: &'a (dyn Fn(&WorkItemId) -> Standing + Sync),
+    pub by: &'a str,
+    pub at: DateTime<Utc>,
+}
+
+/// A plan with its changes. The sets hold the items of steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    pub plan: Plan,
+    pub dropped: Vec<WorkItemId>,
+    pub added: BTreeSet<WorkItemId>,
+    /// They have other words or another owner.
+    pub edited: BTreeSet<WorkItemId>,
+    /// They were there, and need something else.
+    pub rewired: BTreeSet<WorkItemId>,
+}
+
+/// Checks a change and makes it. None if nothing would be different.
+///
+/// # Errors
+/// All faults, for the planner and for people.
+pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, Vec<String>> {
+    let mut faults = Vec::new();
+    let why = flatten(&draft.why, WHY);
+    let mut work = Work::begin(of, &why);
+    let mut ids: HashMap<String, WorkItemId> = of.plan.steps.iter().map(|step| (key(short_id(&step.item)), step.item.clone())).collect();
+    name_steps(&draft.add, &mut ids, &mut faults);
+    match read_numbers(&draft.leave_out, of.directive) {
+        Ok(parts) => work.leave_out(parts),
+        Err(fault) => faults.push(format!("left out: {fault}")),
+    }
+    for id in &draft.drop {
+        match work.find(&ids, id) {
+            // It may have gone with its parts.
+            Err(_) if ids.get(&key(id)).is_some_and(|item| work.dropped.iter().any(|dropped| dropped.item == *item)) => {}
+            Err(fault) => faults.push(fault),
+            Ok(step) if (of.standing)(&step.item) == Standing::Over => faults.push(format!("\"{}\" is over already", step.title)),
+            Ok(step) => work.drop_step(&step),
+        }
+    }
+    ids.retain(|_, item| work.dropped.iter().all(|dropped| dropped.item != *item));
+    for edit in &draft.edit {
+        let edited = work.find(&ids, &edit.step).map_err(|fault| vec![fault]).and_then(|step| work.edit(&step, edit, &ids));
+        faults.extend(edited.err().unwrap_or_default());
+    }
+    for step in &draft.add {
+        match check_step(step, &ids, of.directive, of.roster) {
+            Ok(step) => work.add(step),
+            Err(found) => faults.extend(found.into_iter().map(|fault| format!("new step {}: {fault}", flatten(&step.id, 40)))),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(shorten(faults));
+    }
+    work.finish()
+}
+
+/// Leaves parts out, with the steps that serve nothing else. None if nothing would be different.
+///
+/// # Errors
+/// There are no such parts, or no plan would be left.
+pub fn leave_out(of: &Change<'_>, parts: &str, why: &str) -> Result<Option<Changed>, Vec<String>> {
+    let parts = read_numbers(&[parts.to_owned()], of.directive).map_err(|fault| vec![fault])?;
+    let why = flatten(why, WHY);
+    let mut work = Work::begin(of, &why);
+    work.leave_out(parts);
+    work.finish()
+}
+
+/// A plan that is being changed.
+struct Work<'a> {
+    of: &'a Change<'a>,
+    why: &'a str,
+    steps: Vec<Step>,
+    left_out: Vec<LeftOut>,
+    dropped: Vec<DroppedStep>,
+    added: BTreeSet<WorkItemId>,
+    edited: BTreeSet<WorkItemId>,
+}
+
+impl<'a> Work<'a> {
+    fn begin(of: &'a Change<'a>, why: &'a str) -> Self {
+        Self {
+            of,
+            why,
+            steps: of.plan.steps.clone(),
+            left_out: of.plan.left_out.clone(),
+            dropped: Vec::new(),
+            added: BTreeSet::new(),
+            edited: BTreeSet::new(),
+        }
+    }
+
+    fn find(&self, ids: &HashMap<String, WorkItemId>, id: &str) -> Result<Step, String> {
+        let found = ids.get(&key(id)).and_then(|item| self.steps.iter().find(|step| step.item == *item));
+        found.cloned().ok_or_else(|| format!("\"{}\" is no step of the plan", flatten(id, 40)))
+    }
+
+    /// Steps that serve only these parts are dropped; others are told. What is done stays.
+    fn leave_out(&mut self, parts: BTreeSet<usize>) {
+        let all_below = |numbers: &BTreeSet<usize>| -> BTreeSet<usize> {
+            numbers.iter().flat_map(|number| self.of.directive.with_all_below(*number)).collect()
+        };
+        let wanted = all_below(&parts);
+        let last = self.of.plan.last_step().map(|step| step.item.clone());
+        let (mut dropped, mut told) = (Vec::new(), Vec::new());
+        for step in self.steps.iter().filter(|step| (self.of.standing)(&step.item) != Standing::Over) {
+            let served = all_below(&step.serves);
+            if served.is_disjoint(&wanted) {
+                continue;
+            }
+            if served.is_subset(&wanted) && Some(&step.item) != last.as_ref() {
+                dropped.push(step.clone());
+            } else {
+                told.push(step.item.clone());
+            }
+        }
+        for step in dropped {
+            self.drop_step(&step);
+        }
+        let numbers = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        for step in self.steps.iter_mut().filter(|step| told.contains(&step.item)) {
+            step.serves.retain(|number| !wanted.contains(number));
+            step.instructions = format!("{}\n\nNot to be done any more: part {numbers}. {}", step.instructions, self.why);
+            self.edited.insert(step.item.clone());
+        }
+        if !parts.is_empty() {
+            self.left_out.push(LeftOut { parts, why: self.why.to_owned() });
+        }
+    }
+
+    /// What needs it needs instead what it needed.
+    fn drop_step(&mut self, step: &Step) {
+        let Some(place) = self.steps.iter().position(|known| known.item == step.item) else { return };
+        let gone = self.steps.remove(place);
+        for other in &mut self.steps {
+            if let Some(place) = other.needs.iter().position(|need| *need == gone.item) {
+                other.needs.remove(place);
+                let more: Vec<_> = gone.needs.iter().filter(|need| !other.needs.contains(need)).cloned().collect();
+                other.needs.splice(place..place, more);
+            }
+        }
+        self.edited.remove(&gone.item);
+        self.dropped.push(DroppedStep { item: gone.item, title: gone.title });
+    }
+
+    fn edit(&mut self, step: &Step, edit: &EditDraft, ids: &HashMap<String, WorkItemId>) -> Result<(), Vec<String>> {
+        let named = |fault: String| vec![format!("step \"{}\": {fault}", step.title)];
+        let standing = (self.of.standing)(&step.item);
+        if standing == Standing::Over {
+            return Err(named("it is over already".to_owned()));
+        }
+        let draft = StepDraft {
+            id: short_id(&step.item).to_owned(),
+            title: edit.title.clone().unwrap_or_else(|| step.title.clone()),
+            instructions: edit.instructions.clone().unwrap_or_else(|| step.instructions.clone()),
+            kind: step.kind,
+            owner: edit.owner.clone().unwrap_or_else(|| step.owner.to_string()),
+            criteria: edit.criteria.clone().unwrap_or_else(|| step.criteria.clone()),
+            needs: edit.needs.clone().unwrap_or_else(|| step.needs.iter().map(|need| short_id(need).to_owned()).collect()),
+            serves: Vec::new(),
+        };
+        let checked = check_step(&draft, ids, self.of.directive, self.of.roster);
+        let checked = checked.map_err(|found| found.into_iter().flat_map(named).collect::<Vec<_>>())?;
+        let edited = Step { serves: step.serves.clone(), ..checked };
+        if standing == Standing::Begun && (&edited.owner, &edited.needs) != (&step.owner, &step.needs) {
+            return Err(named("it has begun, so its owner and what it needs stay as they are".to_owned()));
+        }
+        let is_reworded = edited != Step { needs: edited.needs.clone(), ..step.clone() };
+        if is_reworded {
+            self.edited.insert(step.item.clone());
+        }
+        self.steps.iter_mut().filter(|known| known.item == step.item).for_each(|known| known.clone_from(&edited));
+        Ok(())
+    }
+
+    fn add(&mut self, step: Step) {
+        self.added.insert(step.item.clone());
+        self.steps.push(step);
+    }
+
+    /// The last step needs new ones that nothing else needs.
+    fn join_loose_ends(&mut self) -> Result<(), String> {
+        let Some(last) = self.of.plan.last_step().map(|step| step.item.clone()) else { return Ok(()) };
+        let is_needed = |item: &WorkItemId| self.steps.iter().any(|other| other.needs.contains(item));
+        if is_needed(&last) {
+            return Ok(());
+        }
+        let loose: Vec<WorkItemId> = self.added.iter().filter(|item| !is_needed(item)).cloned().collect();
+        let Some(step) = self.steps.iter_mut().find(|step| step.item == last).filter(|_| !loose.is_empty()) else { return Ok(()) };
+        if (self.of.standing)(&last) != Standing::Open {
+            return Err(format!("\"{}\" is the last step and has begun. What is new must come after it", step.title));
+        }
+        step.needs.extend(loose);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Option<Changed>, Vec<String>> {
+        let before = self.of.plan;
+        self.join_loose_ends().map_err(|fault| vec![fault])?;
+        let steps = order(self.steps).map_err(|circle| vec![format!("steps wait for each other: {}", circle.join(" → "))])?;
+        if steps.is_empty() {
+            return Err(vec!["no step would be left. Cancel the mission instead".to_owned()]);
+        }
+        if steps.len() > MOST_STEPS {
+            return Err(vec![format!("the plan would have {} steps. At most {MOST_STEPS} are possible", steps.len())]);
+        }
+        if let Some(fault) = find_loose_ends(&steps) {
+            return Err(vec![fault]);
+        }
+        let needs_other = |step: &&Step| before.find_step(&step.item).is_some_and(|known| known.needs != step.needs);
+        let rewired: BTreeSet<WorkItemId> = steps.iter().filter(needs_other).map(|step| step.item.clone()).collect();
+        let mut plan = Plan { steps, left_out: self.left_out, ..before.clone() };
+        plan.left_out.extend(lost_parts(before, &plan, self.of.directive, self.why));
+        if plan == *before {
+            return Ok(None);
+        }
+        let titles = |items: &mut dyn Iterator<Item = &WorkItemId>| -> Vec<String> {
+            items.filter_map(|item| plan.find_step(item)).map(|step| step.title.clone()).collect()
+        };
+        let change = PlanChange {
+            by: self.of.by.to_owned(),
+            at: self.of.at,
+            why: self.why.to_owned(),
+            added: titles(&mut self.added.iter()),
+            edited: titles(&mut self.edited.union(&rewired)),
+            dropped: self.dropped,
+        };
+        let dropped = change.dropped.iter().map(|dropped| dropped.item.clone()).collect();
+        plan.changes.push(change);
+        Ok(Some(Changed { plan, dropped, added: self.added, edited: self.edited, rewired }))
+    }
+}
+
+/// Parts that were served, and would be by nobody.
+fn lost_parts(before: &Plan, after: &Plan, directive: &Directive, why: &str) -> Option<LeftOut> {
+    let (before, after) = (before.coverage(directive), after.coverage(directive));
+    let is_lost = |number: &usize| matches!(before[number], Served::By(_)) && after[number] == Served::Nobody;
+    let parts: BTreeSet<usize> = directive.numbers().filter(is_lost).collect();
+    (!parts.is_empty()).then(|| LeftOut { parts, why: why.to_owned() })
+}

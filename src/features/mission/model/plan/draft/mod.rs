@@ -1,0 +1,285 @@
+//! Plans as a model drafts them, and the checks of code (WORK-13, WORK-14). Nothing of a draft is used before it is checked.
+
+mod change;
+
+use std::collections::{BTreeSet, HashMap};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::features::backlog::model::criteria::{FEWEST, MOST, read_draft};
+use crate::features::mission::model::directive::Directive;
+use crate::features::mission::model::plan::{Assumption, LeftOut, Plan, Served, Step, StepKind, count_parts};
+use kernel::ids::WorkItemId;
+use kernel::persona::roster::Roster;
+use kernel::text::{flatten, without_invisible};
+
+pub use change::{Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, Standing, change, leave_out};
+
+/// The most steps of a plan.
+pub const MOST_STEPS: usize = 40;
+
+/// The most characters of a title, and of instructions.
+pub const TITLE: usize = 120;
+const INSTRUCTIONS: usize = 4000;
+
+/// The most faults that are told to the planner.
+const FAULTS: usize = 12;
+
+/// What the request is about, before it is divided into steps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Understanding {
+    /// The mission in a few words.
+    pub title: String,
+    /// What is given.
+    #[serde(default)]
+    pub given: Vec<String>,
+    /// What has to be found out.
+    #[serde(default)]
+    pub to_find_out: Vec<String>,
+    /// What is assumed.
+    #[serde(default)]
+    pub assumed: Vec<Assumption>,
+}
+
+/// A plan as a model drafts it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanDraft {
+    /// Two to five observable criteria for the whole delivery.
+    #[serde(default)]
+    pub criteria: Vec<String>,
+    #[serde(default)]
+    pub steps: Vec<StepDraft>,
+    /// Parts that no step serves, with the reason.
+    #[serde(default)]
+    pub left_out: Vec<LeftOutDraft>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepDraft {
+    /// A short name, by which other steps refer to it.
+    pub id: String,
+    pub title: String,
+    pub instructions: String,
+    pub kind: StepKind,
+    /// The persona that does it.
+    pub owner: String,
+    /// Two to five observable criteria.
+    #[serde(default)]
+    pub criteria: Vec<String>,
+    /// Ids of steps whose result it needs.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// Numbers of parts, or ranges such as "4-9". A heading stands for everything below it.
+    #[serde(default)]
+    pub serves: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOutDraft {
+    /// Numbers of parts, or ranges.
+    pub parts: Vec<String>,
+    pub why: String,
+}
+
+/// Checks a draft and makes a plan of it.
+///
+/// # Errors
+/// All faults, for the planner and for people.
+pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Directive, roster: &Roster) -> Result<Plan, Vec<String>> {
+    let mut faults = Vec::new();
+    match draft.steps.len() {
+        0 => return Err(vec!["the plan has no steps".to_owned()]),
+        many if many > MOST_STEPS => return Err(vec![format!("the plan has {many} steps. At most {MOST_STEPS} are possible")]),
+        _ => {}
+    }
+    let mut ids: HashMap<String, WorkItemId> = HashMap::new();
+    name_steps(&draft.steps, &mut ids, &mut faults);
+    let mut steps = Vec::with_capacity(draft.steps.len());
+    for step in &draft.steps {
+        match check_step(step, &ids, directive, roster) {
+            Ok(checked) => steps.push(checked),
+            Err(found) => faults.extend(found.into_iter().map(|fault| format!("step {}: {fault}", flatten(&step.id, 40)))),
+        }
+    }
+    let Some(criteria) = read_draft(&draft.criteria) else {
+        faults.push(format!("the plan as a whole has fewer than {FEWEST} criteria"));
+        return Err(shorten(faults));
+    };
+    let mut left_out = Vec::new();
+    for given in &draft.left_out {
+        match read_numbers(&given.parts, directive) {
+            Ok(_) if given.why.trim().is_empty() => faults.push(format!("parts {} are left out without a reason", given.parts.join(", "))),
+            Ok(parts) => left_out.push(LeftOut { parts, why: flatten(&given.why, 200) }),
+            Err(fault) => faults.push(format!("left out: {fault}")),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(shorten(faults));
+    }
+    match order(steps) {
+        Ok(steps) => {
+            if let Some(fault) = find_loose_ends(&steps) {
+                return Err(vec![fault]);
+            }
+            let Understanding { given, to_find_out, assumed, .. } = understanding;
+            let mut plan = Plan {
+                given,
+                to_find_out,
+                assumed,
+                criteria,
+                steps,
+                left_out,
+                warnings: Vec::new(),
+                made_by: None,
+                expected: None,
+                changes: Vec::new(),
+            };
+            plan.warnings = warnings(&plan, directive);
+            Ok(plan)
+        }
+        Err(circle) => Err(vec![format!("steps wait for each other: {}", circle.join(" → "))]),
+    }
+}
+
+/// Gives new steps their items, by their ids.
+fn name_steps(steps: &[StepDraft], ids: &mut HashMap<String, WorkItemId>, faults: &mut Vec<String>) {
+    for step in steps {
+        match key(&step.id) {
+            id if id.is_empty() => faults.push(format!("the step \"{}\" has no id", flatten(&step.title, 60))),
+            id if ids.contains_key(&id) => faults.push(format!("two steps have the id {id}")),
+            id => _ = ids.insert(id, WorkItemId::generate()),
+        }
+    }
+}
+
+fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, directive: &Directive, roster: &Roster) -> Result<Step, Vec<String>> {
+    let mut faults = Vec::new();
+    let title = flatten(&without_invisible(&draft.title), TITLE);
+    let instructions = without_invisible(&draft.instructions).trim().to_owned();
+    if title.is_empty() || instructions.is_empty() {
+        faults.push("it has no title or no instructions".to_owned());
+    }
+    if instructions.chars().count() > INSTRUCTIONS {
+        faults.push(format!("its instructions have more than {INSTRUCTIONS} characters"));
+    }
+    let owner = roster.resolve(&draft.owner).map(|persona| persona.slug.clone());
+    if owner.is_err() {
+        faults.push(format!("nobody on the team is called \"{}\"", flatten(&draft.owner, 40)));
+    }
+    let criteria = read_draft(&draft.criteria).filter(|criteria| criteria.iter().all(|criterion| can_be_checked(criterion)));
+    if criteria.is_none() || draft.criteria.len() > MOST {
+        faults.push(format!("it needs {FEWEST} to {MOST} criteria that somebody can check by looking at the result"));
+    }
+    let mut needs = Vec::new();
+    for need in &draft.needs {
+        match ids.get(&key(need)) {
+            Some(_) if key(need) == key(&draft.id) => faults.push("it needs itself".to_owned()),
+            Some(id) if needs.contains(id) => faults.push(format!("it needs {} twice", flatten(need, 40))),
+            Some(id) => needs.push(id.clone()),
+            None => faults.push(format!("it needs \"{}\", which is no step", flatten(need, 40))),
+        }
+    }
+    let serves = read_numbers(&draft.serves, directive).unwrap_or_else(|fault| {
+        faults.push(fault);
+        BTreeSet::new()
+    });
+    match (ids.get(&key(&draft.id)), owner, criteria) {
+        (Some(item), Ok(owner), Some(criteria)) if faults.is_empty() => {
+            Ok(Step { item: item.clone(), title, instructions, kind: draft.kind, owner, criteria, needs, serves })
+        }
+        _ => Err(faults),
+    }
+}
+
+/// A step with other words, and maybe by somebody else. What it needs and serves stays.
+///
+/// # Errors
+/// All faults of the draft.
+pub fn revise(step: &Step, draft: &StepDraft, roster: &Roster) -> Result<Step, Vec<String>> {
+    let ids = HashMap::from([(key(&draft.id), step.item.clone())]);
+    let revised = check_step(draft, &ids, &Directive::default(), roster)?;
+    Ok(Step { needs: step.needs.clone(), serves: step.serves.clone(), ..revised })
+}
+
+fn key(id: &str) -> String {
+    without_invisible(id).trim().trim_start_matches('#').to_lowercase()
+}
+
+/// Somebody can hold a result against it only if it says something about the result: a word alone does not.
+fn can_be_checked(criterion: &str) -> bool {
+    criterion.chars().filter(|c| c.is_alphanumeric()).count() >= 8
+}
+
+/// Numbers and ranges of parts, all of which exist.
+fn read_numbers(given: &[String], directive: &Directive) -> Result<BTreeSet<usize>, String> {
+    let mut numbers = BTreeSet::new();
+    for text in given.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|text| !text.is_empty()) {
+        let bare = text.trim_matches(['[', ']', '#', ' ']);
+        let (from, to) = bare.split_once(['-', '–']).unwrap_or((bare, bare));
+        let (Ok(from), Ok(to)) = (from.trim().parse::<usize>(), to.trim().parse::<usize>()) else {
+            return Err(format!("\"{}\" is no number of a part", flatten(text, 40)));
+        };
+        if from > to || directive.find(from).is_none() || directive.find(to).is_none() {
+            return Err(format!("there is no part {bare}: the directive has {}", directive.parts.len()));
+        }
+        numbers.extend(from..=to);
+    }
+    Ok(numbers)
+}
+
+/// Each step after what it needs. Otherwise the titles of those that wait for each other, beginning and ending with the same.
+fn order(steps: Vec<Step>) -> Result<Vec<Step>, Vec<String>> {
+    let mut left = steps;
+    let mut ordered: Vec<Step> = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        let is_free = |step: &Step| step.needs.iter().all(|need| ordered.iter().any(|done| done.item == *need));
+        match left.iter().position(is_free) {
+            Some(place) => ordered.push(left.remove(place)),
+            None => return Err(find_circle(&left)),
+        }
+    }
+    Ok(ordered)
+}
+
+/// Every step waits for another one of them, so that following any leads into a circle.
+fn find_circle(waiting: &[Step]) -> Vec<String> {
+    let mut path: Vec<&Step> = vec![&waiting[0]];
+    loop {
+        let last = path[path.len() - 1];
+        let Some(next) = waiting.iter().find(|step| last.needs.contains(&step.item)) else { return vec![last.title.clone()] };
+        if let Some(start) = path.iter().position(|step| step.item == next.item) {
+            return path[start..].iter().chain([&next]).map(|step| step.title.clone()).collect();
+        }
+        path.push(next);
+    }
+}
+
+/// One final step brings everything together.
+fn find_loose_ends(steps: &[Step]) -> Option<String> {
+    let is_last = |step: &&Step| !steps.iter().any(|other| other.needs.contains(&step.item));
+    let ends: Vec<String> = steps.iter().filter(is_last).map(|step| format!("\"{}\"", step.title)).collect();
+    (ends.len() > 1)
+        .then(|| format!("there is no final step: {} lead to nothing. One last step has to bring everything together", ends.join(", ")))
+}
+
+fn warnings(plan: &Plan, directive: &Directive) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let open = plan.coverage(directive).values().filter(|served| matches!(served, Served::Nobody)).count();
+    if open > 0 {
+        warnings.push(format!("{} of the directive {} not served by any step", count_parts(open), if open == 1 { "is" } else { "are" }));
+    }
+    warnings
+}
+
+fn shorten(mut faults: Vec<String>) -> Vec<String> {
+    if faults.len() > FAULTS {
+        let more = faults.len() - FAULTS;
+        faults.truncate(FAULTS);
+        faults.push(format!("and {more} more"));
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! Plans: who does what, in which order, and which parts of the directive each step serves. `draft` is what a model gives, and its checks; `coverage` says
+//! what becomes of each part.
+
+mod coverage;
+mod draft;
+
+use std::collections::{BTreeSet, HashMap};
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::features::backlog::model::Execution;
+use crate::features::mission::model::directive::Directive;
+use kernel::ids::{PersonaSlug, WorkItemId};
+use kernel::money::Money;
+
+pub use coverage::Served;
+pub use draft::{
+    Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, MOST_STEPS, PlanDraft, Standing, StepDraft, TITLE, Understanding, change, check,
+    leave_out, revise,
+};
+
+/// How a mission is carried out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What the request says, what has to be found out, and what is assumed.
+    pub given: Vec<String>,
+    pub to_find_out: Vec<String>,
+    pub assumed: Vec<Assumption>,
+    /// What the delivery is judged by.
+    pub criteria: Vec<String>,
+    /// In an order in which each comes after what it needs.
+    pub steps: Vec<Step>,
+    pub left_out: Vec<LeftOut>,
+    /// What is doubtful about it, for people.
+    pub warnings: Vec<String>,
+    /// `provider/model`; none if code made it.
+    pub made_by: Option<String>,
+    /// What it was expected to cost, by the steps before it. None: there were no figures.
+    #[serde(default)]
+    pub expected: Option<Money>,
+    /// What people changed about it since, oldest first.
+    #[serde(default)]
+    pub changes: Vec<PlanChange>,
+}
+
+/// What somebody changed about a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanChange {
+    pub by: String,
+    pub at: DateTime<Utc>,
+    /// In a sentence.
+    pub why: String,
+    /// The titles of the steps that were added or have other words, owners or needs.
+    pub added: Vec<String>,
+    pub edited: Vec<String>,
+    pub dropped: Vec<DroppedStep>,
+}
+
+/// A step that is not done any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DroppedStep {
+    pub item: WorkItemId,
+    pub title: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Assumption {
+    /// What is taken to be so.
+    pub text: String,
+    /// What to ask the person, only if a wrong assumption would cost much work. Otherwise null.
+    #[serde(default)]
+    pub question: Option<String>,
+    /// With a question: two to four short answers to choose from. The first is what you assume.
+    #[serde(default)]
+    pub suggestions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub answer: Option<GivenAnswer>,
+}
+
+/// What a person said to a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenAnswer {
+    pub by: String,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    pub item: WorkItemId,
+    pub title: String,
+    pub instructions: String,
+    pub kind: StepKind,
+    pub owner: PersonaSlug,
+    pub criteria: Vec<String>,
+    pub needs: Vec<WorkItemId>,
+    /// Numbers of the parts that it serves, without those below them.
+    pub serves: BTreeSet<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// Find something out. Gives a document with sources.
+    Research,
+    /// Write a document.
+    Write,
+    /// Make files, such as code.
+    Build,
+}
+
+/// Parts that nobody serves, on purpose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub parts: BTreeSet<usize>,
+    pub why: String,
+}
+
+pub fn count_parts(count: usize) -> String {
+    if count == 1 { "1 part".to_owned() } else { format!("{count} parts") }
+}
+
+impl Plan {
+    pub fn find_step(&self, item: &WorkItemId) -> Option<&Step> {
+        self.steps.iter().find(|step| step.item == *item)
+    }
+
+    /// Whether a step was taken out of the plan.
+    pub fn is_dropped(&self, item: &WorkItemId) -> bool {
+        self.changes.iter().flat_map(|change| &change.dropped).any(|dropped| dropped.item == *item)
+    }
+
+    /// Whether a part is left out on purpose, itself or with what it stands below.
+    pub fn leaves_out(&self, number: usize, directive: &Directive) -> bool {
+        self.left_out.iter().flat_map(|left| &left.parts).any(|left| directive.with_all_below(*left).contains(&number))
+    }
+
+    pub fn last_step(&self) -> Option<&Step> {
+        self.steps.last()
+    }
+
+    /// The steps in waves: those of a wave can be done side by side once the waves before are done.
+    pub fn waves(&self) -> Vec<Vec<&Step>> {
+        let mut wave_of: HashMap<&WorkItemId, usize> = HashMap::new();
+        let mut waves: Vec<Vec<&Step>> = Vec::new();
+        for step in &self.steps {
+            let wave = step.needs.iter().filter_map(|need| wave_of.get(need)).map(|wave| wave + 1).max().unwrap_or(0);
+            wave_of.insert(&step.item, wave);
+            waves.resize_with(waves.len().max(wave + 1), Vec::new);
+            waves[wave].push(step);
+        }
+        waves
+    }
+}
+
+impl StepKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Research => "research",
+            Self::Write => "write",
+            Self::Build => "build",
+        }
+    }
+
+    pub fn execution(self) -> Execution {
+        match self {
+            Self::Research => Execution::Research,
+            Self::Write => Execution::Write,
+            Self::Build => Execution::Build,
+        }
+    }
+}

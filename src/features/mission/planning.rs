@@ -1,0 +1,269 @@
+//! Plans a mission: a model says what it is about, then divides it into steps; code checks the plan, and a cheap model doubts it (WORK-13, WORK-14).
+//! Each answer is a step of the job, so that nothing is paid twice.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::features::backlog::model::{Origin, Owner, WorkItem};
+use crate::features::mission::follow::{Follower, LONG, SWEEP};
+use crate::features::mission::model::plan::{Plan, PlanDraft, Understanding, check};
+use crate::features::mission::model::{Mission, MissionStatus};
+use crate::features::mission::store::MissionChange;
+use crate::features::mission::{by_rule, picture, prompts, render};
+use kernel::agent::{Prompt, Run, RunError};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::ids::ChannelId;
+use kernel::jobs::{JobContext, JobError};
+use kernel::llm::structured::Structured;
+use kernel::money::{Money, Purpose};
+use kernel::persona::Tier;
+use kernel::text::flatten;
+
+/// Enough for a plan of forty steps.
+const PLAN_TOKENS: u32 = 12_000;
+const UNDERSTANDING_TOKENS: u32 = 2000;
+const DOUBTS_TOKENS: u32 = 1500;
+
+/// How often a plan is asked for.
+const ROUNDS: u32 = 2;
+
+/// A plan may name its assumptions, and ask about at most so many of them.
+const ASSUMED: usize = 8;
+const QUESTIONS: usize = 3;
+
+/// The most answers to choose from, and the most characters of one: they are labels of buttons.
+const SUGGESTIONS: usize = 4;
+const SUGGESTION: usize = 60;
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+struct Doubts {
+    #[serde(default)]
+    doubts: Vec<Doubt>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Doubt {
+    /// The step's title.
+    step: String,
+    /// Why it cannot be done as it stands.
+    why: String,
+}
+
+/// What a model is asked for: a step of the job.
+pub(super) struct Asked<'a> {
+    name: &'a str,
+    tier: Tier,
+    tokens: u32,
+    /// Without an answer the job waits. Otherwise it goes on without.
+    is_needed: bool,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn plan(name: &'a str, tokens: u32) -> Self {
+        Self { name, tier: Tier::T2, tokens, is_needed: true }
+    }
+}
+
+/// An answer of a model, or why there is none that can be used.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Answer<T> {
+    pub(super) value: Option<T>,
+    pub(super) model: Option<String>,
+    pub(super) fault: Option<String>,
+}
+
+impl Follower {
+    /// Makes a plan and starts it, or proposes it. Without a valid plan the coordinator gets one item, and the person is told why.
+    pub(super) async fn plan(&self, mission: &Mission, job: &JobContext) -> Result<(), JobError> {
+        let place = self.find_place(mission, job).await?;
+        let planned = if self.agents.is_offline() {
+            Ok((mission.title.clone(), by_rule::plan(mission, &self.roster)))
+        } else {
+            self.plan_with_model(mission, job).await?
+        };
+        match planned {
+            Ok((title, plan)) => self.store_plan(mission, &title, &plan, &place, job).await,
+            Err(faults) => self.leave_to_coordinator(mission, &faults, &place, job).await,
+        }
+    }
+
+    async fn plan_with_model(&self, mission: &Mission, job: &JobContext) -> Result<Result<(String, Plan), Vec<String>>, JobError> {
+        let coordinator = self.roster.coordinator();
+        let system = || self.agents.system_prompt(coordinator);
+        let prompt = || prompts::understand(system(), &self.roster, mission);
+        let understood: Answer<Understanding> = self.ask(mission, job, Asked::plan("understand", UNDERSTANDING_TOKENS), prompt).await?;
+        let understood = tidy(understood.value.unwrap_or_default());
+        let title = Some(flatten(&understood.title, 100)).filter(|title| !title.is_empty()).unwrap_or_else(|| mission.title.clone());
+        let mut faults = Vec::new();
+        // What code has accepted, although a model doubts it.
+        let mut doubted: Option<Plan> = None;
+        for round in 1..=ROUNDS {
+            let prompt = || prompts::plan(system(), &self.roster, mission, &understood, &faults, &self.repository);
+            let drafted: Answer<PlanDraft> = self.ask(mission, job, Asked::plan(&format!("plan-{round}"), PLAN_TOKENS), prompt).await?;
+            let checked = match &drafted.value {
+                Some(draft) => check(understood.clone(), draft, &mission.directive, &self.roster),
+                None => Err(vec![format!("the answer was no plan: {}", drafted.fault.as_deref().unwrap_or("it was empty"))]),
+            };
+            let mut plan = match checked {
+                Ok(plan) => Plan { made_by: drafted.model, ..plan },
+                Err(found) => {
+                    faults = found;
+                    continue;
+                }
+            };
+            let doubts = self.doubt(mission, &plan, round, job).await?;
+            plan.warnings.extend(doubts.iter().cloned());
+            if doubts.is_empty() || round == ROUNDS {
+                return Ok(Ok((title, plan)));
+            }
+            faults = doubts;
+            doubted = Some(plan);
+        }
+        Ok(doubted.map(|plan| (title, plan)).ok_or(faults))
+    }
+
+    /// What a cheap model thinks cannot be done. Its failure does not keep a plan.
+    async fn doubt(&self, mission: &Mission, plan: &Plan, round: u32, job: &JobContext) -> Result<Vec<String>, JobError> {
+        let prompt = || prompts::feasible(&self.roster, mission, plan);
+        let asked = Asked { name: &format!("doubts-{round}"), tier: Tier::T1, tokens: DOUBTS_TOKENS, is_needed: false };
+        let given: Answer<Doubts> = self.ask(mission, job, asked, prompt).await?;
+        let named = |doubt: &Doubt| {
+            plan.steps.iter().find(|step| flatten(&step.title, 200) == flatten(&doubt.step, 200)).map(|step| step.title.clone())
+        };
+        let doubts = given.value.unwrap_or_default().doubts;
+        // A doubt about a step that is not there is none.
+        Ok(doubts.iter().filter_map(|doubt| Some(format!("\"{}\": {}", named(doubt)?, flatten(&doubt.why, 200)))).collect())
+    }
+
+    /// One call of the coordinator, as a step of the job.
+    pub(super) async fn ask<T: Serialize + DeserializeOwned + JsonSchema + Send>(
+        &self,
+        mission: &Mission,
+        job: &JobContext,
+        Asked { name, tier, tokens, is_needed }: Asked<'_>,
+        prompt: impl FnOnce() -> Prompt + Send,
+    ) -> Result<Answer<T>, JobError> {
+        let given = job
+            .step(name, || async {
+                let coordinator = self.roster.coordinator();
+                let run = Run::new(coordinator, (Purpose::Step, mission.id.as_str()), prompt(), tokens, job.cancelled());
+                match self.agents.run_structured::<T>(Run { tier, ..run }).await {
+                    Ok(Structured { value, model }) => Ok(Answer { value: Some(value), model: Some(model), fault: None }),
+                    Err(RunError::Cancelled) => Err(JobError::Stopping),
+                    Err(error) if !is_needed || matches!(error, RunError::Unusable { .. } | RunError::Nothing) => {
+                        tracing::warn!(mission = %mission.id, step = name, %error, "an answer about a mission cannot be used");
+                        Ok(Answer { value: None, model: None, fault: Some(error.in_short()) })
+                    }
+                    Err(error) => Err(self.give_way(mission, error, job).await),
+                }
+            })
+            .await?;
+        Ok(given)
+    }
+
+    /// What the job does about a call that was not answered. The person is told once.
+    async fn give_way(&self, mission: &Mission, error: RunError, job: &JobContext) -> JobError {
+        let again = match error {
+            RunError::Lost => return JobError::LostLease,
+            RunError::Store(error) => return error.into(),
+            RunError::OutOfBudget(ref refused) if refused.limit.mission().is_some() => {
+                let told = self.tell_used_up(mission, refused, job.now()).await;
+                return told.map_or_else(JobError::from, |()| JobError::Sleep(job.now() + LONG));
+            }
+            RunError::OutOfBudget(_) => JobError::Sleep(job.now() + SWEEP),
+            ref error => JobError::retry_later(error.in_short()),
+        };
+        let text = format!("I cannot go on yet: {}. {} I try again by myself.", error.in_short(), error.remedy());
+        let notice = OutboundMessage { id: mission.message_id("delayed"), ..render::say(mission, &self.roster, text) };
+        match self.store.enqueue_once(&notice, job.now()).await {
+            Ok(_) => again,
+            Err(error) => error.into(),
+        }
+    }
+
+    /// One transaction: the plan, what people see of it, and its items if nobody has to approve it.
+    async fn store_plan(&self, mission: &Mission, title: &str, plan: &Plan, place: &ChannelId, job: &JobContext) -> Result<(), JobError> {
+        let now = job.now();
+        let plan = &Plan { expected: self.expect_cost(plan).await?, ..plan.clone() };
+        let planned = Mission { title: title.to_owned(), plan: Some(plan.clone()), ..mission.clone() };
+        let approval = self.settings.why_to_approve(plan);
+        let card = render::plan_card(&planned, plan, approval.as_deref(), &self.roster);
+        let card = picture::add_picture(card, plan, &self.roster, &self.agents.runner.redactor).await;
+        let mut outbox = vec![card];
+        outbox.extend(render::questions(&planned, plan, &self.roster));
+        let items = if approval.is_some() { Vec::new() } else { planned.items(plan, &self.roster.coordinator().slug, place, now) };
+        let change = MissionChange {
+            status: Some(if approval.is_some() { MissionStatus::Proposed } else { MissionStatus::Running }),
+            title: Some(title),
+            plan: Some(plan),
+            why: approval.as_deref(),
+            items: &items,
+            outbox: &outbox,
+            ..MissionChange::default()
+        };
+        self.change(mission, &change, job).await
+    }
+
+    /// What it may cost, by what finished items cost lately. None if there are no figures yet.
+    async fn expect_cost(&self, plan: &Plan) -> Result<Option<Money>, JobError> {
+        let mean = self.store.mean_cost_of_steps().await?;
+        Ok(mean.map(|mean| Money(mean.0.saturating_mul(i64::try_from(plan.steps.len()).unwrap_or(i64::MAX)))))
+    }
+
+    async fn leave_to_coordinator(
+        &self,
+        mission: &Mission,
+        faults: &[String],
+        place: &ChannelId,
+        job: &JobContext,
+    ) -> Result<(), JobError> {
+        let coordinator = &self.roster.coordinator().slug;
+        let why = format!("no valid plan came about: {}", faults.join("; "));
+        let origin = match &mission.by {
+            Some((id, name)) => Origin::Person { id: id.clone(), name: name.clone(), message: mission.message.clone() },
+            None => Origin::CommandLine,
+        };
+        let item = WorkItem {
+            how: mission.request.clone(),
+            why: flatten(&why, 600),
+            channel: Some(place.clone()),
+            private_to: mission.private_to.clone(),
+            ..WorkItem::new(format!("Plan by hand: {}", mission.title), Owner::Persona(coordinator.clone()), origin, job.now())
+        };
+        let message = OutboundMessage {
+            // Each try that fails is told.
+            id: mission.message_id(&format!("no-plan-{}", job.job().id)),
+            ..render::no_plan(mission, faults, &item, &self.roster)
+        };
+        let change = MissionChange {
+            status: Some(MissionStatus::Failed),
+            why: Some(&why),
+            items: &[item],
+            outbox: &[message],
+            ..MissionChange::default()
+        };
+        self.change(mission, &change, job).await
+    }
+}
+
+/// Short, and with few questions.
+fn tidy(understood: Understanding) -> Understanding {
+    let lines = |lines: Vec<String>| lines.iter().map(|line| flatten(line, 300)).filter(|line| !line.is_empty()).take(12).collect();
+    let mut asked = 0;
+    let assumed = understood.assumed.into_iter().take(ASSUMED).map(|mut assumption| {
+        assumption.text = flatten(&assumption.text, 300);
+        assumption.question =
+            assumption.question.map(|question| flatten(&question, 200)).filter(|question| !question.is_empty() && asked < QUESTIONS);
+        asked += usize::from(assumption.question.is_some());
+        let suggestions = std::mem::take(&mut assumption.suggestions);
+        if assumption.question.is_some() {
+            let suggestions = suggestions.iter().map(|answer| flatten(answer, SUGGESTION)).filter(|answer| !answer.is_empty());
+            assumption.suggestions = suggestions.take(SUGGESTIONS).collect();
+        }
+        assumption.answer = None;
+        assumption
+    });
+    let assumed = assumed.filter(|assumption| !assumption.text.is_empty()).collect();
+    Understanding { given: lines(understood.given), to_find_out: lines(understood.to_find_out), assumed, title: understood.title }
+}

@@ -1,0 +1,345 @@
+//! What people do to missions, whether by a sentence, a command or a button.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::WorkItem;
+use crate::features::backlog::service::Asker;
+use crate::features::chat::rules::authorize::{Action, authorize};
+use crate::features::chat::settings::ChatSettings;
+use crate::features::mission::model::directive::{Directive, PartKind};
+use crate::features::mission::model::plan::Plan;
+use crate::features::mission::model::{Asked, Mission, MissionStatus};
+use crate::features::mission::render;
+use crate::features::mission::settings::MissionSettings;
+use crate::features::mission::store::{AddMission, MissionChange};
+use crate::store::Store;
+use kernel::actor::Actor;
+use kernel::agent::Agents;
+use kernel::chat::medium::Medium;
+use kernel::chat::message::{Channel, InboundMessage, Place};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::chat::redact::Redactor;
+use kernel::commands::Right;
+use kernel::db::StoreError;
+use kernel::ids::{MessageId, PersonaSlug, UserId};
+use kernel::llm::budget::Budgets;
+use kernel::money::Money;
+use kernel::persona::roster::Roster;
+use kernel::text::flatten;
+use kernel::time::SharedClock;
+
+/// Missions that are looked through by words or for completion.
+const KNOWN: u32 = 50;
+
+/// The most characters of a request, and of a title that is taken from it.
+pub(super) const REQUEST: usize = 4000;
+const TITLE: usize = 80;
+
+pub(super) struct Deps {
+    pub(super) store: Store,
+    pub(super) roster: Arc<Roster>,
+    pub(super) settings: MissionSettings,
+    /// None in a process that only carries out commands.
+    pub(super) agents: Option<Arc<Agents>>,
+    pub(super) clock: SharedClock,
+    pub(super) budgets: Budgets,
+    /// Says who is an operator.
+    pub(super) chat: ChatSettings,
+}
+
+pub(super) struct Missions {
+    deps: Deps,
+}
+
+/// Why something was not done, in words for the person who asked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum MissionError {
+    #[error("{0}")]
+    Refused(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+type Result<T, E = MissionError> = std::result::Result<T, E>;
+
+/// What somebody wants done, before it is a mission.
+pub(super) struct Wanted<'a> {
+    pub(super) request: &'a str,
+    /// Of the documents, or of the request without one.
+    pub(super) directive: Directive,
+    /// What the documents are called.
+    pub(super) documents: Vec<String>,
+    /// None: taken from the directive.
+    pub(super) title: Option<String>,
+    pub(super) by: Option<(UserId, String)>,
+    pub(super) channel: &'a Channel,
+    pub(super) message: Option<MessageId>,
+}
+
+/// A mission that is to be stored, with what is said about it.
+pub(super) struct Drafted {
+    /// Says what was understood. The thread hangs on it.
+    pub(super) reply: OutboundMessage,
+    pub(super) effect: AddMission,
+}
+
+impl Missions {
+    pub(super) fn new(deps: Deps) -> Self {
+        Self { deps }
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.deps.store
+    }
+
+    pub(super) fn roster(&self) -> &Roster {
+        &self.deps.roster
+    }
+
+    pub(super) fn settings(&self) -> &MissionSettings {
+        &self.deps.settings
+    }
+
+    /// The agents, if a model is connected.
+    pub(super) fn agents(&self) -> Option<&Arc<Agents>> {
+        self.deps.agents.as_ref().filter(|agents| !agents.is_offline())
+    }
+
+    /// Takes secrets out of pictures. None in a process that only carries out commands.
+    pub(super) fn redactor(&self) -> Option<&Redactor> {
+        self.deps.agents.as_ref().map(|agents| &agents.runner.redactor)
+    }
+
+    pub(super) fn budgets(&self) -> &Budgets {
+        &self.deps.budgets
+    }
+
+    /// A person who says something in a channel.
+    pub(super) fn asker_of(&self, message: &InboundMessage) -> Asker {
+        let operates = authorize(Action::Operate, &message.author, &message.channel, &self.deps.chat).is_ok();
+        Asker::Person {
+            id: message.author.id.clone(),
+            name: message.author.name.clone(),
+            right: if operates { Right::Operator } else { Right::Anybody },
+            channel: Some(message.channel.clone()),
+        }
+    }
+
+    pub(super) fn clock(&self) -> &SharedClock {
+        &self.deps.clock
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.deps.clock.now()
+    }
+
+    /// Makes a mission of what somebody wants. Writes nothing.
+    ///
+    /// # Errors
+    /// There is nothing to do, or no place for it.
+    pub(super) fn draft(&self, wanted: Wanted<'_>, speaker: &PersonaSlug) -> Result<Drafted> {
+        if wanted.channel.place == Place::Direct {
+            return Err(refused("A mission needs a channel with room for the team. Please ask for it there."));
+        }
+        let directive = wanted.directive;
+        if directive.parts.is_empty() {
+            return Err(refused("What is to be done? Say it, or add a document."));
+        }
+        if wanted.request.chars().count() > REQUEST && !wanted.documents.is_empty() {
+            return Err(refused(format!("The request is longer than {REQUEST} characters. Please put it into a document.")));
+        }
+        let title = wanted.title.filter(|title| !title.trim().is_empty()).unwrap_or_else(|| find_title(&directive, wanted.request));
+        let mission = Mission::new(
+            Asked {
+                title: flatten(&title, TITLE),
+                request: wanted.request.trim().to_owned(),
+                directive,
+                by: wanted.by,
+                channel: wanted.channel,
+                message: wanted.message.clone(),
+            },
+            self.now(),
+        );
+        let mut reply = OutboundMessage {
+            reply_to: wanted.message,
+            buttons: vec![render::cancel_button(&mission)],
+            ..OutboundMessage::new(speaker, &mission.channel, OutboundKind::Notice, render::opening(&mission, &wanted.documents))
+        };
+        if let Some(opening) = &mission.opening {
+            reply.id = opening.clone();
+        }
+        let reading =
+            OutboundMessage { id: mission.message_id("reading"), ..render::say(&mission, &self.deps.roster, render::reading(&mission)) };
+        Ok(Drafted { reply, effect: AddMission { mission: Box::new(mission), messages: vec![reading] } })
+    }
+
+    /// Stores a mission with what is said about it.
+    pub(super) async fn start(&self, Drafted { reply, mut effect }: Drafted) -> Result<Mission> {
+        effect.messages.insert(0, reply);
+        self.deps.store.add_mission(&effect, self.now()).await?;
+        Ok(*effect.mission)
+    }
+
+    /// By the end of its id, or by words of its title if only one has them.
+    pub(super) async fn find(&self, which: &str, asker: &Asker) -> Result<Mission> {
+        let which = which.trim().trim_start_matches('#').to_lowercase();
+        let known: Vec<Mission> = self.list(asker).await?;
+        if let Some(found) = known.iter().find(|mission| mission.short_id() == which || mission.id.as_str() == which) {
+            return self.read(found).await;
+        }
+        let mut named = known.iter().filter(|mission| !which.is_empty() && mission.title.to_lowercase().contains(&which));
+        match (named.next(), named.next()) {
+            (Some(only), None) => self.read(only).await,
+            (Some(_), Some(_)) => Err(refused(format!(
+                "Several missions are called \"{}\". Name one by its id from `/mission list`.",
+                Medium::Chat.line(&which)
+            ))),
+            _ => Err(refused(format!("There is no mission \"{}\". `/mission list` shows them.", Medium::Chat.line(&which)))),
+        }
+    }
+
+    /// With its directive.
+    async fn read(&self, listed: &Mission) -> Result<Mission> {
+        self.deps.store.find_mission(&listed.id).await?.ok_or_else(|| refused(format!("{} is gone.", named(listed))))
+    }
+
+    /// The last missions that may be told of where the asker is, without their directives.
+    pub(super) async fn list(&self, asker: &Asker) -> Result<Vec<Mission>> {
+        let mut missions = self.deps.store.list_missions(KNOWN).await?;
+        missions.retain(|mission| asker.scope().is_none_or(|scope| scope.hears(mission.private_to.as_ref())));
+        Ok(missions)
+    }
+
+    pub(super) async fn items_of(&self, mission: &Mission) -> Result<Vec<WorkItem>, StoreError> {
+        Ok(mission.current(self.deps.store.list_parts(&mission.id).await?))
+    }
+
+    /// What it has cost: planning and judging, and all together, also what was begun and then left out.
+    pub(super) async fn cost_of(&self, mission: &Mission) -> Result<(Money, Money), StoreError> {
+        let planning = self.deps.store.spent_on(&mission.id).await?;
+        let parts = self.deps.store.list_parts(&mission.id).await?;
+        Ok((planning, parts.iter().map(|item| item.cost).sum::<Money>() + planning))
+    }
+
+    /// Carries out a proposed plan.
+    pub(super) async fn approve(&self, mission: &Mission, asker: &Asker) -> Result<()> {
+        check_may_change(mission, asker)?;
+        let (MissionStatus::Proposed, Some(plan)) = (mission.status, &mission.plan) else {
+            return Err(refused(format!("{} does not wait for a word: it is {}.", named(mission), mission.status.as_str())));
+        };
+        let posted = self.deps.store.find_posted(&mission.message_id("reading")).await?;
+        let place = posted.map_or_else(|| mission.channel.clone(), |posted| posted.channel);
+        let items = mission.items(plan, &self.deps.roster.coordinator().slug, &place, self.now());
+        self.change(mission, &MissionChange { status: Some(MissionStatus::Running), items: &items, ..MissionChange::default() }, asker)
+            .await
+    }
+
+    /// Its job has the steps rest.
+    pub(super) async fn pause(&self, mission: &Mission, asker: &Asker) -> Result<()> {
+        check_may_change(mission, asker)?;
+        if mission.status != MissionStatus::Running {
+            return Err(refused(format!("{} is not running: it is {}.", named(mission), mission.status.as_str())));
+        }
+        self.change(mission, &MissionChange { status: Some(MissionStatus::Paused), ..MissionChange::default() }, asker).await
+    }
+
+    /// Its job wakes the steps.
+    pub(super) async fn resume(&self, mission: &Mission, asker: &Asker) -> Result<()> {
+        check_may_change(mission, asker)?;
+        if mission.status != MissionStatus::Paused {
+            return Err(refused(format!("{} is not paused: it is {}.", named(mission), mission.status.as_str())));
+        }
+        self.change(mission, &MissionChange { status: Some(MissionStatus::Running), ..MissionChange::default() }, asker).await
+    }
+
+    /// Ends it with all its steps. Its job tells what was done until then.
+    pub(super) async fn cancel(&self, mission: &Mission, asker: &Asker) -> Result<()> {
+        check_may_change(mission, asker)?;
+        if mission.status.is_over() {
+            return Err(refused(format!("{} is over already: it is {}.", named(mission), mission.status.as_str())));
+        }
+        if self.deps.store.find_item(&mission.id).await?.is_some() {
+            self.deps.store.cancel_item(&mission.id, asker.name(), &[], self.now()).await?;
+            return Ok(());
+        }
+        let why = format!("cancelled by {}", asker.name());
+        self.change(mission, &MissionChange { status: Some(MissionStatus::Cancelled), why: Some(&why), ..MissionChange::default() }, asker)
+            .await
+    }
+
+    /// Tries again: the plan if there is none, or else the steps that were lost. How many those are; none for the plan.
+    pub(super) async fn retry(&self, mission: &Mission, asker: &Asker) -> Result<Option<usize>> {
+        check_may_change(mission, asker)?;
+        let now = self.now();
+        let Some(plan) = mission.plan.as_ref().filter(|_| mission.status != MissionStatus::Proposed) else {
+            if !mission.status.is_over() {
+                return Err(refused(format!("{} is {}; there is nothing to try again.", named(mission), mission.status.as_str())));
+            }
+            self.change(mission, &MissionChange { status: Some(MissionStatus::Planning), ..MissionChange::default() }, asker).await?;
+            return Ok(None);
+        };
+        if mission.status == MissionStatus::Done {
+            return Err(refused(format!("{} is done.", named(mission))));
+        }
+        let mut again = 0;
+        for step in &plan.steps {
+            again += usize::from(self.deps.store.retry_item(&step.item, asker.name(), now).await?);
+        }
+        self.deps.store.retry_item(&mission.id, asker.name(), now).await?;
+        if self.deps.store.find_item(&mission.id).await?.is_none_or(|whole| whole.status.is_over()) {
+            return Err(refused(format!("{} cannot be tried again: its steps are gone.", named(mission))));
+        }
+        self.change(mission, &MissionChange { status: Some(MissionStatus::Running), ..MissionChange::default() }, asker).await?;
+        Ok(Some(again))
+    }
+
+    pub(super) async fn change(&self, mission: &Mission, change: &MissionChange<'_>, asker: &Asker) -> Result<()> {
+        let actor = asker.person().map(|(id, name)| Actor::Person { id: id.clone(), name: name.to_owned() });
+        let change = MissionChange { by: actor.as_ref(), ..*change };
+        if self.deps.store.change_mission(mission, &change, self.now()).await? {
+            return Ok(());
+        }
+        Err(refused(format!("{} has just been changed by somebody else. Please look again.", named(mission))))
+    }
+}
+
+pub(super) fn check_may_change(mission: &Mission, asker: &Asker) -> Result<()> {
+    let is_by = mission.by.as_ref().is_some_and(|(by, _)| asker.person().is_some_and(|(id, _)| id == by));
+    if asker.operates() || is_by {
+        return Ok(());
+    }
+    let by = mission.by.as_ref().map(|(_, name)| format!("{} or an operator", Medium::Chat.line_within(name, 40)));
+    Err(refused(format!("Only {} may change {}.", by.as_deref().unwrap_or("an operator"), named(mission))))
+}
+
+/// The first heading, or the beginning of the request.
+fn find_title(directive: &Directive, request: &str) -> String {
+    let heading = directive.parts.iter().find(|part| matches!(part.kind, PartKind::Heading(_)));
+    match heading {
+        Some(part) => part.text.clone(),
+        None if request.trim().is_empty() => directive.parts[0].text.clone(),
+        None => request.to_owned(),
+    }
+}
+
+pub(super) fn named(mission: &Mission) -> String {
+    format!("\"{}\" (`#{}`)", Medium::Chat.line_within(&mission.title, 80), mission.short_id())
+}
+
+pub(super) fn refused(why: impl Into<String>) -> MissionError {
+    MissionError::Refused(why.into())
+}
+
+impl MissionSettings {
+    /// Why a person has to approve a plan. None if nobody has to.
+    pub(super) fn why_to_approve(&self, plan: &Plan) -> Option<String> {
+        let steps = plan.steps.len();
+        match (self.approve_above, plan.expected) {
+            (Some(limit), Some(expected)) if expected > limit => Some(format!("it may cost {expected}, and plans above {limit} wait")),
+            _ if steps >= self.approve_steps as usize => Some(format!("it has {steps} steps")),
+            _ => None,
+        }
+    }
+}

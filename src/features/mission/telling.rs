@@ -1,0 +1,80 @@
+//! What those who work on a mission are told on the way: by a person, or by the answer to a question about what is assumed.
+
+use crate::features::backlog::service::Asker;
+use crate::features::backlog::store::{ItemEdit, Reshaping};
+use crate::features::mission::model::plan::{GivenAnswer, Plan, Step};
+use crate::features::mission::model::{Mission, MissionStatus};
+use crate::features::mission::render;
+use crate::features::mission::service::{MissionError, Missions, check_may_change, named, refused};
+use crate::features::mission::store::MissionChange;
+use kernel::chat::medium::Medium;
+use kernel::text::flatten;
+
+/// The most characters that steps are told.
+const TOLD: usize = 1000;
+
+impl Missions {
+    /// Tells those who work on it something: it is added to the instructions of all steps that are not done. A step in progress begins again.
+    pub(super) async fn tell(&self, mission: &Mission, text: &str, asker: &Asker) -> Result<usize, MissionError> {
+        check_may_change(mission, asker)?;
+        let (false, Some(plan)) = (mission.status.is_over(), &mission.plan) else {
+            return Err(refused(format!("{} has no steps that could be told: it is {}.", named(mission), mission.status.as_str())));
+        };
+        let added = format!("{} added: {}", asker.name(), flatten(text, TOLD));
+        self.add_to_steps(mission, plan.clone(), &added, asker).await
+    }
+
+    /// Answers a question about what is assumed with one of the suggestions, once. What came of it, for people.
+    pub(super) async fn answer(&self, mission: &Mission, (of, suggestion): (usize, usize), asker: &Asker) -> Result<String, MissionError> {
+        check_may_change(mission, asker)?;
+        let plan = mission.plan.as_ref().filter(|_| !mission.status.is_over());
+        let Some(plan) = plan else { return Err(refused(format!("{} is over: it is {}.", named(mission), mission.status.as_str()))) };
+        let assumption = plan.assumed.get(of);
+        let Some((assumption, text)) = assumption.and_then(|assumption| Some((assumption, assumption.suggestions.get(suggestion)?))) else {
+            return Err(refused("This question is not asked any more."));
+        };
+        if let Some(answer) = &assumption.answer {
+            let (by, text) = (Medium::Chat.line_within(&answer.by, 40), Medium::Chat.line_within(&answer.text, 100));
+            return Err(refused(format!(
+                "{by} has answered it already: {text}. `/mission tell` says something else to those who work on it."
+            )));
+        }
+        let mut answered = plan.clone();
+        answered.assumed[of].answer = Some(GivenAnswer { by: asker.name().to_owned(), text: text.clone() });
+        // The first suggestion is what the work assumes.
+        let told = if suggestion == 0 {
+            self.change(mission, &MissionChange { plan: Some(&answered), ..MissionChange::default() }, asker).await?;
+            0
+        } else {
+            let question = assumption.question.as_deref().unwrap_or_default();
+            let added =
+                format!("{} answered the question \"{question}\": {text}. It was assumed before: {}", asker.name(), assumption.text);
+            self.add_to_steps(mission, answered, &added, asker).await?
+        };
+        Ok(render::answered(asker.name(), assumption, text, told))
+    }
+
+    /// Adds something to the instructions of all steps that are not done, in one transaction. How many those are.
+    async fn add_to_steps(&self, mission: &Mission, mut plan: Plan, added: &str, asker: &Asker) -> Result<usize, MissionError> {
+        let items = self.items_of(mission).await?;
+        let is_over = |step: &Step| items.iter().any(|item| item.id == step.item && item.status.is_over());
+        let mut told = Vec::new();
+        for step in plan.steps.iter_mut().filter(|step| !is_over(step)) {
+            step.instructions = format!("{}\n\n{added}", step.instructions);
+            told.push((step.item.clone(), mission.instructions_of(step), step.kind.execution()));
+        }
+        let edits: Vec<_> = told
+            .iter()
+            .map(|(item, how, execution)| (item.clone(), ItemEdit { how: Some(how), execution: Some(execution), ..ItemEdit::default() }))
+            .collect();
+        let reshaping = Reshaping { whole: &mission.id, dropped: &[], added: &[], needs: &[], edits: &edits, by: asker.name(), why: added };
+        let change = MissionChange {
+            plan: Some(&plan),
+            // A plan that nobody has approved has no items yet.
+            reshaping: (mission.status != MissionStatus::Proposed).then_some(&reshaping),
+            ..MissionChange::default()
+        };
+        self.change(mission, &change, asker).await?;
+        Ok(told.len())
+    }
+}

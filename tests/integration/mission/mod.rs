@@ -1,0 +1,13 @@
+//! Missions end to end: a document is dropped, planned, worked off by the team, and delivered.
+
+mod budget;
+mod changes;
+mod coding;
+mod crashes;
+mod critique;
+mod delivery;
+mod fabrication;
+mod questions;
+mod setbacks;
+pub(crate) mod stage;
+mod wide;

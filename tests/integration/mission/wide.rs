@@ -1,0 +1,70 @@
+//! Many steps, and several missions side by side: none starves. Prints how long a step takes beyond the model's answers.
+
+use std::time::Instant;
+
+use serde_json::Value as Json;
+use teamroom::features::mission::model::MissionStatus;
+
+use super::stage::{HERE, Play, ROADMAP, open, plan, step};
+use crate::backlog::stage::Setting;
+use crate::support::number_from;
+use crate::support::team::{Backing, eventually, on_both_stores};
+
+on_both_stores!(five_missions_of_forty_steps_in_eight_waves_are_all_delivered);
+
+const WAVES: usize = 8;
+const WIDE: usize = 5;
+
+/// Eight waves of five steps, each of which needs two of the wave before, and the last one all of it.
+fn forty_steps() -> Json {
+    let owners = ["eliza", "vince", "echo", "oracle", "solus"];
+    let mut steps = Vec::new();
+    for wave in 0..WAVES {
+        // The last wave has one step less, so that there are forty with the final one.
+        let wide = if wave + 1 == WAVES { WIDE - 1 } else { WIDE };
+        for (place, owner) in owners.iter().enumerate().take(wide) {
+            let needs: Vec<String> = if wave == 0 {
+                Vec::new()
+            } else {
+                vec![format!("w{}s{place}", wave - 1), format!("w{}s{}", wave - 1, (place + 1) % WIDE)]
+            };
+            let needs: Vec<&str> = needs.iter().map(String::as_str).collect();
+            steps.push(step(&format!("w{wave}s{place}"), &format!("Describe piece {wave}-{place}"), owner, &needs, &["3"]));
+        }
+    }
+    let last: Vec<String> = (0..WIDE - 1).map(|place| format!("w{}s{place}", WAVES - 1)).collect();
+    steps.push(step("end", "Join all pieces", "sentinel", &last.iter().map(String::as_str).collect::<Vec<_>>(), &["1"]));
+    plan(&steps)
+}
+
+async fn five_missions_of_forty_steps_in_eight_waves_are_all_delivered(backing: Backing) {
+    let missions = number_from("TEAMROOM_TEST_MISSIONS").and_then(|number| usize::try_from(number).ok()).unwrap_or(1);
+    let setting = Setting::on(backing).configure(|config| {
+        config.backlog.parallel = 8;
+        config.features.set(teamroom::features::mission::MissionSettings { approve_steps: 41, ..Default::default() });
+    });
+    let stage = open(setting, Play { plans: vec![forty_steps()], ..Play::default() }).await;
+    let started = Instant::now();
+    for number in 0..missions {
+        stage.team.drop_file(HERE, &format!("roadmap{number}.md"), ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;
+    }
+    let all = async || stage.store.list_missions(10).await.unwrap();
+    eventually("they are asked for", || async { all().await.len() == missions }).await;
+    let patience = std::time::Duration::from_mins(3) * u32::try_from(missions).unwrap();
+    while all().await.iter().any(|mission| mission.status != MissionStatus::Done) {
+        assert!(
+            started.elapsed() < patience,
+            "{:#?}",
+            all().await.iter().map(|mission| (mission.status, mission.why.clone())).collect::<Vec<_>>()
+        );
+        stage.clock.advance(std::time::Duration::from_millis(100));
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let took = started.elapsed();
+    println!(
+        "{missions} missions of {} steps in {} ms: {} ms a step",
+        WAVES * WIDE,
+        took.as_millis(),
+        took.as_millis() / (missions * WAVES * WIDE) as u128
+    );
+}
