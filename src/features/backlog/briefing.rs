@@ -40,7 +40,7 @@ impl Work {
     }
 
     /// Why the last run was rejected. None for the first run.
-    async fn find_rejection(&self, item: &WorkItem) -> Result<Option<Rejection>, StoreError> {
+    pub(super) async fn find_rejection(&self, item: &WorkItem) -> Result<Option<Rejection>, StoreError> {
         let Some(before) = item.run.checked_sub(1) else { return Ok(None) };
         let store = &self.deps().store;
         let tried = |status: Option<WorkStatus>| matches!(status, Some(WorkStatus::InProgress | WorkStatus::InReview));

@@ -203,8 +203,12 @@ impl Work {
         Ok(Close { outbox, ..End::Failed { why, memory }.into() })
     }
 
-    /// Tries again with the reason for the failure. Fails after the last attempt.
+    /// Tries again with the reason for the failure. Fails after the last attempt. A step that failed twice for the same reason makes no progress
+    /// (WORK-21), so its mission looks for another way at once.
     async fn again(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
+        if item.kind == WorkKind::Step && self.find_rejection(item).await?.is_some_and(|before| before.why == why) {
+            return self.fail(item, format!("failed twice in the same way: {why}")).await;
+        }
         let tries = item.attempts + 1;
         if tries >= self.deps().settings.attempts {
             return self.fail(item, format!("failed {tries} times, most recently because {why}")).await;

@@ -38,8 +38,9 @@ impl Tool for Counted {
     }
 
     async fn call(&self, _: &Value, _: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        Ok(ToolOutput { text: "It is done.".into(), outside: self.0 == "look", trace: None })
+        let earlier = self.1.fetch_add(1, Ordering::Relaxed);
+        let text = if self.0 == "save" { format!("It is done, after {earlier} others.") } else { "It is done.".into() };
+        Ok(ToolOutput { text, outside: self.0 == "look", trace: None })
     }
 }
 
@@ -124,6 +125,18 @@ async fn a_workspace_cannot_be_written_where_there_is_none() {
     bench.server.next([call("file"), Script::say("Well.")]);
     bench.run(false).await.expect("an answer");
     assert_eq!((bench.calls(), bench.told().starts_with("Not done: ")), (0, true), "{}", bench.told());
+}
+
+#[tokio::test]
+async fn a_model_that_learns_nothing_from_its_calls_is_told_and_then_stopped() {
+    let bench = Bench::new().await;
+    bench.server.on(|_| call("look"));
+    let error = bench.run(false).await.expect_err("it goes round in circles");
+    assert!(matches!(error, RunError::Stuck { times: 5, .. }), "{error:?}");
+    let told: Vec<bool> =
+        bench.server.requests().iter().map(|asked| asked.last().contains("exactly these calls 3 times now, with the same result")).collect();
+    assert_eq!(told, [false, false, false, true, false], "the fourth time it was asked");
+    bench.desk.meter.assert_balanced();
 }
 
 #[tokio::test]

@@ -27,6 +27,8 @@ on_both!(
     a_young_row_that_may_have_been_posted_is_sent_with_the_same_nonce,
     an_old_row_that_may_have_been_posted_is_read_back_first,
     an_old_row_that_was_never_attempted_is_posted,
+    an_old_row_that_no_other_process_can_have_tried_is_posted_at_once,
+    an_attempt_that_could_not_be_recorded_is_looked_for,
     a_failed_attempt_is_recorded,
     a_failed_row_is_sent_when_its_wait_is_over,
     a_row_of_which_nobody_told_is_found_in_the_end,
@@ -42,6 +44,8 @@ struct Wall {
     posts: Mutex<Vec<(OutboxId, DateTime<Utc>)>>,
     clock: ManualClock,
     is_away: AtomicBool,
+    /// How often a post was looked for.
+    looks: AtomicUsize,
     denies: AtomicBool,
     denials: AtomicUsize,
     /// A denial is said when this is open.
@@ -84,6 +88,7 @@ impl ChatPlatform for Wall {
     }
 
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
+        self.looks.fetch_add(1, Ordering::Relaxed);
         let posts = self.posts.lock().unwrap();
         Ok(posts.iter().find(|(id, at)| *id == message.id && *at >= since).map(|(_, at)| Self::posted(message, *at)))
     }
@@ -121,6 +126,7 @@ impl Stage {
             posts: Mutex::default(),
             clock: clock.clone(),
             is_away: is_away.into(),
+            looks: 0.into(),
             denies: false.into(),
             denials: 0.into(),
             gate: Semaphore::new(1),
@@ -178,6 +184,48 @@ async fn an_old_row_that_was_never_attempted_is_posted(home: &Home) {
     stage.deliver(300).await;
     assert_eq!(stage.count_posts(), 1);
     assert_eq!(stage.store.find_posted(&stage.row.id).await.unwrap(), Some(Wall::posted(&stage.row, at(300))));
+}
+
+async fn an_old_row_that_no_other_process_can_have_tried_is_posted_at_once(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    let stop = CancellationToken::new();
+    let _relay = stage.start(&stop);
+    eventually("the row of before is sent", || async { stage.count_posts() == 1 }).await;
+    stage.clock.advance(Duration::from_secs(300));
+    // As if it had waited behind others for so long.
+    stage.store.enqueue(&[line("later")], at(0)).await.unwrap();
+    eventually("the new row is sent", || async { stage.count_posts() == 2 }).await;
+    stop.cancel();
+    assert_eq!(stage.wall.looks.load(Ordering::Relaxed), 0);
+}
+
+/// The database refuses the record of a post. When it takes it again, the platform has forgotten the nonce.
+async fn an_attempt_that_could_not_be_recorded_is_looked_for(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    let stop = CancellationToken::new();
+    let _relay = stage.start(&stop);
+    let pending = async || stage.store.outbox_depth(at(0)).await.unwrap().0;
+    eventually("the row of before is sent", || async { pending().await == 0 }).await;
+    tamper(home, "ALTER TABLE outbox RENAME COLUMN sent_at TO sent_once").await;
+    stage.store.enqueue(&[line("later")], at(0)).await.unwrap();
+    // Its statements are prepared again after the change, so it may be read in a second try only.
+    eventually("the new row is posted", || async {
+        if stage.clock.now() < at(30) {
+            stage.clock.advance(Duration::from_secs(1));
+        }
+        stage.count_posts() == 2
+    })
+    .await;
+    tamper(home, "ALTER TABLE outbox RENAME COLUMN sent_once TO sent_at").await;
+    eventually("the post is recorded", || async {
+        if stage.clock.now() < at(600) {
+            stage.clock.advance(Duration::from_secs(120));
+        }
+        pending().await == 0
+    })
+    .await;
+    stop.cancel();
+    assert_eq!(stage.count_posts(), 2, "the nonce is forgotten, so a repeat would be a second message");
 }
 
 async fn a_failed_attempt_is_recorded(home: &Home) {

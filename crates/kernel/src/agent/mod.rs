@@ -48,6 +48,8 @@ pub enum RunError {
     Unusable { provider: String, reason: String },
     #[error("the language model called tools {calls} times without finishing")]
     TooManyCalls { calls: usize },
+    #[error("the language model made the same calls {times} times ({tools}) and learnt nothing new from them")]
+    Stuck { times: usize, tools: String },
     /// The run continues once a person has decided.
     #[error("a person has to approve a call first")]
     NeedsApproval(ApprovalId),
@@ -75,7 +77,7 @@ impl RunError {
             Self::Model(_) | Self::Unusable { .. } => "the language model gave no valid answer".into(),
             Self::NeedsApproval(_) => "a person has to approve something first".into(),
             Self::Lost => "another worker took over".into(),
-            Self::TooManyCalls { .. } => "it got stuck in a loop".into(),
+            Self::TooManyCalls { .. } | Self::Stuck { .. } => "it got stuck in a loop".into(),
             Self::Paused => "it is paused".into(),
             Self::NoPersona(slug) => format!("{slug} is no longer on the team"),
             Self::Store(_) => "the database does not respond".into(),

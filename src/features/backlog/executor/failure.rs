@@ -44,7 +44,7 @@ pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> a
         RunError::Model(ModelError::Ledger(_)) => later(now, idle, "the cost could not be recorded"),
         RunError::Model(_) => later(now, idle, &error.in_short()),
         RunError::Paused => later(now, idle, "the persona is paused"),
-        error @ (RunError::TooManyCalls { .. } | RunError::OutOfCalls(_) | RunError::NoPersona(_)) => {
+        error @ (RunError::TooManyCalls { .. } | RunError::Stuck { .. } | RunError::OutOfCalls(_) | RunError::NoPersona(_)) => {
             Outcome::Failed { why: error.to_string() }
         }
     })

@@ -1,12 +1,19 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use chrono::{DateTime, Utc};
+use serde_json::json;
 
 use crate::agent::context::{Cleaner, new_marker};
 use crate::agent::journal::JournalEntry;
 use crate::llm::{ModelMessage, ToolCall};
 use crate::tools::approval::fingerprint;
 use crate::tools::{CallStatus, ResearchUse, Trace};
+
+/// After so many replies with the same calls and the same results the model is told (WORK-21).
+const WARNED_AT: usize = 3;
+
+/// After so many the run ends.
+const STOPPED_AT: usize = 5;
 
 /// The state of a run, computed only from its journal.
 #[derive(Debug, Default)]
@@ -31,6 +38,12 @@ pub struct Progress {
     begun: bool,
     /// The text of the last reply.
     text: String,
+    /// The calls of the last reply with their results, by fingerprint.
+    round: BTreeSet<String>,
+    /// How often each such round was made since a file was last changed.
+    rounds: HashMap<BTreeSet<String>, usize>,
+    /// The last content of each file written.
+    contents: HashMap<String, String>,
     /// Started calls by fingerprint.
     made: Vec<(String, DateTime<Utc>)>,
     /// What the answer has to say besides the reply.
@@ -54,6 +67,8 @@ pub(super) enum Step {
     Unknown(ToolCall),
     /// The model has answered with this text and makes no more calls.
     Conclude(String),
+    /// The model makes the same calls again and again, and learns nothing from them.
+    Stuck,
 }
 
 impl Progress {
@@ -68,8 +83,24 @@ impl Progress {
             (Some(call), _) => Step::Call(call.clone()),
             (None, None) => Step::Begin,
             (None, Some(ModelMessage::Assistant { calls, .. })) if calls.is_empty() => Step::Conclude(self.text.clone()),
+            (None, Some(_)) if self.repeats() >= STOPPED_AT => Step::Stuck,
             (None, Some(_)) => Step::Ask,
         }
+    }
+
+    /// How often the calls of the last reply were made with the same results.
+    pub(super) fn repeats(&self) -> usize {
+        self.rounds.get(&self.round).copied().unwrap_or_default()
+    }
+
+    /// The tools that the last reply called, for people.
+    pub(super) fn last_tools(&self) -> String {
+        let calls = self.messages.iter().rev().find_map(|message| match message {
+            ModelMessage::Assistant { calls, .. } => Some(calls.as_slice()),
+            _ => None,
+        });
+        let names: BTreeSet<&str> = calls.unwrap_or_default().iter().map(|call| call.name.as_str()).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
     /// Whether this exact call was made since then.
@@ -90,6 +121,7 @@ impl Progress {
                 self.replies += 1;
                 self.model = (!model.is_empty()).then(|| model.clone());
                 self.text.clone_from(text);
+                self.round.clear();
                 self.open = calls.iter().cloned().collect();
                 self.messages.push(ModelMessage::Assistant { text: text.clone(), calls: calls.clone() });
             }
@@ -114,7 +146,11 @@ impl Progress {
                         let _ = self.research.take(&answered.name);
                     }
                     self.tainted |= outside;
-                    let text = if *outside { marked(&answered.name, text) } else { text.clone() };
+                    self.count_round(&answered, text);
+                    let mut text = if *outside { marked(&answered.name, text) } else { text.clone() };
+                    if self.open.is_empty() && self.repeats() == WARNED_AT {
+                        text.push_str(&warning());
+                    }
                     self.messages.push(ModelMessage::ToolResult { call: answered.id, text });
                 }
             }
@@ -126,14 +162,38 @@ impl Progress {
         }
     }
 
+    /// Notes the result of a call of the last reply.
+    fn count_round(&mut self, call: &ToolCall, result: &str) {
+        self.round.insert(fingerprint(&call.name, &json!([call.arguments, result])));
+        if self.open.is_empty() {
+            *self.rounds.entry(self.round.clone()).or_default() += 1;
+        }
+    }
+
     fn learn(&mut self, trace: Option<&Trace>) {
         match trace {
             Some(Trace::Fetched { url, from, links, .. }) => self.seen.extend([url, from].into_iter().chain(links).cloned()),
             Some(Trace::Found { urls }) => self.seen.extend(urls.iter().cloned()),
-            Some(Trace::Wrote { path, .. }) if !self.written.contains(path) => self.written.push(path.clone()),
-            Some(Trace::Wrote { .. } | Trace::Stored { .. }) | None => {}
+            Some(Trace::Wrote { path, sha256, .. }) => {
+                if !self.written.contains(path) {
+                    self.written.push(path.clone());
+                }
+                if self.contents.insert(path.clone(), sha256.clone()).as_ref() != Some(sha256) {
+                    // The same look may show something else now.
+                    self.rounds.clear();
+                }
+            }
+            Some(Trace::Stored { .. }) | None => {}
         }
     }
+}
+
+/// Told to the model below the result of calls that lead nowhere.
+fn warning() -> String {
+    format!(
+        "\n\nYou have made exactly these calls {WARNED_AT} times now, with the same result, and it will not change. Do something else, or end \
+         with what there is. After {STOPPED_AT} times your work is stopped."
+    )
 }
 
 /// Wraps text from outside in unguessable markers (TRUST-2).
@@ -161,7 +221,6 @@ pub fn addresses_in(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use serde_json::json;
 
     use super::*;
 
@@ -255,6 +314,47 @@ mod tests {
         ] {
             assert_eq!(addresses_in(words), found, "{words}");
         }
+    }
+
+    /// A run whose model makes one call again and again, each time with this result, after something was written.
+    fn repeating(results: &[&str]) -> Vec<JournalEntry> {
+        let mut entries = vec![asked()];
+        for result in results {
+            entries.push(replied("", &[call("call00001", "workspace_read")]));
+            let entry = returned("call00001", false, None);
+            let JournalEntry::Returned { call, outside, status, trace, .. } = entry else { unreachable!() };
+            entries.push(JournalEntry::Returned { call, text: (*result).to_owned(), outside, status, trace });
+        }
+        entries
+    }
+
+    fn is_warned(run: &Progress) -> bool {
+        matches!(run.messages.last(), Some(ModelMessage::ToolResult { text, .. }) if text.ends_with(&warning()))
+    }
+
+    #[test]
+    fn the_same_calls_with_the_same_result_are_warned_of_and_then_stopped() {
+        let run = |count| after(&repeating(&vec!["Nothing."; count]));
+        assert_eq!([2, 3, 4].map(|count| is_warned(&run(count))), [false, true, false]);
+        assert_eq!((run(4).step(), run(5).step()), (Step::Ask, Step::Stuck));
+        assert_eq!((run(5).repeats(), run(5).last_tools()), (5, "workspace_read".to_owned()));
+        let changing = after(&repeating(&["1", "2", "3", "4", "5", "6"]));
+        assert_eq!(changing.step(), Step::Ask, "each result was new");
+        let taking_turns = after(&repeating(&["a", "b", "a", "b", "a", "b", "a", "b", "a"]));
+        assert_eq!(taking_turns.step(), Step::Stuck);
+    }
+
+    #[test]
+    fn a_change_of_a_file_lets_the_same_calls_be_made_again() {
+        let wrote = |sha256: &str| Some(Trace::Wrote { path: "a.md".into(), sha256: sha256.into(), bytes: 1 });
+        let write = [replied("", &[call("call00001", "workspace_write")]), returned("call00001", false, wrote("1"))];
+        let mut entries = repeating(&["Fails."; 4]);
+        entries.extend(write.clone());
+        entries.extend(repeating(&["Fails."; 4]).split_off(1));
+        assert_eq!(after(&entries).step(), Step::Ask);
+        entries.extend(write);
+        entries.extend(repeating(&["Fails."]).split_off(1));
+        assert_eq!(after(&entries).step(), Step::Stuck, "the same content is no change");
     }
 
     #[test]

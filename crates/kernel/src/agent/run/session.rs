@@ -114,6 +114,7 @@ impl<'a> Session<'a> {
                     }
                 }
                 Step::Unknown(call) => self.give_up(&call).await?,
+                Step::Stuck => return Err(RunError::Stuck { times: self.progress.repeats(), tools: self.progress.last_tools() }),
             }
         }
     }

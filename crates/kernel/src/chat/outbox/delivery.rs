@@ -30,11 +30,13 @@ pub(super) struct Delivery<'a> {
     pub now: DateTime<Utc>,
     /// The row before this attempt.
     pub row: &'a OutboxRow,
+    /// Whether an attempt may have been made that is not recorded.
+    pub may_have_been_tried: bool,
 }
 
 impl Delivery<'_> {
-    /// True for a row whose nonce would still be known after a crash: it saves a write before each answer. Such a row that is older after a crash is
-    /// read back, recorded attempt or not.
+    /// True for a row whose nonce would still be known after a crash: it saves a write before each answer. Such a row is read back if it is older
+    /// when the next process sends it.
     pub(super) fn may_go_unrecorded(&self) -> bool {
         self.row.first_attempt_at.is_none() && !self.is_forgotten(self.row.created_at)
     }
@@ -108,7 +110,7 @@ impl Delivery<'_> {
     fn doubtful_since(&self) -> Option<DateTime<Utc>> {
         let recorded = self.row.first_attempt_at;
         // Without a nonce every attempt is recorded.
-        let unrecorded = || (!self.nonce_window().is_zero()).then_some(self.row.created_at);
+        let unrecorded = || (self.may_have_been_tried && !self.nonce_window().is_zero()).then_some(self.row.created_at);
         recorded.or_else(unrecorded).filter(|since| self.is_forgotten(*since))
     }
 

@@ -23,6 +23,8 @@ pub fn retention(kept: Duration) -> RetentionRule {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxRow {
     pub message: OutboundMessage,
+    /// Rises with each row that is added.
+    pub position: i64,
     /// The number of attempts.
     pub attempts: u32,
     pub first_attempt_at: Option<DateTime<Utc>>,
@@ -57,6 +59,7 @@ pub enum Delivery {
 struct OutboxColumns {
     #[sqlx(try_from = "String")]
     message: Document<OutboundMessage>,
+    position: i64,
     #[sqlx(try_from = "i64")]
     attempts: u32,
     first_attempt_at: Option<DateTime<Utc>>,
@@ -69,6 +72,7 @@ impl From<OutboxColumns> for OutboxRow {
     fn from(row: OutboxColumns) -> Self {
         Self {
             message: row.message.0,
+            position: row.position,
             attempts: row.attempts,
             first_attempt_at: row.first_attempt_at,
             created_at: row.created_at,
@@ -132,6 +136,12 @@ impl Database {
             LOOKED_AT
         )?;
         Ok(select_due(rows.into_iter().map(OutboxRow::from).collect(), in_flight, now))
+    }
+
+    /// The position of the newest row, 0 without one.
+    pub(super) async fn last_position(&self) -> Result<i64> {
+        let (last,): (Option<i64>,) = sql!(self.db().read(), fetch_one, "SELECT MAX(position) FROM outbox")?;
+        Ok(last.unwrap_or_default())
     }
 
     /// The first message of a channel that may be sent now.

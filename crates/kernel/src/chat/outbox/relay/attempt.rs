@@ -1,5 +1,7 @@
 //! One attempt to send a row, and what follows it: it is sent, tried again, held or given up.
 
+use std::collections::HashSet;
+use std::sync::MutexGuard;
 use std::time::Duration;
 
 use super::{Inner, Obstacle, Relay};
@@ -22,7 +24,20 @@ impl Relay {
         self.screen(&mut row.message);
         row.message.fit(&self.text_format());
         let result = self.deliver(&row).await;
+        if result.is_ok() {
+            self.unrecorded().remove(&row.message.id);
+        }
         (row.message.id, result)
+    }
+
+    /// Whether there may have been an attempt that is not recorded: by a process that died in it, or by this one while the database was away.
+    fn may_have_been_tried(&self, row: &OutboxRow) -> bool {
+        let is_inherited = self.inner.last_inherited.get().is_none_or(|last| row.position <= *last);
+        is_inherited || self.unrecorded().contains(&row.message.id)
+    }
+
+    fn unrecorded(&self) -> MutexGuard<'_, HashSet<OutboxId>> {
+        self.inner.unrecorded.lock().expect("no code panics while it holds the ids")
     }
 
     /// Redacts secrets. The stored row is not changed.
@@ -46,8 +61,11 @@ impl Relay {
             self.fail(message, "it could not be delivered within a day").await?;
             return Ok(true);
         }
-        let delivery = Delivery { store, platform: &*self.inner.platform, now: clock.now(), row };
-        if !delivery.may_go_unrecorded() {
+        let may_have_been_tried = self.may_have_been_tried(row);
+        let delivery = Delivery { store, platform: &*self.inner.platform, now: clock.now(), row, may_have_been_tried };
+        if delivery.may_go_unrecorded() {
+            self.unrecorded().insert(message.id.clone());
+        } else {
             // Stored before the attempt, so that a restart knows that the message may have been posted.
             store.record_attempt(&message.id, delivery.now).await?;
         }

@@ -4,7 +4,7 @@ mod held;
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -20,7 +20,7 @@ use crate::chat::outbound::OutboundMessage;
 use crate::chat::redact::Redactor;
 use crate::db::{Database, StoreError};
 use crate::events::Topic;
-use crate::ids::ChannelId;
+use crate::ids::{ChannelId, OutboxId};
 use crate::time::SharedClock;
 
 /// New rows of processes without a relay.
@@ -72,6 +72,10 @@ pub(super) struct Inner {
     /// When the next held row is looked at. None: no row is held.
     next_look: Mutex<Option<DateTime<Utc>>>,
     permission_changes: AtomicU64,
+    /// The last row of an earlier process, which may have tried it. Not set until it is read.
+    last_inherited: OnceLock<i64>,
+    /// Rows with an attempt that is not recorded.
+    unrecorded: Mutex<HashSet<OutboxId>>,
     undelivered: broadcast::Sender<Undelivered>,
     /// Notified when a channel has nothing left to send at once.
     settled: Notify,
@@ -110,6 +114,8 @@ impl Relay {
                 busy: Mutex::default(),
                 next_look,
                 permission_changes: AtomicU64::new(0),
+                last_inherited: OnceLock::new(),
+                unrecorded: Mutex::default(),
                 undelivered: broadcast::Sender::new(REPORTS),
                 settled: Notify::new(),
                 delayed: Notify::new(),
@@ -170,6 +176,7 @@ impl Relay {
         let mut elsewhere = store.subscribe(OUTBOX, clock);
         loop {
             let looked = async {
+                self.note_inherited().await?;
                 self.release_held().await?;
                 store.list_pending_channels().await
             };
@@ -187,6 +194,14 @@ impl Relay {
                 () = self.inner.delayed.notified() => {}
             }
         }
+    }
+
+    /// Only one process sends at a time, so no other one has tried a row that is added after this.
+    async fn note_inherited(&self) -> Result<(), StoreError> {
+        if self.inner.last_inherited.get().is_none() {
+            let _ = self.inner.last_inherited.set(self.inner.store.last_position().await?);
+        }
+        Ok(())
     }
 
     /// Sends what is due, and returns when to look again.
