@@ -34,10 +34,10 @@ fn is_short_of_money(item: &WorkItem) -> bool {
     matches!((item.status, &item.wait), (WorkStatus::Waiting, Some(Wait::Budget { .. })))
 }
 
-/// An item for which Eliza calls a tool this often before she writes.
+/// An item for which Eliza looks for this many files before she writes.
 async fn research(stage: &Stage, looks: usize) -> WorkItem {
     let prices = stage.web.url("prices");
-    let looking = std::iter::repeat_n(Script::call("workspace_list", json!({})), looks);
+    let looking = (0..looks).map(|number| Script::call("workspace_read", json!({"path": format!("{number}.md")})));
     let honest = [fetch(&prices), write("prices.md", &format!("# Prices\n\nShop A asks $9 ({prices}).{MORE}\n")), finish("prices.md")];
     Play::of(vec![Part::new("hosting", looking.chain(honest).collect())]).perform(&stage.team.model);
     let item = stage.item("Compare the prices of hosting", "", Execution::Research);
