@@ -16,7 +16,7 @@ const FLAGS =
   "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split(
     " ",
   );
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 const CONTROLS = "button, input, select, .jump a, .card .what, .graph-link, .step, summary, .back";
 
 await mkdir(shots, { recursive: true });
@@ -187,6 +187,7 @@ for (const javaScriptEnabled of [true, false]) {
     await view.getByRole("button", { name: "Cancel the item" }).click();
     await view.locator(".sent", { hasText: "You cancelled" }).waitFor();
     await view.getByRole("link", { name: "All items" }).click();
+    await view.waitForLoadState();
     check((await view.locator(".card", { hasText: what }).count()) === 1, "it was added once");
     await view.context().close();
   });
@@ -244,10 +245,12 @@ await step("without scripts the board is there, filters and opens", async () => 
   const view = await open({ javaScriptEnabled: false });
   await view.getByRole("searchbox").fill("checkout");
   await view.getByRole("button", { name: "Filter" }).click();
+  await view.waitForLoadState();
   check((await view.locator(".card").count()) === 1, "one card is left");
   await card(view, "Profile the checkout").locator(".what").click();
   check((await view.locator("h1").textContent()) === "Profile the checkout", "the item has a page of its own");
   await view.getByRole("link", { name: "All items" }).click();
+  await view.waitForLoadState();
   check((await view.locator(".card").count()) > 1, "all are shown");
   await view.context().close();
 });

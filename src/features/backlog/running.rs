@@ -10,7 +10,7 @@ use crate::features::backlog::artefacts;
 use crate::features::backlog::executor::{Assignment, Outcome};
 use crate::features::backlog::learning::{ItemEnd, memory_of};
 use crate::features::backlog::model::{
-    Artefact, Critique, Evidence, Execution, JournalEntry, Judge, Product, Wait, WorkItem, WorkKind, name_of_helper,
+    Artefact, Blocker, Critique, Evidence, Execution, JournalEntry, Judge, Product, Wait, WorkItem, WorkKind, name_of_helper,
 };
 use crate::features::backlog::render::Announcer;
 use crate::features::backlog::store::{Claimed, End, RunEnd};
@@ -78,7 +78,7 @@ impl Work {
             _ = &mut run => {}
             () = clock.sleep(GRACE) => {}
         }
-        self.again(&claimed.item, format!("it took longer than {} s", limit.as_secs())).await
+        self.again(&claimed.item, Blocker::NoProgress, format!("it took longer than {} s", limit.as_secs())).await
     }
 
     /// Executes and verifies the item.
@@ -102,8 +102,8 @@ impl Work {
                     return Ok(Close { outbox: vec![*message], ..End::Waits { wait, evidence: Vec::new() }.into() });
                 }
                 Outcome::Unanswered(reply) => return Ok(self.hand_on(item, reply).await?.into()),
-                Outcome::Failed { why } => return self.again(item, why).await,
-                Outcome::Impossible { why } => return self.fail(item, why).await,
+                Outcome::Failed { blocker, why } => return self.again(item, blocker, why).await,
+                Outcome::Impossible { blocker, why } => return self.fail(item, blocker, why).await,
             },
         };
         self.close(item, product, cancel).await
@@ -112,7 +112,7 @@ impl Work {
     async fn execute(&self, item: &WorkItem, job: &JobContext, cancel: &CancellationToken) -> anyhow::Result<Outcome> {
         let (Some(execution), Some(slug)) = (&item.execution, &item.persona) else { anyhow::bail!("it was never planned") };
         let Some(persona) = self.deps().roster.find(slug) else {
-            return Ok(Outcome::Failed { why: format!("{slug} is no longer on the team") });
+            return Ok(Outcome::Failed { blocker: Blocker::NeedsInput, why: format!("{slug} is no longer on the team") });
         };
         let assignment = Assignment { item, job, persona, cancel };
         match execution {
@@ -143,7 +143,7 @@ impl Work {
                 Close { artefacts, ..End::Review { evidence, note: why }.into() }
             }
             Verdict::NotYet { why } => End::Later { at: now + SOON, why }.into(),
-            Verdict::Unproven { reasons, .. } => self.again(item, reasons.join("; ")).await?,
+            Verdict::Unproven { reasons, .. } => self.again(item, Blocker::MissingEvidence, reasons.join("; ")).await?,
         })
     }
 
@@ -191,9 +191,9 @@ impl Work {
         artefacts::collect(&self.deps().agents.runner, &self.deps().workspaces, item, evidence).await
     }
 
-    async fn fail(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
+    async fn fail(&self, item: &WorkItem, blocker: Blocker, why: String) -> anyhow::Result<Close> {
         if item.kind == WorkKind::Step {
-            return Ok(End::Waits { wait: Wait::Replan { why }, evidence: Vec::new() }.into());
+            return Ok(End::Waits { wait: Wait::Replan { blocker, why }, evidence: Vec::new() }.into());
         }
         let journal = self.read_journal(item).await?;
         let memory = Some(memory_of(item, &ItemEnd::Failed { why: &why }, &journal, self.deps().clock.now()));
@@ -205,13 +205,13 @@ impl Work {
 
     /// Tries again with the reason for the failure. Fails after the last attempt. A step that failed twice for the same reason makes no progress
     /// (WORK-21), so its mission looks for another way at once.
-    async fn again(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
+    async fn again(&self, item: &WorkItem, blocker: Blocker, why: String) -> anyhow::Result<Close> {
         if item.kind == WorkKind::Step && self.find_rejection(item).await?.is_some_and(|before| before.why == why) {
-            return self.fail(item, format!("failed twice in the same way: {why}")).await;
+            return self.fail(item, blocker, format!("failed twice in the same way: {why}")).await;
         }
         let tries = item.attempts + 1;
         if tries >= self.deps().settings.attempts {
-            return self.fail(item, format!("failed {tries} times, most recently because {why}")).await;
+            return self.fail(item, blocker, format!("failed {tries} times, most recently because {why}")).await;
         }
         let at = self.deps().clock.now() + PAUSE * 2_i32.pow(item.attempts.min(8));
         Ok(End::Again { at, why }.into())
@@ -230,7 +230,7 @@ impl Work {
         }
         tracing::error!(item = %item.id, error = text, "a run went wrong");
         metrics::counter!("teamroom_errors_total", "where" => "work").increment(1);
-        Ok(self.again(item, "something went wrong; see the log".into()).await?)
+        Ok(self.again(item, Blocker::FailingTool, "something went wrong; see the log".into()).await?)
     }
 
     /// A message where the item is discussed. None if it has no place.

@@ -99,6 +99,7 @@ fn step(numbers: &BTreeSet<usize>, directive: &Directive, roster: &Roster) -> St
         ],
         needs: Vec::new(),
         serves,
+        phase: None,
     }
 }
 
@@ -112,6 +113,7 @@ fn last(steps: &[Step], title: &str, roster: &Roster) -> Step {
         criteria: vec!["Every section has its place in it".into(), "What is missing or contradicts itself is named".into()],
         needs: steps.iter().map(|step| step.item.clone()).collect(),
         serves: BTreeSet::new(),
+        phase: None,
     }
 }
 

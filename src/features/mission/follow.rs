@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::features::backlog::model::{Artefact, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Artefact, Blocker, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::render::FILES;
 use crate::features::backlog::store::{MISSION, MissionOf};
 use crate::features::mission::budget::find_refused;
@@ -226,7 +226,7 @@ impl Follower {
         items: &[WorkItem],
         job: &JobContext,
     ) -> Result<(), JobError> {
-        let Some(Wait::Replan { why }) = &item.wait else { return Ok(()) };
+        let Some(Wait::Replan { blocker, why }) = &item.wait else { return Ok(()) };
         let step = plan.find_step(&item.id);
         let name = format!("replan-{}-{}", item.id, item.run);
         // It was asked for before a crash.
@@ -235,7 +235,7 @@ impl Follower {
             self.store.give_step_up(&item.id, why, job.now()).await?;
             return Ok(());
         };
-        let learnt = self.what_was_learnt(item, why).await?;
+        let learnt = self.what_was_learnt(item, *blocker, why).await?;
         let system = self.agents.system_prompt(self.roster.coordinator());
         let prompt = || prompts::replan(system, &self.roster, mission, step, items, &learnt);
         let answer: Answer<OtherWay> = self.ask(mission, job, Asked::plan(&name, REPLAN_TOKENS), prompt).await?;
@@ -269,6 +269,7 @@ impl Follower {
             criteria: way.criteria.clone(),
             needs: Vec::new(),
             serves: Vec::new(),
+            phase: step.phase,
         };
         match revise(step, &draft, &self.roster) {
             Ok(revised) => Some(revised),
@@ -291,13 +292,14 @@ impl Follower {
         Ok(())
     }
 
-    /// Why each attempt came to nothing.
-    async fn what_was_learnt(&self, item: &WorkItem, why: &str) -> Result<String, StoreError> {
+    /// Why each attempt came to nothing, and what that means for the next.
+    async fn what_was_learnt(&self, item: &WorkItem, blocker: Blocker, why: &str) -> Result<String, StoreError> {
         let events = self.store.list_events(&item.id).await?;
         let mut notes: Vec<String> = events.into_iter().filter_map(|event| event.note).collect();
         notes.push(why.to_owned());
         notes.dedup();
-        Ok(notes.iter().rev().take(12).rev().map(|note| format!("- {note}")).collect::<Vec<_>>().join("\n"))
+        let notes: Vec<String> = notes.iter().rev().take(12).rev().map(|note| format!("- {note}")).collect();
+        Ok(format!("{}\nWhat blocked it: {}. {}", notes.join("\n"), blocker.describe(), blocker.remedy()))
     }
 
     /// The files of the steps that are done, those of the last step first. Somewhat more than a message can carry.

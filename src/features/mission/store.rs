@@ -315,10 +315,6 @@ pub(super) async fn change_mission(
     {
         return Ok(false);
     }
-    let added = change.reshaping.map(|reshaping| reshaping.added).unwrap_or_default();
-    for item in change.items.iter().chain(added) {
-        join_budget(transaction, &item.id, &from.id).await?;
-    }
     for message in change.outbox {
         insert_outbound_once(transaction, message, from.message.as_ref(), at).await?;
     }

@@ -135,7 +135,9 @@ async fn people_are_told_once_of_a_model_that_refuses(backing: Backing) {
     let item = stage.item("Compare the prices of hosting", "", Execution::Research);
     stage.put(&[&item]).await;
     stage.until(&item.id, "put before people", |item| matches!(item.wait, Some(Wait::Decision { .. }))).await;
+    stage.hears("Decision needed").await;
     stage.pass(Duration::from_mins(30)).await;
+    stage.team.settle().await;
     let said = stage.team.answers(HERE).await;
     let about: Vec<_> = said.iter().filter(|shown| shown.text.contains(item.short_id())).map(|shown| &shown.text).collect();
     assert!(matches!(about.as_slice(), [asked] if asked.contains("Decision needed")), "{about:?}");

@@ -12,6 +12,7 @@ use super::stage::{
     subject_of, team, texts,
 };
 use super::wall::{self, Before};
+use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, on_both_stores};
@@ -83,8 +84,17 @@ async fn killed_behind_each_step_of_a_run(backing: Backing) {
         tokio::time::sleep(Duration::from_millis(300)).await;
         process.kill();
     }
-    // Killed once more before it may reclaim the leases of the one before.
-    let process = TeamProcess::start(&team, &[]).await;
+    // Killed once more before it may reclaim the leases of the one before, which takes seven looks of a second.
+    let process = if matches!(backing, Backing::Sqlite) {
+        TeamProcess::start(&team, &[]).await
+    } else {
+        // Its looks count from here, not from when all identities are online.
+        let workers = async || count(&team, "SELECT COUNT(*) FROM job_workers").await;
+        let before = workers().await;
+        let process = TeamProcess::spawn(&team, &[]);
+        eventually("it looks for jobs", || async { workers().await > before }).await;
+        process
+    };
     tokio::time::sleep(Duration::from_secs(3)).await;
     process.kill();
     for item in &items {

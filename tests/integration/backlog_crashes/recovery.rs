@@ -9,6 +9,7 @@ use teamroom::features::backlog::model::WorkStatus;
 
 use super::crew::{Member, runs_for_the};
 use super::stage::{all_over, answer, eventually, expect_done_once, open, question, read, subject_of, team};
+use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::number_from;
 use crate::support::postgres::is_there;
@@ -52,6 +53,13 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
             }
         }
         let owner = crew.remove(owner.expect("one of them holds it"));
+        // All looks are still to come after a fresh heartbeat.
+        let beat = format!(
+            "SELECT beat FROM job_workers WHERE id = (SELECT holder FROM jobs JOIN work_items ON jobs.id = work_items.job WHERE work_items.id = '{}')",
+            item.id
+        );
+        let before = count(&team, &beat).await;
+        eventually("it shows that it lives", || async { count(&team, &beat).await > before }).await;
         let sleeps = round == kills;
         let stopped_at = Instant::now();
         let sleeper = if sleeps {

@@ -1,6 +1,7 @@
 //! `teamroom backlog` as a separate process.
 
 use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use kernel::time::{Clock as _, SystemClock};
 use secrecy::ExposeSecret;
@@ -8,7 +9,9 @@ use serde_json::{Value, json};
 use teamroom::features::backlog::model::{Artefact, ArtefactFacts, Execution, Origin, Owner, WorkItem, WorkStatus};
 use teamroom::features::backlog::store::{End, RunEnd};
 use teamroom::store::Store;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
+use tokio::time::timeout;
 
 use crate::support::items::claim_item;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
@@ -174,14 +177,24 @@ async fn what_changes_is_watched_until_nothing_is_left_to_do(backing: Backing) {
     assert!(run(&team, &["watch", "--for", "100ms"]).await.status.success());
     assert_eq!(run(&team, &["watch", "--for", "soon"]).await.status.code(), Some(2));
 
-    let watching = command(&team, &["watch", "--until-idle", "--json"]).spawn().expect("the binary starts");
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
-    say(&team, &["cancel", &id]).await;
-    let ended =
-        tokio::time::timeout(std::time::Duration::from_mins(1), watching.wait_with_output()).await.expect("it ends").expect("it ran");
-    assert!(ended.status.success());
-    let line: Value = serde_json::from_slice(&ended.stdout).expect("one line of JSON");
-    assert_eq!((&line["from"], &line["to"], short(&line["item"])), (&json!("new"), &json!("cancelled"), id));
+    let mut watching = command(&team, &["watch", "--until-idle", "--json"]).spawn().expect("the binary starts");
+    let mut lines = BufReader::new(watching.stdout.take().expect("its output")).lines();
+    // It watches once it prints what is new.
+    let mut all = vec![id.clone()];
+    while timeout(Duration::from_secs(1), lines.next_line()).await.is_err() {
+        let added = json_of(&team, &["add", &format!("Sweep floor {}", all.len()), "--anyway"]).await;
+        all.push(short(&added["item"]));
+    }
+    for id in &all {
+        say(&team, &["cancel", id]).await;
+    }
+    let mut told = Vec::new();
+    while let Some(line) = timeout(Duration::from_mins(5), lines.next_line()).await.expect("it ends").expect("its output") {
+        told.push(serde_json::from_str::<Value>(&line).expect("a line of JSON"));
+    }
+    assert!(watching.wait().await.expect("it ran").success());
+    let of_the_first: Vec<_> = told.iter().filter(|line| short(&line["item"]) == id).map(|line| (&line["from"], &line["to"])).collect();
+    assert_eq!(of_the_first, [(&json!("new"), &json!("cancelled"))]);
 }
 
 async fn beside_a_team_it_is_said_who_works(backing: Backing) {

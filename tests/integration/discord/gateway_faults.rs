@@ -179,7 +179,8 @@ async fn a_connection_without_acknowledgements_is_replaced_and_its_session_taken
     // The others have only heartbeats, because nobody posts anything.
     tokio::time::sleep(Duration::from_millis(3500)).await;
     for slug in TEAM {
-        assert_eq!(stage.status(slug).state, IdentityState::Ready, "{slug}");
+        stage.until_state(slug, IdentityState::Ready).await;
+        assert_eq!(sent(&stage, slug, IDENTIFY), 1, "{slug} began no new session");
     }
     assert!(stage.status("echo").latency.is_some());
     stage.close().await;

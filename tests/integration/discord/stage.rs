@@ -22,7 +22,7 @@ use teamroom::adapters::discord::{ConnectError, Discord, IdentifyLog, Options, R
 use tokio::sync::mpsc;
 
 /// The time limit for expected events.
-pub(super) const PATIENCE: Duration = Duration::from_mins(1);
+pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 pub(super) const TEAM: [&str; 7] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince"];
 
 /// The settings of a test.

@@ -17,7 +17,7 @@ on_both_stores!(
     nobody_asks_the_store_while_nobody_listens,
 );
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 const ROUND: Duration = Duration::from_millis(500);
 
 /// An open page.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kernel::money::{Limit, Money};
 use kernel::time::Clock;
-use teamroom::features::backlog::model::{Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Execution, Wait, WorkItem, WorkStatus};
 use teamroom::features::mission::model::{Mission, MissionStatus};
 
 use super::stage::{Play, comes_to, command_text, find, hand_over, hasten, hears, open, press_on, press_twice, steps, thread};
@@ -12,7 +12,7 @@ use crate::backlog::limits::priced;
 use crate::backlog::stage::{Setting, Stage};
 use tokio::sync::watch;
 
-use crate::support::database::execute;
+use crate::support::database::{count, execute};
 use crate::support::grading::is_critique;
 use crate::support::team::{Backing, Shown, eventually, on_both_stores};
 
@@ -22,7 +22,22 @@ on_both_stores!(
     a_raise_counts_although_its_process_died_at_once,
     a_review_without_money_waits_for_it,
     most_of_a_budget_is_told_once,
+    what_a_step_hands_on_counts_for_its_mission,
 );
+
+async fn what_a_step_hands_on_counts_for_its_mission(backing: Backing) {
+    let stage = open_with(backing, 9.0).await;
+    hand_over(&stage).await;
+    let mission = comes_to(&stage, MissionStatus::Running).await;
+    let step = steps(&stage, &mission).await.remove(0);
+    let part = WorkItem { parent: Some(step.id.clone()), ..stage.item("Ask the shop", "", Execution::Research) };
+    let other = stage.item("Ask another shop", "", Execution::Research);
+    stage.put(&[&part, &other]).await;
+    let counted = async |item: &WorkItem| {
+        count(&stage.team, &format!("SELECT COUNT(*) FROM budget_groups WHERE subject = '{}' AND whole = '{}'", item.id, mission.id)).await
+    };
+    assert_eq!((counted(&step).await, counted(&part).await, counted(&other).await), (1, 1, 0));
+}
 
 const USED_UP: &str = "has come to the end of its budget";
 
@@ -47,7 +62,7 @@ async fn runs_out(stage: &Stage) -> Mission {
     eventually("its thread", || async { stage.store.find_posted(&mission.message_id("reading")).await.unwrap().is_some() }).await;
     let started = Instant::now();
     while said(stage, &mission, USED_UP).await.is_empty() {
-        if started.elapsed() > Duration::from_mins(1) {
+        if started.elapsed() > Duration::from_mins(5) {
             let waits: Vec<_> = steps(stage, &mission).await.into_iter().map(|step| (step.what, step.status, step.wait)).collect();
             panic!("it never asks for money: {waits:#?}\n{:#?}", thread(stage, &mission).await);
         }

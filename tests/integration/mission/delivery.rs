@@ -17,6 +17,7 @@ on_both_stores!(
     a_question_about_a_document_is_answered,
     a_plan_that_is_never_valid_is_left_to_the_coordinator,
     a_long_plan_waits_for_a_word,
+    a_product_goes_from_phase_to_phase,
     without_a_model_each_section_is_a_step_that_waits,
     a_private_mission_is_told_of_nowhere_else,
 );
@@ -119,6 +120,29 @@ async fn a_plan_that_is_never_valid_is_left_to_the_coordinator(backing: Backing)
     assert!(second.prompt().contains("there is no part 77: the directive has 10"));
     assert!(steps(&stage, &mission).await.is_empty());
     assert!(stage.find("Plan by hand: Tea shop").await.status != WorkStatus::Done);
+}
+
+/// The planner names the phases, and code has each begin with the results of the one before.
+async fn a_product_goes_from_phase_to_phase(backing: Backing) {
+    let in_phase = |phase: &str, mut step: serde_json::Value| {
+        step["phase"] = json!(phase);
+        step
+    };
+    let plans = vec![plan(&[
+        in_phase("test", step("join", "Join both to one specification", "echo", &[], &["1", "2"])),
+        in_phase("design", step("cart", "Describe the cart", "eliza", &[], &["3"])),
+        in_phase("design", step("pay", "Describe the payment", "vince", &[], &["6"])),
+    ])];
+    let stage = open(Setting::on(backing), Play { plans, ..Play::default() }).await;
+    hand_over(&stage).await;
+    let mission = comes_to(&stage, MissionStatus::Done).await;
+    let asked = stage.asked_about("Join both").pop().unwrap().prompt();
+    assert!(asked.contains("Describe the cart") && asked.contains("Describe the payment"), "it builds on the design: {asked}");
+    let said = thread(&stage, &mission).await;
+    let card = &said.iter().find(|shown| files_of(shown).contains(&"plan.md".to_owned())).expect("the plan").raw["embeds"][0];
+    let steps = card["description"].as_str().unwrap();
+    let design = "Phase: **design**\n`1` Describe the cart: Eliza\n`1` Describe the payment: Vince\n";
+    assert_eq!(steps, format!("{design}Phase: **test**\n`2` Join both to one specification: Echo"));
 }
 
 async fn a_long_plan_waits_for_a_word(backing: Backing) {

@@ -77,12 +77,12 @@ async fn a_paused_mission_rests_over_a_restart_and_goes_on(backing: Backing) {
     let id = mission.short_id().to_owned();
     let said = command_text(&stage, "pause", &[("id", &id)]).await;
     assert!(said.contains("is paused"), "{said}");
-    Play::default().perform(&stage);
     let rest = async || {
         let items = steps(&stage, &mission).await;
         items.iter().all(|item| matches!(item.status, WorkStatus::Blocked | WorkStatus::Waiting | WorkStatus::New))
     };
     eventually("all rest", rest).await;
+    Play::default().perform(&stage);
     stage.team.stop_app().await;
     stage.team.start_app().await;
     stage.pass(Duration::from_mins(20)).await;
@@ -118,9 +118,9 @@ async fn what_a_person_adds_reaches_the_steps_that_are_not_done(backing: Backing
     while !is_last().await {
         stage.pass(Duration::from_secs(70)).await;
     }
-    Play::default().perform(&stage);
     let said = command_text(&stage, "tell", &[("id", mission.short_id()), ("text", "Use PostgreSQL.")]).await;
     assert!(said.contains("1 step that is not done knows it now"), "{said}");
+    Play::default().perform(&stage);
     comes_to(&stage, MissionStatus::Done).await;
     let asked = stage.asked_about("Join both").pop().unwrap().prompt();
     assert!(asked.contains("added: Use PostgreSQL."), "{asked}");

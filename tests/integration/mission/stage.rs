@@ -157,7 +157,7 @@ pub(crate) async fn comes_to(stage: &Stage, status: MissionStatus) -> Mission {
             return now;
         }
         let steps = stage.store.list_parts(&mission.id).await.unwrap();
-        if started.elapsed() > std::time::Duration::from_secs(90) {
+        if started.elapsed() > std::time::Duration::from_mins(5) {
             let lines: Vec<String> = steps.iter().map(|step| format!("{} {:?} {:?}", step.what, step.status, step.wait)).collect();
             let whole = stage.store.find_item(&mission.id).await.unwrap();
             let events = stage.store.list_events(&mission.id).await.unwrap();

@@ -50,7 +50,7 @@ async fn five_missions_of_forty_steps_in_eight_waves_are_all_delivered(backing: 
     }
     let all = async || stage.store.list_missions(10).await.unwrap();
     eventually("they are asked for", || async { all().await.len() == missions }).await;
-    let patience = std::time::Duration::from_mins(3) * u32::try_from(missions).unwrap();
+    let patience = std::time::Duration::from_mins(8) * u32::try_from(missions).unwrap();
     while all().await.iter().any(|mission| mission.status != MissionStatus::Done) {
         assert!(
             started.elapsed() < patience,

@@ -9,6 +9,7 @@ use teamroom::features::schedule::model::{FiringState, MissedRuns};
 use teamroom::store::Store;
 
 use super::{Place, Wall, firings, post, posts, schedule};
+use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::number_from;
 use crate::support::postgres::is_there;
@@ -119,6 +120,8 @@ async fn a_second_process_on_postgresql_stands_by_and_replaces_the_first_within_
     eventually("the first answers", || async { team.answers("general").await.len() == 1 }).await;
     // The schedule's rows show that a standby process runs: it has checked the new jobs, and no port is open.
     let ready = async || reqwest::get(format!("{}/readyz", second.http)).await.is_ok_and(|response| response.status().is_success());
+    let both = async || count(&team, "SELECT COUNT(*) FROM job_workers").await == 2;
+    eventually("the second stands by", both).await;
     assert!(!ready().await, "two serve");
     first.kill();
     let killed = Instant::now();

@@ -64,7 +64,7 @@ async fn killed_around_the_settling_of_a_call(backing: Backing) {
     set(&team, &format!("[schedules.settle-predictions]\n{EVERY_SECOND}"));
     expire_call(&team).await;
     let settled = async || count(&team, "SELECT COUNT(*) FROM predictions WHERE settled_at IS NOT NULL").await;
-    let told = async || Aftermath::wait(&team, 1).await.count("-# Condition");
+    let told = async || team.answers(CHANNEL).await.iter().filter(|shown| shown.text.contains("-# Condition")).count();
 
     kill_before(&team, "UPDATE ON predictions", "NEW.settled_at IS NOT NULL").await;
     assert_eq!((settled().await, told().await), (0, 0));

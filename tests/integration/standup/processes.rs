@@ -17,10 +17,7 @@ use teamroom::features;
 use teamroom::features::meeting::model::{MeetingState, SeatState};
 use teamroom::features::schedule::model::{FiringState, Job, MissedRuns, Timetable};
 use teamroom::store::Store;
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::aftermath::{Aftermath, CALL, CHANNEL, SPEAKERS, answer, make_repository, open, reports_asked, second_is_asked, set, team};
@@ -31,6 +28,7 @@ use crate::support::model::Script;
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::wire::Wire;
 
 on_both_stores!(the_restart_of_a_scheduled_hour_does_not_repeat_the_standup, a_clock_that_jumps_about_a_scheduled_standup_holds_it_once);
 
@@ -151,7 +149,8 @@ fn run(hand: &ManualClock, store: Store) -> AbortOnDropHandle<()> {
     let hand = hand.clone();
     AbortOnDropHandle::new(tokio::spawn(async move {
         loop {
-            let is_idle = store.list_open_meetings().await.is_ok_and(|open| open.is_empty());
+            let is_idle = store.list_open_meetings().await.is_ok_and(|open| open.is_empty())
+                && store.list_open_firings().await.is_ok_and(|open| open.is_empty());
             hand.advance(if is_idle { Duration::from_millis(250) } else { STEP });
             tokio::time::sleep(STEP).await;
         }
@@ -260,50 +259,6 @@ async fn two_processes_with_skewed_clocks_hold_a_scheduled_standup_once_though_o
     standby.await.unwrap().unwrap().expect("it serves").stop().await;
 }
 
-/// A connection to the database that can be cut.
-struct Cable {
-    listener: Option<TcpListener>,
-    address: std::net::SocketAddr,
-    server: String,
-    wires: Option<JoinHandle<()>>,
-}
-
-impl Cable {
-    /// Connects to the server at this address.
-    async fn to(server: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let mut cable = Self { listener: Some(listener), address, server: server.to_owned(), wires: None };
-        cable.plug().await;
-        cable
-    }
-
-    /// Lets new connections reach the server.
-    async fn plug(&mut self) {
-        let listener = match self.listener.take() {
-            Some(listener) => listener,
-            None => TcpListener::bind(self.address).await.unwrap(),
-        };
-        let server = self.server.clone();
-        self.wires = Some(tokio::spawn(async move {
-            // All connections end with the set.
-            let mut wires = JoinSet::new();
-            while let Ok((mut near, _)) = listener.accept().await {
-                let mut far = TcpStream::connect(&server).await.unwrap();
-                wires.spawn(async move { copy_bidirectional(&mut near, &mut far).await });
-            }
-        }));
-    }
-
-    /// Breaks all connections and refuses new ones.
-    async fn cut(&mut self) {
-        if let Some(wires) = self.wires.take() {
-            wires.abort();
-            let _ = wires.await;
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_standup_goes_on_when_the_database_was_away_for_half_a_minute() {
     const AWAY: Duration = Duration::from_secs(30);
@@ -317,21 +272,19 @@ async fn a_standup_goes_on_when_the_database_was_away_for_half_a_minute() {
         (1, script @ Script::Say(_)) => script.when(&may),
         (_, script) => script,
     });
-    let url = team.config.database_url.expose_secret().to_owned();
-    let server = url.split(['@', '/']).nth(3).unwrap().to_owned();
-    let mut cable = Cable::to(&server).await;
-    let through = url.replace(&server, &cable.address.to_string());
-    let process = TeamProcess::start(&team, &[("DATABASE_URL", &through)]).await;
+    let wire = Wire::to(&team.config.database_url).await;
+    let through = wire.lead(&team.config.database_url);
+    let process = TeamProcess::start(&team, &[("DATABASE_URL", through.expose_secret())]).await;
     team.say(CHANNEL, CALL).await;
     second_is_asked(&team).await;
-    cable.cut().await;
+    wire.cut();
     go_on.send(true).expect("the model waits");
     tokio::time::sleep(AWAY).await;
     let store = open(&team).await;
     let meeting = store.list_meetings(1).await.unwrap().remove(0);
     let seats = store.list_seats(&meeting.id).await.unwrap();
     assert_eq!((meeting.state, seats[1].state), (MeetingState::Running, SeatState::Speaking), "nothing could be stored");
-    cable.plug().await;
+    wire.mend();
     Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
     assert_eq!(reports_asked(&team), SPEAKERS.len(), "what was written meanwhile was kept");
     assert!(process.terminate(), "it served all the time");

@@ -168,8 +168,11 @@ impl Stage {
 
     /// A person calls a standup, which runs to its end.
     pub(super) async fn hold(&self) -> Held {
+        let newest = async || self.newest().await.map(|meeting| meeting.id);
+        let before = newest().await;
         self.team.say(CHANNEL, START).await;
-        self.called().await;
+        // It may be over before the next look.
+        eventually("a standup was called", || async { newest().await != before }).await;
         self.over().await
     }
 

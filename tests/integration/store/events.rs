@@ -36,7 +36,7 @@ on_both!(
 
 const TRIALS: Topic = Topic::new("trial");
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 async fn of(store: &Store, subject: &str) -> Vec<Recorded> {
     store.list_events_of(subject, &Audience::Operators).await.unwrap()

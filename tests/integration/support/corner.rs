@@ -28,7 +28,7 @@ pub(crate) const LIMIT: usize = 500;
 
 const CHANNELS: [&str; 3] = ["general", "daily-standup", "ops"];
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// How the names of direct conversations begin.
 const DIRECT: &str = "direct-";
@@ -247,6 +247,7 @@ impl CornerTeam {
         let sources = Sources { dir: dir.path().to_owned(), ..Sources::default() };
         let mut config = teamroom::config::load(sources).expect("the defaults are valid");
         config.chat.coalesce = Duration::ZERO;
+        config.chat.still_thinking_after = Duration::from_hours(1);
         config.chat.operators = vec!["*".into()];
         config.server.listen = None;
         config.schedules.jobs.clear();

@@ -15,6 +15,7 @@ pub(crate) mod migrated;
 pub(crate) mod model;
 pub(crate) mod nobody;
 pub(crate) mod nothing;
+pub(crate) mod port;
 pub(crate) mod postgres;
 pub(crate) mod process;
 pub(crate) mod requests;

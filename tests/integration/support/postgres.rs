@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::{Connection, PgConnection};
 
+use super::port::free_port;
 use super::skip;
 
 /// The server's superuser.
@@ -100,7 +101,7 @@ fn start_in(binaries: &Path, directory: &Path) -> Result<Server, String> {
     if !initialised.status.success() {
         return Err(format!("initdb failed: {}", String::from_utf8_lossy(&initialised.stderr)));
     }
-    let port = free_port()?;
+    let port = free_port();
     let log = std::fs::File::create(directory.join("log")).map_err(|error| error.to_string())?;
     // The shell reads standard input, which this process keeps open, so the shell notices when the process ends.
     let script = r#""$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$TEAMROOM_DIRECTORY""#;
@@ -137,11 +138,6 @@ fn start_in(binaries: &Path, directory: &Path) -> Result<Server, String> {
 fn is_ready(binaries: &Path, port: u16) -> bool {
     let probe = Command::new(binaries.join("pg_isready")).args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()]).status();
     probe.is_ok_and(|status| status.success())
-}
-
-fn free_port() -> Result<u16, String> {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(|error| error.to_string())?;
-    listener.local_addr().map(|address| address.port()).map_err(|error| error.to_string())
 }
 
 /// The directory of the newest server version.

@@ -1,7 +1,6 @@
 //! The team as a separate process that can be killed.
 
 use std::fs::File;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,10 +10,11 @@ use secrecy::ExposeSecret;
 use teamroom::features;
 
 use super::database::count;
+use super::port::free_port;
 use super::team::{TestTeam, eventually};
 
 /// The time limit of a start on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A running `teamroom run`. Killed on drop.
 pub(crate) struct TeamProcess {
@@ -37,7 +37,7 @@ impl TeamProcess {
 
     /// Like `start`, without waiting.
     pub(crate) fn spawn(team: &TestTeam, extra: &[(&str, &str)]) -> Self {
-        let listen = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").to_string();
+        let listen = format!("127.0.0.1:{}", free_port());
         let mut command = Self::command(team, &listen);
         command.envs(extra.iter().copied());
         Self { child: command.spawn().expect("the binary starts"), http: format!("http://{listen}") }
@@ -45,7 +45,7 @@ impl TeamProcess {
 
     /// Like `spawn`, with the log in a file.
     pub(crate) fn spawn_logging(team: &TestTeam, log: &Path) -> Self {
-        let listen = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").to_string();
+        let listen = format!("127.0.0.1:{}", free_port());
         let mut command = Self::command(team, &listen);
         command.stderr(File::create(log).expect("a file for the log"));
         Self { child: command.spawn().expect("the binary starts"), http: format!("http://{listen}") }
@@ -67,6 +67,8 @@ impl TeamProcess {
             .env("TEAMROOM_MODEL_URL", team.model.base_url())
             .env("TEAMROOM_MODEL", "scripted-1")
             .env("TEAMROOM_CHAT_COALESCE_MS", "0")
+            // On a busy machine it would come between the answers.
+            .env("TEAMROOM_CHAT_STILL_THINKING_AFTER", "1h")
             .env("TEAMROOM_SERVER_LISTEN", listen)
             .stdout(Stdio::null())
             .stderr(if std::env::var_os("TEAMROOM_TEST_LOGS").is_some() { Stdio::inherit() } else { Stdio::null() });

@@ -49,7 +49,7 @@ async fn answers_are_shared_and_come_once_when_the_one_that_serves_is_killed() {
     }
     let rooms = |options: &mut Options| options.channels = ROOMS.map(str::to_owned).to_vec();
     let (team, serving, _beside) = two_processes("", rooms).await;
-    team.model.on(|asked| Script::SayAfter(Duration::from_millis(200), format!("answer-{}", asked.last_word())));
+    team.model.on(|asked| Script::SayAfter(Duration::from_millis(1500), format!("answer-{}", asked.last_word())));
     let mut expected = BTreeMap::new();
     let mut serving = Some(serving);
     for round in 0..ROUNDS {

@@ -30,7 +30,7 @@ async fn what_was_missed_is_read_once_for_all_who_reconnect_meanwhile() {
         reads(&team) - before
     };
     let (before, ready) = (reads(&team), logins(&team));
-    let slow = RestFault::RateLimited { retry_after: 12.0, headers: true, global: false };
+    let slow = RestFault::RateLimited { retry_after: 40.0, headers: true, global: false };
     let slow = Switch::Rest { bot: None, method: Some("GET".into()), path: "/channels".into(), times: 1, with: slow };
     team.sandbox().misbehaviour().set(slow).expect("a switch");
     end_session(&team, "kelly");

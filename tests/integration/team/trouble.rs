@@ -52,7 +52,7 @@ fn print(what: &str, shown: &[Shown]) {
 async fn an_identity_that_is_limited_holds_up_nobody_and_keeps_its_own_order(backing: Backing) {
     let mut team = Wanted::on(backing).without_app().start().await;
     // Longer than the adapter waits by itself.
-    trouble_vince(&team, RestFault::RateLimited { retry_after: 14.0, headers: true, global: false });
+    trouble_vince(&team, RestFault::RateLimited { retry_after: 40.0, headers: true, global: false });
     leave(&team, &[row(&team, "vince", "one"), row(&team, "vince", "two"), row(&team, "echo", "three"), row(&team, "kelly", "four")]).await;
     team.start_app().await;
     eventually("the others have spoken", || async { team.answers("general").await.len() >= 2 }).await;

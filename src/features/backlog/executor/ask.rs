@@ -64,7 +64,7 @@ impl Work {
                 // Another attempt would ask the person again, so this one goes on.
                 Err(error) => {
                     return Ok(match failure::outcome(error, journal.idle_before(began), deps.clock.now())? {
-                        Outcome::Failed { why } => Outcome::Later { at: deps.clock.now() + LATER, why },
+                        Outcome::Failed { why, .. } => Outcome::Later { at: deps.clock.now() + LATER, why },
                         outcome => outcome,
                     });
                 }

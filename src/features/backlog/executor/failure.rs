@@ -1,7 +1,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::features::backlog::executor::Outcome;
-use crate::features::backlog::model::Wait;
+use crate::features::backlog::model::{Blocker, Wait};
 use kernel::agent::RunError;
 use kernel::llm::ModelError;
 
@@ -36,7 +36,7 @@ pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> a
         ) => {
             if pause_after(idle) == LONGEST {
                 let why = format!("the language model gave no valid answer for {} minutes", idle.num_minutes());
-                return Ok(Outcome::Failed { why });
+                return Ok(Outcome::Failed { blocker: Blocker::Outside, why });
             }
             later(now, idle, "the language model gave no valid answer")
         }
@@ -44,9 +44,10 @@ pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> a
         RunError::Model(ModelError::Ledger(_)) => later(now, idle, "the cost could not be recorded"),
         RunError::Model(_) => later(now, idle, &error.in_short()),
         RunError::Paused => later(now, idle, "the persona is paused"),
-        error @ (RunError::TooManyCalls { .. } | RunError::Stuck { .. } | RunError::OutOfCalls(_) | RunError::NoPersona(_)) => {
-            Outcome::Failed { why: error.to_string() }
+        error @ (RunError::TooManyCalls { .. } | RunError::Stuck { .. } | RunError::OutOfCalls(_)) => {
+            Outcome::Failed { blocker: Blocker::NoProgress, why: error.to_string() }
         }
+        error @ RunError::NoPersona(_) => Outcome::Failed { blocker: Blocker::NeedsInput, why: error.to_string() },
     })
 }
 

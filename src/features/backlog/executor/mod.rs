@@ -12,7 +12,7 @@ mod watch;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::backlog::model::{NoAnswer, Product, Wait, WorkItem};
+use crate::features::backlog::model::{Blocker, NoAnswer, Product, Wait, WorkItem};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::jobs::JobContext;
 use kernel::persona::Persona;
@@ -40,7 +40,7 @@ pub(crate) enum Outcome {
     /// The one that was asked gave no answer.
     Unanswered(NoAnswer),
     /// This attempt failed.
-    Failed { why: String },
+    Failed { blocker: Blocker, why: String },
     /// No attempt can succeed.
-    Impossible { why: String },
+    Impossible { blocker: Blocker, why: String },
 }

@@ -1,6 +1,6 @@
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::{Assignment, Outcome};
-use crate::features::backlog::model::{Execution, Owner, Wait, WorkItem, name_of_helper};
+use crate::features::backlog::model::{Blocker, Execution, Owner, Wait, WorkItem, name_of_helper};
 use crate::features::backlog::render::Announcer;
 use kernel::chat::outbound::OutboundMessage;
 
@@ -9,7 +9,7 @@ impl Work {
     pub(crate) async fn remind(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
         let (deps, item) = (self.deps(), assignment.item);
         let Some(spot) = self.find_spot_for(item, item.find_awaited()).await? else {
-            return Ok(Outcome::Failed { why: NO_CHANNEL.into() });
+            return Ok(Outcome::Failed { blocker: Blocker::NeedsInput, why: NO_CHANNEL.into() });
         };
         let announcer = Announcer { persona: &deps.roster.coordinator().slug, spot: &spot, roster: &deps.roster };
         let message = match &item.execution {

@@ -2,7 +2,7 @@ use chrono::TimeDelta;
 
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::{Assignment, Outcome};
-use crate::features::backlog::model::{Claim, JournalEntry, Product, WatchTerms};
+use crate::features::backlog::model::{Blocker, Claim, JournalEntry, Product, WatchTerms};
 use crate::features::backlog::verifier::reading_trace;
 use kernel::feeds::FeedQuery;
 use kernel::figure;
@@ -19,7 +19,7 @@ impl Work {
         let feed = match deps.agents.readings.get_feed(&terms.feed) {
             Ok(feed) => feed,
             // A persona file may declare the feed at the next start.
-            Err(missing) => return Ok(Outcome::Failed { why: missing.to_string() }),
+            Err(missing) => return Ok(Outcome::Failed { blocker: Blocker::Outside, why: missing.to_string() }),
         };
         let reading = feed.read(&FeedQuery { now, since: now, until: now, limit: 0 }).await;
         let state = match (reading, &terms.rule) {
@@ -62,6 +62,7 @@ impl Work {
                 return Ok(made(format!("{missed}; last seen: {said}"), claim));
             }
             return Ok(Outcome::Impossible {
+                blocker: Blocker::Outside,
                 why: format!("{} did not happen by {}: {state}", terms.describe(), deps.roster.show_time(terms.until)),
             });
         }

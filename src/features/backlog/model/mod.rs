@@ -39,7 +39,7 @@ pub use rank::Rank;
 pub use request::PersonRequest;
 pub use status::{InvalidWorkTransition, WorkStatus};
 pub use usage::Usage;
-pub use wait::{Wait, name_of_helper};
+pub use wait::{Blocker, Wait, name_of_helper};
 pub use working_hours::WorkingHours;
 
 /// A row of the backlog: an action item, later a mission or a step (WORK-1).

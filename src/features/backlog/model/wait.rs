@@ -26,11 +26,56 @@ pub enum Wait {
     /// For a language model to be configured.
     Model,
     /// For its mission to plan again.
-    Replan { why: String },
+    Replan {
+        #[serde(default)]
+        blocker: Blocker,
+        why: String,
+    },
     /// For its mission to be resumed.
     Paused,
     /// For a person's decision: it crashed the process or was rejected too often.
     Decision { why: String },
+}
+
+/// What keeps an item from being done (WORK-21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blocker {
+    /// Nothing shows that its result is right.
+    MissingEvidence,
+    /// A person has to say or decide something.
+    NeedsInput,
+    /// Something outside of the item: a model, a feed, money, its mission.
+    Outside,
+    /// A tool does not do what it is for.
+    FailingTool,
+    /// Another try gives the same again.
+    #[default]
+    NoProgress,
+}
+
+impl Blocker {
+    /// In a few words, for people and prompts.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::MissingEvidence => "missing evidence",
+            Self::NeedsInput => "an answer of a person",
+            Self::Outside => "something outside of the work",
+            Self::FailingTool => "a failing tool",
+            Self::NoProgress => "no progress",
+        }
+    }
+
+    /// What another way has to do about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::MissingEvidence => "The other way needs sources or files that code can find, or criteria that can be shown with what there is.",
+            Self::NeedsInput => "The other way must not depend on that answer, or must state what it assumes instead.",
+            Self::Outside => "The other way must do without it.",
+            Self::FailingTool => "The other way must not use that tool.",
+            Self::NoProgress => "The other way must differ in what is done, not only in its words, or be smaller.",
+        }
+    }
 }
 
 /// The name of the person who is asked for help.
@@ -48,6 +93,20 @@ impl Wait {
         Self::Budget { refused, day }
     }
 
+    /// What keeps the item.
+    pub fn blocker(&self) -> Blocker {
+        match self {
+            Self::Replan { blocker, .. } => *blocker,
+            Self::Budget { .. } | Self::Model | Self::Paused => Blocker::Outside,
+            Self::Answer { .. }
+            | Self::Help { .. }
+            | Self::Approval { .. }
+            | Self::Duplicate { .. }
+            | Self::Kind { .. }
+            | Self::Decision { .. } => Blocker::NeedsInput,
+        }
+    }
+
     /// Whether people can end it. What waits for a model or for another plan goes on by itself.
     pub fn is_for_people(&self) -> bool {
         !matches!(self, Self::Model | Self::Replan { .. } | Self::Paused)
@@ -63,7 +122,7 @@ impl Wait {
             Self::Duplicate { of, what } => format!("for a decision: it looks like \"{what}\" (#{})", short_id(of)),
             Self::Kind { of } => format!("for {} to say which kind of work it is", name_of_helper(of.as_ref())),
             Self::Model => "for a language model to be connected".into(),
-            Self::Replan { why } => format!("for another plan: {why}"),
+            Self::Replan { why, .. } => format!("for another plan: {why}"),
             Self::Paused => "for its mission to be resumed".into(),
             Self::Decision { why } => format!("for a decision: {why}"),
         }

@@ -14,6 +14,7 @@ use crate::store::Store;
 use kernel::commands::KANBAN_PAGE;
 use kernel::db::{Result, StoreError, Transaction, Who, Word, document, plain, sql};
 use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
+use kernel::llm::store::share_budget;
 
 /// Why items were not added.
 #[derive(Debug, thiserror::Error)]
@@ -170,6 +171,9 @@ pub(super) async fn insert_into(transaction: &mut Transaction, items: &[WorkItem
     for item in items {
         if insert_item(transaction, item, &families[&item.id], &ranks[&item.id]).await? {
             insert_dependencies(transaction, item).await?;
+            if let Some(parent) = &item.parent {
+                share_budget(transaction, &item.id, parent).await?;
+            }
             let note = (item.origin == Origin::KanbanPage).then(|| format!("added by {KANBAN_PAGE}"));
             insert_event(transaction, item, None, note.as_deref(), at).await?;
             if let Some(job) = enqueue_job(transaction, item, &write_rank(&ranks[&item.id]), at).await? {

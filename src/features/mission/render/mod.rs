@@ -16,6 +16,7 @@ use crate::features::mission::model::plan::{Step, count_parts};
 use crate::features::mission::model::{Mission, MissionStatus, Progress};
 use kernel::chat::medium::{Medium, shorten};
 use kernel::chat::outbound::{Button, FileContent, OutboundFile, OutboundKind, OutboundMessage, Placement};
+use kernel::ids::WorkItemId;
 use kernel::money::{Limit, Money, Refused};
 use kernel::persona::roster::Roster;
 
@@ -92,6 +93,10 @@ pub(super) fn progress(mission: &Mission, items: &[WorkItem], cost: Money, roste
     let progress = Progress::of(items);
     let full = (progress.done * BAR).checked_div(progress.steps).unwrap_or(0);
     let mut text = format!("{}{} {} of {} steps done", "▰".repeat(full), "▱".repeat(BAR - full), progress.done, progress.steps);
+    let is_over = |id: &WorkItemId| items.iter().any(|item| item.id == *id && item.status.is_over());
+    if let Some(phase) = mission.plan.as_ref().and_then(|plan| plan.find_phase(is_over)) {
+        let _ = write!(text, " · {}", phase.as_str());
+    }
     if cost != Money::ZERO {
         let _ = write!(text, " · {cost}");
     }

@@ -103,8 +103,13 @@ fn assumptions(plan: &Plan) -> Option<String> {
 /// The steps by waves: those of one can be done side by side.
 fn wave_lines(plan: &Plan, roster: &Roster) -> Vec<String> {
     let mut lines = Vec::new();
+    let mut phase = None;
     for (number, wave) in (1..).zip(plan.waves()) {
         for step in wave {
+            if step.phase != phase {
+                phase = step.phase;
+                lines.extend(phase.map(|phase| format!("Phase: **{}**", phase.as_str())));
+            }
             let title = Medium::Chat.line_within(&step.title, TITLE);
             lines.push(format!("`{number}` {title}: {}", roster.name_of(&step.owner)));
         }
@@ -144,7 +149,8 @@ pub(in crate::features::mission) fn render_plan(mission: &Mission, plan: &Plan, 
     list("Warnings", plan.warnings.iter().map(|line| medium.line(line)).collect());
     list("Changes", plan.changes.iter().map(|change| format!("{}: {}", medium.line(&change.by), medium.line(&change.why))).collect());
     for (number, wave) in (1..).zip(plan.waves()) {
-        let _ = write!(text, "\n## Wave {number}\n");
+        let phase = wave.first().and_then(|step| step.phase).map_or(String::new(), |phase| format!(": {}", phase.as_str()));
+        let _ = write!(text, "\n## Wave {number}{phase}\n");
         for step in wave {
             push_step(&mut text, plan, step, roster);
         }

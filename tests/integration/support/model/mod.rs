@@ -27,7 +27,7 @@ use tokio::sync::watch;
 pub(crate) use script::{Counted, Script};
 
 /// The time limit for expected requests.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A parsed request.
 #[derive(Debug, Clone)]

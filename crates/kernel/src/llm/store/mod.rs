@@ -6,4 +6,4 @@ mod spending;
 
 pub use retention::retention;
 pub(in crate::llm) use spending::NOTICE_AT;
-pub use spending::{ReserveError, Reserved, Spent, join_budget};
+pub use spending::{ReserveError, Reserved, Spent, join_budget, share_budget};

@@ -285,6 +285,18 @@ pub async fn join_budget(transaction: &mut Transaction, subject: &WorkItemId, mi
     Ok(())
 }
 
+/// Has the calls about a subject count for the mission that those about another one count for, if there is one.
+pub async fn share_budget(transaction: &mut Transaction, subject: &WorkItemId, with: &WorkItemId) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO budget_groups (subject, whole) SELECT $1, whole FROM budget_groups WHERE subject = $2 ON CONFLICT (subject) DO NOTHING",
+        subject.as_str(),
+        with.as_str()
+    )?;
+    Ok(())
+}
+
 async fn find_raises(
     transaction: &mut Transaction,
     reservation: &Reservation,

@@ -35,7 +35,7 @@ async function refresh() {
   kanban.dataset.mark = page.getElementById("kanban").dataset.mark;
   if (focused && !document.activeElement?.closest(".card"))
     kanban.querySelector(`[data-id="${CSS.escape(focused)}"] .what`)?.focus({ preventScroll: true });
-  if (details.open && opened) await show(opened);
+  if (opened) await show(opened, () => opened !== null);
 }
 
 const keepUp = follow(kanban, refresh);
@@ -63,9 +63,10 @@ function keepTyped(old, item) {
   return focused;
 }
 
-/** Shows an item in the dialog, or updates the one shown. */
-async function show(address) {
+/** Shows an item in the dialog, or updates the one shown. Not if it is not wanted any more when the item is there. */
+async function show(address, isWanted = () => true) {
   const page = await fetchPage(address);
+  if (!isWanted()) return;
   const item = document.importNode(page.getElementById("item"), true);
   const old = details.querySelector("article");
   const close = Object.assign(document.createElement("button"), { className: "close", textContent: "Close" });

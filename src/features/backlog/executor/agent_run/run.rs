@@ -4,7 +4,7 @@ use crate::features::backlog::executor::agent_run::material::Material;
 use crate::features::backlog::executor::agent_run::{AgentExecutor, Background, Deliverable, Site, patch_name, repository};
 use crate::features::backlog::executor::item_journal::ItemJournal;
 use crate::features::backlog::executor::{Assignment, Outcome, failure};
-use crate::features::backlog::model::{Product, WorkItem, WorkKind};
+use crate::features::backlog::model::{Blocker, Product, WorkItem, WorkKind};
 use crate::features::backlog::review::Critic;
 use kernel::agent::context::new_marker;
 use kernel::agent::{Approvals, Journal, JournalEntry, Limits, OwnTool, Prompt, Reply, Run, RunError, Tools, addresses_in};
@@ -131,16 +131,16 @@ impl AgentExecutor {
         if let Some(arguments) = finish {
             return Ok(match finish::read_product(&arguments, &written, model.as_deref()) {
                 Ok(product) => Outcome::Made(product),
-                Err(why) => Outcome::Failed { why },
+                Err(why) => missing(why),
             });
         }
         if written.is_empty() {
             if deliverable == Deliverable::Files {
-                return Ok(Outcome::Failed { why: "the language model described the work but wrote no file".into() });
+                return Ok(missing("the language model described the work but wrote no file".into()));
             }
             let saved = match self.save(item, &text).await {
                 Ok(saved) => saved,
-                Err(error) => return Ok(Outcome::Failed { why: format!("cannot save the document: {error}") }),
+                Err(error) => return Ok(failing(format!("cannot save the document: {error}"))),
             };
             written.push(saved.path.clone());
             self.record_saved("The reply", saved, journal).await?;
@@ -160,8 +160,8 @@ impl AgentExecutor {
         let concluded = repository::conclude(site.worktree, item, persona, reply.finish.as_ref(), &reply.text).await;
         let (product, patch) = match concluded {
             Ok(Some(made)) => made,
-            Ok(None) => return Ok(Outcome::Failed { why: "nothing in the repository was changed".into() }),
-            Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),
+            Ok(None) => return Ok(missing("nothing in the repository was changed".into())),
+            Err(error) => return Ok(failing(error.to_string())),
         };
         let saved = match self.workspaces.open(&item.id).await {
             Ok(workspace) => workspace.write(&patch_name(item), &patch).await,
@@ -169,7 +169,7 @@ impl AgentExecutor {
         };
         match saved {
             Ok(saved) => self.record_saved("The change", saved, journal).await?,
-            Err(error) => return Ok(Outcome::Failed { why: format!("cannot save the patch: {error}") }),
+            Err(error) => return Ok(failing(format!("cannot save the patch: {error}"))),
         }
         Ok(Outcome::Made(Product { model: reply.model, ..product }))
     }
@@ -189,6 +189,14 @@ impl AgentExecutor {
     async fn save(&self, item: &WorkItem, text: &str) -> Result<Written, ToolError> {
         self.workspaces.open(&item.id).await?.write(&finish::file_name(&item.what), text.as_bytes()).await
     }
+}
+
+fn missing(why: String) -> Outcome {
+    Outcome::Failed { blocker: Blocker::MissingEvidence, why }
+}
+
+fn failing(why: String) -> Outcome {
+    Outcome::Failed { blocker: Blocker::FailingTool, why }
 }
 
 /// Whether its author looks at it once more before it hands it in. A change of a repository is held against tests instead.

@@ -3,6 +3,7 @@
 
 mod coverage;
 mod draft;
+mod phase;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,6 +17,7 @@ use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::money::Money;
 
 pub use coverage::Served;
+pub use phase::Phase;
 pub use draft::{
     Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, MOST_STEPS, PlanDraft, Standing, StepDraft, TITLE, Understanding, change, check,
     leave_out, revise,
@@ -98,6 +100,8 @@ pub struct Step {
     pub needs: Vec<WorkItemId>,
     /// Numbers of the parts that it serves, without those below them.
     pub serves: BTreeSet<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -135,6 +139,11 @@ impl Plan {
     /// Whether a part is left out on purpose, itself or with what it stands below.
     pub fn leaves_out(&self, number: usize, directive: &Directive) -> bool {
         self.left_out.iter().flat_map(|left| &left.parts).any(|left| directive.with_all_below(*left).contains(&number))
+    }
+
+    /// The first phase in which something is left to do, by the steps that are over.
+    pub fn find_phase(&self, is_over: impl Fn(&WorkItemId) -> bool) -> Option<Phase> {
+        self.steps.iter().filter(|step| !is_over(&step.item)).filter_map(|step| step.phase).min()
     }
 
     pub fn last_step(&self) -> Option<&Step> {

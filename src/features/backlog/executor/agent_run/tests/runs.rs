@@ -1,5 +1,5 @@
 use crate::features::backlog::executor::agent_run::tests::*;
-use crate::features::backlog::model::WorkKind;
+use crate::features::backlog::model::{Blocker, WorkKind};
 use kernel::agent::Limits;
 
 const DOCUMENT: &str = "# Prices\n\nThey rose by 4 %, says https://prices.example/2026.\n";
@@ -174,7 +174,7 @@ async fn files_are_built_and_talk_of_files_builds_none() {
 
     let stage = Stage::of(Execution::Build).await;
     stage.model.next([Script::say("You could write main.py like this: …")]);
-    assert_eq!(stage.continue_run().await, Outcome::Failed { why: "the language model described the work but wrote no file".into() });
+    assert_eq!(stage.continue_run().await, Outcome::Failed { blocker: Blocker::MissingEvidence, why: "the language model described the work but wrote no file".into() });
 }
 
 #[tokio::test]
@@ -221,7 +221,7 @@ async fn after_the_last_call_there_is_nothing_left_but_to_finish() {
     let stage = Stage::of(Execution::Write).await;
     let most = Limits::WORK.calls;
     stage.model.on(move |asked| match asked.tool_results() {
-        calls if calls < most => write("a.md", DOCUMENT),
+        calls if calls < most => write("a.md", &format!("{DOCUMENT}{calls}")),
         calls if calls == most => write("b.md", DOCUMENT),
         _ => finish(&["a.md"]),
     });
@@ -229,10 +229,16 @@ async fn after_the_last_call_there_is_nothing_left_but_to_finish() {
     assert_eq!(stage.refusals().await, ["Not done: a run has 24 calls. Call `finish` now, with what there is."]);
 
     let stage = Stage::of(Execution::Write).await;
-    stage.model.on(|_| write("a.md", DOCUMENT));
-    let Outcome::Failed { why } = stage.continue_run().await else { panic!("it never ends by itself") };
+    stage.model.on(|asked| write("a.md", &format!("{DOCUMENT}{}", asked.number)));
+    let Outcome::Failed { blocker: Blocker::NoProgress, why } = stage.continue_run().await else { panic!("it never ends by itself") };
     assert!(why.contains("without finishing"), "{why}");
     assert_eq!(stage.model.count(), most + 8);
+
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.on(|_| write("a.md", DOCUMENT));
+    let Outcome::Failed { blocker: Blocker::NoProgress, why } = stage.continue_run().await else { panic!("it goes round in circles") };
+    assert_eq!(why, "the language model made the same calls 5 times (workspace_write) and learnt nothing new from them");
+    assert_eq!(stage.model.count(), 5);
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 use crate::features::backlog::executor::agent_run::tests::*;
-use crate::features::backlog::model::Wait;
+use crate::features::backlog::model::{Blocker, Wait};
 use kernel::llm::settings::ModelPrice;
 use kernel::money::{Limit, Money, Refused};
 
@@ -33,7 +33,7 @@ async fn an_answer_that_is_none_is_asked_for_again_and_not_for_ever() {
         stage.model.on(move |_| useless.clone());
         assert_eq!(later(stage.continue_run().await), 1);
         stage.wait(TimeDelta::minutes(21));
-        let Outcome::Failed { why } = stage.continue_run().await else { panic!("this try is given up") };
+        let Outcome::Failed { blocker: Blocker::Outside, why } = stage.continue_run().await else { panic!("this try is given up") };
         assert_eq!(why, "the language model gave no valid answer for 21 minutes");
     }
 }

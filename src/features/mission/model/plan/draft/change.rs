@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{MOST_STEPS, StepDraft, check_step, find_loose_ends, key, name_steps, order, read_numbers, shorten};
 use crate::features::backlog::model::short_id;
 use crate::features::mission::model::directive::Directive;
+use crate::features::mission::model::plan::phase::link_phases;
 use crate::features::mission::model::plan::{DroppedStep, LeftOut, Plan, PlanChange, Served, Step};
 use kernel::ids::WorkItemId;
 use kernel::persona::roster::Roster;
@@ -230,6 +231,7 @@ impl<'a> Work<'a> {
             criteria: edit.criteria.clone().unwrap_or_else(|| step.criteria.clone()),
             needs: edit.needs.clone().unwrap_or_else(|| step.needs.iter().map(|need| short_id(need).to_owned()).collect()),
             serves: Vec::new(),
+            phase: step.phase,
         };
         let checked = check_step(&draft, ids, self.of.directive, self.of.roster);
         let checked = checked.map_err(|found| found.into_iter().flat_map(named).collect::<Vec<_>>())?;
@@ -268,6 +270,7 @@ impl<'a> Work<'a> {
 
     fn finish(mut self) -> Result<Option<Changed>, Vec<String>> {
         let before = self.of.plan;
+        link_phases(&mut self.steps, |item| (self.of.standing)(item) == Standing::Open).map_err(shorten)?;
         self.join_loose_ends().map_err(|fault| vec![fault])?;
         let steps = order(self.steps).map_err(|circle| vec![format!("steps wait for each other: {}", circle.join(" → "))])?;
         if steps.is_empty() {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::criteria::{FEWEST, MOST, read_draft};
 use crate::features::mission::model::directive::Directive;
-use crate::features::mission::model::plan::{Assumption, LeftOut, Plan, Served, Step, StepKind, count_parts};
+use crate::features::mission::model::plan::phase::link_phases;
+use crate::features::mission::model::plan::{Assumption, LeftOut, Phase, Plan, Served, Step, StepKind, count_parts};
 use kernel::ids::WorkItemId;
 use kernel::persona::roster::Roster;
 use kernel::text::{flatten, without_invisible};
@@ -73,6 +74,9 @@ pub struct StepDraft {
     /// Numbers of parts, or ranges such as "4-9". A heading stands for everything below it.
     #[serde(default)]
     pub serves: Vec<String>,
+    /// Only if a product is to be made: its phase. A phase begins when the one before is finished, with its results.
+    #[serde(default)]
+    pub phase: Option<Phase>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -117,6 +121,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
     if !faults.is_empty() {
         return Err(shorten(faults));
     }
+    link_phases(&mut steps, |_| true).map_err(shorten)?;
     match order(steps) {
         Ok(steps) => {
             if let Some(fault) = find_loose_ends(&steps) {
@@ -186,7 +191,7 @@ fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, directive: &
     });
     match (ids.get(&key(&draft.id)), owner, criteria) {
         (Some(item), Ok(owner), Some(criteria)) if faults.is_empty() => {
-            Ok(Step { item: item.clone(), title, instructions, kind: draft.kind, owner, criteria, needs, serves })
+            Ok(Step { item: item.clone(), title, instructions, kind: draft.kind, owner, criteria, needs, serves, phase: draft.phase })
         }
         _ => Err(faults),
     }

@@ -17,6 +17,7 @@ fn step(id: &str, needs: &[&str], serves: &[&str]) -> StepDraft {
         criteria: texts(&["It names every case of the part", "It can be used as it stands"]),
         needs: texts(needs),
         serves: texts(serves),
+        phase: None,
     }
 }
 
@@ -148,6 +149,71 @@ fn a_step_is_revised_within_its_place_in_the_plan() {
     assert_eq!((&revised.item, &revised.needs, &revised.serves), (&end.item, &end.needs, &end.serves));
     assert_eq!((revised.title.as_str(), revised.owner.as_str()), ("Join by hand", "solus"));
     assert!(revise(end, &StepDraft { owner: "nobody".to_owned(), ..other }, &roster()).is_err());
+}
+
+/// A product in three phases: what the first steps of a phase need is left out.
+fn product() -> PlanDraft {
+    let in_phase = |phase, step: StepDraft| StepDraft { phase: Some(phase), ..step };
+    let mut draft = draft(0);
+    draft.steps = vec![
+        in_phase(Phase::Test, step("end", &["page"], &["1"])),
+        in_phase(Phase::Build, step("page", &[], &["6"])),
+        in_phase(Phase::Design, step("pay", &["cart"], &["6"])),
+        in_phase(Phase::Design, step("cart", &[], &["3"])),
+        in_phase(Phase::Design, step("looks", &[], &["3"])),
+        in_phase(Phase::Build, step("style", &["page"], &["3"])),
+        in_phase(Phase::Test, step("try", &["style"], &["3"])),
+    ];
+    draft.steps[0].needs.push("try".to_owned());
+    draft
+}
+
+#[test]
+fn a_phase_begins_with_what_the_one_before_has_given() {
+    let plan = check_draft(&product()).unwrap();
+    let needs = |title: &str| -> Vec<String> {
+        let step = plan.find_step(&item(&plan, title)).unwrap();
+        step.needs.iter().map(|need| plan.find_step(need).unwrap().title.clone()).collect()
+    };
+    assert_eq!(needs("Do page"), ["Do pay", "Do looks"], "all that the design ends with");
+    assert_eq!((needs("Do style"), needs("Do looks")), (vec!["Do page".to_owned()], Vec::new()));
+    assert_eq!(needs("Do try"), ["Do style"]);
+    let after = |over: &[&str]| {
+        let over: Vec<_> = over.iter().map(|title| item(&plan, title)).collect();
+        plan.find_phase(|step| over.contains(step))
+    };
+    assert_eq!(after(&[]), Some(Phase::Design));
+    assert_eq!(after(&["Do pay", "Do cart", "Do looks"]), Some(Phase::Build));
+    assert_eq!(check_draft(&draft(2)).unwrap().find_phase(|_| false), None);
+}
+
+#[test]
+fn phases_that_are_mixed_up_are_refused() {
+    let mut draft = product();
+    draft.steps[4].phase = None;
+    let faults = check_draft(&draft).unwrap_err();
+    assert_eq!(faults, ["\"Do looks\" is in no phase, but other steps are. Give each step its phase, or none"]);
+    let mut draft = product();
+    draft.steps[3].needs.push("page".to_owned());
+    let faults = check_draft(&draft).unwrap_err();
+    assert_eq!(faults, ["\"Do cart\" is in the phase design, but needs \"Do page\" of the phase build"]);
+}
+
+#[test]
+fn a_new_step_of_a_phase_is_waited_for_by_what_has_not_begun() {
+    let plan = check_draft(&product()).unwrap();
+    let new = || StepDraft { phase: Some(Phase::Design), ..step("new", &[], &["3"]) };
+    let with = |standing: &(dyn Fn(&WorkItemId) -> Standing + Sync)| {
+        let of = Change { plan: &plan, directive: &directive(), roster: &roster(), standing, by: "Ann", at: chrono::DateTime::UNIX_EPOCH };
+        change(&of, &ChangeDraft { add: vec![new()], ..because("x") })
+    };
+    let changed = with(&|_| Standing::Open).unwrap().unwrap();
+    let page = changed.plan.find_step(&item(&plan, "Do page")).unwrap();
+    assert!(page.needs.contains(&item(&changed.plan, "Do new")), "{page:?}");
+    assert_eq!(changed.rewired, [page.item.clone()].into());
+    let begun = item(&plan, "Do page");
+    let changed = with(&move |step: &WorkItemId| if *step == begun { Standing::Begun } else { Standing::Open }).unwrap().unwrap();
+    assert!(!changed.rewired.contains(&item(&plan, "Do page")));
 }
 
 /// A plan: "cart" and "pay" side by side, "check" needs "pay", "end" needs "cart" and "check".
