@@ -133,8 +133,12 @@ async fn a_model_that_learns_nothing_from_its_calls_is_told_and_then_stopped() {
     bench.server.on(|_| call("look"));
     let error = bench.run(false).await.expect_err("it goes round in circles");
     assert!(matches!(error, RunError::Stuck { times: 5, .. }), "{error:?}");
-    let told: Vec<bool> =
-        bench.server.requests().iter().map(|asked| asked.last().contains("exactly these calls 3 times now, with the same result")).collect();
+    let told: Vec<bool> = bench
+        .server
+        .requests()
+        .iter()
+        .map(|asked| asked.last().contains("exactly these calls 3 times now, with the same result"))
+        .collect();
     assert_eq!(told, [false, false, false, true, false], "the fourth time it was asked");
     bench.desk.meter.assert_balanced();
 }

@@ -43,7 +43,7 @@ async fn a_persona_keeps_its_order_and_others_do_not_wait_for_it(home: &Home) {
 
     assert_eq!(store.list_pending_channels().await.unwrap(), [(general.clone(), at(0)), (other.clone(), at(0))]);
     let row = store.next_pending(&general, at(0)).await.unwrap().expect("the first");
-    store.record_retry(&row, at(0), at(60), "the platform is away").await.unwrap();
+    store.record_retry(&row, Some(at(0)), at(60), "the platform is away").await.unwrap();
     let pending = [(general.clone(), at(60)), (general.clone(), at(0)), (other.clone(), at(0))];
     assert_eq!(store.list_pending_channels().await.unwrap(), pending);
     assert_eq!(next(&store, &general, 30).await, None, "the second waits for the first");

@@ -28,6 +28,7 @@ on_both!(
     an_old_row_that_may_have_been_posted_is_read_back_first,
     an_old_row_that_was_never_attempted_is_posted,
     an_old_row_that_no_other_process_can_have_tried_is_posted_at_once,
+    an_old_row_that_was_only_turned_away_is_posted_at_once,
     an_attempt_that_could_not_be_recorded_is_looked_for,
     a_failed_attempt_is_recorded,
     a_failed_row_is_sent_when_its_wait_is_over,
@@ -44,6 +45,8 @@ struct Wall {
     posts: Mutex<Vec<(OutboxId, DateTime<Utc>)>>,
     clock: ManualClock,
     is_away: AtomicBool,
+    /// Asks to wait for two minutes.
+    limits: AtomicBool,
     /// How often a post was looked for.
     looks: AtomicUsize,
     denies: AtomicBool,
@@ -63,6 +66,9 @@ impl ChatPlatform for Wall {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
         if self.is_away.load(Ordering::Relaxed) {
             return Err(SendError::Unreachable("the wall is away".into()));
+        }
+        if self.limits.load(Ordering::Relaxed) {
+            return Err(SendError::RateLimited(WINDOW * 2));
         }
         if self.denies.load(Ordering::Relaxed) {
             self.denials.fetch_add(1, Ordering::Relaxed);
@@ -126,6 +132,7 @@ impl Stage {
             posts: Mutex::default(),
             clock: clock.clone(),
             is_away: is_away.into(),
+            limits: false.into(),
             looks: 0.into(),
             denies: false.into(),
             denials: 0.into(),
@@ -199,6 +206,27 @@ async fn an_old_row_that_no_other_process_can_have_tried_is_posted_at_once(home:
     assert_eq!(stage.wall.looks.load(Ordering::Relaxed), 0);
 }
 
+async fn an_old_row_that_was_only_turned_away_is_posted_at_once(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    let stop = CancellationToken::new();
+    let _relay = stage.start(&stop);
+    eventually("the row of before is sent", || async { stage.count_posts() == 1 }).await;
+    stage.wall.limits.store(true, Ordering::Relaxed);
+    stage.store.enqueue(&[line("later")], at(0)).await.unwrap();
+    let attempts = async || stage.store.next_pending(&stage.row.channel, at(900)).await.unwrap().map_or(0, |row| row.attempts);
+    eventually("it was turned away", || async { attempts().await == 1 }).await;
+    stage.wall.limits.store(false, Ordering::Relaxed);
+    eventually("it is posted after its wait", || async {
+        if stage.clock.now() < at(600) {
+            stage.clock.advance(Duration::from_secs(10));
+        }
+        stage.count_posts() == 2
+    })
+    .await;
+    stop.cancel();
+    assert_eq!(stage.wall.looks.load(Ordering::Relaxed), 0);
+}
+
 /// The database refuses the record of a post. When it takes it again, the platform has forgotten the nonce.
 async fn an_attempt_that_could_not_be_recorded_is_looked_for(home: &Home) {
     let stage = Stage::new(home, false).await;
@@ -260,7 +288,7 @@ async fn a_failed_row_is_sent_when_its_wait_is_over(home: &Home) {
 async fn a_row_of_which_nobody_told_is_found_in_the_end(home: &Home) {
     let stage = Stage::new(home, false).await;
     let row = stage.store.next_pending(&stage.row.channel, at(0)).await.unwrap().expect("it is new");
-    stage.store.record_retry(&row, at(0), at(1000), "it waits for long").await.unwrap();
+    stage.store.record_retry(&row, Some(at(0)), at(1000), "it waits for long").await.unwrap();
     let stop = CancellationToken::new();
     let _relay = stage.start(&stop);
     tamper(home, "UPDATE outbox SET next_attempt_at = created_at").await;

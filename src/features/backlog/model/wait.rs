@@ -69,7 +69,9 @@ impl Blocker {
     /// What another way has to do about it.
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::MissingEvidence => "The other way needs sources or files that code can find, or criteria that can be shown with what there is.",
+            Self::MissingEvidence => {
+                "The other way needs sources or files that code can find, or criteria that can be shown with what there is."
+            }
             Self::NeedsInput => "The other way must not depend on that answer, or must state what it assumes instead.",
             Self::Outside => "The other way must do without it.",
             Self::FailingTool => "The other way must not use that tool.",

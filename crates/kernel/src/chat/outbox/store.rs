@@ -228,8 +228,9 @@ impl Database {
         })
     }
 
-    /// Records an attempt at `row` that failed because of `why`, and schedules the next one.
-    pub async fn record_retry(&self, row: &OutboxRow, attempted_at: DateTime<Utc>, next: DateTime<Utc>, why: &str) -> Result<()> {
+    /// Records an attempt at `row` that failed because of `why`, and schedules the next one. `attempted_at`: None if the message was certainly not
+    /// posted.
+    pub async fn record_retry(&self, row: &OutboxRow, attempted_at: Option<DateTime<Utc>>, next: DateTime<Utc>, why: &str) -> Result<()> {
         sql!(
             self.db().write()?,
             execute,

@@ -17,11 +17,11 @@ use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::money::Money;
 
 pub use coverage::Served;
-pub use phase::Phase;
 pub use draft::{
     Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, MOST_STEPS, PlanDraft, Standing, StepDraft, TITLE, Understanding, change, check,
     leave_out, revise,
 };
+pub use phase::Phase;
 
 /// How a mission is carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

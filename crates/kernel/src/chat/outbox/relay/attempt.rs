@@ -94,7 +94,8 @@ impl Relay {
             Err(Hitch::Platform(error)) => {
                 let wait = wait_after(&error, row.attempts);
                 tracing::info!(outbox = %message.id, persona = %message.persona, %error, ?wait, "not sent yet");
-                store.record_retry(row, delivery.now, clock.now() + wait, &error.to_string()).await?;
+                let attempted_at = (!matches!(error, SendError::RateLimited(_))).then_some(delivery.now);
+                store.record_retry(row, attempted_at, clock.now() + wait, &error.to_string()).await?;
                 self.inner.delayed.notify_one();
                 Ok(false)
             }

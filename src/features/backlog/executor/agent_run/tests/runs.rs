@@ -174,7 +174,10 @@ async fn files_are_built_and_talk_of_files_builds_none() {
 
     let stage = Stage::of(Execution::Build).await;
     stage.model.next([Script::say("You could write main.py like this: …")]);
-    assert_eq!(stage.continue_run().await, Outcome::Failed { blocker: Blocker::MissingEvidence, why: "the language model described the work but wrote no file".into() });
+    assert_eq!(
+        stage.continue_run().await,
+        Outcome::Failed { blocker: Blocker::MissingEvidence, why: "the language model described the work but wrote no file".into() }
+    );
 }
 
 #[tokio::test]
