@@ -30,6 +30,7 @@ on_both!(
     an_old_row_that_no_other_process_can_have_tried_is_posted_at_once,
     an_old_row_that_was_only_turned_away_is_posted_at_once,
     an_attempt_that_could_not_be_recorded_is_looked_for,
+    many_channels_are_worked_off_with_few_connections,
     a_failed_attempt_is_recorded,
     a_failed_row_is_sent_when_its_wait_is_over,
     a_row_of_which_nobody_told_is_found_in_the_end,
@@ -254,6 +255,23 @@ async fn an_attempt_that_could_not_be_recorded_is_looked_for(home: &Home) {
     .await;
     stop.cancel();
     assert_eq!(stage.count_posts(), 2, "the nonce is forgotten, so a repeat would be a second message");
+}
+
+/// More channels than connections to the database, each with rows of many. The clock stands still, so nothing is tried again after an error.
+async fn many_channels_are_worked_off_with_few_connections(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    let mut rows = Vec::new();
+    for number in 0..3 * 12 * 8 {
+        let (channel, persona) = (format!("{}", 100 + number % 12), format!("persona{}", number / 12 % 8));
+        rows.push(OutboundMessage { channel: channel.as_str().into(), persona: persona.as_str().into(), ..line("hello") });
+    }
+    stage.store.enqueue(&rows, at(0)).await.unwrap();
+    stage.clock.advance(Duration::from_mins(5));
+    let stop = CancellationToken::new();
+    let _relay = stage.start(&stop);
+    eventually("all is posted", || async { stage.store.outbox_depth(at(300)).await.unwrap().0 == 0 }).await;
+    stop.cancel();
+    assert_eq!(stage.count_posts(), 1 + rows.len());
 }
 
 async fn a_failed_attempt_is_recorded(home: &Home) {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use futures_util::future::OptionFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::{Notify, broadcast};
@@ -17,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::chat::ChatPlatform;
 use crate::chat::format::TextFormat;
 use crate::chat::outbound::OutboundMessage;
+use crate::chat::outbox::order::Due;
 use crate::chat::redact::Redactor;
 use crate::db::{Database, StoreError};
 use crate::events::Topic;
@@ -254,40 +256,52 @@ impl Relay {
     }
 
     /// Sends the channel's rows until none is due. Rows that do not depend on each other are sent at the same time.
+    ///
+    /// Reading is awaited beside sending. A send that is not polled may hold a connection to the database, for which the reading would wait.
     async fn drain(&self, channel: &ChannelId) -> Result<(), StoreError> {
         let added = self.busy().get(channel).map(|sender| sender.added.clone()).unwrap_or_default();
         let (mut sending, mut in_flight) = (FuturesUnordered::new(), HashSet::new());
         let mut failed = None;
         let (mut is_read, mut others_wait) = (false, false);
+        let (mut is_reading, mut reading) = (false, OptionFuture::default());
         loop {
-            if !is_read && failed.is_none() {
-                is_read = true;
-                match self.inner.store.list_due(channel, &in_flight, self.inner.clock.now()).await {
-                    Ok(due) => {
-                        others_wait = due.others_wait;
-                        for row in due.rows {
-                            in_flight.insert(row.message.id.clone());
-                            sending.push(self.send_row(row));
-                        }
-                    }
-                    Err(error) => failed = Some(error),
-                }
+            if !is_read && !is_reading && failed.is_none() {
+                (is_read, is_reading) = (true, true);
+                reading = Some(self.read_due(channel, in_flight.clone()).boxed()).into();
+            }
+            if !is_reading && sending.is_empty() {
+                return failed.map_or(Ok(()), Err);
             }
             tokio::select! {
-                sent = sending.next() => match sent {
-                    None => return failed.map_or(Ok(()), Err),
-                    Some((id, result)) => {
-                        in_flight.remove(&id);
-                        match result {
-                            // Others may have waited for it.
-                            Ok(is_finished) => is_read &= !(is_finished && others_wait),
-                            Err(error) => failed = Some(error),
+                Some(due) = &mut reading => {
+                    (is_reading, reading) = (false, OptionFuture::default());
+                    match due {
+                        Ok(due) => {
+                            others_wait = due.others_wait;
+                            for row in due.rows {
+                                in_flight.insert(row.message.id.clone());
+                                sending.push(self.send_row(row));
+                            }
                         }
+                        Err(error) => failed = Some(error),
                     }
-                },
+                }
+                Some((id, result)) = sending.next() => {
+                    in_flight.remove(&id);
+                    match result {
+                        // Others may have waited for it, also by what is being read.
+                        Ok(true) => is_read &= !(others_wait || is_reading),
+                        Ok(false) => {}
+                        Err(error) => failed = Some(error),
+                    }
+                }
                 () = added.notified() => is_read = false,
             }
         }
+    }
+
+    async fn read_due(&self, channel: &ChannelId, in_flight: HashSet<OutboxId>) -> Result<Due, StoreError> {
+        self.inner.store.list_due(channel, &in_flight, self.inner.clock.now()).await
     }
 
     fn report(&self, message: &OutboundMessage, obstacle: Obstacle) {
