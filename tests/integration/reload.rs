@@ -93,7 +93,7 @@ async fn a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_i
 }
 
 async fn a_changed_skill_is_taken_over_and_a_bad_one_is_not(backing: Backing) {
-    let (team, mut process) = start(backing).await;
+    let (team, process) = start(backing).await;
     let skills = team.dir.path().join("skills");
     assert!(ask_vince(&team, "one").await.contains("- Comparing sources: Look for the source"), "a built-in skill");
 

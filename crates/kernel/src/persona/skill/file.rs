@@ -130,7 +130,7 @@ mod tests {
             ("for: [vince, prices]", "for: 3", "line 6: "),
             ("name: Market research", "name: \" \"", "line 2: name: is empty. Describe the skill in a few words"),
             ("words: [market]", "wrods: [market]", "line 8: "),
-            ("\n---\n\n", "\n\n", "line 11: the line --- that ends the settings is missing"),
+            ("\n---\n\n", "\n\n", "line 12: the line --- that ends the settings is missing"),
             ("# How\n\nAsk.\n", "", "line 9: the full text below the settings is missing"),
             ("Ask.", &long, "line 10: the full text has 6008 characters. The most are 6000. Shorten it, or make two skills of it"),
             ("Ask.", "A\u{200B}sk.", "line 13: contains the hidden character U+200B. Remove it"),

@@ -14,10 +14,11 @@ use kernel::persona::roster::Roster;
 use kernel::persona::skill::{self, Skill, SkillKind};
 use kernel::repository::Conflict;
 
-/// The most characters of an item's field, of a needed item's outcome, of a lesson, and of a question.
+/// The most characters of an item's field, of a needed item's outcome, of a lesson, of an approach, and of a question.
 const FIELD: usize = 2000;
 const OUTCOME: usize = 600;
 const LESSON: usize = 300;
+const APPROACH: usize = 600;
 const QUESTION: usize = 200;
 /// The most tokens of all feeds together.
 const FEEDS: usize = 700;
@@ -95,13 +96,13 @@ impl Material<'_> {
 
     /// Whether the prompt contains text from outside. Agents' text may quote anything, and feeds are always from outside.
     fn is_tainted(&self) -> bool {
-        let Background { needs, inputs, rejected, lessons, .. } = self.background;
+        let Background { needs, inputs, rejected, lessons, approaches, .. } = self.background;
         !self.item.origin.is_of_a_person()
             || !needs.is_empty()
             || !inputs.is_empty()
             || !self.feeds.is_empty()
             || rejected.is_some_and(|rejection| rejection.outside)
-            || lessons.iter().any(Memory::may_quote_outside)
+            || lessons.iter().chain(*approaches).any(Memory::may_quote_outside)
     }
 
     /// The skills of the persona whose full text this work asks for.
@@ -140,6 +141,8 @@ impl Material<'_> {
         blocks.extend(block("files that others made for this item", files.take(FILES)));
         let lessons = self.background.lessons.iter().take(LINES).map(|lesson| format!("- {}", self.line(&lesson.text, LESSON)));
         blocks.extend(block("lessons learnt before", lessons));
+        let approaches = self.background.approaches.iter().map(|approach| format!("- {}", self.line(&approach.text, APPROACH)));
+        blocks.extend(block("how something similar was done before", approaches));
         blocks.extend(feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster));
         blocks
     }
@@ -261,6 +264,18 @@ mod tests {
                 "{deliverable:?}: {message}"
             );
             assert!(!message.contains("Salt at the end."), "{message}");
+        }
+    }
+
+    #[test]
+    fn how_something_similar_was_done_is_material_and_taints_if_it_may_quote_somebody_outside() {
+        for (outside, tags) in [(false, &[][..]), (true, &[Memory::OUTSIDE])] {
+            let approaches = [lesson("Compare prices. Pages cited: a.example.", tags)];
+            let background = Background { approaches: &approaches, ..Background::default() };
+            let (message, tainted) = prompt(&item(of_ann()), Deliverable::Document, &background, &[]);
+            let block = "| how something similar was done before>>\n- Compare prices. Pages cited: a.example.\n<<end";
+            assert!(message.contains(block), "{message}");
+            assert_eq!(tainted, outside);
         }
     }
 
