@@ -281,7 +281,7 @@ async fn claim(store: &Store, worker: &ManualWorker) -> Option<Duration> {
     let job = worker.claim(RUN, WORKERS, &Paused::default(), now()).await.expect("the store answers")?;
     let claimed = store.start_run(&job, now()).await.expect("the store answers").expect("its item needs it");
     let time = started.elapsed();
-    let end = End::Done { outcome: "done".into(), evidence: Vec::new(), memory: None };
+    let end = End::Done { outcome: "done".into(), evidence: Vec::new(), memories: Vec::new() };
     store
         .end_run(&RunEnd { job: &claimed.job, end, artefacts: &[], outbox: &[], at: now() })
         .await

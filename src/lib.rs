@@ -30,7 +30,7 @@
 //! | [`kernel::tools`] | the tool trait, policy, built-in tools |
 //! | [`kernel::chat`] | messages in and out without any platform's markup: mentions, cards, files, buttons and small print as values; splitting, redaction, attachments, outbox and relay |
 //! | [`kernel::commands`] | the registry of commands and buttons, from which Discord, the command line, help and README are generated |
-//! | [`kernel::persona`] | persona files and the roster |
+//! | [`kernel::persona`] | persona files, skill files and the roster |
 //! | [`kernel::repository`] | work in a git repository: worktrees, commits, tests as they were before |
 //! | [`kernel::feeds`] | live data sources and their samples |
 //! | [`kernel::memory`] | what the team remembers, where it may be told, and how it is found again |

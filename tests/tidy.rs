@@ -270,6 +270,18 @@ fn every_persona_file_parses_and_together_they_are_the_built_in_team() {
     assert_eq!(built_in, file_names("personas"));
 }
 
+#[test]
+fn every_skill_file_is_built_in_and_somebody_has_it() {
+    let roster = persona::load::load(&root().join("personas")).roster.expect("a roster");
+    let loaded = persona::skill::load::load(&root().join("skills"));
+    assert!(loaded.refused.is_empty(), "{:?}", loaded.refused);
+    let built_in: BTreeSet<_> = persona::skill::load::BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(built_in, file_names("skills"));
+    for skill in loaded.skills {
+        assert!(roster.personas().iter().any(|persona| skill.is_for(persona)), "nobody has {}", skill.name);
+    }
+}
+
 fn persona_files() -> Vec<PathBuf> {
     file_names("personas").iter().map(|name| root().join("personas").join(name)).collect()
 }

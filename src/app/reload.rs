@@ -1,4 +1,4 @@
-//! Reloads settings and personas while the team runs (OPS-7).
+//! Reloads settings, personas and skills while the team runs (OPS-7).
 //!
 //! When a file changes, or on `SIGHUP`, everything is read again. If all of it is valid, the team stops as on Ctrl-C and starts again in the same
 //! process. All state is in the database, so nothing is lost, and no component has to handle a changed setting. If anything is invalid, the team
@@ -14,13 +14,14 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::{App, Setting, shutdown, start_or_stand_by};
+use crate::config::Config;
 
 /// An editor writes a file in several steps. It is read after this long without events.
 const QUIET: Duration = Duration::from_millis(300);
-/// The files in the personas' folder that are compared.
-const OF_PERSONAS: [&str; 6] = ["md", "png", "jpg", "jpeg", "gif", "webp"];
+/// The files in the folders of personas and skills that are compared.
+const COMPARED: [&str; 6] = ["md", "png", "jpg", "jpeg", "gif", "webp"];
 
-/// Reads all settings and personas. An error names the file and the problem.
+/// Reads all settings, personas and skills. An error names the file and the problem.
 pub(super) type Read<'a> = Box<dyn Fn() -> anyhow::Result<Setting> + Send + Sync + 'a>;
 
 /// Completes settings right before the team starts with them.
@@ -46,10 +47,10 @@ pub struct Reloaded {
 impl<'a> Reload<'a> {
     /// `running` was read from `settings` and its persona files.
     pub fn new(running: Setting, settings: Vec<PathBuf>, read: Read<'a>) -> Self {
-        let files = Files { settings, prices: running.config.models.prices_file.clone(), personas: running.config.personas.clone() };
+        let files = Files::of(settings, &running.config);
         let contents = files.read();
         let events = Events::watch(&files).inspect_err(|error| {
-            tracing::warn!(%error, "changes of settings and personas go unnoticed; send SIGHUP after a change");
+            tracing::warn!(%error, "changes of settings, personas and skills go unnoticed; send SIGHUP after a change");
         });
         Self { read, prepare: Box::new(|_| ()), running, files, contents, events: events.ok(), hangup: None }
     }
@@ -79,7 +80,7 @@ impl<'a> Reload<'a> {
             let changed = self.contents.list_changes(&contents);
             if changed.is_empty() {
                 if asked {
-                    tracing::info!("SIGHUP: settings and personas have not changed");
+                    tracing::info!("SIGHUP: settings, personas and skills have not changed");
                 }
                 continue;
             }
@@ -101,10 +102,9 @@ impl<'a> Reload<'a> {
     }
 
     fn take_over(&mut self, setting: Setting) {
-        let (personas, prices) = (&setting.config.personas, &setting.config.models.prices_file);
-        if self.files.personas != *personas || self.files.prices != *prices {
-            self.files.personas.clone_from(personas);
-            self.files.prices.clone_from(prices);
+        let files = Files::of(self.files.settings.clone(), &setting.config);
+        if self.files != files {
+            self.files = files;
             self.contents = self.files.read();
             self.events = Events::watch(&self.files).ok();
         }
@@ -140,7 +140,7 @@ impl App {
             let text = if let Some(error) = error {
                 format!("The team cannot start with the new settings ({files}), so it keeps the ones it had.\n{error:#}")
             } else {
-                tracing::info!(files, "settings and personas were reloaded");
+                tracing::info!(files, "settings, personas and skills were reloaded");
                 reload.take_over(setting);
                 format!("Reloaded {files}.")
             };
@@ -165,36 +165,41 @@ async fn next_event(events: &mut Option<Events>, files: &Files) {
     }
 }
 
-/// The files that settings and personas come from. They need not exist.
+/// The files that settings, personas and skills come from. They need not exist.
+#[derive(PartialEq, Eq)]
 struct Files {
     settings: Vec<PathBuf>,
     prices: PathBuf,
-    /// A folder of `.md` files and their pictures.
-    personas: PathBuf,
+    /// Of personas with their pictures, and of skills.
+    folders: [PathBuf; 2],
 }
 
 impl Files {
+    fn of(settings: Vec<PathBuf>, config: &Config) -> Self {
+        let folders = [config.personas.clone(), config.skills.clone()];
+        Self { settings, prices: config.models.prices_file.clone(), folders }
+    }
+
     fn read(&self) -> Contents {
-        let personas = std::fs::read_dir(&self.personas).into_iter().flatten().flatten().map(|entry| entry.path());
-        let is_of_persona = |path: &Path| path.extension().is_some_and(|extension| OF_PERSONAS.iter().any(|known| extension == *known));
-        let personas = personas.filter(|path| is_of_persona(path));
-        let files = personas.chain(self.list().cloned());
+        let inside = self.folders.iter().flat_map(std::fs::read_dir).flatten().flatten().map(|entry| entry.path());
+        let is_compared = |path: &PathBuf| path.extension().is_some_and(|extension| COMPARED.iter().any(|known| extension == *known));
+        let files = inside.filter(is_compared).chain(self.list().cloned());
         Contents(files.filter_map(|path| std::fs::read(&path).ok().map(|content| (path, content))).collect())
     }
 
     fn has(&self, path: &Path) -> bool {
-        path.starts_with(&self.personas) || self.list().any(|known| known == path)
+        self.folders.iter().any(|folder| path.starts_with(folder)) || self.list().any(|known| known == path)
     }
 
-    /// All but the personas.
+    /// All but those in the folders.
     fn list(&self) -> impl Iterator<Item = &PathBuf> {
         self.settings.iter().chain([&self.prices])
     }
 
-    /// The folders to watch. The parent of the personas folder reports when that folder is created.
+    /// The folders to watch. The parent of a folder reports when that folder is created.
     fn list_folders(&self) -> BTreeSet<PathBuf> {
-        let above = self.list().chain([&self.personas]).filter_map(|path| path.parent().map(Path::to_owned));
-        above.chain([self.personas.clone()]).filter(|folder| folder.is_dir()).collect()
+        let above = self.list().chain(&self.folders).filter_map(|path| path.parent().map(Path::to_owned));
+        above.chain(self.folders.iter().cloned()).filter(|folder| folder.is_dir()).collect()
     }
 }
 
@@ -261,7 +266,7 @@ impl Events {
             }
         }
         if let Err(error) = self.add_folders(files) {
-            tracing::warn!(%error, "changes of personas may go unnoticed; send SIGHUP after a change");
+            tracing::warn!(%error, "changes of personas and skills may go unnoticed; send SIGHUP after a change");
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::config::Config;
 use kernel::config::Sources;
 use kernel::persona::load;
 use kernel::persona::roster::Roster;
+use kernel::persona::skill;
 
 /// Where `teamroom sandbox` keeps the team's files.
 pub(super) const SANDBOX: &str = ".teamroom/sandbox";
@@ -61,7 +62,7 @@ fn has_only_sandbox(sources: &Sources) -> bool {
     !names_data && !is_there(".teamroom") && is_there(SANDBOX)
 }
 
-/// Loads the personas. Invalid files are reported on standard error. The others form the team.
+/// Loads the personas and their skills. Invalid files are reported on standard error. The others form the team.
 pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
     let loaded = load::load(&config.personas);
     for (path, error) in &loaded.refused {
@@ -70,7 +71,11 @@ pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
     for (path, error) in &loaded.without_picture {
         eprintln!("{}: {error}; a generated picture is used", path.display());
     }
-    let roster = loaded.roster?.in_zone(config.schedules.zone);
+    let skills = skill::load::load(&config.skills);
+    for (path, error) in &skills.refused {
+        eprintln!("{}: {error}; the other skills are used", path.display());
+    }
+    let roster = loaded.roster?.with_skills(skills.skills).in_zone(config.schedules.zone);
     for stranger in config.list_unknown_personas(&roster) {
         eprintln!("{stranger}");
     }
@@ -83,16 +88,16 @@ pub(super) fn list_files(file: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
     Ok(vec![dir.join(file.unwrap_or(Path::new("teamroom.toml"))), dir.join(".env")])
 }
 
-/// Loads the personas of a running team. An invalid file is an error, because the team has its previous content.
+/// Loads the personas and the skills of a running team. An invalid file is an error, because the team has its previous content.
 ///
 /// # Errors
 /// All invalid files, and why.
 pub(super) fn reload_roster(config: &Config) -> anyhow::Result<Roster> {
-    let loaded = load::load(&config.personas);
-    let faults = loaded.refused.iter().chain(&loaded.without_picture);
-    let refused: Vec<_> = faults.map(|(path, error)| format!("{}: {error}", path.display())).collect();
-    anyhow::ensure!(refused.is_empty(), "{}", refused.join("\n"));
-    Ok(loaded.roster?.in_zone(config.schedules.zone))
+    let (loaded, skills) = (load::load(&config.personas), skill::load::load(&config.skills));
+    let faults = loaded.refused.iter().chain(&loaded.without_picture).map(|(path, error)| format!("{}: {error}", path.display()));
+    let faults: Vec<_> = faults.chain(skills.refused.iter().map(|(path, error)| format!("{}: {error}", path.display()))).collect();
+    anyhow::ensure!(faults.is_empty(), "{}", faults.join("\n"));
+    Ok(loaded.roster?.with_skills(skills.skills).in_zone(config.schedules.zone))
 }
 
 #[cfg(test)]

@@ -15,7 +15,11 @@ use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
-on_both_stores!(a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_is_not, what_is_said_meanwhile_is_answered_once);
+on_both_stores!(
+    a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_is_not,
+    a_changed_skill_is_taken_over_and_a_bad_one_is_not,
+    what_is_said_meanwhile_is_answered_once,
+);
 
 async fn start(backing: Backing) -> (TestTeam, TeamProcess) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
@@ -85,6 +89,27 @@ async fn a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_i
     process.hang_up();
     ask_vince(&team, "six").await;
     assert!(process.is_running());
+    assert!(process.terminate(), "it ends in peace");
+}
+
+async fn a_changed_skill_is_taken_over_and_a_bad_one_is_not(backing: Backing) {
+    let (team, process) = start(backing).await;
+    let skills = team.dir.path().join("skills");
+    assert!(ask_vince(&team, "one").await.contains("- Comparing sources: Look for the source"), "a built-in skill");
+
+    fs::create_dir_all(&skills).unwrap();
+    let stamps = |summary: &str| format!("---\nname: Stamps\nsummary: {summary}\nfor: [vince]\n---\nUse tweezers.\n");
+    fs::write(skills.join("stamps.md"), stamps("Look at the edges.")).unwrap();
+    operators_are_told(&team, "Reloaded stamps.md").await;
+    let system = ask_vince(&team, "two").await;
+    assert!(system.contains("- Stamps: Look at the edges.") && !system.contains("Comparing sources"), "{system}");
+    assert!(!system.contains("Use tweezers."), "{system}");
+
+    fs::write(skills.join("stamps.md"), stamps("Look at the back.").replace("for: [vince]", "fur: [vince]")).unwrap();
+    operators_are_told(&team, "stamps.md: line 4: ").await;
+    assert!(ask_vince(&team, "three").await.contains("Look at the edges."), "he is as he was");
+    fs::write(skills.join("stamps.md"), stamps("Look at the back.")).unwrap();
+    eventually("it is taken over", || async { ask_vince(&team, "four").await.contains("Look at the back.") }).await;
     assert!(process.terminate(), "it ends in peace");
 }
 

@@ -17,6 +17,7 @@ use kernel::feeds::FeedQuery;
 use kernel::finding::{Finding, Grade};
 use kernel::persona::load;
 use kernel::persona::roster::Roster;
+use kernel::persona::skill;
 use kernel::time::{Clock, SharedClock, SystemClock};
 use kernel::tools::settings::SearchSettings;
 use kernel::tools::web::WebSearch;
@@ -68,13 +69,19 @@ async fn examine(config: &Config) -> Vec<Finding> {
     findings
 }
 
+/// The personas with their skills.
 fn check_personas(config: &Config, findings: &mut Vec<Finding>) -> Option<Roster> {
     let loaded = load::load(&config.personas);
     let refused = loaded.refused.iter().chain(&loaded.without_picture);
     findings.extend(refused.map(|(path, error)| Finding::fault(format!("persona {}: {error}", path.display()), "Correct this file.")));
+    let skills = skill::load::load(&config.skills);
+    let refused = skills.refused.iter();
+    findings.extend(refused.map(|(path, error)| Finding::fault(format!("skill {}: {error}", path.display()), "Correct this file.")));
     match loaded.roster {
         Ok(roster) => {
             findings.push(Finding::good(format!("personas: {}", roster.personas().len())));
+            findings.push(Finding::good(format!("skills: {}", skills.skills.len())));
+            let roster = roster.with_skills(skills.skills);
             let unknown = config.list_unknown_personas(&roster).into_iter();
             findings.extend(unknown.map(|unknown| Finding::fault(unknown, "Correct the name, or add the persona's file.")));
             Some(roster)

@@ -1,4 +1,4 @@
-//! Collects context for an agent run: outcomes of needed items, the last rejection, and lessons.
+//! Collects context for an agent run: outcomes of needed items, the last rejection, lessons, and how something similar was done.
 
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::agent_run::{Background, Rejection, Site};
@@ -33,9 +33,18 @@ impl Work {
         let scope = Scope::private(item.private_to.clone());
         let asked = Recall::new(&subject, &scope, LESSONS).of(&assignment.persona.slug);
         let lessons = deps.store.recall_for_prompt(&asked).await?;
+        let approaches = deps.store.recall_approaches(&subject, &scope, &assignment.persona.slug).await?;
+        deps.store.record_used(&approaches, deps.clock.now()).await?;
         let spot = self.find_spot(item).await?;
-        let background =
-            Background { needs: &needs, inputs: &inputs, site, rejected: rejected.as_ref(), lessons: &lessons, spot: spot.as_ref() };
+        let background = Background {
+            needs: &needs,
+            inputs: &inputs,
+            site,
+            rejected: rejected.as_ref(),
+            lessons: &lessons,
+            approaches: &approaches,
+            spot: spot.as_ref(),
+        };
         self.inner.agent_executor.execute(assignment, &background).await
     }
 

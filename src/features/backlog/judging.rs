@@ -1,6 +1,6 @@
 //! Requests reviews from the reviewing persona, or from people if there is none. Also asks people about items that were set aside.
 
-use crate::features::backlog::learning::{ItemEnd, memory_of};
+use crate::features::backlog::learning::learn;
 use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkKind, WorkStatus};
 use crate::features::backlog::render::put_to;
 use crate::features::backlog::review::{ForReview, Judgement, review};
@@ -85,8 +85,7 @@ impl Work {
         let (now, roster) = (deps.clock.now(), &deps.roster);
         let (accepted, note, shown) = (judged.accepted(), judged.note(), judged.evidence(now));
         let product = deps.store.find_product(&item.id).await?;
-        let ending = ItemEnd::Done { product: product.as_ref(), evidence: &item.evidence };
-        let memory = accepted.then(|| memory_of(item, &ending, journal, now));
+        let memories = if accepted { learn(&deps.store, item, product.as_ref(), &item.evidence, journal, now).await? } else { Vec::new() };
         let has_lesson = product.as_ref().is_some_and(|product| product.lesson.is_some());
         let spot = self.find_spot(item).await?;
         let persona = self.speaker_of(item);
@@ -96,7 +95,7 @@ impl Work {
             let done = spot.as_ref().filter(|_| item.status == WorkStatus::Done && item.kind != WorkKind::Mission);
             let announce = |spot| {
                 let mut message = Announcer { persona, spot, roster }.announce_result(item, &files);
-                offer_lesson(&mut message, memory.as_ref().filter(|_| has_lesson));
+                offer_lesson(&mut message, memories.first().filter(|_| has_lesson));
                 message
             };
             done.map(announce).into_iter().collect()
@@ -108,7 +107,7 @@ impl Work {
             note: &note,
             evidence: &shown,
             most_rejections: deps.settings.attempts,
-            memory: memory.as_ref(),
+            memories: &memories,
             post: &post,
             at: now,
         };

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::features::backlog::Work;
 use crate::features::backlog::artefacts;
 use crate::features::backlog::executor::{Assignment, Outcome};
-use crate::features::backlog::learning::{ItemEnd, memory_of};
+use crate::features::backlog::learning::{ItemEnd, learn, memory_of};
 use crate::features::backlog::model::{
     Artefact, Blocker, Critique, Evidence, Execution, JournalEntry, Judge, Product, Wait, WorkItem, WorkKind, name_of_helper,
 };
@@ -172,19 +172,19 @@ impl Work {
     }
 
     async fn done(&self, item: &WorkItem, product: &Product, evidence: Vec<Evidence>, journal: &[JournalEntry]) -> anyhow::Result<Close> {
-        let ending = ItemEnd::Done { product: Some(product), evidence: &evidence };
-        let memory = Some(memory_of(item, &ending, journal, self.deps().clock.now()));
+        let deps = self.deps();
+        let memories = learn(&deps.store, item, Some(product), &evidence, journal, deps.clock.now()).await?;
         let outcome = product.summary.clone();
         let done = WorkItem { outcome: Some(outcome.clone()), evidence: evidence.clone(), ..item.clone() };
         let artefacts = self.collect(item, &evidence).await?;
-        let lesson = memory.as_ref().filter(|_| product.lesson.is_some());
+        let lesson = memories.first().filter(|_| product.lesson.is_some());
         let announce = |announcer: Announcer<'_>| {
             let mut message = announcer.announce_result(&done, &artefacts);
             offer_lesson(&mut message, lesson);
             message
         };
         let outbox = self.say(item, announce).await?;
-        Ok(Close { end: End::Done { outcome, evidence, memory }, artefacts, outbox })
+        Ok(Close { end: End::Done { outcome, evidence, memories }, artefacts, outbox })
     }
 
     async fn collect(&self, item: &WorkItem, evidence: &[Evidence]) -> anyhow::Result<Vec<Artefact>> {

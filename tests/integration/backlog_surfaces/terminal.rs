@@ -223,7 +223,7 @@ async fn files_are_listed_and_saved(backing: Backing) {
         facts: ArtefactFacts { name: name.into(), media_type: "text/markdown".into(), bytes: text.len() as u64, sha256: "ab12".into() },
         content: text.as_bytes().to_vec(),
     };
-    let end = End::Done { outcome: "It is planned.".into(), evidence: Vec::new(), memory: None };
+    let end = End::Done { outcome: "It is planned.".into(), evidence: Vec::new(), memories: Vec::new() };
     let artefacts = [file("docs/plan.md", "# Plan"), file("notes.md", "# Notes")];
     store.end_run(&RunEnd { job: &claimed.job, end, artefacts: &artefacts, outbox: &[], at: now }).await.unwrap().unwrap();
     store.insert_items(std::slice::from_ref(&empty), now).await.unwrap();

@@ -283,7 +283,7 @@ async fn files_of_an_item_are_previewed_and_downloaded_and_nothing_runs(backing:
         file("page.html", b"<script>alert(1)</script>"),
         file("chart.png", b"\x89PNG\r\n\x1a\n rest"),
     ];
-    let end = End::Done { outcome: "drawn".into(), evidence: Vec::new(), memory: None };
+    let end = End::Done { outcome: "drawn".into(), evidence: Vec::new(), memories: Vec::new() };
     stage.store.end_run(&RunEnd { job: &claimed.job, end, artefacts: &artefacts, outbox: &[], at: noon() }).await.unwrap().unwrap();
 
     let page = stage.get(&format!("/backlog/items/{}", made.id)).await.replace("&#x2f;", "/");

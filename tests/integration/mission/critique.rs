@@ -1,5 +1,6 @@
 //! Each step's author looks at its work once more before it hands it in; how good it finds it decides whether a colleague reviews it.
 
+use kernel::memory::Scope;
 use serde_json::{Value as Json, json};
 use teamroom::features::backlog::model::{Evidence, Judge, WorkItem, WorkStatus};
 use teamroom::features::mission::model::{Mission, MissionStatus};
@@ -163,4 +164,11 @@ async fn a_question_is_divided_and_what_has_no_answer_is_looked_for_again(backin
     assert!(told.contains("- no answer yet: What does black tea cost? The page has green tea alone."), "{told}");
     let made = steps(&stage, &mission).await.into_iter().find(|item| item.what == "Find out what tea costs").unwrap();
     assert_eq!((made.status, made.attempts), (WorkStatus::Done, 0));
+    // So it may be done the next time.
+    let approaches = stage.store.recall_approaches("What does coffee cost, and tea?", &Scope::TEAM, &"eliza".into()).await.unwrap();
+    assert_eq!(
+        approaches[0].text,
+        "Find out what tea costs. Divided into: What does green tea cost?; What does black tea cost? Pages cited: 127.0.0.1. Criticised before \
+         it was accepted: no answer yet: What does black tea cost?"
+    );
 }

@@ -64,6 +64,11 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     let team = Wanted::on(backing).without_app().start().await;
     assert!(say(&team, &["team", "list"]).contains("- Kelly, coordinator"));
     assert_eq!(json_of(&team, &["team", "show", "vince"])["slug"], "vince");
+    assert!(say(&team, &["skills"]).contains("- Small tested changes (Sentinel): Read before you write"), "{}", say(&team, &["skills"]));
+    let skills = json_of(&team, &["skills"]);
+    let sources = skills.as_array().unwrap().iter().find(|skill| skill["slug"] == "comparing-sources").unwrap();
+    assert_eq!((&sources["kinds"], &sources["personas"][0]), (&json!(["research"]), &json!("Echo")));
+    assert!(say(&team, &["team", "show", "sentinel"]).contains("Skills: Small tested changes"));
     assert!(say(&team, &["costs"]).contains("$0"));
     assert!(json_of(&team, &["costs", "--since", "month"])["by"]["persona"].is_array());
     assert!(say(&team, &["costs", "--raise", "2.5"]).contains("You raised today's budget by $2.50"));

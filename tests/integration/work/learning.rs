@@ -13,7 +13,12 @@ use teamroom::features::backlog::model::{Execution, WorkItem};
 use super::stage::{SECRET, Stage, item, now, product};
 use crate::store::{Home, on_both};
 
-on_both!(a_lesson_is_stored_once_and_found_by_its_subject, the_file_follows_the_store, ended_lessons_stay_readable_and_are_told_to_nobody);
+on_both!(
+    a_lesson_is_stored_once_and_found_by_its_subject,
+    the_file_follows_the_store,
+    ended_lessons_stay_readable_and_are_told_to_nobody,
+    approaches_of_the_same_persona_come_first_and_private_ones_stay_in_their_place,
+);
 
 async fn a_lesson_is_stored_once_and_found_by_its_subject(home: &Home) {
     let stage = Stage::new(home).await;
@@ -75,6 +80,40 @@ async fn ended_lessons_stay_readable_and_are_told_to_nobody(home: &Home) {
     assert!(stage.store.end_memory(&memory.id, now()).await.unwrap());
     assert_eq!(find(&stage, "prices of scanners", "vince").await, []);
     assert_eq!(stage.store.list_learnt(9).await.unwrap(), [Memory { ended_at: Some(now()), ..memory }]);
+}
+
+async fn approaches_of_the_same_persona_come_first_and_private_ones_stay_in_their_place(home: &Home) {
+    let stage = Stage::new(home).await;
+    let approach = |id: &str, persona: &str, minutes: i64| Memory {
+        id: id.into(),
+        persona: Some(persona.into()),
+        ..Memory::new(
+            MemoryKind::Approach,
+            format!("Compare prices of scanners. Pages cited: {id}.example."),
+            MemorySource::WorkItem("i".into()),
+            now() - TimeDelta::minutes(minutes),
+        )
+    };
+    let memories = [
+        approach("own", "vince", 9),
+        approach("of-kelly", "kelly", 1),
+        approach("of-eliza", "eliza", 2),
+        Memory { place: Some("c1".into()), ..approach("private", "vince", 3) },
+        Memory { ended_at: Some(now()), ..approach("ended", "vince", 4) },
+    ];
+    stage.store.record_memories(&memories).await.unwrap();
+    let found = async |subject: &str, scope: Scope, persona: &str| -> Vec<String> {
+        let found = stage.store.recall_approaches(subject, &scope, &persona.into()).await.unwrap();
+        found.into_iter().map(|memory| memory.id.to_string()).collect()
+    };
+    let subject = "Compare the prices of two scanners";
+    assert_eq!(found(subject, Scope::TEAM, "vince").await, ["own", "of-kelly"]);
+    assert_eq!(found(subject, Scope::private(Some("c1".into())), "vince").await, ["private", "own"]);
+    assert_eq!(found("Book a room for Friday", Scope::TEAM, "vince").await, Vec::<String>::new());
+    assert_eq!(find(&stage, subject, "vince").await, [], "they are no lessons");
+    // Old ones that nobody asked about end, as lessons do.
+    assert_eq!(stage.store.archive_memories_before(now() - TimeDelta::minutes(5), 9).await.unwrap(), 1);
+    assert_eq!(found(subject, Scope::TEAM, "vince").await, ["of-kelly", "of-eliza"]);
 }
 
 #[tokio::test]

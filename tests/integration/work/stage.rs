@@ -153,7 +153,14 @@ pub(super) fn item(execution: Execution) -> WorkItem {
 }
 
 pub(super) fn product(claims: &[Claim]) -> Product {
-    Product { summary: "All is well, believe me.".into(), claims: claims.to_vec(), lesson: None, model: None, critique: None }
+    Product {
+        summary: "All is well, believe me.".into(),
+        claims: claims.to_vec(),
+        lesson: None,
+        model: None,
+        questions: Vec::new(),
+        critique: None,
+    }
 }
 
 pub(super) fn file(path: &str) -> Claim {

@@ -120,6 +120,8 @@ pub struct Teacher {
 pub enum MemoryKind {
     /// Included in later prompts.
     Lesson,
+    /// How a work item was done that was accepted. Included in the prompts of similar work.
+    Approach,
     /// What a person taught. Included in later prompts, before the lessons.
     Fact,
     /// Personas contradicted each other.
@@ -134,6 +136,7 @@ impl MemoryKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lesson => "lesson",
+            Self::Approach => "approach",
             Self::Fact => "fact",
             Self::Disagreement => "disagreement",
             Self::Conversation => "conversation",

@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::ids::PersonaSlug;
+use crate::persona::front_matter::{Document, Malformed, is_slug};
 use crate::persona::roster::RosterError;
 use crate::persona::{ChannelHabit, FeedSpec, Persona, StandupDuty, StandupRole, Tier};
-use crate::text::{fold_name, is_invisible};
+use crate::text::fold_name;
 
 /// The largest persona file in bytes. The prompt is sent with every turn, so a long one is probably a mistake.
 pub const MAX_BYTES: usize = 64 * 1024;
@@ -28,8 +29,8 @@ pub enum PersonaFileError {
     TooLarge,
     #[error("the name of the file must be lower-case letters, digits and hyphens, such as vince.md")]
     Slug,
-    #[error("line {line}: {problem}")]
-    Malformed { line: usize, problem: String },
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
     /// Valid on its own, but in conflict with other files.
     #[error("{0}")]
     Clash(RosterError),
@@ -101,7 +102,7 @@ pub(super) struct NamedPicture {
 
 impl NamedPicture {
     pub(super) fn fault(&self, problem: &str) -> PersonaFileError {
-        malformed(self.line, format!("avatar: {problem}"))
+        Malformed { line: self.line, problem: format!("avatar: {problem}") }.into()
     }
 }
 
@@ -115,14 +116,15 @@ pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
 
 /// Parses a persona file named `slug`. Also returns which picture to read.
 pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, Option<NamedPicture>), PersonaFileError> {
-    if slug.is_empty() || !slug.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+    if !is_slug(slug) {
         return Err(PersonaFileError::Slug);
     }
-    let text = decode(bytes)?;
-    refuse_hidden(&text)?;
-    let (front, prompt) = split(&text)?;
-    let matter: FrontMatter = serde_saphyr::from_str(front).map_err(|error| yaml_error(&error))?;
-    let check = Check { front };
+    if bytes.len() > MAX_BYTES {
+        return Err(PersonaFileError::TooLarge);
+    }
+    let document = Document::parse(bytes, "a persona file", "the prompt")?;
+    let matter: FrontMatter = document.read_settings()?;
+    let check = Check { document: &document };
     check.names(&matter)?;
     check.not_empty("role", &matter.role)?;
     let report_on = matter.standup.role.unwrap_or_else(|| format!("Report what is new on {}.", matter.role));
@@ -131,9 +133,9 @@ pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, O
     check.tools(&tools)?;
     let cap = matter.standup.cap.unwrap_or(DEFAULT_CAP);
     if !(1..=MAX_CAP).contains(&cap) {
-        return Err(check.refuse("standup", format!("the cap is {cap}. It must be from 1 to {MAX_CAP} characters")));
+        return Err(document.refuse("standup", format!("the cap is {cap}. It must be from 1 to {MAX_CAP} characters")).into());
     }
-    let picture = matter.avatar.map(|path| NamedPicture { path, line: check.line_of("avatar") });
+    let picture = matter.avatar.map(|path| NamedPicture { path, line: document.line_of("avatar") });
     let persona = Persona {
         slug: PersonaSlug::new(slug),
         avatar: None,
@@ -149,7 +151,7 @@ pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, O
         channels: matter.channels.into_iter().map(|(name, habit)| (name.trim_start_matches('#').to_lowercase(), habit)).collect(),
         standup: StandupRole { role: report_on, cap, duty: matter.standup.duty },
         voice: matter.voice,
-        prompt: prompt.to_owned(),
+        prompt: document.body().to_owned(),
     };
     Ok((persona, picture))
 }
@@ -160,73 +162,14 @@ fn default_color(slug: &str) -> u32 {
     COLORS[sum % COLORS.len()]
 }
 
-/// Decodes UTF-8, normalises line ends and removes a byte order mark.
-fn decode(bytes: &[u8]) -> Result<String, PersonaFileError> {
-    if bytes.len() > MAX_BYTES {
-        return Err(PersonaFileError::TooLarge);
-    }
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
-        malformed(line, "is not UTF-8 text")
-    })?;
-    Ok(text.trim_start_matches('\u{FEFF}').replace("\r\n", "\n"))
-}
-
-/// Refuses invisible characters: the prompt must contain only what its reader sees. A variation selector is allowed, because it only makes
-/// an emoji colourful.
-fn refuse_hidden(text: &str) -> Result<(), PersonaFileError> {
-    for (line, content) in (1..).zip(text.lines()) {
-        if let Some(hidden) = content.chars().find(|c| is_invisible(*c) && *c != '\u{FE0F}') {
-            return Err(malformed(line, format!("contains the hidden character U+{:04X}. Remove it", u32::from(hidden))));
-        }
-    }
-    Ok(())
-}
-
-/// Splits into front matter and prompt. The front matter keeps its first `---` line, so that line numbers match the file.
-fn split(text: &str) -> Result<(&str, &str), PersonaFileError> {
-    if text.lines().next().map(str::trim_end) != Some("---") {
-        return Err(malformed(1, "a persona file begins with a line ---, its settings, and another line ---"));
-    }
-    let mut end = 0;
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        if index > 0 && line.trim_end() == "---" {
-            let prompt = text[end + line.len()..].trim();
-            return if prompt.is_empty() {
-                Err(malformed(index + 1, "the prompt below the settings is missing"))
-            } else {
-                Ok((&text[..end], prompt))
-            };
-        }
-        end += line.len();
-    }
-    Err(malformed(text.lines().count(), "the line --- that ends the settings is missing"))
-}
-
-fn yaml_error(error: &serde_saphyr::Error) -> PersonaFileError {
-    let line = error.location().map_or(1, |location| usize::try_from(location.line()).unwrap_or(1));
-    let told = error.without_snippet().to_string();
-    // The message already begins with the line.
-    malformed(line, told.split(" at line ").next().unwrap_or(&told))
-}
-
-fn malformed(line: usize, problem: impl Into<String>) -> PersonaFileError {
-    PersonaFileError::Malformed { line, problem: problem.into() }
-}
-
 /// Checks that YAML cannot do, with the line of the key.
 struct Check<'a> {
-    front: &'a str,
+    document: &'a Document,
 }
 
 impl Check<'_> {
     fn refuse(&self, key: &str, problem: impl Into<String>) -> PersonaFileError {
-        malformed(self.line_of(key), format!("{key}: {}", problem.into()))
-    }
-
-    fn line_of(&self, key: &str) -> usize {
-        let is_key = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
-        self.front.lines().position(is_key).map_or(1, |index| index + 1)
+        self.document.refuse(key, problem).into()
     }
 
     /// A name is used inside sentences, so it must be one word without another meaning.

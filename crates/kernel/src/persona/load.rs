@@ -1,10 +1,10 @@
 //! Loads the folder of persona files, or the built-in team.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::persona::file::{MAX_BYTES, NamedPicture, PersonaFileError};
+use crate::persona::front_matter::{list_markdown, read_at_most};
 use crate::persona::picture::{self, Picture};
 use crate::persona::roster::{Roster, RosterError};
 use crate::persona::{Persona, file};
@@ -87,25 +87,16 @@ type WithFault = (Persona, Option<PersonaFileError>);
 type ReadPersona = (PathBuf, Result<WithFault, PersonaFileError>);
 
 fn read_folder(dir: &Path) -> Vec<ReadPersona> {
-    let entries = match std::fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return read_built_in(),
-        Err(error) => return vec![(dir.to_owned(), Err(error.into()))],
-    };
-    let mut paths: Vec<_> = entries.into_iter().map(|entry| entry.path()).filter(|path| is_persona_file(path)).collect();
-    paths.sort();
-    paths.into_iter().map(|path| (path.clone(), read_file(&path))).collect()
+    match list_markdown(dir) {
+        Ok(paths) => paths.into_iter().map(|path| (path.clone(), read_file(&path))).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => read_built_in(),
+        Err(error) => vec![(dir.to_owned(), Err(error.into()))],
+    }
 }
 
 fn read_built_in() -> Vec<ReadPersona> {
     let read = |name: &str, text: &str| Ok((file::parse(name.trim_end_matches(".md"), text.as_bytes())?, None));
     BUILT_IN.iter().map(|(name, text)| (PathBuf::from(name), read(name, text))).collect()
-}
-
-/// Skips a README and editors' backup files.
-fn is_persona_file(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.extension().is_some_and(|extension| extension == "md") && !name.starts_with(['.', '#']) && name != "README.md" && !path.is_dir()
 }
 
 fn read_file(path: &Path) -> Result<WithFault, PersonaFileError> {
@@ -127,13 +118,6 @@ fn read_picture(persona: &Path, named: &NamedPicture) -> Result<Picture, Persona
     }
     let not_a_picture = || named.fault(&format!("{} is not a picture. Give a PNG, JPEG, GIF or WebP file", named.path));
     Picture::recognise(bytes.into()).ok_or_else(not_a_picture)
-}
-
-/// Reads one byte more than `limit` of a file that is larger.
-fn read_at_most(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
-//! Persona files and the roster.
+//! Persona files, skill files and the roster.
 
 pub mod file;
+mod front_matter;
 pub mod load;
 mod model;
 pub mod picture;
 pub mod roster;
+pub mod skill;
 
 pub use model::*;

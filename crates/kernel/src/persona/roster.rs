@@ -5,14 +5,16 @@ use chrono_tz::Tz;
 
 use crate::ids::{PersonaSlug, UserId};
 use crate::persona::Persona;
+use crate::persona::skill::Skill;
 use crate::text::fold_name;
 use crate::time::{Today, show_time};
 
-/// The team: its personas, sorted by slug, and the zone in which people read its times.
+/// The team: its personas, sorted by slug, their skills, and the zone in which people read its times.
 #[derive(Debug, Clone)]
 pub struct Roster {
     personas: Vec<Persona>,
     coordinator: usize,
+    skills: Vec<Skill>,
     zone: Tz,
 }
 
@@ -51,13 +53,27 @@ impl Roster {
         if let Some((_, second)) = coordinators.next() {
             return Err(RosterError::TwoCoordinators { first: first.slug.clone(), second: second.slug.clone() });
         }
-        Ok(Self { personas, coordinator, zone: Tz::UTC })
+        Ok(Self { personas, coordinator, skills: Vec::new(), zone: Tz::UTC })
     }
 
     /// The same team in another zone.
     #[must_use]
     pub fn in_zone(self, zone: Tz) -> Self {
         Self { zone, ..self }
+    }
+
+    /// The same team with these skills.
+    #[must_use]
+    pub fn with_skills(self, skills: Vec<Skill>) -> Self {
+        Self { skills, ..self }
+    }
+
+    pub fn skills(&self) -> &[Skill] {
+        &self.skills
+    }
+
+    pub fn skills_of<'a>(&'a self, persona: &'a Persona) -> impl Iterator<Item = &'a Skill> {
+        self.skills.iter().filter(move |skill| skill.is_for(persona))
     }
 
     pub fn zone(&self) -> Tz {

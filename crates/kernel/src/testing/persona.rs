@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::memory::{Memory, MemoryKind, MemorySource};
 use crate::persona::roster::Roster;
+use crate::persona::skill::{Skill, SkillKind};
 use crate::persona::{FeedSpec, Persona, StandupRole, Tier};
 use crate::testing::feeds::now;
 
@@ -35,6 +36,19 @@ pub fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
         standup: StandupRole { role: String::new(), cap: 600, duty: None },
         voice: BTreeMap::new(),
         prompt: format!("You speak plainly and care about {role}."),
+    }
+}
+
+/// A skill of everybody for research.
+pub fn skill(slug: &str, text: &str) -> Skill {
+    Skill {
+        slug: slug.into(),
+        name: slug.into(),
+        summary: format!("How to do {slug}."),
+        for_whom: Vec::new(),
+        kinds: vec![SkillKind::Research],
+        words: Vec::new(),
+        text: text.into(),
     }
 }
 

@@ -1,12 +1,16 @@
 //! Lessons from work: one for each item that has ended (WORK-8), and the file in which people read them. `memory::retrieval` decides who is told
-//! which.
+//! which. Of what was accepted, [`approach`] also keeps how it was done (WORK-30).
 
+pub mod approach;
 mod file;
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Evidence, JournalEntry, Owner, Product, WorkItem};
-use kernel::ids::MemoryId;
+use crate::features::backlog::learning::approach::{Accepted, approach_of};
+use crate::features::backlog::model::{Evidence, JournalEntry, Owner, Product, WorkItem, WorkStatus};
+use crate::store::Store;
+use kernel::db::StoreError;
+use kernel::ids::{MemoryId, PersonaSlug};
 use kernel::memory::retrieval::{cut, terms_of};
 use kernel::memory::{Memory, MemoryKind, MemorySource};
 use kernel::text::without_invisible;
@@ -34,6 +38,30 @@ pub enum ItemEnd<'a> {
     },
 }
 
+/// What is remembered of an item that is accepted: its lesson, then how it was done. `journal` is that of the run that is accepted.
+pub(crate) async fn learn(
+    store: &Store,
+    item: &WorkItem,
+    product: Option<&Product>,
+    evidence: &[Evidence],
+    journal: &[JournalEntry],
+    at: DateTime<Utc>,
+) -> Result<Vec<Memory>, StoreError> {
+    let parts = store.list_parts(&item.id).await?;
+    let events = store.list_events(&item.id).await?.into_iter();
+    let is_rejection = |from, to| from == Some(WorkStatus::InReview) && to != WorkStatus::Done;
+    let rejections: Vec<String> = events.filter(|event| is_rejection(event.from, event.to)).filter_map(|event| event.note).collect();
+    let mut outside = false;
+    let reviewed = if rejections.is_empty() { Vec::new() } else { store.list_runs(&item.id).await? };
+    // A review may quote what its run, or the reviewer, has read.
+    for run in reviewed {
+        outside |= store.list_journal(&item.id, run).await?.iter().any(|(entry, _)| approach::has_outside(entry));
+    }
+    let accepted = Accepted { item, product, evidence, journal, parts: &parts, rejections: &rejections, outside };
+    let lesson = memory_of(item, &ItemEnd::Done { product, evidence }, journal, at);
+    Ok([Some(lesson), approach_of(&accepted, at)].into_iter().flatten().collect())
+}
+
 /// The lesson of an item that has ended. One end of one run gives one lesson, however often it is recorded.
 ///
 /// `journal` is that of the run that ended: what came of text from outside is marked so, and is told to nobody before a person confirms it. What
@@ -51,14 +79,10 @@ pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry]
         }
         ItemEnd::Failed { why } => ("failed", format!("{what}: failed, {}", one_line(why, LESSON))),
     };
-    let owner = match &item.owner {
-        Owner::Persona(slug) => Some(slug.clone()),
-        Owner::Person { .. } => None,
-    };
-    let tags = tags_of(item, journal);
+    let tags = tags_of(item, journal.iter().any(JournalEntry::is_outside));
     Memory {
         id: MemoryId::new(format!("learnt-{}-{}-{end}", item.id, item.run)),
-        persona: item.persona.clone().or(owner),
+        persona: persona_of(item),
         significance: SIGNIFICANCE,
         place: item.private_to.clone(),
         held: tags.iter().any(|tag| tag == Memory::OUTSIDE),
@@ -68,15 +92,24 @@ pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry]
 }
 
 /// The words of its subject, so that it is found by what was asked even where the lesson words it otherwise.
-fn tags_of(item: &WorkItem, journal: &[JournalEntry]) -> Vec<String> {
+fn tags_of(item: &WorkItem, is_outside: bool) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     for term in terms_of(&item.what) {
         if tags.len() < TAGS && term != Memory::OUTSIDE && !tags.contains(&term) {
             tags.push(term);
         }
     }
-    tags.extend(journal.iter().any(JournalEntry::is_outside).then(|| Memory::OUTSIDE.to_owned()));
+    tags.extend(is_outside.then(|| Memory::OUTSIDE.to_owned()));
     tags
+}
+
+/// Who has learnt from it.
+fn persona_of(item: &WorkItem) -> Option<PersonaSlug> {
+    let owner = match &item.owner {
+        Owner::Persona(slug) => Some(slug.clone()),
+        Owner::Person { .. } => None,
+    };
+    item.persona.clone().or(owner)
 }
 
 fn answer_in(evidence: &[Evidence]) -> String {
@@ -106,7 +139,14 @@ mod tests {
     }
 
     fn product(summary: &str, lesson: Option<&str>) -> Product {
-        Product { summary: summary.into(), claims: Vec::new(), lesson: lesson.map(Into::into), model: None, critique: None }
+        Product {
+            summary: summary.into(),
+            claims: Vec::new(),
+            lesson: lesson.map(Into::into),
+            model: None,
+            questions: Vec::new(),
+            critique: None,
+        }
     }
 
     fn done(product: &Product) -> Memory {

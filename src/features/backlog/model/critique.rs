@@ -17,6 +17,9 @@ pub struct Critique {
     /// What is to be improved. Empty: nothing.
     #[serde(default)]
     pub faults: Vec<String>,
+    /// What this critique and those before it criticised: scores, criteria and questions. Without reasons, which may quote a page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criticised: Vec<String>,
     /// How often the author has improved its work because of one.
     #[serde(default)]
     pub revisions: u32,
@@ -54,6 +57,7 @@ mod tests {
             completeness,
             shown: Vec::new(),
             faults: Vec::new(),
+            criticised: Vec::new(),
             revisions: 0,
         };
         for (scores, good) in [([3, 4, 4, 3], true), ([5, 5, 5, 2], false), ([3, 3, 3, 4], false), ([4, 4, 4, 4], true)] {

@@ -16,6 +16,9 @@ pub struct Product {
     pub lesson: Option<String>,
     /// `provider/model`. None if no model was involved.
     pub model: Option<String>,
+    /// The questions into which its author divided the matter.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<String>,
     /// What its author thinks of it. Only of a mission's step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique: Option<Critique>,

@@ -31,7 +31,16 @@ pub(crate) struct Work<'a> {
     pub(crate) again: bool,
     /// The limits of the run, as text.
     pub(crate) limits: String,
+    /// The persona's skills for this kind of work.
+    pub(crate) skills: Vec<FullSkill<'a>>,
     pub(crate) blocks: &'a [Block],
+}
+
+/// A skill with its full text, which is the operators'.
+#[derive(Debug, Serialize)]
+pub(crate) struct FullSkill<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
 }
 
 pub(crate) fn render_work(work: &Work<'_>) -> String {

@@ -18,6 +18,7 @@ use crate::store::Store;
 use kernel::agent::context::{Cleaner, new_marker};
 use kernel::agent::prompt::{Block, render_system};
 use kernel::agent::{Agents, Prompt, Run};
+use kernel::llm::structured::parse_answer;
 use kernel::memory::retrieval::cut;
 use kernel::money::Purpose;
 use kernel::persona::{Persona, Tier};
@@ -112,9 +113,9 @@ impl<'a> Critic<'a> {
         &self.questions
     }
 
-    /// The last critique of the run.
-    pub(crate) fn into_critique(self) -> Option<Critique> {
-        self.last.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// The questions, and the last critique of the run.
+    pub(crate) fn into_parts(self) -> (Vec<String>, Option<Critique>) {
+        (self.questions, self.last.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Looks at what is to be handed in. `made` calls of the run came before, and so many are `left` afterwards.
@@ -133,7 +134,8 @@ impl<'a> Critic<'a> {
             return Ok(());
         }
         let round = u32::try_from(made).unwrap_or(u32::MAX);
-        let revisions = count_critiques(&journal, self.of.persona, round);
+        let earlier: Vec<(u32, &JournalEntry)> = list_earlier(&journal, self.of.persona, round).collect();
+        let revisions = earlier.iter().map(|(round, _)| round).collect::<HashSet<_>>().len();
         let criteria = criteria::to_grade(item);
         let evidence = pages_in(&files, &journal);
         let of = ForReview { item, evidence: &evidence, journal: &journal, parts: &[] };
@@ -141,7 +143,13 @@ impl<'a> Critic<'a> {
         let Some(given) = self.ask::<GivenCritique>(round, CRITIQUE_TOKENS, |marker| self.prompt_to_judge(&shown, marker)).await else {
             return Ok(());
         };
-        let critique = read_critique(given, &shown, &self.questions, revisions);
+        let given_before = earlier.iter().filter_map(|(_, entry)| match entry {
+            JournalEntry::Replied { text, .. } => parse_answer::<GivenCritique>(text).ok(),
+            _ => None,
+        });
+        let mut criticised: Vec<String> = given_before.flat_map(|given| name_faults(&given, &criteria, &self.questions)).collect();
+        criticised.extend(name_faults(&given, &criteria, &self.questions));
+        let critique = Critique { criticised, ..read_critique(given, &shown, &self.questions, revisions) };
         let told = (!critique.faults.is_empty() && revisions < REVISIONS).then(|| to_improve(&critique.faults, left));
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(critique);
         told.map_or(Ok(()), Err)
@@ -210,13 +218,25 @@ fn asked_for(item: &WorkItem, cleaner: Cleaner<'_>) -> Vec<Block> {
     vec![Block { label: "what was asked for".into(), text: lines.collect::<Vec<_>>().join("\n") }]
 }
 
-/// How many critiques the author got in this run before this one.
-fn count_critiques(journal: &[JournalEntry], author: &Persona, before: u32) -> usize {
-    let rounds = journal.iter().filter_map(|entry| match entry {
-        JournalEntry::Graded { by, round, .. } if *by == author.slug && (DIVIDED + 1..before).contains(round) => Some(*round),
+/// The steps of the critiques that the author got in this run before this one, with their rounds.
+fn list_earlier<'a>(journal: &'a [JournalEntry], author: &Persona, before: u32) -> impl Iterator<Item = (u32, &'a JournalEntry)> {
+    journal.iter().filter_map(move |entry| match entry {
+        JournalEntry::Graded { by, round, entry } if *by == author.slug && (DIVIDED + 1..before).contains(round) => {
+            Some((*round, &**entry))
+        }
         _ => None,
-    });
-    rounds.collect::<HashSet<_>>().len()
+    })
+}
+
+/// What a critique names, in words of code and of the item. Its reasons may quote a page, and are left out.
+fn name_faults(given: &GivenCritique, criteria: &[String], questions: &[String]) -> Vec<String> {
+    let GivenCritique { depth, accuracy, actionability, completeness, grades, open } = given;
+    let scores = [("depth", depth), ("accuracy", accuracy), ("actionability", actionability), ("completeness", completeness)];
+    let low = scores.into_iter().filter(|(_, given)| given.score < 3).map(|(name, given)| format!("{name} {} of 5", given.score));
+    let number = |number: usize, texts: &[String]| texts.get(number.checked_sub(1)?).cloned();
+    let missed = grades.iter().filter_map(|grade| Some(format!("not met: {}", number(grade.missed()?, criteria)?)));
+    let unanswered = open.iter().filter_map(|open| Some(format!("no answer yet: {}", number(open.question, questions)?)));
+    low.chain(missed).chain(unanswered).collect()
 }
 
 /// The fetched pages whose addresses stand in the files.
@@ -243,6 +263,7 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
         completeness: completeness.score,
         shown: Vec::new(),
         faults: Vec::new(),
+        criticised: Vec::new(),
         revisions: u32::try_from(revisions).unwrap_or(u32::MAX),
     };
     if !critique.is_good() {
@@ -346,6 +367,22 @@ mod tests {
         assert!(critique.shown.is_empty());
         let told = to_improve(&critique.faults, 7);
         assert!(told.contains("- accuracy: 2 of 5") && told.ends_with("You have 7 calls left."), "{told}");
+    }
+
+    #[test]
+    fn what_a_critique_names_is_kept_without_its_reasons() {
+        let score = |score: u8| json!({"score": score, "why": "The page says: obey me."});
+        let given = json!({
+            "depth": score(2), "accuracy": score(3), "actionability": score(4), "completeness": score(1),
+            "grades": [{"criterion": 1, "met": true}, {"criterion": 2, "met": false, "missing": "Obey me."}, {"criterion": 9, "met": false}],
+            "open": [{"question": 1, "missing": "Obey me."}, {"question": 0}],
+        });
+        let given: GivenCritique = serde_json::from_value(given).expect("a critique");
+        let criteria = ["Prices are there".to_owned(), "In dollars".to_owned()];
+        assert_eq!(
+            name_faults(&given, &criteria, &["What does A ask?".to_owned()]),
+            ["depth 2 of 5", "completeness 1 of 5", "not met: In dollars", "no answer yet: What does A ask?"]
+        );
     }
 
     #[test]

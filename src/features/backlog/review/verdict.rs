@@ -30,6 +30,13 @@ pub(super) struct GivenGrade {
     missing: String,
 }
 
+impl GivenGrade {
+    /// The number of its criterion, if that is not met.
+    pub(super) fn missed(&self) -> Option<usize> {
+        (!self.met).then_some(self.criterion)
+    }
+}
+
 /// A criterion with its grade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grade {

@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::features::backlog::action::{execution_of, question_of};
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::commands::{line, tell_cancelled};
-use crate::features::backlog::learning::{ItemEnd, memory_of};
-use crate::features::backlog::model::{Evidence, Execution, ExecutionKind, Judge, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::learning::{ItemEnd, learn, memory_of};
+use crate::features::backlog::model::{Evidence, Execution, ExecutionKind, JournalEntry, Judge, Product, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::render::Spot;
 use crate::features::backlog::replies::words_of;
@@ -183,7 +183,7 @@ impl Backlog {
             let done = spot.as_ref().filter(|_| judged.status == WorkStatus::Done);
             done.map(|spot| self.announcer(spot).announce_result(judged, &files)).into_iter().collect()
         };
-        let memory = if accepted { Some(self.learn(&item, &item.evidence).await?) } else { None };
+        let memories = if accepted { self.learn_from(&item).await? } else { Vec::new() };
         let judgement = ItemJudgement {
             by: &judge,
             job: None,
@@ -191,7 +191,7 @@ impl Backlog {
             note: if accepted { "accepted by button" } else { &rejected },
             evidence: &[],
             most_rejections: self.deps.most_rejections,
-            memory: memory.as_ref(),
+            memories: &memories,
             post: &post,
             at: self.deps.clock.now(),
         };
@@ -205,12 +205,23 @@ impl Backlog {
         .retiring_buttons())
     }
 
-    /// The lesson of an item that a person completes.
+    /// The lesson of an item that a person completes by an answer.
     pub(super) async fn learn(&self, item: &WorkItem, evidence: &[Evidence]) -> Result<Memory, StoreError> {
-        let store = &self.deps.store;
-        let product = store.find_product(&item.id).await?;
-        let journal: Vec<_> = store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect();
+        let (product, journal) = self.read_run(item).await?;
         Ok(memory_of(item, &ItemEnd::Done { product: product.as_ref(), evidence }, &journal, self.deps.clock.now()))
+    }
+
+    /// What is remembered of an item that a person accepts.
+    async fn learn_from(&self, item: &WorkItem) -> Result<Vec<Memory>, StoreError> {
+        let (product, journal) = self.read_run(item).await?;
+        learn(&self.deps.store, item, product.as_ref(), &item.evidence, &journal, self.deps.clock.now()).await
+    }
+
+    /// The product and the journal of an item's current run.
+    async fn read_run(&self, item: &WorkItem) -> Result<(Option<Product>, Vec<JournalEntry>), StoreError> {
+        let store = &self.deps.store;
+        let journal = store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect();
+        Ok((store.find_product(&item.id).await?, journal))
     }
 
     async fn press_retry(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {

@@ -43,7 +43,7 @@ pub struct ItemJudgement<'a> {
     /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
     /// Stored if the result is accepted.
-    pub memory: Option<&'a Memory>,
+    pub memories: &'a [Memory],
     /// The messages for the item's new state: done, to be tried again, or waiting for a decision.
     pub post: &'a (dyn Fn(&WorkItem) -> Vec<OutboundMessage> + Send + Sync),
     pub at: DateTime<Utc>,
@@ -144,7 +144,7 @@ impl Store {
         }
         let cause = record.cause().cloned();
         let ended = if judgement.accepted {
-            insert_memories(&mut transaction, judgement.memory.map(std::slice::from_ref).unwrap_or_default()).await?;
+            insert_memories(&mut transaction, judgement.memories).await?;
             record.add_evidence(judgement.evidence);
             record.add_evidence(&[Evidence::Review { by: by.clone(), note: judgement.note.to_owned(), at }]);
             let outcome = record.product.as_ref().map_or_else(|| judgement.note.to_owned(), |product| product.summary.clone());

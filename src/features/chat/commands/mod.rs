@@ -77,6 +77,9 @@ pub fn register(registry: &mut Registry, services: &Services) {
         .command(CommandSpec::new("resume", "Let a paused persona speak again.").operators_only().argument(persona()), |chat, call| {
             Box::pin(chat.unpause(call))
         });
+    registry.command(CommandSpec::new("skills", "How the team does its work, and who has which skill."), &chat, |chat, _| {
+        Box::pin(async { Ok(status::list_skills(&chat.roster)) })
+    });
     approvals::register(registry, services);
     registry.command(CommandSpec::new("status", "Health of the team."), &chat, |chat, _| Box::pin(chat.show_status()));
     registry.command(
@@ -168,9 +171,10 @@ impl ChatCommands {
     fn show_persona(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
         let persona = self.roster.resolve(call.arguments.get_text("persona")?)?;
         let feeds: Vec<_> = persona.feeds.iter().map(|feed| feed.name.as_str()).collect();
-        Ok(CommandReply::private(status::render_persona(persona)).with_data(json!({
+        let skills: Vec<_> = self.roster.skills_of(persona).map(|skill| skill.name.as_str()).collect();
+        Ok(CommandReply::private(status::render_persona(persona, &skills)).with_data(json!({
             "slug": persona.slug, "name": persona.name, "role": persona.role, "aliases": persona.aliases, "expertise": persona.expertise,
-            "feeds": feeds, "tools": persona.tools, "tier": persona.tier.as_str(),
+            "skills": skills, "feeds": feeds, "tools": persona.tools, "tier": persona.tier.as_str(),
         })))
     }
 }

@@ -15,6 +15,8 @@ use kernel::ids::PersonaSlug;
 use kernel::money::{CostGroup, CostLine, Money};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
+use kernel::persona::skill::Skill;
+use kernel::text::join_with_and;
 
 /// How many held messages are told apart.
 const HELD: u32 = 100;
@@ -167,7 +169,7 @@ pub(super) fn render_team(roster: &Roster, is_paused: impl Fn(&PersonaSlug) -> b
     text
 }
 
-pub(super) fn render_persona(persona: &Persona) -> String {
+pub(super) fn render_persona(persona: &Persona, skills: &[&str]) -> String {
     let mut text = format!("**{}**, {}\n", persona.name, persona.role);
     let mut line = |label: &str, values: Vec<&str>| {
         if !values.is_empty() {
@@ -176,11 +178,36 @@ pub(super) fn render_persona(persona: &Persona) -> String {
     };
     line("Also called", persona.aliases.iter().map(String::as_str).collect());
     line("Knows", persona.expertise.iter().map(String::as_str).collect());
+    line("Skills", skills.to_vec());
     line("Feeds", persona.feeds.iter().map(|feed| feed.name.as_str()).collect());
     line("Tools", persona.tools.iter().map(String::as_str).collect());
     line("Tier", vec![persona.tier.as_str()]);
     line("In the standup", vec![&persona.standup.role]);
     text
+}
+
+/// Each skill with its short form and who has it.
+pub(super) fn list_skills(roster: &Roster) -> CommandReply {
+    let have = |skill: &Skill| -> Vec<&str> {
+        let having = roster.personas().iter().filter(|persona| skill.is_for(persona));
+        having.map(|persona| persona.name.as_str()).collect()
+    };
+    let skills: Vec<_> = roster.skills().iter().map(|skill| (skill, have(skill))).collect();
+    let lines: Vec<String> = skills.iter().map(|(skill, names)| render_skill(skill, names, roster)).collect();
+    let text = if lines.is_empty() { "No skills yet. Add a file to the folder `skills`.".to_owned() } else { lines.join("\n") };
+    let data = skills.iter().map(|(skill, names)| {
+        json!({ "slug": skill.slug, "name": skill.name, "summary": skill.summary, "kinds": skill.kinds, "personas": names })
+    });
+    CommandReply::private(text).with_data(data.collect())
+}
+
+fn render_skill(skill: &Skill, names: &[&str], roster: &Roster) -> String {
+    let who = match names.len() {
+        0 => "nobody on this team".to_owned(),
+        count if count == roster.personas().len() => "everybody".to_owned(),
+        _ => join_with_and(names),
+    };
+    format!("- **{}** ({who}): {}", skill.name, skill.summary)
 }
 
 /// The most lines of a group. A month has 30 days; items can be many more, of which the dearest come first.
@@ -210,4 +237,25 @@ pub(super) fn render_help(roster: &Roster, commands: &str) -> String {
          {commands}",
         names.join(", ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::testing::persona::{roster, skill};
+
+    #[test]
+    fn a_skill_is_listed_with_those_who_have_it() {
+        let of = |name: &str, for_whom: &[&str]| Skill {
+            for_whom: for_whom.iter().map(|name| (*name).to_owned()).collect(),
+            ..skill(name, "x")
+        };
+        let skills = vec![of("counting", &["vince", "kelly"]), of("writing", &[]), of("cooking", &["nobody here"])];
+        assert_eq!(
+            list_skills(&roster().with_skills(skills)).text,
+            "- **counting** (Kelly and Vince): How to do counting.\n- **writing** (everybody): How to do writing.\n- **cooking** (nobody on this \
+             team): How to do cooking."
+        );
+        assert_eq!(list_skills(&roster()).text, "No skills yet. Add a file to the folder `skills`.");
+    }
 }

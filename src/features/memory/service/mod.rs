@@ -16,6 +16,7 @@ use kernel::agent::Agents;
 use kernel::chat::message::{Speaker, Spoken};
 use kernel::db::StoreError;
 use kernel::ids::MessageId;
+use kernel::memory::search::SEARCHABLE;
 use kernel::memory::spans::Span;
 use kernel::memory::{Memory, MemoryKind, Recall, Scope};
 use kernel::persona::roster::Roster;
@@ -110,7 +111,8 @@ impl Memories {
 
     /// What the memory has on a subject. What people taught comes first.
     pub(in crate::features::memory) async fn search(&self, words: &str, scope: &Scope) -> Result<Vec<Memory>> {
-        let mut found = self.store().recall(&Recall { now: Some(self.now()), ..Recall::new(words, scope, FOUND).everything() }).await?;
+        let asked = Recall { now: Some(self.now()), kinds: SEARCHABLE, ..Recall::new(words, scope, FOUND) };
+        let mut found = self.store().recall(&asked).await?;
         found.sort_by_key(|memory| memory.kind != MemoryKind::Fact);
         Ok(found)
     }

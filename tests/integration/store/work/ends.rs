@@ -39,7 +39,7 @@ async fn a_run_ends_once_with_all_that_follows_from_it(home: &Home) {
     let (memory, post) = (lesson("Measure first."), line("✔ a"));
     let whole = RunEnd {
         job: &claimed.job,
-        end: End::Done { outcome: "it is fast\0".into(), evidence: vec![proof()], memory: Some(memory.clone()) },
+        end: End::Done { outcome: "it is fast\0".into(), evidence: vec![proof()], memories: vec![memory.clone()] },
         artefacts: &[],
         outbox: std::slice::from_ref(&post),
         at: at(20),
@@ -210,7 +210,7 @@ async fn a_parent_is_judged_when_its_last_part_is_done(home: &Home) {
 async fn judge_whole(store: &Store, whole: &WorkItem, accepted: bool, note: &str) -> Ended {
     let by = Judge::Person("Ada".into());
     let judgement =
-        ItemJudgement { by: &by, job: None, accepted, note, evidence: &[], most_rejections: 3, memory: None, post: &no_post, at: at(40) };
+        ItemJudgement { by: &by, job: None, accepted, note, evidence: &[], most_rejections: 3, memories: &[], post: &no_post, at: at(40) };
     store.judge_item(&whole.id, &judgement).await.unwrap().expect("it is in review")
 }
 
@@ -298,7 +298,7 @@ async fn a_failed_post_leaves_no_end(home: &Home) {
     plan(&store, &[made.clone(), after.clone()]).await;
     let claimed = claim(&store).await;
     crate::store::opening::tamper(home, "DROP TABLE memories").await;
-    let end = End::Done { outcome: "fast".into(), evidence: vec![proof()], memory: Some(lesson("x")) };
+    let end = End::Done { outcome: "fast".into(), evidence: vec![proof()], memories: vec![lesson("x")] };
     store.end_run(&RunEnd { job: &claimed.job, end, artefacts: &[], outbox: &[line("done")], at: at(20) }).await.unwrap_err();
     assert_eq!((status(&store, &made).await, status(&store, &after).await), (WorkStatus::InProgress, WorkStatus::Blocked));
     assert!(posts(&store).await.is_empty());

@@ -148,7 +148,7 @@ fn proof() -> Evidence {
 }
 
 fn done() -> End {
-    End::Done { outcome: "it is fast".into(), evidence: vec![proof()], memory: None }
+    End::Done { outcome: "it is fast".into(), evidence: vec![proof()], memories: Vec::new() }
 }
 
 fn failed() -> End {

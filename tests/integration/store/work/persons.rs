@@ -135,6 +135,7 @@ async fn hand_in(store: &Store, claimed: &Held) {
         claims: vec![Claim::File { path: "a.md".into() }],
         lesson: None,
         model: None,
+        questions: Vec::new(),
         critique: None,
     };
     assert!(store.record_product(&claimed.job, &product, at(12)).await.unwrap());
@@ -144,8 +145,17 @@ async fn hand_in(store: &Store, claimed: &Held) {
 async fn judge(store: &Store, item: &WorkItem, by: &Judge, accepted: bool, note: &str) -> Option<Ended> {
     let memory = lesson("Short pages are accepted.");
     let post = |item: &WorkItem| vec![line(item.status.as_str())];
-    let judgement =
-        ItemJudgement { by, job: None, accepted, note, evidence: &[], most_rejections: 3, memory: Some(&memory), post: &post, at: at(40) };
+    let judgement = ItemJudgement {
+        by,
+        job: None,
+        accepted,
+        note,
+        evidence: &[],
+        most_rejections: 3,
+        memories: std::slice::from_ref(&memory),
+        post: &post,
+        at: at(40),
+    };
     store.judge_item(&item.id, &judgement).await.unwrap()
 }
 

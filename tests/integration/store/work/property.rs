@@ -214,7 +214,7 @@ impl Stage<'_> {
             note: "so it is",
             evidence: &[],
             most_rejections: 2,
-            memory: None,
+            memories: &[],
             post: &no_post,
             at: at(5),
         };

@@ -220,6 +220,7 @@ fn product() -> Product {
         claims: vec![Claim::File { path: "a.md".into() }],
         lesson: Some("measure".into()),
         model: None,
+        questions: Vec::new(),
         critique: None,
     }
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
+use crate::persona::skill::Skill;
 
 static SYSTEM: Template = Template::new(include_str!("system.md.j2"));
 static TURN: Template = Template::new(include_str!("turn.md.j2"));
@@ -53,6 +54,7 @@ struct System<'a> {
     members: Vec<Member<'a>>,
     persona: Member<'a>,
     prompt: &'a str,
+    skills: Vec<ShortSkill<'a>>,
 }
 
 #[derive(Serialize)]
@@ -61,6 +63,12 @@ struct Member<'a> {
     role: &'a str,
     expertise: &'a [String],
     coordinator: bool,
+}
+
+#[derive(Serialize)]
+struct ShortSkill<'a> {
+    name: &'a str,
+    summary: &'a str,
 }
 
 /// The values that change with each turn. All texts are sanitised already.
@@ -86,7 +94,8 @@ pub struct Block {
 /// Renders the constant part of a persona's prompt.
 pub fn render_system(team: &str, roster: &Roster, persona: &Persona) -> String {
     let members = roster.personas().iter().map(member).collect();
-    SYSTEM.render(System { team, members, persona: member(persona), prompt: persona.prompt.trim() })
+    let skills = roster.skills_of(persona).map(|Skill { name, summary, .. }| ShortSkill { name, summary }).collect();
+    SYSTEM.render(System { team, members, persona: member(persona), prompt: persona.prompt.trim(), skills })
 }
 
 /// Renders the changing part.

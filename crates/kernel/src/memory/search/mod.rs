@@ -38,11 +38,18 @@ const SHARING: usize = 3000;
 /// The most taught facts in a prompt.
 const TAUGHT: usize = 8;
 
+/// The most approaches in a prompt.
+const APPROACHES: usize = 2;
+
 /// What people taught and what the team has learnt.
 pub const LEARNT: &[MemoryKind] = &[MemoryKind::Fact, MemoryKind::Lesson];
 
 /// All that may answer a question.
 pub const EVERYTHING: &[MemoryKind] = &[MemoryKind::Fact, MemoryKind::Lesson, MemoryKind::Conversation, MemoryKind::Document];
+
+/// The same, and what people find when they search.
+pub const SEARCHABLE: &[MemoryKind] =
+    &[MemoryKind::Fact, MemoryKind::Lesson, MemoryKind::Approach, MemoryKind::Conversation, MemoryKind::Document];
 
 /// A question to the memory.
 #[derive(Debug, Clone, Copy)]
@@ -182,6 +189,18 @@ impl Database {
         lessons.truncate(asked.limit);
         told.extend(lessons);
         Ok(told)
+    }
+
+    /// How something similar was done before: by the persona that asks, then by others.
+    pub async fn recall_approaches(&self, subject: &str, scope: &Scope, persona: &PersonaSlug) -> Result<Vec<Memory>> {
+        let asked = Recall { kinds: &[MemoryKind::Approach], ..Recall::new(subject, scope, APPROACHES) };
+        let mut found = self.recall(&asked.of(persona)).await?;
+        if found.len() < APPROACHES {
+            let others = self.recall(&asked).await?;
+            found.extend(others.into_iter().filter(|other| other.persona.as_ref() != Some(persona)));
+            found.truncate(APPROACHES);
+        }
+        Ok(found)
     }
 }
 

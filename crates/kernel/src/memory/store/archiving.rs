@@ -8,7 +8,7 @@ use crate::jobs::RetentionRule;
 /// Below this significance a memory is archived if it is old and unused. What people teach is above it, and so is what stands in documents.
 const INSIGNIFICANT: f64 = 0.6;
 
-/// Ends old, unused, insignificant lessons and messages (MEM-7). They can still be shown, and are found by no question.
+/// Ends old, unused, insignificant lessons, approaches and messages (MEM-7). They can still be shown, and are found by no question.
 pub fn archiving(kept: Duration) -> RetentionRule {
     RetentionRule::new("old memories", &[], kept, |database, before, limit| {
         Box::pin(async move { database.archive_memories_before(before, limit).await })
@@ -23,7 +23,7 @@ impl Database {
             execute,
             "UPDATE memories SET ended_at = $1 WHERE id IN (
                  SELECT id FROM memories
-                 WHERE kind IN ('lesson', 'conversation') AND ended_at IS NULL AND created_at < $1 AND significance < $2
+                 WHERE kind IN ('lesson', 'approach', 'conversation') AND ended_at IS NULL AND created_at < $1 AND significance < $2
                      AND (used_at IS NULL OR used_at < $1) AND taught_by IS NULL
                  ORDER BY created_at LIMIT $3)",
             at,

@@ -95,6 +95,7 @@ pub(super) fn read_product(arguments: &Value, written: &[String], model: Option<
         claims: claims(files),
         lesson: arguments.lesson.as_deref().and_then(sentence),
         model: model.map(str::to_owned),
+        questions: Vec::new(),
         critique: None,
     })
 }
@@ -115,7 +116,7 @@ pub(super) fn product_of(text: &str, files: Vec<String>) -> Product {
     // Skips headings, which name a document and not its result.
     let prose = text.lines().find_map(|line| sentence(line).filter(|line| !line.starts_with('#')));
     let summary = prose.or_else(|| sentence(text)).unwrap_or_else(|| "It is written.".into());
-    Product { summary, claims: claims(files), lesson: None, model: None, critique: None }
+    Product { summary, claims: claims(files), lesson: None, model: None, questions: Vec::new(), critique: None }
 }
 
 fn claims(files: Vec<String>) -> Vec<Claim> {

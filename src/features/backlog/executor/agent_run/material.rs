@@ -11,12 +11,14 @@ use kernel::feeds::FeedReport;
 use kernel::memory::Memory;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
+use kernel::persona::skill::{self, Skill, SkillKind};
 use kernel::repository::Conflict;
 
-/// The most characters of an item's field, of a needed item's outcome, of a lesson, and of a question.
+/// The most characters of an item's field, of a needed item's outcome, of a lesson, of an approach, and of a question.
 const FIELD: usize = 2000;
 const OUTCOME: usize = 600;
 const LESSON: usize = 300;
+const APPROACH: usize = 600;
 const QUESTION: usize = 200;
 /// The most tokens of all feeds together.
 const FEEDS: usize = 700;
@@ -81,6 +83,7 @@ impl Material<'_> {
             again: self.background.rejected.is_some(),
             questions: self.questions.len(),
             limits: self.limits.clone(),
+            skills: self.skills().into_iter().map(|Skill { name, text, .. }| template::FullSkill { name, text }).collect(),
             blocks: &blocks,
         });
         Prompt {
@@ -93,13 +96,24 @@ impl Material<'_> {
 
     /// Whether the prompt contains text from outside. Agents' text may quote anything, and feeds are always from outside.
     fn is_tainted(&self) -> bool {
-        let Background { needs, inputs, rejected, lessons, .. } = self.background;
+        let Background { needs, inputs, rejected, lessons, approaches, .. } = self.background;
         !self.item.origin.is_of_a_person()
             || !needs.is_empty()
             || !inputs.is_empty()
             || !self.feeds.is_empty()
             || rejected.is_some_and(|rejection| rejection.outside)
-            || lessons.iter().any(Memory::may_quote_outside)
+            || lessons.iter().chain(*approaches).any(Memory::may_quote_outside)
+    }
+
+    /// The skills of the persona whose full text this work asks for.
+    fn skills(&self) -> Vec<&Skill> {
+        let kind = match self.deliverable {
+            Deliverable::Research => SkillKind::Research,
+            Deliverable::Document => SkillKind::Write,
+            Deliverable::Files | Deliverable::Change => SkillKind::Build,
+        };
+        let subject = format!("{} {}", self.item.what, self.item.how);
+        skill::choose(self.roster.skills_of(self.persona), kind, &subject)
     }
 
     fn request(&self) -> String {
@@ -127,6 +141,8 @@ impl Material<'_> {
         blocks.extend(block("files that others made for this item", files.take(FILES)));
         let lessons = self.background.lessons.iter().take(LINES).map(|lesson| format!("- {}", self.line(&lesson.text, LESSON)));
         blocks.extend(block("lessons learnt before", lessons));
+        let approaches = self.background.approaches.iter().map(|approach| format!("- {}", self.line(&approach.text, APPROACH)));
+        blocks.extend(block("how something similar was done before", approaches));
         blocks.extend(feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster));
         blocks
     }
@@ -190,7 +206,7 @@ mod tests {
     use kernel::feeds::{FeedError, FeedReport};
     use kernel::ids::{MeetingId, WorkItemId};
     use kernel::testing::feeds::now;
-    use kernel::testing::persona::{lesson, roster};
+    use kernel::testing::persona::{lesson, roster, skill};
 
     const MARKER: &str = "7f3a9c20d1e8";
 
@@ -209,12 +225,16 @@ mod tests {
     }
 
     fn prompt(item: &WorkItem, deliverable: Deliverable, background: &Background<'_>, feeds: &[FeedReport]) -> (String, bool) {
-        let roster = roster();
+        let prompt = prompt_of(&roster(), item, deliverable, background, feeds);
+        (prompt.message, prompt.holds_outside)
+    }
+
+    fn prompt_of(roster: &Roster, item: &WorkItem, deliverable: Deliverable, background: &Background<'_>, feeds: &[FeedReport]) -> Prompt {
         let persona = roster.find(&"vince".into()).expect("on the roster");
         let limits = "24 calls, 6 searches, 16 pages".to_owned();
         let material = Material {
             team: "Teamroom",
-            roster: &roster,
+            roster,
             persona,
             item,
             deliverable,
@@ -225,8 +245,38 @@ mod tests {
             marker: MARKER,
             now: now(),
         };
-        let prompt = material.prompt();
-        (prompt.message, prompt.holds_outside)
+        material.prompt()
+    }
+
+    #[test]
+    fn the_short_form_of_a_skill_is_always_there_and_the_full_text_only_in_work_that_asks_for_it() {
+        let counting = Skill { for_whom: vec!["vince".into()], ..skill("counting", "Count everything twice.") };
+        let cooking = Skill { for_whom: vec!["kelly".into()], ..skill("cooking", "Salt at the end.") };
+        let roster = roster().with_skills(vec![counting, cooking]);
+        for (deliverable, asks) in
+            [(Deliverable::Research, true), (Deliverable::Document, false), (Deliverable::Files, false), (Deliverable::Change, false)]
+        {
+            let Prompt { system, message, .. } = prompt_of(&roster, &item(of_ann()), deliverable, &Background::default(), &[]);
+            assert!(system.ends_with("## Your skills\n\n- counting: How to do counting."), "{system}");
+            assert_eq!(
+                message.contains("<skill name=\"counting\">\nCount everything twice.\n</skill>"),
+                asks,
+                "{deliverable:?}: {message}"
+            );
+            assert!(!message.contains("Salt at the end."), "{message}");
+        }
+    }
+
+    #[test]
+    fn how_something_similar_was_done_is_material_and_taints_if_it_may_quote_somebody_outside() {
+        for (outside, tags) in [(false, &[][..]), (true, &[Memory::OUTSIDE])] {
+            let approaches = [lesson("Compare prices. Pages cited: a.example.", tags)];
+            let background = Background { approaches: &approaches, ..Background::default() };
+            let (message, tainted) = prompt(&item(of_ann()), Deliverable::Document, &background, &[]);
+            let block = "| how something similar was done before>>\n- Compare prices. Pages cited: a.example.\n<<end";
+            assert!(message.contains(block), "{message}");
+            assert_eq!(tainted, outside);
+        }
     }
 
     #[test]

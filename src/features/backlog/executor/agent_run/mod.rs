@@ -38,6 +38,8 @@ pub(crate) struct Background<'a> {
     pub(crate) rejected: Option<&'a Rejection>,
     /// Lessons on the same subject, best match first.
     pub(crate) lessons: &'a [Memory],
+    /// How something similar was done before.
+    pub(crate) approaches: &'a [Memory],
     /// The repository to work in. None: files in the workspace.
     pub(crate) site: Option<Site<'a>>,
     /// Where to ask for approval. None: calls that need approval are refused.

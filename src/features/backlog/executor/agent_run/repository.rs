@@ -254,7 +254,7 @@ pub(super) async fn conclude(
     let patch = worktree.patch().await?;
     let repository = worktree.settings.name.clone();
     let claims = vec![Claim::Branch { repository, branch: change.branch, commit: change.commit }, Claim::File { path: patch_name(item) }];
-    Ok(Some((Product { summary, claims, lesson, model: None, critique: None }, patch)))
+    Ok(Some((Product { summary, claims, lesson, model: None, questions: Vec::new(), critique: None }, patch)))
 }
 
 /// The file of the patch in the item's workspace.

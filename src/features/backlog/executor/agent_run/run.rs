@@ -86,9 +86,9 @@ impl AgentExecutor {
             },
             Err(error) => Err(error),
         };
-        let critique = critic.and_then(Critic::into_critique);
+        let (questions, critique) = critic.map(Critic::into_parts).unwrap_or_default();
         let concluded = concluded.map(|outcome| match outcome {
-            Outcome::Made(product) => Outcome::Made(Product { critique, ..product }),
+            Outcome::Made(product) => Outcome::Made(Product { questions, critique, ..product }),
             other => other,
         });
         concluded.or_else(|error| failure::outcome(error, journal.idle_before(began), self.agents.runner.clock.now()))

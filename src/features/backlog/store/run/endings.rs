@@ -27,7 +27,7 @@ pub struct RunEnd<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
     /// The result is verified. The evidence is added to the item's.
-    Done { outcome: String, evidence: Vec<Evidence>, memory: Option<Memory> },
+    Done { outcome: String, evidence: Vec<Evidence>, memories: Vec<Memory> },
     /// Somebody must judge what code cannot.
     Review { evidence: Vec<Evidence>, note: String },
     /// Continue the same run at that time.
@@ -70,9 +70,12 @@ impl Store {
             // What a person is asked has the id of the run, which may have asked before.
             insert_outbound_once(&mut transaction, message, record.cause(), run.at).await?;
         }
-        if let End::Done { memory, .. } | End::Failed { memory, .. } = &run.end {
-            insert_memories(&mut transaction, memory.as_slice()).await?;
-        }
+        let memories = match &run.end {
+            End::Done { memories, .. } => memories.as_slice(),
+            End::Failed { memory, .. } => memory.as_slice(),
+            _ => &[],
+        };
+        insert_memories(&mut transaction, memories).await?;
         if !run.artefacts.is_empty() {
             insert_artefacts(&mut transaction, &record.item.id, record.item.run, run.artefacts).await?;
         }
