@@ -34,8 +34,16 @@ impl Work {
         let asked = Recall::new(&subject, &scope, LESSONS).of(&assignment.persona.slug);
         let lessons = deps.store.recall_for_prompt(&asked).await?;
         let spot = self.find_spot(item).await?;
-        let background =
-            Background { needs: &needs, inputs: &inputs, site, rejected: rejected.as_ref(), lessons: &lessons, spot: spot.as_ref() };
+        let more_tools = deps.item_tools.get().ok();
+        let background = Background {
+            needs: &needs,
+            inputs: &inputs,
+            site,
+            rejected: rejected.as_ref(),
+            lessons: &lessons,
+            spot: spot.as_ref(),
+            more_tools: more_tools.as_deref().map(|tools| &*tools.0),
+        };
         self.inner.agent_executor.execute(assignment, &background).await
     }
 
