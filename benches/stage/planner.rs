@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use kernel::agent::{Agents, Readings, Runner};
 use kernel::chat::redact::Redactor;
+use kernel::commands::Services;
 use kernel::jobs::{JobHandler, Paused};
 use kernel::llm::budget::Budgets;
 use kernel::llm::settings::ModelSettings;
@@ -80,6 +81,7 @@ impl Planner {
             workspaces,
             repositories: Repositories::default(),
             platform: Arc::new(Nobody),
+            item_tools: Services::new("no other features").late(),
             ops_channel: "ops".into(),
             clock,
         });

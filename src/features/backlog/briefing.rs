@@ -36,6 +36,7 @@ impl Work {
         let approaches = deps.store.recall_approaches(&subject, &scope, &assignment.persona.slug).await?;
         deps.store.record_used(&approaches, deps.clock.now()).await?;
         let spot = self.find_spot(item).await?;
+        let more_tools = deps.item_tools.get().ok();
         let background = Background {
             needs: &needs,
             inputs: &inputs,
@@ -44,6 +45,7 @@ impl Work {
             lessons: &lessons,
             approaches: &approaches,
             spot: spot.as_ref(),
+            more_tools: more_tools.as_deref().map(|tools| &*tools.0),
         };
         self.inner.agent_executor.execute(assignment, &background).await
     }

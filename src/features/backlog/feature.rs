@@ -61,6 +61,7 @@ impl Feature for BacklogFeature {
             workspaces: running.workspaces.clone(),
             repositories,
             platform: running.platform.clone(),
+            item_tools: services.late(),
             ops_channel: config.ops_channel().to_owned(),
             clock: clock.clone(),
         })));

@@ -51,6 +51,7 @@ mod feature;
 mod given;
 mod handing_on;
 mod inputs;
+mod item_tools;
 mod jobs;
 mod judging;
 pub mod learning;
@@ -82,12 +83,16 @@ use chrono_tz::Tz;
 use crate::features::backlog::model::{JournalEntry, Owner, WorkItem};
 use crate::features::backlog::settings::BacklogSettings;
 use crate::store::Store;
+pub(crate) use executor::Assignment;
 use executor::agent_run::AgentExecutor;
 pub use feature::BacklogFeature;
+pub use item_tools::ItemTools;
+pub(crate) use item_tools::OfferTools;
 use kernel::agent::Agents;
 use kernel::chat::ChatPlatform;
 use kernel::chat::message::Place;
 use kernel::chat::store::ChannelSeen;
+use kernel::commands::Late;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::llm::budget::Budgets;
@@ -117,6 +122,8 @@ pub struct Deps {
     pub repositories: Repositories,
     /// Finds channels by name.
     pub platform: Arc<dyn ChatPlatform>,
+    /// What another feature adds to the tools of a run.
+    pub item_tools: Late<ItemTools>,
     /// The name or id of the channel for operators.
     pub ops_channel: String,
     pub clock: SharedClock,

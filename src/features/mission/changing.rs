@@ -1,5 +1,6 @@
-//! Changes of a plan because of what somebody says in the mission's thread, or by a command (OVER-9). Each wish is a job: a model drafts the change, code
-//! checks it, and one transaction changes the plan and the steps, answers, and ends the job.
+//! Changes of a plan because of what somebody says in the mission's thread, or by a command, or because of a message between colleagues (OVER-9). Each
+//! wish is a job: a model drafts the change, code checks it, and one transaction changes the plan and the steps, answers, and ends the job. A person
+//! always gets an answer. A message of a colleague that changes nothing is left as it is.
 
 use std::sync::Arc;
 
@@ -11,12 +12,14 @@ use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::backlog::service::Asker;
 use crate::features::backlog::store::{ItemEdit, Reshaping};
 use crate::features::mission::follow::Follower;
-use crate::features::mission::model::plan::{Change, ChangeDraft, Changed, MOST_CHANGES, Standing, change, leave_out};
+use crate::features::mission::model::message::{ColleagueMessage, MessageKind};
+use crate::features::mission::model::plan::{Change, ChangeDraft, Changed, MOST_CHANGES, Plan, Standing, Step, change, leave_out};
 use crate::features::mission::model::{Mission, MissionStatus};
 use crate::features::mission::picture::draw_plan;
 use crate::features::mission::planning::{Answer, Asked};
 use crate::features::mission::service::{MissionError, Missions, check_may_change, named, refused};
 use crate::features::mission::store::{MissionChange, change_mission};
+use crate::features::mission::telling::{ToldStep, tell_steps};
 use crate::features::mission::{prompts, render};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound_once;
@@ -43,6 +46,9 @@ pub(super) struct Wish {
     pub(super) text: String,
     /// The message that says it.
     pub(super) message: Option<MessageId>,
+    /// A persona at work on a step has said it to another one. None: a person.
+    #[serde(default)]
+    pub(super) colleague: Option<ColleagueMessage>,
 }
 
 /// Written with the decision on the message.
@@ -68,7 +74,7 @@ impl Missions {
                 "Changing a plan by words needs a language model. `/mission leave-out` and `/mission tell` work without one.",
             ));
         }
-        let wish = Wish { mission: mission.id.clone(), by: asker.name().to_owned(), text: text.to_owned(), message: None };
+        let wish = Wish { mission: mission.id.clone(), by: asker.name().to_owned(), text: text.to_owned(), message: None, colleague: None };
         let mut transaction = self.store().db().begin().await?;
         wish.apply(&mut transaction, self.clock().now()).await?;
         Ok(transaction.commit().await?)
@@ -82,7 +88,8 @@ impl Missions {
         let (now, by) = (self.clock().now(), asker.name());
         let why = why.map_or_else(|| format!("{by} left it out"), |why| flatten(why, 200));
         let standing = |item: &WorkItemId| standing_of(&items, item);
-        let of = Change { plan, directive: &mission.directive, roster: self.roster(), standing: &standing, by, at: now };
+        let of =
+            Change { plan, directive: &mission.directive, roster: self.roster(), standing: &standing, by, by_colleague: false, at: now };
         let changed = leave_out(&of, parts, &why).map_err(|faults| refused(faults.join("; ")))?;
         let Some(changed) = changed else { return Err(refused("That leaves everything as it is.")) };
         let mut transaction = self.store().db().begin().await?;
@@ -100,7 +107,7 @@ pub(super) fn check_changeable(mission: &Mission, asker: &Asker) -> Result<(), M
     if mission.status.is_over() {
         return Err(refused(format!("{} is over: it is {}.", named(mission), mission.status.as_str())));
     }
-    if mission.plan.as_ref().is_some_and(|plan| plan.changes.len() >= MOST_CHANGES) {
+    if mission.plan.as_ref().is_some_and(|plan| plan.count_changes(false) >= MOST_CHANGES) {
         return Err(refused(format!(
             "The plan of {} was changed {MOST_CHANGES} times, which is the most. `/mission tell` can still add to the instructions.",
             named(mission)
@@ -132,11 +139,17 @@ impl JobHandler for Changer {
             (Some(plan), status) if !status.is_over() => plan,
             _ => return self.say(&mission, &wish, format!("{} is over, so its plan stays as it was.", render::title(&mission)), job).await,
         };
-        if plan.changes.len() >= MOST_CHANGES {
+        let items = mission.current(self.follower.store.list_parts(&mission.id).await?);
+        if let Some(message) = &wish.colleague
+            && let Some(step) = find_next_step(plan, &items, message)
+        {
+            return self.hand_over(&mission, plan, message, step, job).await;
+        }
+        let by_colleague = wish.colleague.is_some();
+        if plan.count_changes(by_colleague) >= MOST_CHANGES {
             let text = format!("The plan was changed {MOST_CHANGES} times, which is the most. It stays as it is.");
             return self.say(&mission, &wish, text, job).await;
         }
-        let items = mission.current(self.follower.store.list_parts(&mission.id).await?);
         let standing = |item: &WorkItemId| standing_of(&items, item);
         let mut faults = Vec::new();
         for round in 1..=ROUNDS {
@@ -147,6 +160,7 @@ impl JobHandler for Changer {
                 roster: &self.follower.roster,
                 standing: &standing,
                 by: &wish.by,
+                by_colleague,
                 at: job.now(),
             };
             let checked = match &draft.value {
@@ -162,9 +176,12 @@ impl JobHandler for Changer {
         self.say(&mission, &wish, render::cannot_change(&faults), job).await
     }
 
-    /// Who asked is told.
+    /// The person who asked is told.
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         let Ok(wish) = job.read_payload::<Wish>() else { return Ok(()) };
+        if wish.colleague.is_some() {
+            return Ok(());
+        }
         let Some(mission) = self.follower.store.find_mission(&wish.mission).await? else { return Ok(()) };
         let told = self.answer(&mission, &wish, format!("I could not change the plan: {why}. Please say it again."), job);
         insert_outbound_once(transaction, &told, wish.message.as_ref(), self.follower.agents.runner.clock.now()).await?;
@@ -184,7 +201,7 @@ impl Changer {
     ) -> Result<Answer<ChangeDraft>, JobError> {
         let follower = &self.follower;
         let system = follower.agents.system_prompt(follower.roster.coordinator());
-        let prompt = || prompts::change(system, &follower.roster, mission, items, (&wish.by, &wish.text), faults);
+        let prompt = || prompts::change(system, &follower.roster, mission, items, wish, faults);
         follower.ask(mission, job, Asked::plan(&format!("change-{round}"), TOKENS), prompt).await
     }
 
@@ -213,8 +230,43 @@ impl Changer {
         if job.finish_with(transaction).await? { Ok(()) } else { Err(JobError::LostLease) }
     }
 
-    /// Answers, which ends the job.
+    /// One transaction: the receiver's step with what is handed over, what people see of it, and the end of the job.
+    async fn hand_over(
+        &self,
+        mission: &Mission,
+        plan: &Plan,
+        message: &ColleagueMessage,
+        step: &Step,
+        job: &JobContext,
+    ) -> Result<(), JobError> {
+        let Follower { store, roster, .. } = &*self.follower;
+        let by = roster.name_of(&message.from);
+        let added = format!("{by} hands over: {}", message.text);
+        let (plan, told) = tell_steps(mission, plan, &added, &|known| known.item == step.item);
+        let edits: Vec<_> = told.iter().map(ToldStep::edit).collect();
+        let reshaping = Reshaping { whole: &mission.id, dropped: &[], added: &[], needs: &[], edits: &edits, by, why: &added };
+        let outbox =
+            [OutboundMessage { id: id_of(mission, job.job()), ..render::say(mission, roster, render::handed_over(message, step, roster)) }];
+        let change = MissionChange {
+            plan: Some(&plan),
+            reshaping: Some(&reshaping),
+            outbox: &outbox,
+            why: mission.why.as_deref(),
+            ..MissionChange::default()
+        };
+        let mut transaction = store.db().begin().await?;
+        if !change_mission(&mut transaction, mission, &change, job.now()).await? {
+            return Err(JobError::Sleep(job.now()));
+        }
+        if job.finish_with(transaction).await? { Ok(()) } else { Err(JobError::LostLease) }
+    }
+
+    /// Answers a person, which ends the job.
     async fn say(&self, mission: &Mission, wish: &Wish, text: String, job: &JobContext) -> Result<(), JobError> {
+        if let Some(message) = &wish.colleague {
+            tracing::info!(mission = %mission.id, from = %message.from, kind = message.kind.as_str(), why = text, "the plan stays as it is");
+            return Ok(());
+        }
         let message = self.answer(mission, wish, text, job.job());
         self.follower.store.enqueue_once(&message, job.now()).await?;
         Ok(())
@@ -297,6 +349,12 @@ pub(super) fn edit_to(item: &WorkItem) -> ItemEdit<'_> {
         chooses_kind: true,
         ..ItemEdit::default()
     }
+}
+
+/// The receiver's first step that has not begun. None if nothing is handed over.
+fn find_next_step<'a>(plan: &'a Plan, items: &[WorkItem], message: &ColleagueMessage) -> Option<&'a Step> {
+    let is_next = |step: &&Step| step.owner == message.to && standing_of(items, &step.item) == Standing::Open;
+    plan.steps.iter().find(is_next).filter(|_| message.kind == MessageKind::HandOver)
 }
 
 fn standing_of(items: &[WorkItem], step: &WorkItemId) -> Standing {

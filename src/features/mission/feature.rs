@@ -3,8 +3,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::config::RetentionSettings;
+use crate::features::backlog::ItemTools;
 use crate::features::chat::listener::Listener;
 use crate::features::mission::changing::Changer;
+use crate::features::mission::colleagues::Colleagues;
 use crate::features::mission::follow::Follower;
 use crate::features::mission::listener::MissionListener;
 use crate::features::mission::service::{Deps, Missions};
@@ -45,7 +47,7 @@ impl Feature for MissionFeature {
             chat: deps.config.chat.clone(),
         })));
         if let Some(running) = &deps.running {
-            services.provide(Arc::new(Follower {
+            let follower = Arc::new(Follower {
                 store: deps.store.clone(),
                 roster: deps.roster.clone(),
                 agents: running.agents.clone(),
@@ -55,7 +57,9 @@ impl Feature for MissionFeature {
                     [only] => only.name.clone(),
                     _ => String::new(),
                 },
-            }));
+            });
+            services.provide(Arc::new(ItemTools(Arc::new(Colleagues { follower: follower.clone() }))));
+            services.provide(follower);
         }
     }
 

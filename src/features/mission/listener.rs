@@ -189,7 +189,7 @@ async fn take_wish(
             let (by, of) = (asker.name().to_owned(), Some(message.id.clone()));
             (
                 "I look at what that changes in the plan.".to_owned(),
-                Some(Box::new(Wish { mission: mission.id.clone(), by, text, message: of })),
+                Some(Box::new(Wish { mission: mission.id.clone(), by, text, message: of, colleague: None })),
             )
         }
         Err(MissionError::Refused(why)) => (why, None),

@@ -5,7 +5,7 @@
 //! model `by_rule` makes a step of each section. The mission is then a work item whose parts are its steps, so that the backlog runs, verifies and
 //! reviews them. `follow` looks after them: it shows the progress in the mission's thread, finds another way for a step that cannot be done, and delivers
 //! where the mission was asked for. Its planning and its steps share a `budget`, which the meter keeps and people raise. `changing` is
-//! what people want to be different on the way, `telling` what the steps get to know.
+//! what people want to be different on the way, `telling` what the steps get to know, `colleagues` what those at work ask and tell each other.
 //!
 //! | the process dies after | stored state | what follows |
 //! | --- | --- | --- |
@@ -24,12 +24,17 @@
 //! | a change was drafted | the step of the job | it is checked again and carried out; nothing is asked again |
 //! | the plan was changed | the plan, the items of the steps, the answer, the end of the job: one transaction | nothing |
 //! | people told the steps something, or answered a question | the plan and the items of the steps: one transaction | nothing |
+//! | a colleague answered a question of a step, or did not in time | journal entry of the step's run | it is posted, and the step goes on; nothing is asked again |
+//! | the answer was posted | the message, by the number of the call | the step goes on with the answer of the journal |
+//! | a step sent a flag, a suggestion or a hand-over | the message in the thread, and the job of the wish: one transaction | the step goes on; as if somebody wanted something else |
+//! | it was handed over | the plan, the item of the step, the message, the end of the job: one transaction | nothing |
 //! | it was delivered | mission `done`, the message with its files: one transaction | nothing |
 
 mod budget;
 mod button;
 mod by_rule;
 mod changing;
+mod colleagues;
 mod commands;
 mod feature;
 mod follow;

@@ -1,5 +1,6 @@
-//! What those who work on a mission are told on the way: by a person, or by the answer to a question about what is assumed.
+//! What those who work on a mission are told on the way: by a person, by the answer to a question about what is assumed, or by a colleague.
 
+use crate::features::backlog::model::Execution;
 use crate::features::backlog::service::Asker;
 use crate::features::backlog::store::{ItemEdit, Reshaping};
 use crate::features::mission::model::plan::{GivenAnswer, Plan, Step};
@@ -8,6 +9,7 @@ use crate::features::mission::render;
 use crate::features::mission::service::{MissionError, Missions, check_may_change, named, refused};
 use crate::features::mission::store::MissionChange;
 use kernel::chat::medium::Medium;
+use kernel::ids::WorkItemId;
 use kernel::text::flatten;
 
 /// The most characters that steps are told.
@@ -55,18 +57,11 @@ impl Missions {
     }
 
     /// Adds something to the instructions of all steps that are not done, in one transaction. How many those are.
-    async fn add_to_steps(&self, mission: &Mission, mut plan: Plan, added: &str, asker: &Asker) -> Result<usize, MissionError> {
+    async fn add_to_steps(&self, mission: &Mission, plan: Plan, added: &str, asker: &Asker) -> Result<usize, MissionError> {
         let items = self.items_of(mission).await?;
-        let is_over = |step: &Step| items.iter().any(|item| item.id == step.item && item.status.is_over());
-        let mut told = Vec::new();
-        for step in plan.steps.iter_mut().filter(|step| !is_over(step)) {
-            step.instructions = format!("{}\n\n{added}", step.instructions);
-            told.push((step.item.clone(), mission.instructions_of(step), step.kind.execution()));
-        }
-        let edits: Vec<_> = told
-            .iter()
-            .map(|(item, how, execution)| (item.clone(), ItemEdit { how: Some(how), execution: Some(execution), ..ItemEdit::default() }))
-            .collect();
+        let is_open = |step: &Step| !items.iter().any(|item| item.id == step.item && item.status.is_over());
+        let (plan, told) = tell_steps(mission, &plan, added, &is_open);
+        let edits: Vec<_> = told.iter().map(ToldStep::edit).collect();
         let reshaping = Reshaping { whole: &mission.id, dropped: &[], added: &[], needs: &[], edits: &edits, by: asker.name(), why: added };
         let change = MissionChange {
             plan: Some(&plan),
@@ -77,4 +72,28 @@ impl Missions {
         self.change(mission, &change, asker).await?;
         Ok(told.len())
     }
+}
+
+/// What is different about the item of a step that was told something.
+pub(super) struct ToldStep {
+    item: WorkItemId,
+    instructions: String,
+    execution: Execution,
+}
+
+impl ToldStep {
+    pub(super) fn edit(&self) -> (WorkItemId, ItemEdit<'_>) {
+        (self.item.clone(), ItemEdit { how: Some(&self.instructions), execution: Some(&self.execution), ..ItemEdit::default() })
+    }
+}
+
+/// The plan with something added to the instructions of these steps.
+pub(super) fn tell_steps(mission: &Mission, plan: &Plan, added: &str, whom: &dyn Fn(&Step) -> bool) -> (Plan, Vec<ToldStep>) {
+    let mut plan = plan.clone();
+    let mut told = Vec::new();
+    for step in plan.steps.iter_mut().filter(|step| whom(step)) {
+        step.instructions = format!("{}\n\n{added}", step.instructions);
+        told.push(ToldStep { item: step.item.clone(), instructions: mission.instructions_of(step), execution: step.kind.execution() });
+    }
+    (plan, told)
 }

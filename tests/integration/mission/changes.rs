@@ -36,7 +36,7 @@ fn is_wish(asked: &Asked) -> bool {
     asked.prompt().contains("writes in the thread of a mission")
 }
 
-fn is_change(asked: &Asked) -> bool {
+pub(super) fn is_change(asked: &Asked) -> bool {
     asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("leave_out"))
 }
 

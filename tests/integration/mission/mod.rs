@@ -3,6 +3,7 @@
 mod budget;
 mod changes;
 mod coding;
+mod colleagues;
 mod crashes;
 mod critique;
 mod delivery;

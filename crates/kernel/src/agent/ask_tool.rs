@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::agent::run::{OwnTool, Progress};
+use crate::agent::run::{CallError, OwnTool, Progress};
 use crate::llm::ToolSpec;
 use crate::persona::roster::Roster;
 use crate::tools::{ToolError, ToolOutput};
@@ -56,11 +56,11 @@ impl OwnTool for AskAgent<'_> {
         Some(format!("Asking {}", askee.name))
     }
 
-    async fn call(&self, arguments: &Value, _: &Progress) -> Result<ToolOutput, ToolError> {
+    async fn call(&self, arguments: &Value, _: &Progress) -> Result<ToolOutput, CallError> {
         let Arguments { persona, question } = Arguments::deserialize(arguments)
             .map_err(|error| ToolError::Refused(format!("Not asked: {error}. The arguments are `persona` and `question`, both text.")))?;
         if question.trim().is_empty() {
-            return Err(ToolError::Refused("Not asked: the question is empty.".into()));
+            return Err(ToolError::Refused("Not asked: the question is empty.".into()).into());
         }
         let text = self.colleagues.ask(&persona, &question).await?;
         // The answer may quote text from outside.

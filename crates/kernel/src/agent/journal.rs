@@ -40,6 +40,8 @@ pub enum JournalEntry {
     Judged { verdict: AnswerVerdict, model: String },
     /// A step of the one who grades what the run made. No part of the run itself.
     Graded { by: PersonaSlug, round: u32, entry: Box<JournalEntry> },
+    /// A step of a colleague who answers a question of the run, which is its call with this number. No part of the run itself.
+    Consulted { colleague: PersonaSlug, call: usize, entry: Box<JournalEntry> },
 }
 
 impl JournalEntry {
@@ -48,7 +50,12 @@ impl JournalEntry {
         match self {
             Self::Asked { tainted, .. } => *tainted,
             Self::Returned { outside, .. } => *outside,
-            Self::Replied { .. } | Self::Began { .. } | Self::SentBack { .. } | Self::Judged { .. } | Self::Graded { .. } => false,
+            Self::Replied { .. }
+            | Self::Began { .. }
+            | Self::SentBack { .. }
+            | Self::Judged { .. }
+            | Self::Graded { .. }
+            | Self::Consulted { .. } => false,
         }
     }
 }

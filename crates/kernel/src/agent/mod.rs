@@ -20,7 +20,9 @@ pub use answer::{Agents, Question, SpeechAct};
 pub use ask_tool::Colleagues;
 pub use journal::{Journal, JournalEntry};
 pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
-pub use run::{Approvals, Consent, InChat, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in};
+pub use run::{
+    Approvals, CallError, Consent, InChat, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in,
+};
 pub use surroundings::{PlaceNote, Refers};
 pub use verdict::AnswerVerdict;
 

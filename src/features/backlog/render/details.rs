@@ -253,6 +253,9 @@ fn describe(entry: &JournalEntry, author: Option<&PersonaSlug>, names: &HashMap<
         }
         JournalEntry::Graded { by, entry, .. } if author == Some(by) => format!("its own second look: {}", describe(entry, author, names)),
         JournalEntry::Graded { by, entry, .. } => format!("review by {}: {}", line(by.as_str()), describe(entry, author, names)),
+        JournalEntry::Consulted { colleague, entry, .. } => {
+            format!("question to {}: {}", line(colleague.as_str()), describe(entry, author, names))
+        }
         JournalEntry::SentBack { why } => format!("sent back: {}", line(why)),
         JournalEntry::Began { call } => format!("begins {}", tool(call)),
         JournalEntry::Returned { call, text, status: CallStatus::Refused, .. } => format!("✖ **refused** {}: {}", tool(call), line(text)),

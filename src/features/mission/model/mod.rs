@@ -1,6 +1,8 @@
-//! Missions: what people want done that takes several steps. `directive` has what they handed in, `plan` how it is done.
+//! Missions: what people want done that takes several steps. `directive` has what they handed in, `plan` how it is done,
+//! `message` what those who work on it tell each other.
 
 pub mod directive;
+pub mod message;
 pub mod plan;
 
 use chrono::{DateTime, Utc};

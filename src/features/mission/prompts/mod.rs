@@ -1,13 +1,18 @@
 //! The prompts of missions. All texts in blocks are sanitised by the functions here.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
-use crate::features::backlog::model::{WorkItem, short_id};
+use crate::features::backlog::model::{Artefact, WorkItem, short_id};
+use crate::features::mission::changing::Wish;
 use crate::features::mission::model::Mission;
+use crate::features::mission::model::message::ColleagueMessage;
 use crate::features::mission::model::plan::{MOST_STEPS, Plan, Step, Understanding};
-use kernel::agent::context::{Cleaner, flat_name, new_marker};
+use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker};
 use kernel::agent::prompt::{Block, Template};
 use kernel::agent::{Limits, Prompt};
+use kernel::feeds::FeedReport;
 use kernel::ids::WorkItemId;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
@@ -17,6 +22,7 @@ static UNDERSTAND: Template = Template::new(include_str!("understand.md.j2"));
 static PLAN: Template = Template::new(include_str!("plan.md.j2"));
 static FEASIBLE: Template = Template::new(include_str!("feasible.md.j2"));
 static REPLAN: Template = Template::new(include_str!("replan.md.j2"));
+static COLLEAGUE: Template = Template::new(include_str!("colleague.md.j2"));
 static CHANGE: Template = Template::new(include_str!("change.md.j2"));
 static WISH: Template = Template::new(include_str!("wish.md.j2"));
 static CLASSIFY: Template = Template::new(include_str!("classify.md.j2"));
@@ -24,6 +30,8 @@ static CLASSIFY: Template = Template::new(include_str!("classify.md.j2"));
 /// The most bytes of a request, and of a text about one step.
 const REQUEST: usize = 4000;
 const TEXT: usize = 6000;
+/// The most tokens of all feeds together.
+const FEEDS: usize = 700;
 /// The most bytes of one of many steps.
 const STEP: usize = 2500;
 /// The most bytes of all parts: no limit of its own, because the directive keeps its room itself.
@@ -50,6 +58,8 @@ struct Values<'a> {
     most: usize,
     faults: Vec<String>,
     plan: String,
+    /// Who asks is a colleague at work on a step.
+    by_colleague: bool,
     /// The repository that steps of the kind `build` work in. Empty: none.
     repository: &'a str,
 }
@@ -96,6 +106,7 @@ fn values<'a>(roster: &'a Roster, marker: &'a str, mission: &Mission, blocks: Ve
         most: MOST_STEPS,
         faults: Vec::new(),
         plan: String::new(),
+        by_colleague: false,
         repository: "",
     }
 }
@@ -167,15 +178,40 @@ pub(super) fn replan(system: String, roster: &Roster, mission: &Mission, step: &
     prompt(system, REPLAN.render(values(roster, &marker, mission, blocks)))
 }
 
+/// What a colleague knows who is asked.
+pub(super) struct Known<'a> {
+    /// The step of the one who asks.
+    pub(super) step: &'a WorkItem,
+    /// The colleague's own finished steps, with their files.
+    pub(super) results: &'a [(&'a WorkItem, Vec<Artefact>)],
+    pub(super) feeds: &'a [FeedReport],
+}
+
+/// A question of a colleague at work on a step.
+pub(super) fn colleague(system: String, roster: &Roster, mission: &Mission, message: &ColleagueMessage, known: &Known<'_>) -> Prompt {
+    let marker = new_marker();
+    let cleaner = Cleaner { marker: &marker };
+    let step = known.step;
+    let mut blocks = vec![
+        Block { label: "mission".into(), text: cleaner.text(&format!("{}\n{}", mission.title, mission.request), REQUEST) },
+        Block { label: "the step of the colleague".into(), text: cleaner.text(&format!("{}\n{}", step.what, step.how), TEXT) },
+    ];
+    for (item, files) in known.results {
+        let outcome = item.outcome.as_deref().unwrap_or("done");
+        let mut text = format!("{}: {outcome}", item.what);
+        for (name, content) in files.iter().filter_map(|file| Some((&file.facts.name, file.text()?))) {
+            let _ = write!(text, "\n\n{name}:\n{content}");
+        }
+        blocks.push(Block { label: "your own result in this mission".into(), text: cleaner.text(&text, TEXT) });
+    }
+    blocks.extend(feed_blocks(known.feeds, FEEDS, cleaner, roster));
+    blocks.push(Block { label: "question".into(), text: cleaner.text(&message.text, REQUEST) });
+    let asker = flat_name(roster.name_of(&message.from));
+    prompt(system, COLLEAGUE.render(Values { asker, ..values(roster, &marker, mission, blocks) }))
+}
+
 /// `wish`: what somebody said, and who. `faults`: why the last change was refused.
-pub(super) fn change(
-    system: String,
-    roster: &Roster,
-    mission: &Mission,
-    items: &[WorkItem],
-    (by, wish): (&str, &str),
-    faults: &[String],
-) -> Prompt {
+pub(super) fn change(system: String, roster: &Roster, mission: &Mission, items: &[WorkItem], wish: &Wish, faults: &[String]) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let names = |items: &[WorkItemId]| items.iter().map(short_id).collect::<Vec<_>>().join(", ");
@@ -188,9 +224,14 @@ pub(super) fn change(
     let steps: Vec<String> = mission.plan.iter().flat_map(|plan| &plan.steps).map(step).collect();
     let mut blocks = asked(mission, cleaner);
     blocks.push(Block { label: "the steps of the plan, the last one at the end".into(), text: steps.join("\n\n") });
-    blocks.push(Block { label: "what is wanted now".into(), text: cleaner.text(wish, REQUEST) });
+    let label = match &wish.colleague {
+        Some(message) => format!("{} to {}", message.kind.as_str(), flat_name(roster.name_of(&message.to))),
+        None => "what is wanted now".to_owned(),
+    };
+    blocks.push(Block { label, text: cleaner.text(&wish.text, REQUEST) });
     let faults = faults.iter().map(|fault| cleaner.line(fault, 300)).collect();
-    prompt(system, CHANGE.render(Values { asker: flat_name(by), faults, ..values(roster, &marker, mission, blocks) }))
+    let (asker, by_colleague) = (flat_name(&wish.by), wish.colleague.is_some());
+    prompt(system, CHANGE.render(Values { asker, by_colleague, faults, ..values(roster, &marker, mission, blocks) }))
 }
 
 fn describe(step: &Step, roster: &Roster) -> String {

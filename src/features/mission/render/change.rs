@@ -1,10 +1,11 @@
-//! What people are told about a changed plan.
+//! What people are told about a changed plan, and about messages between colleagues.
 
 use std::fmt::Write as _;
 
 use super::{TITLE, render_plan, say, sentence, text_file};
 use crate::features::mission::button::{Choice, MissionButton};
-use crate::features::mission::model::plan::Plan;
+use crate::features::mission::model::message::ColleagueMessage;
+use crate::features::mission::model::plan::{Plan, Step};
 use crate::features::mission::model::{Mission, MissionStatus};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::OutboundMessage;
@@ -12,6 +13,9 @@ use kernel::persona::roster::Roster;
 
 /// The most steps of each kind that are named, and the most faults.
 const NAMED: usize = 8;
+
+/// The most characters of a message between colleagues, and of its answer. Both fit into one message.
+const SAID: usize = 850;
 
 /// The plan after a change, with a file of all of it. A plan that nobody has approved can be started from here.
 pub(in crate::features::mission) fn changed(mission: &Mission, plan: &Plan, roster: &Roster) -> OutboundMessage {
@@ -31,7 +35,9 @@ pub(in crate::features::mission) fn changed(mission: &Mission, plan: &Plan, rost
 /// What the last change did.
 pub(in crate::features::mission) fn changes(plan: &Plan) -> String {
     let Some(change) = plan.changes.last() else { return "The plan is as it was.".to_owned() };
-    let mut text = format!("The plan is changed. {}", sentence(&Medium::Chat.line_within(&change.why, 300)));
+    let because =
+        if change.by_colleague { format!(" after a message from {}", Medium::Chat.line_within(&change.by, 40)) } else { String::new() };
+    let mut text = format!("The plan is changed{because}. {}", sentence(&Medium::Chat.line_within(&change.why, 300)));
     let dropped: Vec<String> = change.dropped.iter().map(|step| step.title.clone()).collect();
     for (what, titles) in [("Left out", &dropped), ("New", &change.added), ("Changed", &change.edited)] {
         if titles.is_empty() {
@@ -51,4 +57,29 @@ pub(in crate::features::mission) fn nothing_changes(why: &str) -> String {
 pub(in crate::features::mission) fn cannot_change(faults: &[String]) -> String {
     let faults: Vec<String> = faults.iter().take(NAMED).map(|fault| format!("- {}", Medium::Chat.line_within(fault, 240))).collect();
     format!("I cannot change the plan like that. Two drafts were refused, so it stays as it is:\n{}", faults.join("\n"))
+}
+
+/// `**Vince → Eliza** (question): …`, by the sender, with the answer below. Names only, so nobody is pinged.
+pub(in crate::features::mission) fn exchange(
+    mission: &Mission,
+    message: &ColleagueMessage,
+    answer: Option<&str>,
+    roster: &Roster,
+) -> OutboundMessage {
+    let name = |slug| Medium::Chat.line_within(roster.name_of(slug), 40);
+    let (from, to, kind) = (name(&message.from), name(&message.to), message.kind.as_str());
+    let mut text = format!("**{from} → {to}** ({kind}): {}", Medium::Chat.line_within(&message.text, SAID));
+    if let Some(answer) = answer {
+        let _ = write!(text, "\n**{to}**: {}", Medium::Chat.line_within(answer, SAID));
+    }
+    OutboundMessage { persona: message.from.clone(), ..say(mission, roster, text) }
+}
+
+pub(in crate::features::mission) fn handed_over(message: &ColleagueMessage, step: &Step, roster: &Roster) -> String {
+    format!(
+        "{} gets what {} hands over with the step \"{}\".",
+        Medium::Chat.line_within(roster.name_of(&message.to), 40),
+        Medium::Chat.line_within(roster.name_of(&message.from), 40),
+        Medium::Chat.line_within(&step.title, TITLE)
+    )
 }

@@ -20,7 +20,7 @@ use kernel::ids::WorkItemId;
 use kernel::money::{Limit, Money, Refused};
 use kernel::persona::roster::Roster;
 
-pub(super) use change::{cannot_change, changed, changes, nothing_changes};
+pub(super) use change::{cannot_change, changed, changes, exchange, handed_over, nothing_changes};
 pub(super) use coverage::{count, render_coverage};
 pub(super) use delivery::delivery;
 pub(super) use graph::{DrawnStep, draw_graph};

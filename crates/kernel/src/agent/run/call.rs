@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use crate::agent::RunError;
 use crate::agent::journal::JournalEntry;
-use crate::agent::run::{Consent, Session, Tools};
+use crate::agent::run::{CallError, Consent, Session, Tools};
 use crate::llm::ToolCall;
 use crate::tools::approval::Risk;
 use crate::tools::{CallStatus, Decision, ToolContext, ToolError, ToolOutput};
@@ -61,11 +61,12 @@ impl Session<'_> {
         self.decide(call).await.map(|()| None)
     }
 
-    async fn answer_own(&mut self, call: &ToolCall, result: Result<ToolOutput, ToolError>) -> Result<(), RunError> {
+    async fn answer_own(&mut self, call: &ToolCall, result: Result<ToolOutput, CallError>) -> Result<(), RunError> {
         match result {
             Ok(output) => self.answer(call, output, CallStatus::Ok).await,
-            Err(ToolError::Refused(why)) => self.refuse(call, why).await,
-            Err(ToolError::Failed(why)) => self.answer(call, told(why), CallStatus::Failed).await,
+            Err(CallError::Tool(ToolError::Refused(why))) => self.refuse(call, why).await,
+            Err(CallError::Tool(ToolError::Failed(why))) => self.answer(call, told(why), CallStatus::Failed).await,
+            Err(CallError::Run(error)) => Err(error),
         }
     }
 

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::journal::Journal;
 use crate::agent::{AnswerVerdict, RunError};
 use crate::chat::redact::Redactor;
+use crate::db::StoreError;
 use crate::ids::{ApprovalId, WorkItemId};
 use crate::llm::structured::{AnswerFormat, Structured, parse_answer};
 use crate::llm::{ModelError, Models, Picture, ToolCall, ToolSpec};
@@ -156,11 +157,28 @@ pub trait OwnTool: Send + Sync {
         None
     }
 
-    /// Executes the tool.
+    /// Executes the tool. A call that a crash interrupted is made again.
     ///
     /// # Errors
-    /// A sentence for the model.
-    async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, ToolError>;
+    /// A sentence for the model, or why the run ends.
+    async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, CallError>;
+}
+
+/// Why a call of an own tool has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The model is told, and the run goes on.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// The run ends before the call has a result, and makes it again when it resumes.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl From<StoreError> for CallError {
+    fn from(error: StoreError) -> Self {
+        Self::Run(error.into())
+    }
 }
 
 /// Asks a person to approve a call (TRUST-3).

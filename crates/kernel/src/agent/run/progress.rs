@@ -158,7 +158,7 @@ impl Progress {
                 self.sent_back = true;
                 self.messages.push(ModelMessage::User(why.clone()));
             }
-            JournalEntry::Judged { .. } | JournalEntry::Graded { .. } => {}
+            JournalEntry::Judged { .. } | JournalEntry::Graded { .. } | JournalEntry::Consulted { .. } => {}
         }
     }
 

@@ -303,6 +303,10 @@ impl LineView {
                 let step = Self::of((*entry, at), zone);
                 return Self { what: format!("review by {by}: {}", step.what), ..step };
             }
+            JournalEntry::Consulted { colleague, entry, .. } => {
+                let step = Self::of((*entry, at), zone);
+                return Self { what: format!("question to {colleague}: {}", step.what), ..step };
+            }
         };
         Self { what, text: labels::cut(&text, LONGEST), trouble, outside, at: show_time(at, zone) }
     }

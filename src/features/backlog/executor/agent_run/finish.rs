@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::features::backlog::model::{Claim, Product};
 use crate::features::backlog::review::Critic;
-use kernel::agent::{OwnTool, Progress};
+use kernel::agent::{CallError, OwnTool, Progress};
 use kernel::llm::ToolSpec;
 use kernel::memory::retrieval::cut;
 use kernel::text::without_invisible;
@@ -29,7 +29,7 @@ impl OwnTool for Finish<'_> {
         true
     }
 
-    async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, ToolError> {
+    async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, CallError> {
         let product = read_product(arguments, &progress.written, None).map_err(ToolError::Refused)?;
         if let Some(critic) = self.critic {
             let made = progress.calls();

@@ -3,7 +3,7 @@
 //! `material` builds the prompt, `run` starts the agent run, `approvals` asks people, and `finish` parses the claimed result. `repository` has the tools and the result of work in a repository. The verifier
 //! checks it later.
 //!
-//! `ask_agent` is not offered, because a question to another persona is a work item of its own.
+//! `ask_agent` is not offered, because a question to another persona is a work item of its own. Another feature may add tools for its own items.
 
 mod approvals;
 mod finish;
@@ -13,6 +13,7 @@ mod run;
 
 use std::sync::Arc;
 
+use crate::features::backlog::OfferTools;
 use crate::features::backlog::inputs::Inputs;
 use crate::features::backlog::model::{Execution, WorkItem};
 use crate::features::backlog::render::Spot;
@@ -44,6 +45,8 @@ pub(crate) struct Background<'a> {
     pub(crate) site: Option<Site<'a>>,
     /// Where to ask for approval. None: calls that need approval are refused.
     pub(crate) spot: Option<&'a Spot>,
+    /// Tools of another feature. None: only those of the backlog.
+    pub(crate) more_tools: Option<&'a dyn OfferTools>,
 }
 
 /// Why the last run was rejected.

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::executor::agent_run::finish::{product_of, read_summary};
 use crate::features::backlog::model::{Claim, Product, WorkItem};
-use kernel::agent::{OwnTool, Progress};
+use kernel::agent::{CallError, OwnTool, Progress};
 use kernel::llm::ToolSpec;
 use kernel::persona::Persona;
 use kernel::repository::{RepositoryError, Version, Worktree};
@@ -142,7 +142,13 @@ impl OwnTool for RepositoryTool<'_> {
         ToolSpec { name: name.into(), description: description.into(), parameters }
     }
 
-    async fn call(&self, arguments: &Value, _: &Progress) -> Result<ToolOutput, ToolError> {
+    async fn call(&self, arguments: &Value, _: &Progress) -> Result<ToolOutput, CallError> {
+        Ok(self.perform(arguments).await?)
+    }
+}
+
+impl RepositoryTool<'_> {
+    async fn perform(&self, arguments: &Value) -> Result<ToolOutput, ToolError> {
         let worktree = self.site.worktree;
         match self.kind {
             Kind::List => {
@@ -215,9 +221,7 @@ impl OwnTool for RepositoryTool<'_> {
             }
         }
     }
-}
 
-impl RepositoryTool<'_> {
     async fn text_of(&self, path: &str) -> Result<String, ToolError> {
         let file = self.site.worktree.files().map_err(failed)?.read(path, MOST_FILE_BYTES).await?;
         if file.bytes > file.head.len() as u64 {

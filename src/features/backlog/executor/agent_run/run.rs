@@ -51,9 +51,11 @@ impl AgentExecutor {
         }
         let limits = limits_of(background);
         let finish = Finish { critic: critic.as_ref(), calls: limits.calls };
+        let mut own = background.site.map_or_else(|| vec![Box::new(finish) as Box<dyn OwnTool>], |site| repository::tools(site, cancel));
+        own.extend(background.more_tools.map(|tools| tools.offer(assignment)).unwrap_or_default());
         let tools = Tools {
             listed: listed.map(str::to_owned).collect(),
-            own: background.site.map_or_else(|| vec![Box::new(finish) as Box<dyn OwnTool>], |site| repository::tools(site, cancel)),
+            own,
             workspace: Some(&item.id),
             source: Some(MemorySource::WorkItem(item.id.clone())),
             scope: Scope::private(item.private_to.clone()),

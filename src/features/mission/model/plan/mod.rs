@@ -42,7 +42,7 @@ pub struct Plan {
     /// What it was expected to cost, by the steps before it. None: there were no figures.
     #[serde(default)]
     pub expected: Option<Money>,
-    /// What people changed about it since, oldest first.
+    /// What became different about it since, oldest first.
     #[serde(default)]
     pub changes: Vec<PlanChange>,
 }
@@ -51,6 +51,9 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanChange {
     pub by: String,
+    /// Because of a message between colleagues, not of what a person said.
+    #[serde(default)]
+    pub by_colleague: bool,
     pub at: DateTime<Utc>,
     /// In a sentence.
     pub why: String,
@@ -129,6 +132,11 @@ pub fn count_parts(count: usize) -> String {
 impl Plan {
     pub fn find_step(&self, item: &WorkItemId) -> Option<&Step> {
         self.steps.iter().find(|step| step.item == *item)
+    }
+
+    /// How often it was changed by people, or because of messages between colleagues.
+    pub fn count_changes(&self, by_colleague: bool) -> usize {
+        self.changes.iter().filter(|change| change.by_colleague == by_colleague).count()
     }
 
     /// Whether a step was taken out of the plan.

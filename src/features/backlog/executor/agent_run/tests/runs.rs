@@ -95,6 +95,7 @@ fn sketch(entry: &JournalEntry) -> String {
         JournalEntry::SentBack { .. } => "sent back".into(),
         JournalEntry::Judged { verdict, .. } => format!("judged {}", verdict.as_str()),
         JournalEntry::Graded { entry, .. } => format!("graded {}", sketch(entry)),
+        JournalEntry::Consulted { entry, .. } => format!("consulted {}", sketch(entry)),
         JournalEntry::Returned { call, outside, status, trace, .. } => {
             let trace = match trace {
                 Some(Trace::Fetched { .. }) => " fetched",

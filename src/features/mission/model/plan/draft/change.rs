@@ -15,7 +15,7 @@ use kernel::ids::WorkItemId;
 use kernel::persona::roster::Roster;
 use kernel::text::flatten;
 
-/// How often one plan is changed.
+/// How often one plan is changed because of what people say, and as often because of messages between colleagues.
 pub const MOST_CHANGES: usize = 5;
 
 /// The most characters of a reason.
@@ -72,6 +72,8 @@ pub struct Change<'a> {
     pub roster: &'a Roster,
     pub standing: &'a (dyn Fn(&WorkItemId) -> Standing + Sync),
     pub by: &'a str,
+    /// A colleague at work on a step, not a person: only steps that have not begun may change, and no part of the directive may be left out.
+    pub by_colleague: bool,
     pub at: DateTime<Utc>,
 }
 
@@ -98,6 +100,7 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
     let mut ids: HashMap<String, WorkItemId> = of.plan.steps.iter().map(|step| (key(short_id(&step.item)), step.item.clone())).collect();
     name_steps(&draft.add, &mut ids, &mut faults);
     match read_numbers(&draft.leave_out, of.directive) {
+        Ok(parts) if of.by_colleague && !parts.is_empty() => faults.push("only people leave parts of the directive out".to_owned()),
         Ok(parts) => work.leave_out(parts),
         Err(fault) => faults.push(format!("left out: {fault}")),
     }
@@ -107,6 +110,7 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
             Err(_) if ids.get(&key(id)).is_some_and(|item| work.dropped.iter().any(|dropped| dropped.item == *item)) => {}
             Err(fault) => faults.push(fault),
             Ok(step) if (of.standing)(&step.item) == Standing::Over => faults.push(format!("\"{}\" is over already", step.title)),
+            Ok(step) if work.has_to_stay(&step) => faults.push(format!("\"{}\" has begun, so it stays as it is", step.title)),
             Ok(step) => work.drop_step(&step),
         }
     }
@@ -168,6 +172,11 @@ impl<'a> Work<'a> {
         found.cloned().ok_or_else(|| format!("\"{}\" is no step of the plan", flatten(id, 40)))
     }
 
+    /// Whether the step has begun, and only people may still change it.
+    fn has_to_stay(&self, step: &Step) -> bool {
+        self.of.by_colleague && (self.of.standing)(&step.item) == Standing::Begun
+    }
+
     /// Steps that serve only these parts are dropped; others are told. What is done stays.
     fn leave_out(&mut self, parts: BTreeSet<usize>) {
         let all_below = |numbers: &BTreeSet<usize>| -> BTreeSet<usize> {
@@ -221,6 +230,9 @@ impl<'a> Work<'a> {
         let standing = (self.of.standing)(&step.item);
         if standing == Standing::Over {
             return Err(named("it is over already".to_owned()));
+        }
+        if self.has_to_stay(step) {
+            return Err(named("it has begun, so it stays as it is".to_owned()));
         }
         let draft = StepDraft {
             id: short_id(&step.item).to_owned(),
@@ -285,7 +297,12 @@ impl<'a> Work<'a> {
         let needs_other = |step: &&Step| before.find_step(&step.item).is_some_and(|known| known.needs != step.needs);
         let rewired: BTreeSet<WorkItemId> = steps.iter().filter(needs_other).map(|step| step.item.clone()).collect();
         let mut plan = Plan { steps, left_out: self.left_out, ..before.clone() };
-        plan.left_out.extend(lost_parts(before, &plan, self.of.directive, self.why));
+        let lost = lost_parts(before, &plan, self.of.directive, self.why);
+        if let Some(LeftOut { parts, .. }) = lost.as_ref().filter(|_| self.of.by_colleague) {
+            let parts = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            return Err(vec![format!("nobody would serve part {parts} any more, and only people leave parts of the directive out")]);
+        }
+        plan.left_out.extend(lost);
         if plan == *before {
             return Ok(None);
         }
@@ -294,6 +311,7 @@ impl<'a> Work<'a> {
         };
         let change = PlanChange {
             by: self.of.by.to_owned(),
+            by_colleague: self.of.by_colleague,
             at: self.of.at,
             why: self.why.to_owned(),
             added: titles(&mut self.added.iter()),

@@ -238,11 +238,20 @@ fn short(plan: &Plan, title: &str) -> String {
 
 /// `far`: titles of steps that have begun, or are over.
 fn change_as(plan: &Plan, far: &[(&str, Standing)], draft: &ChangeDraft) -> Result<Option<Changed>, Vec<String>> {
+    change_because_of(false, plan, far, draft)
+}
+
+fn change_because_of(
+    by_colleague: bool,
+    plan: &Plan,
+    far: &[(&str, Standing)],
+    draft: &ChangeDraft,
+) -> Result<Option<Changed>, Vec<String>> {
     let (directive, roster) = (directive(), roster());
     let far: Vec<_> = far.iter().map(|(title, standing)| (item(plan, title), *standing)).collect();
     let standing = |step: &WorkItemId| far.iter().find(|(item, _)| item == step).map_or(Standing::Open, |(_, standing)| *standing);
     let at = chrono::DateTime::UNIX_EPOCH;
-    change(&Change { plan, directive: &directive, roster: &roster, standing: &standing, by: "Ann", at }, draft)
+    change(&Change { plan, directive: &directive, roster: &roster, standing: &standing, by: "Ann", by_colleague, at }, draft)
 }
 
 fn because(why: &str) -> ChangeDraft {
@@ -363,4 +372,28 @@ fn a_change_that_breaks_the_plan_is_refused_with_the_reason() {
         assert!(faults.contains(says), "{says}: {faults}");
     }
     assert_eq!(change_as(&plan, &over, &because("All is well.")), Ok(None));
+}
+
+#[test]
+fn because_of_a_colleague_only_open_steps_change_and_every_part_is_still_served() {
+    let mut plan = running();
+    // The heading of the whole would serve every part.
+    plan.steps.last_mut().expect("a last step").serves = [2].into();
+    let id = |title: &str| short(&plan, title);
+    let edit = |title: &str| EditDraft { step: id(title), owner: Some("kelly".to_owned()), ..EditDraft::default() };
+    let begun = [("Do cart", Standing::Begun)];
+    let change = |draft| change_because_of(true, &plan, &begun, &draft);
+    for (draft, fault) in [
+        (ChangeDraft { drop: vec![id("Do cart")], ..because("It is there.") }, "\"Do cart\" has begun, so it stays as it is"),
+        (ChangeDraft { edit: vec![edit("Do cart")], ..because("Kelly knows.") }, "it has begun, so it stays as it is"),
+        (ChangeDraft { leave_out: vec!["8".to_owned()], ..because("For later.") }, "only people leave parts of the directive out"),
+        (ChangeDraft { drop: vec![id("Do pay"), id("Do check")], ..because("For later.") }, "nobody would serve part 6"),
+    ] {
+        let faults = change(draft).unwrap_err().join("; ");
+        assert!(faults.contains(fault), "{faults}");
+    }
+    let changed = change(ChangeDraft { edit: vec![edit("Do check")], ..because("Kelly knows.") }).unwrap().unwrap();
+    assert_eq!((changed.plan.count_changes(true), changed.plan.count_changes(false)), (1, 0));
+    // The same is allowed to people.
+    assert!(change_as(&plan, &begun, &ChangeDraft { leave_out: vec!["8".to_owned()], ..because("For later.") }).is_ok());
 }

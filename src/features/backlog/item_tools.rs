@@ -1,0 +1,13 @@
+use std::sync::Arc;
+
+use crate::features::backlog::executor::Assignment;
+use kernel::agent::OwnTool;
+
+/// Gives tools of its own to the runs of some items. A later feature provides it as [`ItemTools`], because the backlog does not know it.
+pub(crate) trait OfferTools: Send + Sync {
+    /// Empty if the item is none of its own.
+    fn offer<'a>(&'a self, of: &'a Assignment<'a>) -> Vec<Box<dyn OwnTool + 'a>>;
+}
+
+/// The service of [`OfferTools`]. Without it runs have only the tools of the backlog.
+pub struct ItemTools(pub(crate) Arc<dyn OfferTools>);
