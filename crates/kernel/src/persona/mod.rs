@@ -1,5 +1,6 @@
 //! Persona files and the roster.
 
+pub mod add;
 pub mod file;
 pub mod load;
 mod model;
