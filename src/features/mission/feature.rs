@@ -55,6 +55,7 @@ impl Feature for MissionFeature {
                     [only] => only.name.clone(),
                     _ => String::new(),
                 },
+                personas: deps.config.personas.clone(),
             }));
         }
     }

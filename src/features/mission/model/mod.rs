@@ -1,6 +1,8 @@
-//! Missions: what people want done that takes several steps. `directive` has what they handed in, `plan` how it is done.
+//! Missions: what people want done that takes several steps. `directive` has what they handed in, `plan` how it is done,
+//! `new_persona` who may join the team for it.
 
 pub mod directive;
+pub mod new_persona;
 pub mod plan;
 
 use chrono::{DateTime, Utc};
