@@ -21,6 +21,11 @@ pub(super) enum Choice {
         assumption: usize,
         suggestion: usize,
     },
+    /// Adds the persona that was drafted for a missing role, by its position, or does not.
+    Persona {
+        number: usize,
+        adds: bool,
+    },
     /// Raises the budget in dollars or in tokens, if it still is as high as `from`.
     Raise {
         tokens: bool,
@@ -41,6 +46,8 @@ impl MissionButton {
             Choice::Cancel => "cancel".to_owned(),
             Choice::Retry => "retry".to_owned(),
             Choice::Answer { assumption, suggestion } => format!("answer-{assumption}-{suggestion}"),
+            Choice::Persona { number, adds: true } => format!("persona-{number}-add"),
+            Choice::Persona { number, adds: false } => format!("persona-{number}-no"),
             Choice::Raise { tokens: false, from } => format!("raise-{from}"),
             Choice::Raise { tokens: true, from } => format!("raise-tokens-{from}"),
         };
@@ -58,6 +65,15 @@ impl MissionButton {
                 let (assumption, suggestion) = verb.strip_prefix("answer-")?.split_once('-')?;
                 Choice::Answer { assumption: assumption.parse().ok()?, suggestion: suggestion.parse().ok()? }
             }
+            _ if verb.starts_with("persona-") => {
+                let (number, answer) = verb.strip_prefix("persona-")?.split_once('-')?;
+                let adds = match answer {
+                    "add" => true,
+                    "no" => false,
+                    _ => return None,
+                };
+                Choice::Persona { number: number.parse().ok()?, adds }
+            }
             _ => {
                 let of = verb.strip_prefix("raise-")?;
                 let tokens = of.strip_prefix("tokens-");
@@ -73,6 +89,8 @@ impl MissionButton {
             Choice::Cancel => ("Cancel", ButtonStyle::Secondary),
             Choice::Retry => ("Try again", ButtonStyle::Secondary),
             Choice::Answer { .. } => ("Answer", ButtonStyle::Secondary),
+            Choice::Persona { adds: true, .. } => ("Add", ButtonStyle::Success),
+            Choice::Persona { adds: false, .. } => ("No", ButtonStyle::Secondary),
             Choice::Raise { .. } => ("Raise the budget", ButtonStyle::Success),
         };
         Button { id: self.id(), label: label.to_owned(), style }
@@ -90,6 +108,8 @@ mod tests {
             Choice::Cancel,
             Choice::Retry,
             Choice::Answer { assumption: 0, suggestion: 3 },
+            Choice::Persona { number: 0, adds: true },
+            Choice::Persona { number: 1, adds: false },
             Choice::Raise { tokens: false, from: 0 },
             Choice::Raise { tokens: true, from: 9 },
         ] {
@@ -103,6 +123,9 @@ mod tests {
             "mission:burn:1",
             "mission:answer-1:1",
             "mission:answer-1-x:1",
+            "mission:persona-0:1",
+            "mission:persona-x-add:1",
+            "mission:persona-0-maybe:1",
             "mission:raise:1",
             "mission:raise-tokens:1",
             "missions:start:1",

@@ -32,6 +32,7 @@ pub(super) fn plan(mission: &Mission, roster: &Roster) -> Plan {
         made_by: None,
         expected: None,
         changes: Vec::new(),
+        missing: Vec::new(),
     }
 }
 

@@ -283,7 +283,7 @@ fn id_of(mission: &Mission, job: &Job) -> OutboxId {
 }
 
 /// Writes a changed plan with its steps. False, and the transaction is to be given up, if something of it changed meanwhile.
-async fn apply(
+pub(super) async fn apply(
     transaction: &mut Transaction,
     mission: &Mission,
     changed: &Changed,
@@ -357,7 +357,7 @@ fn find_next_step<'a>(plan: &'a Plan, items: &[WorkItem], message: &ColleagueMes
     plan.steps.iter().find(is_next).filter(|_| message.kind == MessageKind::HandOver)
 }
 
-fn standing_of(items: &[WorkItem], step: &WorkItemId) -> Standing {
+pub(super) fn standing_of(items: &[WorkItem], step: &WorkItemId) -> Standing {
     match items.iter().find(|item| item.id == *step).map(|item| item.status) {
         None | Some(WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked) => Standing::Open,
         Some(status) if status.is_over() => Standing::Over,

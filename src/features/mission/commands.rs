@@ -259,6 +259,7 @@ async fn press(missions: &Missions, call: &CommandCall) -> anyhow::Result<Comman
         Choice::Start => missions.approve(&mission, &asker).await.map(|()| format!("{who} started {}.", render::title(&mission))),
         Choice::Cancel => missions.cancel(&mission, &asker).await.map(|()| format!("{who} cancelled {}.", render::title(&mission))),
         Choice::Answer { assumption, suggestion } => missions.answer(&mission, (assumption, suggestion), &asker).await,
+        Choice::Persona { number, adds } => missions.decide_on_persona(&mission, number, adds, &asker).await,
         Choice::Raise { tokens, from } => {
             let by = missions.raise(&mission, tokens, from, &asker).await;
             by.map(|amount| format!("{who} raised the budget of {} by {amount}.", render::title(&mission)))

@@ -57,6 +57,7 @@ impl Feature for MissionFeature {
                     [only] => only.name.clone(),
                     _ => String::new(),
                 },
+                personas: deps.config.personas.clone(),
             });
             services.provide(Arc::new(ItemTools(Arc::new(Colleagues { follower: follower.clone() }))));
             services.provide(follower);

@@ -1,5 +1,6 @@
 //! Follows a mission from its plan to its delivery. One job for each mission, which sleeps, and which each change of a step wakes.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -58,6 +59,8 @@ pub(super) struct Follower {
     pub(super) budgets: Budgets,
     /// The only repository, which is where files are built. Empty without one.
     pub(super) repository: String,
+    /// The folder of the persona files.
+    pub(super) personas: PathBuf,
 }
 
 /// Another way to what a step is for.
@@ -94,6 +97,10 @@ impl JobHandler for Follower {
         loop {
             job.check()?;
             let Some(mission) = self.store.find_mission(&id).await? else { return Ok(()) };
+            // Also when the mission is over: the persona is for the team.
+            if self.add_personas(&mission, job).await? {
+                continue;
+            }
             match mission.status {
                 // The next round reads what came of it.
                 MissionStatus::Planning => self.plan(&mission, job).await?,

@@ -5,12 +5,14 @@
 //! model `by_rule` makes a step of each section. The mission is then a work item whose parts are its steps, so that the backlog runs, verifies and
 //! reviews them. `follow` looks after them: it shows the progress in the mission's thread, finds another way for a step that cannot be done, and delivers
 //! where the mission was asked for. Its planning and its steps share a `budget`, which the meter keeps and people raise. `changing` is
-//! what people want to be different on the way, `telling` what the steps get to know, `colleagues` what those at work ask and tell each other.
+//! what people want to be different on the way, `telling` what the steps get to know, `colleagues` what those at work ask and tell each other,
+//! `new_personas` who joins the team for a role that nobody fills.
 //!
 //! | the process dies after | stored state | what follows |
 //! | --- | --- | --- |
 //! | the message was decided on | mission `planning`, its job, the messages that open its thread: one transaction | it is planned |
 //! | a model answered while it was planned | the step of the job | the next question is asked; nothing is paid twice |
+//! | a persona was drafted | the step of the job | the plan is stored with it; nothing is asked again |
 //! | the plan was stored | mission `running`, the items of the steps, the plan's message: one transaction; or `proposed`, without items | the steps run; or a person decides |
 //! | a step changed | the item, and its mission's job woken: one transaction | the mission is looked at |
 //! | the progress was shown | what was shown, and the edit in the outbox: one transaction | nothing |
@@ -28,6 +30,10 @@
 //! | the answer was posted | the message, by the number of the call | the step goes on with the answer of the journal |
 //! | a step sent a flag, a suggestion or a hand-over | the message in the thread, and the job of the wish: one transaction | the step goes on; as if somebody wanted something else |
 //! | it was handed over | the plan, the item of the step, the message, the end of the job: one transaction | nothing |
+//! | somebody decided on a new persona | the plan says `approved` or `declined`, the job woken: one transaction | its file is written, or nothing |
+//! | its file was written | the file; the plan still says `approved` | the same text is there already, and counts as written |
+//! | that was stored | the plan says `written`, the message: one transaction | the team restarts with the file, and looks at all missions |
+//! | it is on the team | the plan says `joined`, its steps that have not begun are its own, the message: one transaction | nothing |
 //! | it was delivered | mission `done`, the message with its files: one transaction | nothing |
 
 mod budget;
@@ -40,6 +46,7 @@ mod feature;
 mod follow;
 mod listener;
 pub mod model;
+mod new_personas;
 mod picture;
 mod planning;
 mod prompts;
@@ -50,4 +57,4 @@ mod store;
 mod telling;
 
 pub use feature::MissionFeature;
-pub use settings::MissionSettings;
+pub use settings::{MissionSettings, NewPersonas};

@@ -25,8 +25,8 @@ const PLAN_TOKENS: u32 = 12_000;
 const UNDERSTANDING_TOKENS: u32 = 2000;
 const DOUBTS_TOKENS: u32 = 1500;
 
-/// How often a plan is asked for.
-const ROUNDS: u32 = 2;
+/// How often a plan is asked for, and a persona.
+pub(super) const ROUNDS: u32 = 2;
 
 /// A plan may name its assumptions, and ask about at most so many of them.
 const ASSUMED: usize = 8;
@@ -63,6 +63,10 @@ impl<'a> Asked<'a> {
     pub(super) fn plan(name: &'a str, tokens: u32) -> Self {
         Self { name, tier: Tier::T2, tokens, is_needed: true }
     }
+
+    pub(super) fn optional(name: &'a str, tier: Tier, tokens: u32) -> Self {
+        Self { name, tier, tokens, is_needed: false }
+    }
 }
 
 /// An answer of a model, or why there is none that can be used.
@@ -83,7 +87,10 @@ impl Follower {
             self.plan_with_model(mission, job).await?
         };
         match planned {
-            Ok((title, plan)) => self.store_plan(mission, &title, &plan, &place, job).await,
+            Ok((title, mut plan)) => {
+                self.draft_personas(mission, &mut plan, job).await?;
+                self.store_plan(mission, &title, &plan, &place, job).await
+            }
             Err(faults) => self.leave_to_coordinator(mission, &faults, &place, job).await,
         }
     }
@@ -126,8 +133,8 @@ impl Follower {
     /// What a cheap model thinks cannot be done. Its failure does not keep a plan.
     async fn doubt(&self, mission: &Mission, plan: &Plan, round: u32, job: &JobContext) -> Result<Vec<String>, JobError> {
         let prompt = || prompts::feasible(&self.roster, mission, plan);
-        let asked = Asked { name: &format!("doubts-{round}"), tier: Tier::T1, tokens: DOUBTS_TOKENS, is_needed: false };
-        let given: Answer<Doubts> = self.ask(mission, job, asked, prompt).await?;
+        let name = format!("doubts-{round}");
+        let given: Answer<Doubts> = self.ask(mission, job, Asked::optional(&name, Tier::T1, DOUBTS_TOKENS), prompt).await?;
         let named = |doubt: &Doubt| {
             plan.steps.iter().find(|step| flatten(&step.title, 200) == flatten(&doubt.step, 200)).map(|step| step.title.clone())
         };
@@ -192,6 +199,7 @@ impl Follower {
         let card = picture::add_picture(card, plan, &self.roster, &self.agents.runner.redactor).await;
         let mut outbox = vec![card];
         outbox.extend(render::questions(&planned, plan, &self.roster));
+        outbox.extend(render::new_personas(&planned, plan, &self.roster));
         let items = if approval.is_some() { Vec::new() } else { planned.items(plan, &self.roster.coordinator().slug, place, now) };
         let change = MissionChange {
             status: Some(if approval.is_some() { MissionStatus::Proposed } else { MissionStatus::Running }),

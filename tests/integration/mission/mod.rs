@@ -8,6 +8,7 @@ mod crashes;
 mod critique;
 mod delivery;
 mod fabrication;
+mod new_personas;
 mod questions;
 mod setbacks;
 pub(crate) mod stage;

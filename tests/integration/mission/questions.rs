@@ -4,17 +4,12 @@ use serde_json::json;
 use teamroom::features::mission::model::{Mission, MissionStatus};
 use tokio::sync::watch;
 
-use super::stage::{Play, comes_to, command_text, hand_over, hears, open, press_on, press_twice, thread};
+use super::stage::{Play, comes_to, command_text, hand_over, hears, labels, open, press_on, press_twice, thread};
 use crate::backlog::part::is_work;
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::team::{Backing, Shown, eventually, on_both_stores};
 
 on_both_stores!(an_answer_reaches_those_who_work_once, what_was_assumed_anyway_changes_nothing);
-
-fn labels(shown: &Shown) -> Vec<&str> {
-    let rows = shown.raw["components"].as_array().unwrap().iter();
-    rows.flat_map(|row| row["components"].as_array().unwrap()).map(|button| button["label"].as_str().unwrap()).collect()
-}
 
 /// A mission whose steps are being worked on, and its question.
 async fn asked(backing: Backing) -> (Stage, Mission, Shown, watch::Sender<bool>) {

@@ -212,25 +212,35 @@ pub(crate) async fn command_text(stage: &Stage, name: &str, options: &[(&str, &s
 
 /// Clicks a button, also in a thread.
 pub(crate) async fn press_on(stage: &Stage, message: &Shown, label: &str) {
-    stage.team.call(reqwest::Method::POST, "/interactions", Some(click(stage, message, label))).await;
+    press_of(&stage.team, message, label).await;
+}
+
+/// The same, also where the team runs in a process of its own.
+pub(crate) async fn press_of(team: &TestTeam, message: &Shown, label: &str) {
+    team.call(reqwest::Method::POST, "/interactions", Some(click(team, message, label))).await;
 }
 
 /// Clicks a button twice at once. The second click finds it, or finds that it is gone.
 pub(crate) async fn press_twice(stage: &Stage, message: &Shown, label: &str) {
-    let press = || stage.team.try_call_as(0, reqwest::Method::POST, "/interactions", Some(click(stage, message, label)));
+    let press = || stage.team.try_call_as(0, reqwest::Method::POST, "/interactions", Some(click(&stage.team, message, label)));
     let (first, second) = tokio::join!(press(), press());
     assert!(first.is_ok() || second.is_ok(), "{first:?} {second:?}");
 }
 
-fn click(stage: &Stage, message: &Shown, label: &str) -> Json {
+fn click(team: &TestTeam, message: &Shown, label: &str) -> Json {
     let rows = message.raw["components"].as_array().unwrap().iter();
     let mut buttons = rows.flat_map(|row| row["components"].as_array().unwrap());
     let button = buttons.find(|button| button["label"] == label).unwrap_or_else(|| panic!("no button {label}: {message:#?}"));
     json!({
-        "type": 3, "application_id": message.raw["author"]["id"], "guild_id": stage.team.sandbox().guild_id(),
+        "type": 3, "application_id": message.raw["author"]["id"], "guild_id": team.sandbox().guild_id(),
         "channel_id": message.raw["channel_id"], "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
         "data": {"component_type": 2, "custom_id": button["custom_id"]},
     })
+}
+
+pub(crate) fn labels(shown: &Shown) -> Vec<&str> {
+    let rows = shown.raw["components"].as_array().into_iter().flatten();
+    rows.flat_map(|row| row["components"].as_array().unwrap()).map(|button| button["label"].as_str().unwrap()).collect()
 }
 
 pub(crate) fn files_of(shown: &Shown) -> Vec<String> {

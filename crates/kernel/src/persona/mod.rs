@@ -1,5 +1,6 @@
 //! Persona files, skill files and the roster.
 
+pub mod add;
 pub mod file;
 mod front_matter;
 pub mod load;

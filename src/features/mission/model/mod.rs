@@ -1,8 +1,9 @@
 //! Missions: what people want done that takes several steps. `directive` has what they handed in, `plan` how it is done,
-//! `message` what those who work on it tell each other.
+//! `message` what those who work on it tell each other, `new_persona` who may join the team for it.
 
 pub mod directive;
 pub mod message;
+pub mod new_persona;
 pub mod plan;
 
 use chrono::{DateTime, Utc};

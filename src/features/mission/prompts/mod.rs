@@ -8,7 +8,7 @@ use crate::features::backlog::model::{Artefact, WorkItem, short_id};
 use crate::features::mission::changing::Wish;
 use crate::features::mission::model::Mission;
 use crate::features::mission::model::message::ColleagueMessage;
-use crate::features::mission::model::plan::{MOST_STEPS, Plan, Step, Understanding};
+use crate::features::mission::model::plan::{MOST_MISSING, MOST_STEPS, MissingRole, Plan, Step, Understanding};
 use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker};
 use kernel::agent::prompt::{Block, Template};
 use kernel::agent::{Limits, Prompt};
@@ -24,6 +24,7 @@ static FEASIBLE: Template = Template::new(include_str!("feasible.md.j2"));
 static REPLAN: Template = Template::new(include_str!("replan.md.j2"));
 static COLLEAGUE: Template = Template::new(include_str!("colleague.md.j2"));
 static CHANGE: Template = Template::new(include_str!("change.md.j2"));
+static PERSONA: Template = Template::new(include_str!("persona.md.j2"));
 static WISH: Template = Template::new(include_str!("wish.md.j2"));
 static CLASSIFY: Template = Template::new(include_str!("classify.md.j2"));
 
@@ -56,6 +57,7 @@ struct Values<'a> {
     team: Vec<Member<'a>>,
     limits: String,
     most: usize,
+    most_missing: usize,
     faults: Vec<String>,
     plan: String,
     /// Who asks is a colleague at work on a step.
@@ -104,6 +106,7 @@ fn values<'a>(roster: &'a Roster, marker: &'a str, mission: &Mission, blocks: Ve
         team: members(roster),
         limits: limits(),
         most: MOST_STEPS,
+        most_missing: MOST_MISSING,
         faults: Vec::new(),
         plan: String::new(),
         by_colleague: false,
@@ -232,6 +235,19 @@ pub(super) fn change(system: String, roster: &Roster, mission: &Mission, items: 
     let faults = faults.iter().map(|fault| cleaner.line(fault, 300)).collect();
     let (asker, by_colleague) = (flat_name(&wish.by), wish.colleague.is_some());
     prompt(system, CHANGE.render(Values { asker, by_colleague, faults, ..values(roster, &marker, mission, blocks) }))
+}
+
+/// For a role that nobody fills. `faults`: why the last draft was refused.
+pub(super) fn persona(system: String, roster: &Roster, mission: &Mission, plan: &Plan, role: &MissingRole, faults: &[String]) -> Prompt {
+    let marker = new_marker();
+    let cleaner = Cleaner { marker: &marker };
+    let about = format!("{}, good at {}. {}", role.role, role.good_at.join(", "), role.why);
+    let steps: Vec<String> = role.steps.iter().filter_map(|step| plan.find_step(step)).map(|step| describe(step, roster)).collect();
+    let mut blocks = asked(mission, cleaner);
+    blocks.push(Block { label: "the role".into(), text: cleaner.text(&about, TEXT) });
+    blocks.push(Block { label: "steps of the plan that need it".into(), text: cleaner.text(&steps.join("\n\n"), TEXT) });
+    let faults = faults.iter().map(|fault| cleaner.line(fault, 300)).collect();
+    prompt(system, PERSONA.render(Values { faults, ..values(roster, &marker, mission, blocks) }))
 }
 
 fn describe(step: &Step, roster: &Roster) -> String {

@@ -1,10 +1,11 @@
 //! What people see of missions. `plan` has the card and the file of a plan, `graph` its picture, `coverage` what becomes of each part,
-//! `change` what became different on the way, `delivery` the end.
+//! `change` what became different on the way, `new_persona` who may join for it, `delivery` the end.
 
 mod change;
 mod coverage;
 mod delivery;
 mod graph;
+mod new_persona;
 mod plan;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,9 @@ pub(super) use change::{cannot_change, changed, changes, exchange, handed_over, 
 pub(super) use coverage::{count, render_coverage};
 pub(super) use delivery::delivery;
 pub(super) use graph::{DrawnStep, draw_graph};
+pub(super) use new_persona::{
+    missing, new_personas, not_drafted, persona_answered, persona_decided, persona_joined, persona_not_written, persona_written,
+};
 pub(super) use plan::{answered, plan_card, questions, render_plan};
 
 /// The length of a progress bar.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::coverage::{count, render_coverage};
-use super::{TITLE, say, text_file};
+use super::{TITLE, missing, say, text_file};
 use crate::features::mission::button::{Choice, MissionButton};
 use crate::features::mission::model::Mission;
 use crate::features::mission::model::plan::{Assumption, Plan, Step};
@@ -19,10 +19,13 @@ pub(in crate::features::mission) fn plan_card(mission: &Mission, plan: &Plan, ap
     let coverage = plan.coverage(&mission.directive);
     let (served, left_out, open) = count(&coverage);
     let waves = plan.waves();
-    let text = match approval {
+    let mut text = match approval {
         Some(why) => format!("The plan is ready. It waits for your word, because {why}."),
         None => "The plan is ready, and the first steps start now.".to_owned(),
     };
+    for role in &plan.missing {
+        let _ = write!(text, " {}", missing(role));
+    }
     let mut fields = vec![
         field(
             "Steps",
@@ -147,6 +150,7 @@ pub(in crate::features::mission) fn render_plan(mission: &Mission, plan: &Plan, 
     list("Assumed", plan.assumed.iter().map(assumed).collect());
     list("The delivery is judged by", plan.criteria.iter().map(|line| medium.line(line)).collect());
     list("Warnings", plan.warnings.iter().map(|line| medium.line(line)).collect());
+    list("Missing on the team", plan.missing.iter().map(|role| medium.line(&format!("{} {}", missing(role), role.why))).collect());
     list("Changes", plan.changes.iter().map(|change| format!("{}: {}", medium.line(&change.by), medium.line(&change.why))).collect());
     for (number, wave) in (1..).zip(plan.waves()) {
         let phase = wave.first().and_then(|step| step.phase).map_or(String::new(), |phase| format!(": {}", phase.as_str()));

@@ -13,13 +13,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::Execution;
 use crate::features::mission::model::directive::Directive;
+use crate::features::mission::model::new_persona::NewPersona;
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::money::Money;
 
 pub use coverage::Served;
 pub use draft::{
-    Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, MOST_STEPS, PlanDraft, Standing, StepDraft, TITLE, Understanding, change, check,
-    leave_out, revise,
+    Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, MOST_MISSING, MOST_STEPS, MissingDraft, PlanDraft, Standing, StepDraft, TITLE,
+    Understanding, change, check, leave_out, revise,
 };
 pub use phase::Phase;
 
@@ -45,6 +46,23 @@ pub struct Plan {
     /// What became different about it since, oldest first.
     #[serde(default)]
     pub changes: Vec<PlanChange>,
+    /// Roles that nobody on the team fills.
+    #[serde(default)]
+    pub missing: Vec<MissingRole>,
+}
+
+/// A role that nobody on the team fills.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingRole {
+    /// What somebody with it is called: "designer".
+    pub role: String,
+    pub good_at: Vec<String>,
+    /// Why nobody on the team fits.
+    pub why: String,
+    /// The steps that a new persona takes over. Others own them until then.
+    pub steps: Vec<WorkItemId>,
+    /// None: nobody was drafted.
+    pub persona: Option<NewPersona>,
 }
 
 /// What somebody changed about a plan.

@@ -1,6 +1,7 @@
 //! Plans as a model drafts them, and the checks of code (WORK-13, WORK-14). Nothing of a draft is used before it is checked.
 
 mod change;
+mod missing;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,6 +17,8 @@ use kernel::persona::roster::Roster;
 use kernel::text::{flatten, without_invisible};
 
 pub use change::{Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, Standing, change, leave_out};
+use missing::check_missing;
+pub use missing::{MOST_MISSING, MissingDraft};
 
 /// The most steps of a plan.
 pub const MOST_STEPS: usize = 40;
@@ -54,6 +57,9 @@ pub struct PlanDraft {
     /// Parts that no step serves, with the reason.
     #[serde(default)]
     pub left_out: Vec<LeftOutDraft>,
+    /// Roles that nobody on the team fills, two at most. Usually none.
+    #[serde(default)]
+    pub missing: Vec<MissingDraft>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -127,6 +133,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
             if let Some(fault) = find_loose_ends(&steps) {
                 return Err(vec![fault]);
             }
+            let (missing, not_missing) = check_missing(&draft.missing, &ids, roster);
             let Understanding { given, to_find_out, assumed, .. } = understanding;
             let mut plan = Plan {
                 given,
@@ -139,8 +146,10 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
                 made_by: None,
                 expected: None,
                 changes: Vec::new(),
+                missing,
             };
             plan.warnings = warnings(&plan, directive);
+            plan.warnings.extend(not_missing);
             Ok(plan)
         }
         Err(circle) => Err(vec![format!("steps wait for each other: {}", circle.join(" → "))]),

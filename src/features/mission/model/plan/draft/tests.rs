@@ -30,6 +30,7 @@ fn draft(wide: usize) -> PlanDraft {
         criteria: vec!["Every part is served or named as open".to_owned(), "The pieces fit each other".to_owned()],
         steps,
         left_out: vec![LeftOutDraft { parts: vec!["9".to_owned()], why: "It is for later.".to_owned() }],
+        missing: Vec::new(),
     }
 }
 
