@@ -67,6 +67,7 @@
 //! its job → a model says what it is about and plans steps, which code checks: owners, needs, criteria, and which parts each serves → one transaction: the
 //! plan, its card in a thread, and a work item for each step, as above → each change of a step wakes the job, which shows the progress, and finds
 //! another way once if a step cannot be done → with the last step one transaction: the delivery, with what was served and what was not.
+//! On the way the persona of a step may ask a colleague, whose answer its run goes on with, or tell the mission something that may change the plan.
 //!
 //! **A reminder.** A sentence, a command or a button writes it together with a job for its time → the job marks it as told, enqueues the next time of a
 //! repeated one and puts the mention into the outbox, in one transaction → the relay → the platform.
