@@ -31,7 +31,7 @@
 //! | a step sent a flag, a suggestion or a hand-over | the message in the thread, and the job of the wish: one transaction | the step goes on; as if somebody wanted something else |
 //! | it was handed over | the plan, the item of the step, the message, the end of the job: one transaction | nothing |
 //! | somebody decided on a new persona | the plan says `approved` or `declined`, the job woken: one transaction | its file is written, or nothing |
-//! | its file was written | the file; the plan still says `approved` | the same text is there already, and counts as written |
+//! | its file was written | the file; the plan still says `approved` | the same text counts as written; or the team has restarted with it, and it has joined |
 //! | that was stored | the plan says `written`, the message: one transaction | the team restarts with the file, and looks at all missions |
 //! | it is on the team | the plan says `joined`, its steps that have not begun are its own, the message: one transaction | nothing |
 //! | it was delivered | mission `done`, the message with its files: one transaction | nothing |

@@ -56,7 +56,7 @@ impl Follower {
             let name = format!("persona-{number}-{round}");
             let drafted: Answer<PersonaDraft> = self.ask(mission, job, Asked::optional(&name, Tier::T2, TOKENS), prompt).await?;
             let checked = match &drafted.value {
-                // What people see is what is written: no filter of the outbox reads the file.
+                // The file is written as people see it: the outbox, which takes secrets out, does not see the folder.
                 Some(draft) => {
                     let draft = PersonaDraft { prompt: self.agents.runner.redactor.redact(&draft.prompt).0.into(), ..draft.clone() };
                     read_persona(&draft, &role.role, &others, &self.roster)
@@ -104,14 +104,19 @@ impl Follower {
         let (folder, slug, text) = (self.personas.clone(), persona.slug.clone(), persona.file.clone());
         let written = tokio::task::spawn_blocking(move || add(&folder, &slug, &text)).await;
         let written = written.map_err(|error| JobError::retry_later(error.to_string()))?;
-        let (status, message) = match written {
-            Ok(added) => (NewPersonaStatus::Written, render::persona_written(mission, persona, &added, &self.roster)),
+        let (plan, message) = match written {
+            Ok(added) => (
+                with_status(plan, number, NewPersonaStatus::Written, persona.decided_by.clone()),
+                render::persona_written(mission, persona, &added, &self.roster),
+            ),
             Err(error) => {
                 tracing::warn!(mission = %mission.id, persona = %persona.slug, %error, "a new persona cannot be added");
-                (NewPersonaStatus::Proposed, render::persona_not_written(mission, number, persona, &error, &self.roster))
+                (
+                    with_status(plan, number, NewPersonaStatus::Proposed, None),
+                    render::persona_not_written(mission, number, persona, &error, &self.roster),
+                )
             }
         };
-        let plan = with_status(plan, number, status, persona.decided_by.clone());
         let change = MissionChange { plan: Some(&plan), why: mission.why.as_deref(), outbox: &[message], ..MissionChange::default() };
         self.change(mission, &change, job).await
     }
@@ -190,8 +195,8 @@ impl Missions {
         if !asker.operates() {
             return Err(refused("Only operators decide who is on the team."));
         }
-        let asked = mission.plan.as_ref().and_then(|plan| Some((plan, plan.missing.get(number)?.persona.as_ref()?)));
-        let Some((plan, persona)) = asked else { return Err(refused("This question is not asked any more.")) };
+        let drafted = mission.plan.as_ref().and_then(|plan| Some((plan, plan.missing.get(number)?.persona.as_ref()?)));
+        let Some((plan, persona)) = drafted else { return Err(refused("This question is not asked any more.")) };
         if persona.status != NewPersonaStatus::Proposed {
             return Err(refused(render::persona_decided(persona)));
         }

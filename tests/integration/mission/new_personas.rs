@@ -251,7 +251,7 @@ async fn a_file_that_cannot_be_written_is_told_and_may_be_put_there_by_hand(back
     assert!(told.text.contains("personas/dana.md cannot be written: ") && told.text.contains("add Dana again"), "{}", told.text);
     assert_eq!((files_of(&told), labels(&told)), (vec!["dana.md".to_owned()], vec![ADD, "No"]));
     let dana = persona_of(&find(&stage).await);
-    assert_eq!(dana.status, NewPersonaStatus::Proposed);
+    assert_eq!((dana.status, dana.decided_by), (NewPersonaStatus::Proposed, None));
 
     // The steps are done before somebody solves it, and the persona is for the team.
     go_on.send(true).unwrap();
@@ -288,24 +288,20 @@ async fn killed_behind_each_stored_step_of_a_new_persona(backing: Backing) {
     std::fs::write(team.path("teamroom.toml"), SETTINGS).unwrap();
     let go_on = perform(&team.model, "designer", [draft("Dana"), draft("Dana")]);
     let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
-    forbid(&team, "wall", WALLS[0].0, WALLS[0].1).await;
-    let mut process = TeamProcess::start(&team, &[]).await;
-    team.drop_file(HERE, "roadmap.md", ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;
     let stands =
         async || count(&team, "SELECT COUNT(*) FROM jobs WHERE kind = 'mission' AND attempts > 0 AND finished_at IS NULL").await == 1;
-    eventually("it stands before its draft is stored", || async { stands().await }).await;
-    for (change, when) in [WALLS[1]] {
+    for (number, (change, when)) in WALLS.into_iter().enumerate() {
+        forbid(&team, "wall", change, when).await;
+        let process = TeamProcess::start(&team, &[]).await;
+        if number == 0 {
+            team.drop_file(HERE, "roadmap.md", ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;
+        }
+        eventually(&format!("it stands before {change} {when}"), || async { stands().await }).await;
         process.kill();
         allow(&team, "wall").await;
         hurry(&team).await;
-        forbid(&team, "wall", change, when).await;
-        process = TeamProcess::start(&team, &[]).await;
-        eventually(&format!("it stands before {change} {when}"), || async { stands().await }).await;
     }
-    process.kill();
-    allow(&team, "wall").await;
-    hurry(&team).await;
-    process = TeamProcess::start(&team, &[]).await;
+    let process = TeamProcess::start(&team, &[]).await;
     let find = async || {
         let listed = store.list_missions(5).await.unwrap().remove(0);
         store.find_mission(&listed.id).await.unwrap().unwrap()
@@ -325,7 +321,7 @@ async fn killed_behind_each_stored_step_of_a_new_persona(backing: Backing) {
 
     // Its file is there, and the team has restarted with it. That is not stored.
     forbid(&team, "wall", "UPDATE OF plan ON missions", BEYOND).await;
-    process = TeamProcess::start(&team, &[]).await;
+    let process = TeamProcess::start(&team, &[]).await;
     let file = team.config.personas.join("dana.md");
     eventually("the file is written", || async { file.exists() }).await;
     eventually("it stands before it is stored", || async { stands().await }).await;
@@ -344,10 +340,9 @@ async fn killed_behind_each_stored_step_of_a_new_persona(backing: Backing) {
     eventually("Dana answers", || async { answers().await.is_some() }).await;
     assert!(answers().await.unwrap().raw["webhook_id"].is_string(), "without a token it speaks by webhook");
 
+    // The answer to the press is not durable, so that the kill may have kept it from being posted.
     let told = thread_of(&team, &store, &mission).await;
-    for text in
-        ["could join the team", "adds Dana to the team.", "Dana has joined the team as designer. Dana takes over \"Sketch the screens\"."]
-    {
+    for text in ["could join the team", "Dana has joined the team as designer. Dana takes over \"Sketch the screens\"."] {
         assert_eq!(told.iter().filter(|shown| shown.text.contains(text)).count(), 1, "{text}: {told:#?}");
     }
     let sketch = store.list_parts(&mission.id).await.unwrap().into_iter().find(|item| item.what == "Sketch the screens").unwrap();

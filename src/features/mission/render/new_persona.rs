@@ -135,12 +135,12 @@ pub(in crate::features::mission) fn persona_joined(
     taken: &[String],
     roster: &Roster,
 ) -> OutboundMessage {
-    let takes = if taken.is_empty() {
+    let effect = if taken.is_empty() {
         "The steps for this role have begun or are done, so the plan stays as it is.".to_owned()
     } else {
         format!("{} takes over {}.", persona.name, quoted(taken.iter().map(String::as_str)))
     };
-    say(mission, roster, format!("{} has joined the team as {}. {takes}", persona.name, line(&role.role)))
+    say(mission, roster, format!("{} has joined the team as {}. {effect}", persona.name, line(&role.role)))
 }
 
 fn line(text: &str) -> String {

@@ -100,10 +100,10 @@ fn check_role(draft: &MissingDraft, ids: &HashMap<String, WorkItemId>, roster: &
 
 /// Whether a persona's role and expertise have all words of the role, or of all that it has to be good at.
 fn fills(persona: &Persona, role: &str, good_at: &[String]) -> bool {
-    let known: Vec<String> = persona.expertise.iter().chain([&persona.role]).flat_map(|text| words(text)).collect();
+    let subjects: Vec<String> = persona.expertise.iter().chain([&persona.role]).flat_map(|text| words(text)).collect();
     let knows = |text: &str| {
         let mut words = words(text).peekable();
-        words.peek().is_some() && words.all(|word| known.iter().any(|known| are_alike(known, &word)))
+        words.peek().is_some() && words.all(|word| subjects.iter().any(|subject| are_alike(subject, &word)))
     };
     knows(role) || good_at.iter().all(|subject| knows(subject))
 }
