@@ -30,7 +30,7 @@ use kernel::persona::Persona;
 use kernel::tools::{ToolError, ToolOutput};
 
 /// How long an answer is waited for.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 const ANSWER_TOKENS: u32 = 1000;
 

@@ -234,7 +234,7 @@ pub(super) fn change(system: String, roster: &Roster, mission: &Mission, items: 
     blocks.push(Block { label, text: cleaner.text(&wish.text, REQUEST) });
     let faults = faults.iter().map(|fault| cleaner.line(fault, 300)).collect();
     let (asker, by_colleague) = (flat_name(&wish.by), wish.colleague.is_some());
-    prompt(system, CHANGE.render(Values { asker, by_colleague, faults, ..values(roster, &marker, mission, blocks) }))
+    prompt(system, CHANGE.render(Values { asker, faults, by_colleague, ..values(roster, &marker, mission, blocks) }))
 }
 
 /// For a role that nobody fills. `faults`: why the last draft was refused.
