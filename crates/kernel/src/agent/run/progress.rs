@@ -347,12 +347,12 @@ mod tests {
     #[test]
     fn a_change_of_a_file_lets_the_same_calls_be_made_again() {
         let wrote = |sha256: &str| Some(Trace::Wrote { path: "a.md".into(), sha256: sha256.into(), bytes: 1 });
-        let write = [replied("", &[call("call00001", "workspace_write")]), returned("call00001", false, wrote("1"))];
+        let writing = [replied("", &[call("call00001", "workspace_write")]), returned("call00001", false, wrote("1"))];
         let mut entries = repeating(&["Fails."; 4]);
-        entries.extend(write.clone());
+        entries.extend(writing.clone());
         entries.extend(repeating(&["Fails."; 4]).split_off(1));
         assert_eq!(after(&entries).step(), Step::Ask);
-        entries.extend(write);
+        entries.extend(writing);
         entries.extend(repeating(&["Fails."]).split_off(1));
         assert_eq!(after(&entries).step(), Step::Stuck, "the same content is no change");
     }

@@ -248,7 +248,12 @@ async fn after_the_last_call_there_is_nothing_left_but_to_finish() {
 #[tokio::test]
 async fn pages_beyond_the_limit_of_research_are_not_fetched() {
     let stage = Stage::of(Execution::Research).await;
-    stage.model.on(|asked| if asked.tool_results() < 18 { fetch(PRICES) } else { Script::say(DOCUMENT) });
+    // Between the pages it writes, or it would be stopped for reading the same again and again.
+    stage.model.on(|asked| match asked.tool_results() {
+        22.. => Script::say(DOCUMENT),
+        made if made % 5 == 4 => write("a.md", &format!("{DOCUMENT}{made}")),
+        _ => fetch(PRICES),
+    });
     made(stage.continue_run().await);
     assert_eq!(stage.fetched().len(), 16);
     let refusals = stage.refusals().await;

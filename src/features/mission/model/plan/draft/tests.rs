@@ -205,7 +205,15 @@ fn a_new_step_of_a_phase_is_waited_for_by_what_has_not_begun() {
     let plan = check_draft(&product()).unwrap();
     let new = || StepDraft { phase: Some(Phase::Design), ..step("new", &[], &["3"]) };
     let with = |standing: &(dyn Fn(&WorkItemId) -> Standing + Sync)| {
-        let of = Change { plan: &plan, directive: &directive(), roster: &roster(), standing, by: "Ann", at: chrono::DateTime::UNIX_EPOCH };
+        let of = Change {
+            plan: &plan,
+            directive: &directive(),
+            roster: &roster(),
+            standing,
+            by: "Ann",
+            by_colleague: false,
+            at: chrono::DateTime::UNIX_EPOCH,
+        };
         change(&of, &ChangeDraft { add: vec![new()], ..because("x") })
     };
     let changed = with(&|_| Standing::Open).unwrap().unwrap();
