@@ -8,6 +8,8 @@
 mod nobody;
 #[path = "stage/planner.rs"]
 mod planner;
+#[path = "../tests/integration/support/port.rs"]
+mod port;
 #[path = "../tests/integration/support/postgres.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod postgres;

@@ -4,6 +4,8 @@
 //! Words occur as often as in real text: the most frequent one in every tenth place, the tenth in every hundredth. Both sizes and both stores are asked
 //! the same questions in one run.
 
+#[path = "../tests/integration/support/port.rs"]
+mod port;
 #[path = "../tests/integration/support/postgres.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod postgres;

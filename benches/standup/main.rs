@@ -12,6 +12,8 @@ mod history;
 #[expect(dead_code, reason = "the tests use the rest")]
 mod model;
 mod pictures;
+#[path = "../../tests/integration/support/port.rs"]
+mod port;
 #[path = "../../tests/integration/support/postgres.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod postgres;

@@ -142,17 +142,13 @@ impl Follower {
         let message = render::persona_joined(mission, role, persona, taken, &self.roster);
         let joined = |plan: &Plan| with_status(plan, number, NewPersonaStatus::Joined, persona.decided_by.clone());
         let mut transaction = job.begin_step().await?;
-        let is_stored = match &changed {
-            Some(changed) => {
-                let changed = Changed { plan: joined(&changed.plan), ..changed.clone() };
-                apply(&mut transaction, mission, &changed, &items, by, &[message], job.now()).await?
-            }
-            None => {
-                let plan = joined(plan);
-                let change =
-                    MissionChange { plan: Some(&plan), why: mission.why.as_deref(), outbox: &[message], ..MissionChange::default() };
-                change_mission(&mut transaction, mission, &change, job.now()).await?
-            }
+        let is_stored = if let Some(changed) = &changed {
+            let changed = Changed { plan: joined(&changed.plan), ..changed.clone() };
+            apply(&mut transaction, mission, &changed, &items, by, &[message], job.now()).await?
+        } else {
+            let plan = joined(plan);
+            let change = MissionChange { plan: Some(&plan), why: mission.why.as_deref(), outbox: &[message], ..MissionChange::default() };
+            change_mission(&mut transaction, mission, &change, job.now()).await?
         };
         if !is_stored {
             return Err(JobError::Sleep(job.now()));

@@ -43,7 +43,7 @@ fn missing(role: &str) -> Json {
 }
 
 fn draft(name: &str) -> Json {
-    let prompt: String = (1..=12).map(|line| format!("- Habit {line}: you look at the cart first.\n")).collect();
+    let prompt: String = "- A habit: you look at the cart first.\n".repeat(12);
     json!({"name": name, "expertise": ["wireframes", "contrast"], "prompt": prompt})
 }
 

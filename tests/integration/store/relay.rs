@@ -199,7 +199,7 @@ async fn an_old_row_that_no_other_process_can_have_tried_is_posted_at_once(home:
     let stop = CancellationToken::new();
     let _relay = stage.start(&stop);
     eventually("the row of before is sent", || async { stage.count_posts() == 1 }).await;
-    stage.clock.advance(Duration::from_secs(300));
+    stage.clock.advance(Duration::from_mins(5));
     // As if it had waited behind others for so long.
     stage.store.enqueue(&[line("later")], at(0)).await.unwrap();
     eventually("the new row is sent", || async { stage.count_posts() == 2 }).await;
@@ -248,7 +248,7 @@ async fn an_attempt_that_could_not_be_recorded_is_looked_for(home: &Home) {
     tamper(home, "ALTER TABLE outbox RENAME COLUMN sent_once TO sent_at").await;
     eventually("the post is recorded", || async {
         if stage.clock.now() < at(600) {
-            stage.clock.advance(Duration::from_secs(120));
+            stage.clock.advance(Duration::from_mins(2));
         }
         pending().await == 0
     })

@@ -122,7 +122,7 @@ mod tests {
         PersonaDraft {
             name: "Dana".to_owned(),
             expertise: vec!["wireframes".to_owned(), "colour contrast".to_owned()],
-            prompt: (1..=10).map(|line| format!("Line {line} about the shop.\n")).collect(),
+            prompt: "A line about the shop.\n".repeat(10),
         }
     }
 
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(persona.expertise, ["wireframes", "colour contrast"]);
         assert_eq!(persona.tools, DEFAULT_TOOLS);
         assert!(
-            persona.prompt.starts_with("Line 1 about the shop.\n") && persona.prompt.ends_with(HOUSE_RULES.trim()),
+            persona.prompt.starts_with("A line about the shop.\n") && persona.prompt.ends_with(HOUSE_RULES.trim()),
             "{}",
             persona.prompt
         );

@@ -118,10 +118,10 @@ async fn items_planned_together_end_up_as_those_planned_one_by_one(home: &Home) 
         plans
     };
     let mut count = 0;
-    for (item, plan) in with_oddities(prepared(&one_by_one).await) {
+    for (item, plan) in with_oddities(Box::pin(prepared(&one_by_one)).await) {
         count += usize::from(one_by_one.plan_item(&item, &plan, at(5)).await.unwrap());
     }
-    let plans = with_oddities(prepared(&together).await);
+    let plans = with_oddities(Box::pin(prepared(&together)).await);
     assert_eq!(together.plan_items(&plans, at(5)).await.unwrap(), count);
     let (one_by_one, together) = (written(&one_by_one).await, written(&together).await);
     assert_eq!(one_by_one.len(), together.len());
