@@ -18,6 +18,7 @@ use kernel::chat::message::{Attachment, Speaker};
 use kernel::chat::store::FileText;
 use kernel::ids::{ChannelId, MessageId, TurnId};
 use kernel::money::Purpose;
+use kernel::print_line;
 use kernel::time::{Clock, SharedClock, SystemClock};
 
 #[derive(Debug, clap::Args)]
@@ -70,9 +71,9 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     store.close().await;
     let reply = reply?;
     if args.json {
-        println!("{}", serde_json::json!({"persona": persona.slug, "text": reply.text, "model": reply.model}));
+        print_line!("{}", serde_json::json!({"persona": persona.slug, "text": reply.text, "model": reply.model}));
     } else {
-        println!("{}", reply.text);
+        print_line!("{}", reply.text);
     }
     Ok(())
 }

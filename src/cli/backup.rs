@@ -9,6 +9,7 @@ use crate::app::personal;
 use crate::cli::{Globals, setting};
 use crate::store::Store;
 use kernel::db::backup;
+use kernel::print_line;
 use kernel::time::{Clock as _, SystemClock};
 
 #[derive(Debug, clap::Args)]
@@ -34,16 +35,16 @@ pub(super) async fn back_up(globals: &Globals, args: BackupArgs) -> anyhow::Resu
     let file = args.file.unwrap_or_else(|| backup::name(&config.database_url, SystemClock.now()).into());
     backup::back_up(&config.database_url, &file).await?;
     let bytes = std::fs::metadata(&file)?.len();
-    println!("{}: {} KiB", file.display(), bytes.div_ceil(1024));
+    print_line!("{}: {} KiB", file.display(), bytes.div_ceil(1024));
     Ok(())
 }
 
 pub(super) async fn restore(globals: &Globals, args: RestoreArgs) -> anyhow::Result<()> {
     let config = setting::read_config(globals)?;
     let old = backup::restore(&config.database_url, &args.file, SystemClock.now()).await?;
-    println!("The database is that of {}.", args.file.display());
+    print_line!("The database is that of {}.", args.file.display());
     if let Some(old) = old {
-        println!("What was there before is in {}. Delete it when you no longer need it.", old.display());
+        print_line!("What was there before is in {}. Delete it when you no longer need it.", old.display());
     }
     Ok(())
 }
@@ -64,7 +65,7 @@ async fn write_rows(store: &Store, file: Option<PathBuf>) -> anyhow::Result<()> 
     personal::export_all(store, |row| writeln!(out, "{row}")).await?;
     out.flush()?;
     if let Some(file) = file {
-        println!("{}: {} KiB", file.display(), std::fs::metadata(&file)?.len().div_ceil(1024));
+        print_line!("{}: {} KiB", file.display(), std::fs::metadata(&file)?.len().div_ceil(1024));
     }
     Ok(())
 }

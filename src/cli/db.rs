@@ -2,6 +2,7 @@
 
 use crate::cli::{Globals, setting};
 use crate::store::Store;
+use kernel::print_line;
 use kernel::time::{Clock, SystemClock};
 
 #[derive(Debug, clap::Args)]
@@ -20,7 +21,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     if args.json {
         let tables: serde_json::Map<String, serde_json::Value> =
             summary.tables.iter().map(|(table, rows)| (table.clone(), (*rows).into())).collect();
-        println!(
+        print_line!(
             "{}",
             serde_json::json!({
                 "engine": summary.engine, "place": summary.place, "schema": summary.schema, "bytes": summary.size,
@@ -28,11 +29,11 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
             })
         );
     } else {
-        println!("{} at {}, schema {}, {} KiB", summary.engine, summary.place, summary.schema, summary.size.div_ceil(1024));
+        print_line!("{} at {}, schema {}, {} KiB", summary.engine, summary.place, summary.schema, summary.size.div_ceil(1024));
         for (table, rows) in &summary.tables {
-            println!("  {table:<14}{rows:>10}");
+            print_line!("  {table:<14}{rows:>10}");
         }
-        println!("{}", if summary.damage.is_empty() { "No damage found.".to_owned() } else { summary.damage.join("\n") });
+        print_line!("{}", if summary.damage.is_empty() { "No damage found.".to_owned() } else { summary.damage.join("\n") });
     }
     anyhow::ensure!(summary.damage.is_empty(), "the database is damaged; keep the file and restore a backup");
     Ok(())

@@ -11,8 +11,10 @@ use crate::cli::{COMMON, Globals, INTERRUPTED, setting, terminal};
 use crate::config::Config;
 use crate::features::{Shown, TerminalCommand};
 use crate::store::Store;
+use kernel::commands::print_text;
 use kernel::commands::{ArgumentKind, ArgumentSpec, Caller, Choice, CommandReply, CommandRequest, CommandSpec, Invoked, Refused, Registry};
 use kernel::db::StoreError;
+use kernel::print_line;
 use kernel::time::{Clock, SystemClock};
 
 /// A command of the team with its arguments.
@@ -101,7 +103,7 @@ pub(super) async fn run_at_terminal(globals: &Globals, command: TerminalCommand,
         None => Ok(ExitCode::from(INTERRUPTED)),
         Some(Ok(Shown::Reply(reply))) => answer(Ok(reply), as_json),
         Some(Ok(Shown::Raw(text))) => {
-            print!("{text}");
+            print_text(format_args!("{text}"));
             Ok(ExitCode::SUCCESS)
         }
         Some(Ok(Shown::Nothing)) => Ok(ExitCode::SUCCESS),
@@ -156,14 +158,14 @@ pub(super) fn answer(reply: anyhow::Result<CommandReply>, as_json: bool) -> anyh
     };
     match reply {
         Ok(reply) if as_json => {
-            println!("{}", reply.data.unwrap_or_else(|| json!({ "text": terminal::render(&reply.text), "error": false })));
+            print_line!("{}", reply.data.unwrap_or_else(|| json!({ "text": terminal::render(&reply.text), "error": false })));
         }
         Ok(reply) if reply.text.is_empty() => {}
-        Ok(reply) => println!("{}", terminal::render(&reply.text)),
+        Ok(reply) => print_line!("{}", terminal::render(&reply.text)),
         Err(error) if as_json => {
             data["text"] = format!("{error:#}").into();
             data["error"] = true.into();
-            println!("{data}");
+            print_line!("{data}");
             return Ok(ExitCode::FAILURE);
         }
         Err(error) => return Err(error),

@@ -9,9 +9,11 @@ use crate::app::{self, personal};
 use crate::cli::{Globals, setting};
 use crate::config::{Config, PLATFORM};
 use crate::store::Store;
+use kernel::commands::print_text;
 use kernel::db::backup;
 use kernel::ids::complete;
 use kernel::people::KnownPerson;
+use kernel::print_line;
 use kernel::time::{Clock, SystemClock};
 
 #[derive(Debug, clap::Args)]
@@ -57,9 +59,9 @@ async fn carry_out(store: &Store, config: &Config, what: What) -> anyhow::Result
                 Some(file) => {
                     let mut out = backup::create_private(&file).with_context(|| file.display().to_string())?;
                     out.write_all(text.as_bytes())?;
-                    println!("What is stored of {} is in {}.", person.name, file.display());
+                    print_line!("What is stored of {} is in {}.", person.name, file.display());
                 }
-                None => println!("{text}"),
+                None => print_line!("{text}"),
             }
         }
         What::Forget { person, yes } => {
@@ -69,8 +71,8 @@ async fn carry_out(store: &Store, config: &Config, what: What) -> anyhow::Result
             }
             let roster = setting::read_roster(config)?;
             let forgotten = personal::forget_person(store, (config, &roster), &person, SystemClock.now()).await?;
-            println!("{} is forgotten. Rows that stay, with \"somebody\" in that place: {}.", person.name, forgotten.rewritten);
-            println!("What stands on the server stays there, and so do earlier backups.");
+            print_line!("{} is forgotten. Rows that stay, with \"somebody\" in that place: {}.", person.name, forgotten.rewritten);
+            print_line!("What stands on the server stays there, and so do earlier backups.");
         }
     }
     Ok(())
@@ -85,7 +87,7 @@ fn confirm(person: &KnownPerson) -> anyhow::Result<()> {
     if !std::io::stdin().is_terminal() {
         bail!("add --yes to remove what is stored of {} for good", person.name);
     }
-    print!("Remove what is stored of {} ({}) for good? [y/N] ", person.name, person.id);
+    print_text(format_args!("Remove what is stored of {} ({}) for good? [y/N] ", person.name, person.id));
     std::io::stdout().flush()?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;

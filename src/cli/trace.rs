@@ -15,6 +15,7 @@ use kernel::chat::message::Speaker;
 use kernel::db::StoreError;
 use kernel::events::{Audience, Recorded};
 use kernel::ids::{MessageId, complete};
+use kernel::print_line;
 use kernel::time::{Clock, SystemClock};
 
 /// Longer texts are cut. The channel has the full text.
@@ -54,16 +55,16 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     // What happened at the same time stays in its order.
     lines.sort_by_key(|line| line.at);
     if args.json {
-        println!("{}", serde_json::json!(lines));
+        print_line!("{}", serde_json::json!(lines));
         return Ok(());
     }
     let mut day = None;
     for line in lines {
         let at = line.at.with_timezone(&config.schedules.zone);
         if day.replace(at.date_naive()) != Some(at.date_naive()) {
-            println!("{}", at.format("%a %-d %b %Y, %Z"));
+            print_line!("{}", at.format("%a %-d %b %Y, %Z"));
         }
-        println!("{}  {}", at.format("%H:%M:%S%.3f"), line.text);
+        print_line!("{}  {}", at.format("%H:%M:%S%.3f"), line.text);
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use kernel::finding::{Finding, Grade};
 use kernel::persona::load;
 use kernel::persona::roster::Roster;
 use kernel::persona::skill;
+use kernel::print_line;
 use kernel::time::{Clock, SharedClock, SystemClock};
 use kernel::tools::settings::SearchSettings;
 use kernel::tools::web::WebSearch;
@@ -35,10 +36,10 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
         Err(error) => vec![Finding::fault(format!("configuration: {error:#}"), "Correct the keys that are named here.")],
     };
     if args.json {
-        println!("{}", serde_json::json!(findings));
+        print_line!("{}", serde_json::json!(findings));
     } else {
         for finding in &findings {
-            println!("{finding}");
+            print_line!("{finding}");
         }
     }
     let count = |grade| findings.iter().filter(|finding| finding.grade == grade).count();
@@ -46,9 +47,9 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     anyhow::ensure!(faults == 0, "{faults} of {} checks failed", findings.len());
     if !args.json {
         match warnings {
-            0 => println!("Everything works."),
-            1 => println!("Everything that the team needs works. There is 1 warning."),
-            _ => println!("Everything that the team needs works. There are {warnings} warnings."),
+            0 => print_line!("Everything works."),
+            1 => print_line!("Everything that the team needs works. There is 1 warning."),
+            _ => print_line!("Everything that the team needs works. There are {warnings} warnings."),
         }
     }
     Ok(())

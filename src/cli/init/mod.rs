@@ -10,6 +10,7 @@ use anyhow::Context as _;
 
 use files::write_files;
 use kernel::llm::nearby::{SERVERS, find_server};
+use kernel::print_line;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -58,7 +59,7 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         Some(_) => None,
     };
     if let Some(found) = &nearby {
-        println!("{} runs on this machine with {}.", found.name, found.model);
+        print_line!("{} runs on this machine with {}.", found.name, found.model);
     }
     let nearby = nearby.map(|found| ModelChoice::At { url: found.base_url, model: Some(found.model) });
     let is_told = args.model.is_some() || args.repository.is_some() || args.server.is_some();
@@ -73,8 +74,8 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         questions::ask(nearby, &mut stdin().lock(), &mut stdout()).context("reading the answers")?
     };
     for written in write_files(&args.dir, &answers)? {
-        println!("{written}");
+        print_line!("{written}");
     }
-    println!("\nNext: `teamroom sandbox` runs the team in a chat on this machine. `teamroom doctor` tries models, feeds and tokens.");
+    print_line!("\nNext: `teamroom sandbox` runs the team in a chat on this machine. `teamroom doctor` tries models, feeds and tokens.");
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::store::Store;
 use kernel::commands::{Caller, CommandReply, CommandRequest, Invoked, Refused};
 use kernel::ids::MeetingId;
 use kernel::persona::roster::Roster;
+use kernel::print_line;
 use kernel::time::{SharedClock, SystemClock};
 
 /// Calls a meeting in its channel and prints it. Ctrl-C ends the watching, not the meeting.
@@ -60,7 +61,7 @@ async fn follow(store: &Store, roster: &Roster, id: &MeetingId, transcript: Opti
                 && printed.insert((seat.round, seat.position))
                 && let Some(transcript) = transcript
             {
-                println!("{}", transcript.render(seat.who.name(roster), &text_of(&seat)));
+                print_line!("{}", transcript.render(seat.who.name(roster), &text_of(&seat)));
             }
         }
         if meeting.state.is_over() {

@@ -32,6 +32,7 @@ use kernel::commands::{CommandReply, Services};
 use kernel::ids::{ChannelId, MeetingId, MessageId};
 use kernel::jobs::{Jobs, JobsDeps};
 use kernel::persona::roster::Roster;
+use kernel::print_line;
 use kernel::time::{Clock, SharedClock, SystemClock};
 
 /// The channel id of meetings in this process. No platform id looks like it.
@@ -185,8 +186,8 @@ impl ChatPlatform for Terminal {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
         Self::check_place(message)?;
         match self.transcript {
-            Some(_) if is_thread(&message.channel) => println!("{}", indent(&describe(message))),
-            Some(transcript) => println!("{}", transcript.render(self.roster.name_of(&message.persona), &describe(message))),
+            Some(_) if is_thread(&message.channel) => print_line!("{}", indent(&describe(message))),
+            Some(transcript) => print_line!("{}", transcript.render(self.roster.name_of(&message.persona), &describe(message))),
             None => {}
         }
         Ok(Self::posted(message))
@@ -196,7 +197,7 @@ impl ChatPlatform for Terminal {
         Self::check_place(message)?;
         if let Some(transcript) = self.transcript {
             let name = format!("{} (in place of what was said before)", self.roster.name_of(&message.persona));
-            println!("{}", transcript.render(&name, &describe(message)));
+            print_line!("{}", transcript.render(&name, &describe(message)));
         }
         Ok(Posted { message: posted.clone(), ..Self::posted(message) })
     }
@@ -205,7 +206,7 @@ impl ChatPlatform for Terminal {
         let thread = ChannelId::new(format!("{channel}/{message}"));
         let mut threads = self.threads.lock().expect("no code panics while it holds the threads");
         if is_thread(&thread) && threads.insert(thread.clone()) && self.transcript.is_some() {
-            println!("{}", indent(&format!("── {name}")));
+            print_line!("{}", indent(&format!("── {name}")));
         }
         Ok(thread)
     }

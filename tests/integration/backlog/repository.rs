@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::part::{Part, Play};
 use super::stage::{Setting, Stage};
-use crate::support::git::{BUG, git, make_shop};
+use crate::support::git::{BUG, count_worktrees, git, make_shop};
 use crate::support::model::Script;
 use crate::support::skip;
 use crate::support::team::{Backing, eventually, on_both_stores};
@@ -109,7 +109,7 @@ async fn a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing(backing: Back
     assert!(failed.outcome.as_deref().unwrap().contains("nothing in the repository was changed"), "{failed:?}");
 
     // People's files and branch are as they were, and all worktrees are gone.
-    eventually("no worktree is left", || async { git(repository, &["worktree", "list"]).lines().count() == 1 }).await;
+    eventually("no worktree is left", || async { count_worktrees(repository) == 0 }).await;
     assert_eq!(git(repository, &["status", "--porcelain", "--branch"]), "## main\n");
     assert_eq!(git(repository, &["log", "--format=%s"]), "Begin\n");
     assert_eq!(std::fs::read_to_string(repository.join("src/total.sh")).unwrap(), BUG);
@@ -133,7 +133,7 @@ async fn a_cancelled_item_leaves_nothing_in_the_repository(backing: Backing) {
     stage.backlog("cancel", &[("id", item.short_id())]).await;
     eventually("nothing is left", || async {
         git(repository, &["branch", "--list", "teamroom/*"]).is_empty()
-            && git(repository, &["worktree", "list"]).lines().count() == 1
+            && count_worktrees(repository) == 0
             && !stage.team.config.data.join("worktrees").join(item.id.as_str()).exists()
     })
     .await;
@@ -155,7 +155,7 @@ async fn what_another_item_did_is_there_and_missed_if_its_branch_is_gone(backing
     stage.put(&[&mended]).await;
     stage.comes_to(&mended.id, WorkStatus::Done).await;
     let branch = format!("teamroom/{}", mended.short_id());
-    eventually("its worktree is gone", || async { git(repository, &["worktree", "list"]).lines().count() == 1 }).await;
+    eventually("its worktree is gone", || async { count_worktrees(repository) == 0 }).await;
     let commit = git(repository, &["rev-parse", &branch]).trim().to_owned();
     git(repository, &["branch", "--quiet", "-D", &branch]);
 

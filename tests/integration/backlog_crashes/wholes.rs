@@ -16,7 +16,7 @@ use super::stage::{
 };
 use super::wall::{self, Before};
 use crate::support::database::{allow, count, forbid};
-use crate::support::git::{BUG, git, make_shop};
+use crate::support::git::{BUG, count_worktrees, git, make_shop};
 use crate::support::grading::is_grading;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
@@ -206,7 +206,6 @@ async fn killed_around_work_in_a_repository(backing: Backing) {
         assert_eq!(commits(item), 1, "committed once");
     }
     assert_eq!(std::fs::read_to_string(shop.join("src/total.sh")).unwrap(), BUG, "the checked-out branch is not touched");
-    let trees = || git(&shop, &["worktree", "list", "--porcelain"]).matches("worktree ").count();
-    eventually("the worktrees are removed", || async { trees() == 1 }).await;
+    eventually("the worktrees are removed", || async { count_worktrees(&shop) == 0 }).await;
     store.close().await;
 }

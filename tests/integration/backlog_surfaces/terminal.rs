@@ -197,6 +197,24 @@ async fn what_changes_is_watched_until_nothing_is_left_to_do(backing: Backing) {
     assert_eq!(of_the_first, [(&json!("new"), &json!("cancelled"))]);
 }
 
+/// As after `| head`, and on a full disk.
+#[tokio::test]
+async fn output_that_nobody_takes_ends_a_command_without_a_panic() {
+    let team = Wanted::on(Backing::Sqlite).without_app().start().await;
+    say(&team, &["add", "Check the login"]).await;
+    let mut left = command(&team, &["list"]).spawn().expect("the binary starts");
+    drop(left.stdout.take());
+    let ended = left.wait_with_output().await.expect("it ends");
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
+    if let Ok(full) = std::fs::File::options().write(true).open("/dev/full") {
+        let refused = command(&team, &["list"]).stdout(full).spawn().expect("the binary starts");
+        let ended = refused.wait_with_output().await.expect("it ends");
+        assert_eq!(ended.status.code(), Some(1));
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert!(told.starts_with("teamroom: cannot write the output: "), "{told}");
+    }
+}
+
 async fn beside_a_team_it_is_said_who_works(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let id = short(&json_of(&team, &["add", "Check the login", "--owner", "vince"]).await["item"]);

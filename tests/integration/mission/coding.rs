@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::stage::{Play, comes_to, files_of, hand_over, hears, is_planning, plan, step, steps, title_of};
 use crate::backlog::part::is_work;
 use crate::backlog::stage::{Setting, Stage};
-use crate::support::git::git;
+use crate::support::git::{count_worktrees, git};
 use crate::support::model::{Asked, Script};
 use crate::support::skip;
 use crate::support::team::{Backing, eventually, on_both_stores};
@@ -206,7 +206,7 @@ async fn two_steps_side_by_side_are_joined_tested_and_delivered(backing: Backing
 
     let applied = apply_delivered(&stage, total, repository, copy.path()).await;
     assert!(run_tests(&applied) && applied.join("tests/total_test.sh").exists());
-    eventually("no worktree is left", || async { git(repository, &["worktree", "list"]).lines().count() == 1 }).await;
+    eventually("no worktree is left", || async { count_worktrees(repository) == 0 }).await;
     assert_eq!(git(repository, &["status", "--porcelain", "--branch"]), "## main\n");
     git(repository, &["merge", "--quiet", branch]);
     assert!(run_tests(repository), "merged, the tests pass");

@@ -12,6 +12,11 @@ pub(crate) fn git(repository: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The worktrees beside the repository itself. Git's own list fails while one is being removed.
+pub(crate) fn count_worktrees(repository: &Path) -> usize {
+    std::fs::read_dir(repository.join(".git/worktrees")).map_or(0, Iterator::count)
+}
+
 /// The bug of the shop: 20 % off instead of 10.
 pub(crate) const BUG: &str = "# The total with 10 % off.\necho $(( $1 * 80 / 100 ))\n";
 const TEST: &str = "[ \"$(sh src/total.sh 200)\" = 180 ] || { echo 'the total of 200 is not 180'; exit 1; }\n";

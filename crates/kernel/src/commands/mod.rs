@@ -6,6 +6,7 @@
 
 mod arguments;
 mod call;
+mod print;
 mod registry;
 mod render;
 mod services;
@@ -15,6 +16,7 @@ use async_trait::async_trait;
 
 pub use arguments::{Arguments, parse_date, parse_duration};
 pub use call::{Caller, CommandCall, CommandReply, CommandRequest, Invoked, KANBAN_PAGE};
+pub use print::print_text;
 pub use registry::{Authorize, Authorizer, Group, Registry, Suggestion, permit_all};
 pub use render::{render_list, render_table};
 pub use services::{Late, Services};

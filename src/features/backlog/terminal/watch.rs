@@ -17,6 +17,7 @@ use kernel::chat::text::plain;
 use kernel::commands::parse_duration;
 use kernel::db::StoreError;
 use kernel::ids::WorkItemId;
+use kernel::print_line;
 use kernel::time::{Clock, SharedClock, SystemClock};
 
 /// Overlap of two readings, because the clock of another process may be behind. Printed changes are not printed again.
@@ -82,13 +83,13 @@ async fn follow(backlog: &Backlog, until_idle: bool, as_json: bool) -> anyhow::R
 
 fn print(backlog: &Backlog, item: &WorkItem, from: Option<WorkStatus>, to: WorkStatus, at: DateTime<Utc>, as_json: bool) {
     if as_json {
-        println!("{}", json!({"at": at, "from": from, "to": to, "item": item}));
+        print_line!("{}", json!({"at": at, "from": from, "to": to, "item": item}));
         return;
     }
     let owner = name_of_owner(&item.owner, backlog.roster());
     let wait = item.wait.as_ref().map(Wait::describe);
     let why = wait.or_else(|| item.outcome.clone()).map_or(String::new(), |why| format!(" — {}", on_one_line(&why)));
-    println!(
+    print_line!(
         "{}  #{}  {}  {owner}: {}{why}",
         at.with_timezone(&backlog.zone()).format("%H:%M:%S"),
         item.short_id(),
