@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::crashes::hurry;
 use super::stage::{
-    HERE, Play, ROADMAP, comes_to, command_text, files_of, find, hand_over, hears, open, press_on, step, steps, thread, thread_of,
+    HERE, Play, ROADMAP, SETTINGS, comes_to, command_text, files_of, find, hand_over, hears, open, press_on, step, steps, thread, thread_of,
 };
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::database::{allow, count, execute, forbid};
@@ -183,16 +183,6 @@ async fn only_who_asked_for_it_and_operators_change_a_plan(backing: Backing) {
     assert!(said.contains("Only Zoe or an operator may change"), "{said}");
     assert!(!stage.team.model.requests().iter().any(is_change));
 }
-
-const SETTINGS: &str = r#"
-[backlog]
-parallel = 8
-every = "1s"
-[jobs]
-crash_pause = "0s"
-[chat]
-operators = ["*"]
-"#;
 
 /// What is written in the course of a change, in this order.
 const WALLS: [(&str, &str); 3] = [

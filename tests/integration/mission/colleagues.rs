@@ -13,7 +13,9 @@ use tokio::sync::watch;
 
 use super::changes::is_change;
 use super::crashes::hurry;
-use super::stage::{HERE, Play, ROADMAP, comes_to, find, hand_over, hasten, hears, open, step, steps, thread, thread_of, title_of};
+use super::stage::{
+    HERE, Play, ROADMAP, SETTINGS, comes_to, find, hand_over, hasten, hears, open, step, steps, thread, thread_of, title_of,
+};
 use crate::backlog::part::is_work;
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::database::{allow, count, forbid};
@@ -301,16 +303,6 @@ async fn what_is_handed_over_reaches_the_next_step_of_the_receiver(backing: Back
     assert!(!stage.team.model.requests().iter().any(is_change), "nobody has to plan for that");
     assert_eq!(find(&stage).await.plan.unwrap().changes.len(), 0);
 }
-
-const SETTINGS: &str = r#"
-[backlog]
-parallel = 8
-every = "1s"
-[jobs]
-crash_pause = "0s"
-[chat]
-operators = ["*"]
-"#;
 
 /// What is written because of a question, a flag and a hand-over, in this order, and what tells that the process stands before it.
 const WALLS: [(&str, &str, &str); 6] = [

@@ -14,8 +14,8 @@ use tokio::sync::watch;
 
 use super::crashes::hurry;
 use super::stage::{
-    HERE, Play, ROADMAP, comes_to, files_of, find, hand_over, hears, is_planning, labels, open, plan, press_of, press_on, press_twice,
-    step, steps, thread, thread_of,
+    HERE, Play, ROADMAP, SETTINGS, comes_to, files_of, find, hand_over, hears, is_planning, labels, open, plan, press_of, press_on,
+    press_twice, step, steps, thread, thread_of,
 };
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::database::{allow, count, execute, forbid, is_sqlite};
@@ -265,16 +265,6 @@ async fn a_file_that_cannot_be_written_is_told_and_may_be_put_there_by_hand(back
     stage.team.say(HERE, "dana, are you there?").await;
     eventually("Dana answers", || async { stage.team.answers(HERE).await.iter().any(|shown| shown.author == "Dana") }).await;
 }
-
-const SETTINGS: &str = r#"
-[backlog]
-parallel = 8
-every = "1s"
-[jobs]
-crash_pause = "0s"
-[chat]
-operators = ["*"]
-"#;
 
 /// Until the decision: what is written, in this order.
 const WALLS: [(&str, &str); 2] =

@@ -34,6 +34,17 @@ pub(crate) struct Play {
     pub(crate) fails: Option<&'static str>,
 }
 
+/// Of a team in separate processes that are killed.
+pub(crate) const SETTINGS: &str = r#"
+[backlog]
+parallel = 8
+every = "1s"
+[jobs]
+crash_pause = "0s"
+[chat]
+operators = ["*"]
+"#;
+
 pub(crate) fn step(id: &str, title: &str, owner: &str, needs: &[&str], serves: &[&str]) -> Json {
     json!({
         "id": id, "title": title, "instructions": format!("{title}: in full, with every case."), "kind": "write", "owner": owner,

@@ -1,0 +1,204 @@
+use super::*;
+
+/// A plan: "cart" and "pay" side by side, "check" needs "pay", "end" needs "cart" and "check".
+fn running() -> Plan {
+    let mut draft = draft(0);
+    draft.steps = vec![
+        step("cart", &[], &["3"]),
+        step("pay", &[], &["6"]),
+        step("check", &["pay"], &["8"]),
+        StepDraft { title: "Do end".to_owned(), ..step("end", &["cart", "check"], &["1"]) },
+    ];
+    check_draft(&draft).unwrap()
+}
+
+fn short(plan: &Plan, title: &str) -> String {
+    crate::features::backlog::model::short_id(&item(plan, title)).to_owned()
+}
+
+/// `far`: titles of steps that have begun, or are over.
+fn change_as(plan: &Plan, far: &[(&str, Standing)], draft: &ChangeDraft) -> Result<Option<Changed>, Vec<String>> {
+    change_because_of(false, plan, far, draft)
+}
+
+fn change_because_of(
+    by_colleague: bool,
+    plan: &Plan,
+    far: &[(&str, Standing)],
+    draft: &ChangeDraft,
+) -> Result<Option<Changed>, Vec<String>> {
+    let (directive, roster) = (directive(), roster());
+    let far: Vec<_> = far.iter().map(|(title, standing)| (item(plan, title), *standing)).collect();
+    let standing = |step: &WorkItemId| far.iter().find(|(item, _)| item == step).map_or(Standing::Open, |(_, standing)| *standing);
+    let at = chrono::DateTime::UNIX_EPOCH;
+    change(&Change { plan, directive: &directive, roster: &roster, standing: &standing, by: "Ann", by_colleague, at }, draft)
+}
+
+fn because(why: &str) -> ChangeDraft {
+    ChangeDraft { why: why.to_owned(), ..ChangeDraft::default() }
+}
+
+fn titles(plan: &Plan, items: &[WorkItemId]) -> Vec<String> {
+    items.iter().filter_map(|item| plan.find_step(item)).map(|step| step.title.clone()).collect()
+}
+
+#[test]
+fn what_needs_a_dropped_step_needs_what_that_needed() {
+    let plan = running();
+    let draft = ChangeDraft { drop: vec![format!("#{}", short(&plan, "Do check"))], ..because("Nobody has to check it.") };
+    let changed = change_as(&plan, &[], &draft).unwrap().unwrap();
+    let end = changed.plan.last_step().unwrap();
+    assert_eq!(titles(&changed.plan, &end.needs), ["Do cart", "Do pay"]);
+    assert_eq!((changed.dropped, changed.rewired), (vec![item(&plan, "Do check")], [end.item.clone()].into()));
+    // What it served is left out, with the reason.
+    let coverage = changed.plan.coverage(&directive())[&8].clone();
+    assert_eq!(coverage, Served::By(vec![changed.plan.find_step(&item(&plan, "Do pay")).unwrap()]), "it stands below what is served");
+    assert!(changed.plan.is_dropped(&item(&plan, "Do check")));
+    let told = changed.plan.changes.last().unwrap();
+    assert_eq!(
+        (told.by.as_str(), told.why.as_str(), told.edited.as_slice()),
+        ("Ann", "Nobody has to check it.", &["Do end".to_owned()][..])
+    );
+}
+
+#[test]
+fn parts_are_left_out_with_the_steps_that_serve_nothing_else() {
+    let plan = running();
+    let changed =
+        change_as(&plan, &[], &ChangeDraft { leave_out: vec!["6".to_owned()], ..because("We sell nothing yet.") }).unwrap().unwrap();
+    let left: Vec<_> = changed.plan.steps.iter().map(|step| step.title.as_str()).collect();
+    assert_eq!(left, ["Do cart", "Do end"]);
+    let coverage = changed.plan.coverage(&directive());
+    assert_eq!([&coverage[&6], &coverage[&7], &coverage[&8]], [&Served::LeftOut("We sell nothing yet."); 3]);
+    // The last step serves all, so it has to know.
+    assert!(changed.edited.contains(&item(&plan, "Do end")) && !changed.edited.contains(&item(&plan, "Do cart")));
+    let end = changed.plan.last_step().unwrap();
+    assert!(end.instructions.ends_with("Not to be done any more: part 6. We sell nothing yet."), "{}", end.instructions);
+    // What is done stays, and still counts.
+    let far = [("Do pay", Standing::Over)];
+    let changed = change_as(&plan, &far, &ChangeDraft { leave_out: vec!["6".to_owned()], ..because("Later.") }).unwrap().unwrap();
+    assert_eq!(changed.dropped, [item(&plan, "Do check")]);
+    assert!(matches!(&changed.plan.coverage(&directive())[&7], Served::By(steps) if steps[0].title == "Do pay"));
+}
+
+#[test]
+fn new_steps_come_before_the_last_one_unless_they_come_after_it() {
+    let plan = running();
+    let add = |new: StepDraft| ChangeDraft { add: vec![new], ..because("We need tests.") };
+    let changed = change_as(&plan, &[("Do pay", Standing::Over)], &add(step("test", &[&short(&plan, "Do pay")], &[]))).unwrap().unwrap();
+    let new = changed.added.first().unwrap();
+    assert!(changed.plan.last_step().unwrap().needs.contains(new));
+    assert_eq!(titles(&changed.plan, &changed.plan.find_step(new).unwrap().needs), ["Do pay"]);
+    let begun = [("Do end", Standing::Begun)];
+    let faults = change_as(&plan, &begun, &add(step("test", &[], &[]))).unwrap_err().join("; ");
+    assert!(faults.contains("\"Do end\" is the last step and has begun"), "{faults}");
+    let after = change_as(&plan, &begun, &add(step("test", &[&short(&plan, "Do end")], &[]))).unwrap().unwrap();
+    assert_eq!(after.plan.last_step().unwrap().title, "Do test");
+    assert!(after.rewired.is_empty());
+}
+
+#[test]
+fn a_step_gets_other_words_at_any_time_and_another_owner_before_it_begins() {
+    let plan = running();
+    let edit =
+        |edit: EditDraft| ChangeDraft { edit: vec![EditDraft { step: short(&plan, "Do pay"), ..edit }], ..because("It is Solus's field.") };
+    let words = edit(EditDraft { instructions: Some("Use invoices only.".to_owned()), ..EditDraft::default() });
+    let owner = edit(EditDraft { owner: Some("Solus".to_owned()), ..EditDraft::default() });
+    for (standing, draft, passes) in [
+        (Standing::Open, &words, true),
+        (Standing::Open, &owner, true),
+        (Standing::Begun, &words, true),
+        (Standing::Begun, &owner, false),
+        (Standing::Over, &words, false),
+    ] {
+        let changed = change_as(&plan, &[("Do pay", standing)], draft);
+        assert_eq!(changed.is_ok(), passes, "{standing:?} {draft:?}");
+        if let Ok(changed) = changed {
+            let changed = changed.unwrap();
+            let after = changed.plan.find_step(&item(&plan, "Do pay")).unwrap();
+            let before = plan.find_step(&after.item).unwrap();
+            assert_eq!((&after.serves, &after.needs), (&before.serves, &before.needs));
+            assert_eq!((changed.edited, changed.rewired), ([before.item.clone()].into(), BTreeSet::new()));
+        }
+    }
+    let same = edit(EditDraft { owner: Some("vince".to_owned()), ..EditDraft::default() });
+    assert_eq!(change_as(&plan, &[], &same), Ok(None));
+}
+
+#[test]
+fn a_change_that_breaks_the_plan_is_refused_with_the_reason() {
+    let plan = running();
+    let (cart, end) = (short(&plan, "Do cart"), short(&plan, "Do end"));
+    let needs =
+        |step: &str, need: &str| vec![EditDraft { step: step.to_owned(), needs: Some(vec![need.to_owned()]), ..EditDraft::default() }];
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let over = [("Do cart", Standing::Over)];
+    for (draft, says) in [
+        (ChangeDraft { drop: texts(&["ghost"]), ..because("x") }, "\"ghost\" is no step of the plan"),
+        (ChangeDraft { drop: texts(&[&cart]), ..because("x") }, "\"Do cart\" is over already"),
+        (ChangeDraft { drop: texts(&[&end]), ..because("x") }, "there is no final step"),
+        (ChangeDraft { leave_out: texts(&["99"]), ..because("x") }, "there is no part 99"),
+        (ChangeDraft { edit: needs(&short(&plan, "Do pay"), &end), ..because("x") }, "wait for each other"),
+        (ChangeDraft { edit: needs(&end, "ghost"), ..because("x") }, "\"ghost\", which is no step"),
+        (ChangeDraft { add: vec![step("new", &["ghost"], &[])], ..because("x") }, "\"ghost\", which is no step"),
+        (ChangeDraft { add: vec![StepDraft { owner: "Zaphod".to_owned(), ..step("new", &[], &[]) }], ..because("x") }, "called \"Zaphod\""),
+        (ChangeDraft { add: vec![step(&cart, &[], &[])], ..because("x") }, "two steps have the id"),
+        (
+            ChangeDraft { add: (0..37).map(|number| step(&format!("n{number}"), &[], &[])).collect(), ..because("x") },
+            "the plan would have 41 steps",
+        ),
+    ] {
+        let faults = change_as(&plan, &over, &draft).expect_err(says).join("; ");
+        assert!(faults.contains(says), "{says}: {faults}");
+    }
+    assert_eq!(change_as(&plan, &over, &because("All is well.")), Ok(None));
+}
+
+#[test]
+fn because_of_a_colleague_only_open_steps_change_and_every_part_is_still_served() {
+    let mut plan = running();
+    // The heading of the whole would serve every part.
+    plan.steps.last_mut().expect("a last step").serves = [2].into();
+    let id = |title: &str| short(&plan, title);
+    let edit = |title: &str| EditDraft { step: id(title), owner: Some("kelly".to_owned()), ..EditDraft::default() };
+    let begun = [("Do cart", Standing::Begun)];
+    let change = |draft| change_because_of(true, &plan, &begun, &draft);
+    for (draft, fault) in [
+        (ChangeDraft { drop: vec![id("Do cart")], ..because("It is there.") }, "\"Do cart\" has begun, so it stays as it is"),
+        (ChangeDraft { edit: vec![edit("Do cart")], ..because("Kelly knows.") }, "it has begun, so it stays as it is"),
+        (ChangeDraft { leave_out: vec!["8".to_owned()], ..because("For later.") }, "only people leave parts of the directive out"),
+        (ChangeDraft { drop: vec![id("Do pay"), id("Do check")], ..because("For later.") }, "nobody would serve part 6"),
+    ] {
+        let faults = change(draft).unwrap_err().join("; ");
+        assert!(faults.contains(fault), "{faults}");
+    }
+    let changed = change(ChangeDraft { edit: vec![edit("Do check")], ..because("Kelly knows.") }).unwrap().unwrap();
+    assert_eq!((changed.plan.count_changes(true), changed.plan.count_changes(false)), (1, 0));
+    // The same is allowed to people.
+    assert!(change_as(&plan, &begun, &ChangeDraft { leave_out: vec!["8".to_owned()], ..because("For later.") }).is_ok());
+}
+
+#[test]
+fn a_new_step_of_a_phase_is_waited_for_by_what_has_not_begun() {
+    let plan = check_draft(&product()).unwrap();
+    let new = || StepDraft { phase: Some(Phase::Design), ..step("new", &[], &["3"]) };
+    let with = |standing: &(dyn Fn(&WorkItemId) -> Standing + Sync)| {
+        let of = Change {
+            plan: &plan,
+            directive: &directive(),
+            roster: &roster(),
+            standing,
+            by: "Ann",
+            by_colleague: false,
+            at: chrono::DateTime::UNIX_EPOCH,
+        };
+        change(&of, &ChangeDraft { add: vec![new()], ..because("x") })
+    };
+    let changed = with(&|_| Standing::Open).unwrap().unwrap();
+    let page = changed.plan.find_step(&item(&plan, "Do page")).unwrap();
+    assert!(page.needs.contains(&item(&changed.plan, "Do new")), "{page:?}");
+    assert_eq!(changed.rewired, [page.item.clone()].into());
+    let begun = item(&plan, "Do page");
+    let changed = with(&move |step: &WorkItemId| if *step == begun { Standing::Begun } else { Standing::Open }).unwrap().unwrap();
+    assert!(!changed.rewired.contains(&item(&plan, "Do page")));
+}
