@@ -3,6 +3,7 @@
 
 pub mod backlog;
 pub mod backup;
+pub mod board;
 pub mod chat;
 mod feature;
 pub mod meeting;
@@ -29,6 +30,7 @@ pub const FEATURES: &[&dyn Feature] = &[
     &memory::MemoryFeature,
     &schedule::ScheduleFeature,
     &standup::StandupFeature,
+    &board::BoardFeature,
     &mission::MissionFeature,
     &backup::BackupFeature,
 ];

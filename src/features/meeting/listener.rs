@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
 use crate::features::meeting::agenda::{Agenda, Phrase};
-use crate::features::meeting::model::{CalledBy, Contribution, Seat, SeatState};
+use crate::features::meeting::model::{CalledBy, Contribution, MeetingKind, Seat, SeatState};
 use crate::features::meeting::signal;
 use crate::features::meeting::store::MeetingChange;
 use crate::store::Store;
@@ -43,7 +43,7 @@ impl Listener for MeetingListener {
             return Ok(None);
         }
         if let Some((agenda, phrase)) = self.find_phrase(message)
-            && (decision.reason == Reason::Standup || self.counts_here(phrase, message).await?)
+            && (decision.reason == Reason::Standup || self.counts_here(agenda.kind(), phrase, message).await?)
         {
             return self.follow(agenda, phrase, message).await.map(Some);
         }
@@ -54,10 +54,10 @@ impl Listener for MeetingListener {
 }
 
 impl MeetingListener {
-    async fn counts_here(&self, phrase: Phrase, message: &InboundMessage) -> Result<bool, StoreError> {
+    async fn counts_here(&self, kind: MeetingKind, phrase: Phrase, message: &InboundMessage) -> Result<bool, StoreError> {
         Ok(match phrase {
             Phrase::Start => message.channel.place == Place::Server,
-            Phrase::Wrap => self.store.find_open_meeting(&message.channel.id).await?.is_some(),
+            Phrase::Wrap => self.store.find_open_meeting(&message.channel.id, &kind).await?.is_some(),
         })
     }
 
@@ -71,7 +71,7 @@ impl MeetingListener {
 
     async fn follow(&self, agenda: &Arc<dyn Agenda>, phrase: Phrase, message: &InboundMessage) -> Result<Taken, StoreError> {
         let kind = agenda.kind();
-        let running = self.store.find_open_meeting(&message.channel.id).await?;
+        let running = self.store.find_open_meeting(&message.channel.id, &kind).await?;
         let now = self.clock.now();
         Ok(match (phrase, running) {
             (Phrase::Start, None) => {
@@ -106,6 +106,7 @@ impl MeetingListener {
             usage: TokenUsage::default(),
             partial: false,
             problems: Vec::new(),
+            details: None,
         };
         let state = if signal::is_quiet(&contribution.text) { SeatState::Quiet } else { SeatState::Spoke };
         Seat { state, contribution: Some(contribution), ended_at: Some(self.clock.now()), ..seat }

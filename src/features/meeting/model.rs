@@ -14,7 +14,7 @@ use kernel::money::{Money, TokenUsage};
 use kernel::persona::roster::Roster;
 use kernel::text::flatten;
 
-/// A meeting. Each channel has at most one open meeting.
+/// A meeting. Each channel has at most one open meeting of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meeting {
     pub id: MeetingId,
@@ -282,4 +282,7 @@ pub struct Contribution {
     pub partial: bool,
     /// Format errors in the answer, for operators.
     pub problems: Vec<String>,
+    /// What else this kind of meeting keeps of it. Only the agenda knows its type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<serde_json::Value>,
 }

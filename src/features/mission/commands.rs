@@ -13,9 +13,8 @@ use super::render;
 use super::service::{MissionError, Missions, Wanted, named};
 use crate::features::backlog::model::WorkItem;
 use crate::features::backlog::service::Asker;
-use crate::features::schedule::find_channel;
-use kernel::chat::attachments::{accept, read};
-use kernel::chat::message::{Attachment, Channel};
+use crate::features::schedule::find_place;
+use kernel::chat::attachments::read_local;
 use kernel::chat::outbound::{FileContent, OutboundFile};
 use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse};
 use kernel::money::Money;
@@ -108,10 +107,10 @@ async fn complete(missions: &Missions, typed: &str) -> Vec<Suggestion> {
 
 async fn start(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let asker = Asker::of(call);
-    let channel = find_place(missions, call).await?;
+    let channel = find_place(missions.store(), call).await?;
     let mut documents = Vec::new();
     for path in call.arguments.list_texts("file") {
-        documents.push(read_document(Path::new(&path)).await?);
+        documents.push(read_local(Path::new(&path)).await.map_err(Refused::new)?);
     }
     let request = call.arguments.get_text("what")?;
     let wanted = Wanted {
@@ -127,18 +126,6 @@ async fn start(missions: &Missions, call: &CommandCall) -> anyhow::Result<Comman
     let mission = missions.start(drafted).await.map_err(explain)?;
     Ok(CommandReply::public(format!("Started: {}. The plan comes in its thread.", render::title(&mission)))
         .with_data(json!({ "mission": describe(&mission) })))
-}
-
-/// A file of the command line, read as a document of a message is.
-async fn read_document(path: &Path) -> anyhow::Result<(String, String)> {
-    let cannot = |why: String| Refused::new(format!("cannot read {}: {why}", path.display()));
-    let name = path.file_name().map_or_else(|| "document".to_owned(), |name| name.to_string_lossy().into_owned());
-    let size = tokio::fs::metadata(path).await.map_err(|error| cannot(error.to_string()))?.len();
-    let document = Attachment { id: String::new(), name: name.clone(), size, content_type: None, url: String::new() };
-    accept(&document).map_err(|why| cannot(why.to_string()))?;
-    let bytes = tokio::fs::read(path).await.map_err(|error| cannot(error.to_string()))?;
-    let (text, _) = tokio::task::spawn_blocking(move || read(&bytes, &document)).await?.map_err(|why| cannot(why.to_string()))?;
-    Ok((name, text))
 }
 
 async fn list(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -273,18 +260,6 @@ async fn find(missions: &Missions, call: &CommandCall) -> anyhow::Result<(Missio
     let mission = missions.find(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
     let items = missions.items_of(&mission).await?;
     Ok((mission, items))
-}
-
-/// The channel of the call, or at the command line the one that is named.
-async fn find_place(missions: &Missions, call: &CommandCall) -> anyhow::Result<Channel> {
-    if let Some(channel) = &call.channel {
-        return Ok(channel.clone());
-    }
-    let Some(name) = call.arguments.find_text("channel") else { return Ok(refuse("in which channel? Add --channel with its name")?) };
-    match find_channel(missions.store(), None, name.trim_start_matches('#')).await? {
-        Some(channel) => Ok(channel),
-        None => Ok(refuse(format!("there is no channel {name}, or nobody has written there yet"))?),
-    }
 }
 
 fn describe(mission: &Mission) -> Value {

@@ -12,6 +12,7 @@ use kernel::chat::message::{Channel, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus};
+use kernel::commands::{CommandCall, refuse};
 use kernel::db::{Applied, Effect, StoreError, Transaction};
 use kernel::ids::{ChannelId, PersonaSlug};
 
@@ -99,6 +100,21 @@ pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, na
     // The platform does not report direct conversations and archived threads at login. A server channel that it does not report was deleted.
     let untold = |channel: &Channel| channel.id.as_str() == name && channel.place != Place::Server;
     Ok(told.find(is_meant).or_else(|| seen.find(untold)))
+}
+
+/// The channel of a command, or at the command line the one that it names.
+///
+/// # Errors
+/// It names none, or one that is not known.
+pub async fn find_place(store: &Store, call: &CommandCall) -> anyhow::Result<Channel> {
+    if let Some(channel) = &call.channel {
+        return Ok(channel.clone());
+    }
+    let Some(name) = call.arguments.find_text("channel") else { return Ok(refuse("in which channel? Add --channel with its name")?) };
+    match find_channel(store, None, name.trim_start_matches('#')).await? {
+        Some(channel) => Ok(channel),
+        None => Ok(refuse(format!("there is no channel {name}, or nobody has written there yet"))?),
+    }
 }
 
 /// Whether the platform has reported its channels, so that a channel it did not report does not exist. The reports arrive shortly after the login.

@@ -38,9 +38,7 @@ impl StandupCommands {
         today: Today,
     ) -> Result<Option<PlaceNote>, StoreError> {
         let note = |text: String, is_of_place: bool| Some(PlaceNote { text, asked_by: NEXT, is_of_place });
-        if let Some(open) = self.store.find_open_meeting(&channel.id).await?
-            && open.kind == STANDUP
-        {
+        if let Some(open) = self.store.find_open_meeting(&channel.id, &STANDUP).await? {
             return Ok(note(format!("A standup is running here since {}.", today.show(open.called_at)), true));
         }
         let jobs = match schedule {

@@ -153,7 +153,7 @@ impl Agenda for Panel {
         self.spend(session.meeting).await;
         let text = format!("round {}", seat.round);
         let usage = TokenUsage::default();
-        Ok(Contribution { text, signals: Vec::new(), model: None, usage, partial: false, problems: Vec::new() })
+        Ok(Contribution { text, signals: Vec::new(), model: None, usage, partial: false, problems: Vec::new(), details: None })
     }
 
     fn render(&self, meeting: &Meeting, seat: &Seat, _: &Contribution) -> Vec<OutboundMessage> {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use kernel::llm::settings::ProviderKind;
 use serde_json::json;
+use teamroom::features::standup::STANDUP;
 use teamroom::features::backlog::store::ItemFilter;
 use teamroom::features::meeting::model::{Meeting, MeetingState, Seat, SeatState};
 use teamroom::features::standup::model::report::DayReport;
@@ -112,7 +113,7 @@ impl Aftermath {
         let store = open(team).await;
         let started = Instant::now();
         loop {
-            let held = store.list_meetings(100).await.unwrap();
+            let held = store.list_meetings(&STANDUP, 100).await.unwrap();
             let over = held.len() >= meetings && held.iter().all(|meeting| meeting.state.is_over());
             if over && store.outbox_depth(team.clock.now()).await.unwrap().0 == 0 {
                 break;
@@ -128,7 +129,7 @@ impl Aftermath {
     }
 
     async fn read(team: &TestTeam, store: &Store) -> Self {
-        let mut meetings = store.list_meetings(100).await.unwrap();
+        let mut meetings = store.list_meetings(&STANDUP, 100).await.unwrap();
         meetings.reverse();
         let mut seats = Vec::new();
         for meeting in &meetings {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use kernel::time::{Clock, SystemClock};
 use sandbox::{RestFault, Switch};
+use teamroom::features::standup::STANDUP;
 use teamroom::features::meeting::model::{MeetingState, SeatState};
 
 use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, reports_asked, second_is_asked, set, team};
@@ -194,7 +195,7 @@ async fn killed_at_random_moments(backing: Backing) {
             let process = TeamProcess::start(&team, &[]).await;
             team.say(CHANNEL, CALL).await;
             called += 1;
-            eventually("it was called", || async { store.list_meetings(100).await.unwrap().len() == called }).await;
+            eventually("it was called", || async { store.list_meetings(&STANDUP, 100).await.unwrap().len() == called }).await;
             tokio::time::sleep(Duration::from_micros(random.u64(0..1_500_000))).await;
             process.kill();
         } else {
@@ -273,7 +274,7 @@ async fn a_person_is_asked_once_and_the_deadline_stands(backing: Backing) {
         }
         let store = open(&team).await;
         eventually("the person is waited for", || async {
-            let Some(meeting) = store.list_meetings(1).await.unwrap().pop() else { return false };
+            let Some(meeting) = store.list_meetings(&STANDUP, 1).await.unwrap().pop() else { return false };
             let seats = store.list_seats(&meeting.id).await.unwrap();
             seats.last().is_some_and(|seat| seat.state == SeatState::Speaking && seat.attempts > attempt)
         })

@@ -11,6 +11,7 @@ use kernel::db::sql;
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock, ManualClock, SystemClock};
 use secrecy::ExposeSecret;
+use teamroom::features::standup::STANDUP;
 use teamroom::app::{App, Setting, start_or_stand_by};
 use teamroom::config::Config;
 use teamroom::features;
@@ -65,7 +66,7 @@ async fn the_restart_of_a_scheduled_hour_does_not_repeat_the_standup(backing: Ba
     eventually("it stands before the wall", || async { stands() }).await;
     process.kill();
     wall.fall().await;
-    assert!(store.list_firings(&job.name, 9).await.unwrap().is_empty() && store.list_meetings(9).await.unwrap().is_empty());
+    assert!(store.list_firings(&job.name, 9).await.unwrap().is_empty() && store.list_meetings(&STANDUP, 9).await.unwrap().is_empty());
 
     let wall = Wall::raise(&team, "OLD.state = 'called'").await;
     let process = TeamProcess::spawn(&team, &[]);
@@ -281,7 +282,7 @@ async fn a_standup_goes_on_when_the_database_was_away_for_half_a_minute() {
     go_on.send(true).expect("the model waits");
     tokio::time::sleep(AWAY).await;
     let store = open(&team).await;
-    let meeting = store.list_meetings(1).await.unwrap().remove(0);
+    let meeting = store.list_meetings(&STANDUP, 1).await.unwrap().remove(0);
     let seats = store.list_seats(&meeting.id).await.unwrap();
     assert_eq!((meeting.state, seats[1].state), (MeetingState::Running, SeatState::Speaking), "nothing could be stored");
     wire.mend();

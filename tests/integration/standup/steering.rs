@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use teamroom::features::standup::STANDUP;
 use teamroom::features::meeting::model::MeetingState;
 use teamroom::features::meeting::model::SeatState::{Quiet, Skipped, Speaking};
 use tokio::sync::watch;
@@ -65,7 +66,7 @@ async fn one_standup_at_a_time_runs_in_a_channel(backing: Backing) {
     let status = stage.subcommand("standup", "status", json!([])).await;
     assert!(status.contains("Nothing to report: Echo, Eliza") && status.contains("Speaks: Oracle"), "{status}");
     assert!(status.contains("To come: Sentinel, Vince, Solus"), "{status}");
-    assert_eq!(stage.store.list_meetings(10).await.expect("the store answers").len(), 1);
+    assert_eq!(stage.store.list_meetings(&STANDUP, 10).await.expect("the store answers").len(), 1);
     stage.team.say(CHANNEL, "wrap up").await;
     stage.over().await;
     let none = stage.subcommand("standup", "status", json!([])).await;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock as _, SystemClock};
+use teamroom::features::standup::STANDUP;
 use teamroom::store::Store;
 
 use crate::support::model::Script;
@@ -32,7 +33,7 @@ async fn what_happened_in_a_standup_is_read_from_the_log(backing: Backing) {
     trace(&team, &["standup", "start", "--channel", "knowledge"]).expect("it begins");
     eventually("it is held", || async { !team.answers("knowledge").await.is_empty() }).await;
     let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.expect("the store opens");
-    let meeting = store.list_meetings(1).await.expect("meetings").remove(0);
+    let meeting = store.list_meetings(&STANDUP, 1).await.expect("meetings").remove(0);
     store.close().await;
     let trace_meeting = || trace(&team, &["trace", meeting.id.as_str()]).expect("a trace");
     eventually("a turn began", || async { trace_meeting().contains("meeting turn began by ") }).await;

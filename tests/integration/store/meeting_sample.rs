@@ -68,6 +68,7 @@ pub(crate) fn contribution() -> Contribution {
         usage: TokenUsage { input: 100, cached: 40, output: 7 },
         partial: false,
         problems: Vec::new(),
+        details: None,
     }
 }
 

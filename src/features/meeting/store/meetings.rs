@@ -18,7 +18,7 @@ use kernel::money::Money;
 pub enum Called {
     /// It was stored and will be opened.
     Opened,
-    /// Nothing was stored: the channel has an open meeting, or this one was called before.
+    /// Nothing was stored: the channel has an open meeting of its kind, or this one was called before.
     AlreadyOpen(Meeting),
 }
 
@@ -84,7 +84,7 @@ impl From<MeetingColumns> for Meeting {
 }
 
 impl Store {
-    /// Calls a meeting and enqueues its job, unless the channel has an open meeting.
+    /// Calls a meeting and enqueues its job, unless the channel has an open meeting of its kind.
     pub async fn call_meeting(&self, meeting: &Meeting) -> Result<Called> {
         let mut transaction = self.db().begin().await?;
         let called = insert_meeting(&mut transaction, meeting).await?;
@@ -104,10 +104,15 @@ impl Store {
             .collect()
     }
 
-    /// The open meeting of a channel.
-    pub async fn find_open_meeting(&self, channel: &ChannelId) -> Result<Option<Meeting>> {
-        let row: Option<MeetingColumns> =
-            sql!(self.db().read(), fetch_optional, "SELECT * FROM meetings WHERE channel = $1 AND ended_at IS NULL", channel.as_str())?;
+    /// The open meeting of a kind in a channel.
+    pub async fn find_open_meeting(&self, channel: &ChannelId, kind: &MeetingKind) -> Result<Option<Meeting>> {
+        let row: Option<MeetingColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT * FROM meetings WHERE channel = $1 AND kind = $2 AND ended_at IS NULL",
+            channel.as_str(),
+            kind.as_str()
+        )?;
         Ok(row.map(Meeting::from))
     }
 
@@ -117,10 +122,15 @@ impl Store {
         Ok(row.map(Meeting::from))
     }
 
-    /// The last `limit` meetings, newest first.
-    pub async fn list_meetings(&self, limit: u32) -> Result<Vec<Meeting>> {
-        let rows: Vec<MeetingColumns> =
-            sql!(self.db().read(), fetch_all, "SELECT * FROM meetings ORDER BY called_at DESC, id DESC LIMIT $1", i64::from(limit))?;
+    /// The last `limit` meetings of a kind, newest first.
+    pub async fn list_meetings(&self, kind: &MeetingKind, limit: u32) -> Result<Vec<Meeting>> {
+        let rows: Vec<MeetingColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM meetings WHERE kind = $1 ORDER BY called_at DESC, id DESC LIMIT $2",
+            kind.as_str(),
+            i64::from(limit)
+        )?;
         Ok(rows.into_iter().map(Meeting::from).collect())
     }
 
@@ -225,7 +235,7 @@ pub(super) async fn end_meeting(
 }
 
 /// As [`Store::ask_wrap`], inside a transaction.
-pub(super) async fn ask_wrap(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
+pub(crate) async fn ask_wrap(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
     let asked: Option<(String,)> = sql!(
         transaction.on(),
         fetch_optional,
@@ -239,7 +249,7 @@ pub(super) async fn ask_wrap(transaction: &mut Transaction, meeting: &MeetingId,
 }
 
 /// Calls a meeting and enqueues its job, inside a transaction such as a chat decision or a schedule firing.
-pub(super) async fn insert_meeting(transaction: &mut Transaction, meeting: &Meeting) -> Result<Called> {
+pub(crate) async fn insert_meeting(transaction: &mut Transaction, meeting: &Meeting) -> Result<Called> {
     loop {
         let inserted = sql!(
             transaction.on(),
@@ -272,9 +282,10 @@ pub(super) async fn insert_meeting(transaction: &mut Transaction, meeting: &Meet
         let other: Option<MeetingColumns> = sql!(
             transaction.on(),
             fetch_optional,
-            "SELECT * FROM meetings WHERE id = $1 OR (channel = $2 AND ended_at IS NULL) ORDER BY called_at LIMIT 1",
+            "SELECT * FROM meetings WHERE id = $1 OR (channel = $2 AND kind = $3 AND ended_at IS NULL) ORDER BY called_at LIMIT 1",
             meeting.id.as_str(),
-            meeting.channel.id.as_str()
+            meeting.channel.id.as_str(),
+            meeting.kind.as_str()
         )?;
         // If there is no other meeting, it ended between the two statements, and the channel is free.
         if let Some(other) = other {

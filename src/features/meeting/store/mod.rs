@@ -12,4 +12,7 @@ pub use events::MEETINGS;
 pub use meetings::{Called, OpenMeeting};
 pub use run::{MeetingRun, RUN, fail_meeting};
 
+pub(crate) use meetings::{ask_wrap, insert_meeting};
+pub(crate) use seats::{key_of, name_of, read_participant};
+
 pub use meetings::cause;

@@ -103,7 +103,7 @@ pub(super) async fn insert_seats(transaction: &mut Transaction, meeting: &Meetin
 }
 
 /// The participant as a comparable key.
-pub(super) fn key_of(who: &Participant) -> String {
+pub(crate) fn key_of(who: &Participant) -> String {
     match who {
         Participant::Persona(slug) => format!("persona:{slug}"),
         Participant::Person { id, .. } => Who::key_of(id),
@@ -112,14 +112,14 @@ pub(super) fn key_of(who: &Participant) -> String {
 }
 
 /// The name of participants without a persona file.
-pub(super) fn name_of(who: &Participant) -> Option<String> {
+pub(crate) fn name_of(who: &Participant) -> Option<String> {
     match who {
         Participant::Persona(_) => None,
         Participant::Person { name, .. } | Participant::Guest { name, .. } => Some(plain(name).into_owned()),
     }
 }
 
-fn read_participant(key: String, name: Option<String>) -> Participant {
+pub(crate) fn read_participant(key: String, name: Option<String>) -> Participant {
     match key.split_once(':') {
         Some(("person", id)) => Participant::Person { id: id.into(), name: name.unwrap_or_default() },
         Some(("guest", id)) => Participant::Guest { id: id.to_owned(), name: name.unwrap_or_default() },

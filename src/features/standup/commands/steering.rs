@@ -4,11 +4,12 @@ use crate::features::meeting::model::{CalledBy, Meeting, MeetingState, Participa
 use crate::features::meeting::store::Called;
 use crate::features::schedule::find_channel;
 use crate::features::standup::commands::StandupCommands;
-use crate::features::standup::{render, say};
+use crate::features::standup::{STANDUP, render, say};
 use kernel::agent::halts::HaltScope;
 use kernel::chat::message::{Channel, Place};
 use kernel::chat::outbound::OutboundKind;
 use kernel::commands::{Caller, CommandCall, CommandReply, refuse};
+use kernel::db::StoreError;
 use kernel::text::{flatten, fold_name};
 
 impl StandupCommands {
@@ -125,25 +126,31 @@ impl StandupCommands {
     /// The standup running in the caller's channel. At the command line: the one called last.
     async fn get_open(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
         let Some(here) = &call.channel else {
-            let open = self.store.list_open_meetings().await?.pop();
+            let open = self.list_open().await?.pop();
             let place = self.store.place();
             return match open {
-                Some(open) => Ok(open.meeting),
+                Some(meeting) => Ok(meeting),
                 None => Ok(refuse(format!("no standup is running in {place}. Start one with `teamroom standup run`"))?),
             };
         };
-        match self.store.find_open_meeting(&here.id).await? {
+        match self.store.find_open_meeting(&here.id, &STANDUP).await? {
             Some(meeting) => Ok(meeting),
             None => Ok(refuse("No standup is running here. Start one with `/standup start`.")?),
         }
     }
 
+    /// The running standups, oldest first.
+    async fn list_open(&self) -> Result<Vec<Meeting>, StoreError> {
+        let open = self.store.list_open_meetings().await?.into_iter().map(|open| open.meeting);
+        Ok(open.filter(|meeting| meeting.kind == STANDUP).collect())
+    }
+
     /// The running standup, or the last one.
     async fn get_latest(&self) -> anyhow::Result<Meeting> {
-        if let Some(open) = self.store.list_open_meetings().await?.pop() {
-            return Ok(open.meeting);
+        if let Some(meeting) = self.list_open().await?.pop() {
+            return Ok(meeting);
         }
-        match self.store.list_meetings(1).await?.pop() {
+        match self.store.list_meetings(&STANDUP, 1).await?.pop() {
             Some(last) => Ok(last),
             None => Ok(refuse(format!("there was no standup in {} yet. Start one with `teamroom standup run`", self.store.place()))?),
         }

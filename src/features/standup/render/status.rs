@@ -117,6 +117,7 @@ mod tests {
             usage: TokenUsage::default(),
             partial: true,
             problems: vec![],
+            details: None,
         };
         let ann = Participant::Person { id: "7".into(), name: "*Ann* 🦊".to_owned() };
         let seats = [

@@ -7,6 +7,7 @@ use kernel::jobs::JobError;
 use kernel::llm::budget::Budgets;
 use kernel::money::{Money, Purpose, Reservation};
 use kernel::persona::Tier;
+use teamroom::features::standup::STANDUP;
 use teamroom::features::backlog::model::{Origin, WorkItem};
 use teamroom::features::backlog::store::ItemFilter;
 use teamroom::features::meeting::model::{Meeting, MeetingState, Seat, SeatState};
@@ -158,7 +159,7 @@ async fn a_report_that_cannot_be_read_is_told(home: &Home) {
     let error = store.find_report(&meeting_channel().id, today()).await.unwrap_err();
     assert!(error.to_string().contains("column report") && error.to_string().contains("restore a backup"), "{error}");
     assert!(!error.is_retryable());
-    assert_eq!(store.list_meetings(9).await.unwrap().len(), 1, "the rest is still there");
+    assert_eq!(store.list_meetings(&STANDUP, 9).await.unwrap().len(), 1, "the rest is still there");
 }
 
 /// Closes today's standup with a call.

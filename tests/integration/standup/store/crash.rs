@@ -7,6 +7,7 @@ use kernel::chat::message::Channel;
 use kernel::ids::MeetingId;
 use kernel::jobs::JobError;
 use kernel::memory::{Memory, MemorySource};
+use teamroom::features::standup::STANDUP;
 use teamroom::features::backlog::model::{Origin, WorkItem};
 use teamroom::features::backlog::store::ItemFilter;
 use teamroom::features::meeting::model::{Meeting, MeetingState};
@@ -28,7 +29,7 @@ async fn a_standup_is_closed_wholly_or_not_at_all_by_a_kill(home: &Home) {
     for round in 0..ROUNDS {
         acknowledged.extend(run_and_kill(home, "standup::store::crash::a_team_holds_standups_until_it_is_killed", 5 + 3 * round));
         let store = home.open_once_free().await;
-        let meetings = store.list_meetings(u32::MAX).await.unwrap();
+        let meetings = store.list_meetings(&STANDUP, u32::MAX).await.unwrap();
         let mut results = list_results(&store).await;
         for meeting in &meetings {
             let expected = if meeting.state == MeetingState::Done { WHOLE } else { [0; 4] };

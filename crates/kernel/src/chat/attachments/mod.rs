@@ -5,6 +5,7 @@
 
 mod documents;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
@@ -342,6 +343,21 @@ fn in_words(bytes: u64) -> String {
             tenths => format!("{}.{} MiB", tenths / 10, tenths % 10),
         },
     }
+}
+
+/// A file of this machine, read as one of a message is.
+///
+/// # Errors
+/// Why it cannot be read, for the person who named it.
+pub async fn read_local(path: &Path) -> Result<(String, String), String> {
+    let cannot = |why: &dyn std::fmt::Display| format!("cannot read {}: {why}", path.display());
+    let name = path.file_name().map_or_else(|| "document".to_owned(), |name| name.to_string_lossy().into_owned());
+    let size = tokio::fs::metadata(path).await.map_err(|error| cannot(&error))?.len();
+    let document = Attachment { id: String::new(), name: name.clone(), size, content_type: None, url: String::new() };
+    accept(&document).map_err(|why| cannot(&why))?;
+    let bytes = tokio::fs::read(path).await.map_err(|error| cannot(&error))?;
+    let read = tokio::task::spawn_blocking(move || read(&bytes, &document)).await.map_err(|error| cannot(&error))?;
+    Ok((name, read.map_err(|why| cannot(&why))?.0))
 }
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
         usage: TokenUsage::default(),
         partial: false,
         problems: Vec::new(),
+        details: None,
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) fn read_answer(reply: &Reply, cap: usize) -> Result<Contribution, Run
         usage: reply.usage,
         partial: reply.broke_off.is_some(),
         problems,
+        details: None,
     })
 }
 

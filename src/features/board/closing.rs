@@ -1,0 +1,155 @@
+//! The end: a document whose every section rests on what was said, and what the team remembers of it.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::features::board::model::compression::{Compressed, compress_if_long};
+use crate::features::board::model::document::{self, Text, Written, votes_of};
+use crate::features::board::model::{Board, Discussion, Document, Material};
+use crate::features::board::rounds::find_ending;
+use crate::features::board::store::{record_comments, store_document};
+use crate::features::board::{Boards, prompts, read_material, render};
+use crate::features::meeting::agenda::Session;
+use crate::features::meeting::model::{Meeting, Participant};
+use crate::features::meeting::store::cause;
+use crate::features::memory::offer_lesson;
+use anyhow::Context as _;
+use kernel::agent::{Run, RunError};
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::db::StoreError;
+use kernel::llm::structured::Structured;
+use kernel::memory::store::save_memory;
+use kernel::memory::{Memory, MemoryKind, MemorySource, Scope};
+use kernel::money::Purpose;
+use kernel::persona::Tier;
+
+const TOKENS: u32 = 4000;
+/// How much an outcome counts beside other lessons.
+const SIGNIFICANCE: f64 = 0.6;
+
+impl Boards {
+    pub(super) async fn close_board(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()> {
+        let meeting = session.meeting;
+        let (board, material): (Board, Material) = (meeting.read_payload()?, read_material(session)?);
+        let record = self.store.find_board(&meeting.id).await?.context("the row of the board meeting is missing")?;
+        let discussion = self.read_discussion(meeting, session.seats).await?;
+        record_comments(session.run.job(), &meeting.id, &discussion.comments, self.clock.now()).await?;
+        let cost = self.cost_of(meeting).await?;
+        let ending = find_ending((meeting, &board, &record), &discussion, (cost, self.agents.is_offline(), self.clock.now()));
+        let compressed = compress_if_long(&discussion);
+        let (text, model) = self.write(meeting, (&board, &material), (&discussion, &compressed), cancel).await?;
+        if cancel.is_cancelled() {
+            anyhow::bail!("it was interrupted");
+        }
+        let question = if material.question.is_empty() { board.topic.clone() } else { material.question.clone() };
+        // A model may forget those who disagree. Code does not.
+        let minority = if text.minority.is_empty() { self.minority_of(&discussion) } else { text.minority };
+        let written = Document {
+            title: if text.title.is_empty() { kernel::text::flatten(&board.topic, 100) } else { text.title },
+            artefact: board.artefact,
+            question,
+            summary: text.summary,
+            sections: text.sections,
+            votes: votes_of(&discussion),
+            minority: if discussion.sides().len() > 1 { minority } else { String::new() },
+            open_questions: text.open_questions,
+            actions: text.actions,
+            ending,
+            rounds: board.round + 1,
+            loss: compressed.loss,
+            cost: self.cost_of(meeting).await?,
+            model,
+            unfounded: text.unfounded,
+            comments: discussion.comments.clone(),
+        };
+        self.store_closing(session, &board, &material, &written).await
+    }
+
+    /// A model writes it; without one, or if it writes nothing that rests on the comments, they are put together.
+    async fn write(
+        &self,
+        meeting: &Meeting,
+        (board, material): (&Board, &Material),
+        (discussion, compressed): (&Discussion, &Compressed<'_>),
+        cancel: &CancellationToken,
+    ) -> Result<(Text, Option<String>), RunError> {
+        let composed = || document::compose(&board.topic, discussion, |who| self.name(who));
+        if self.agents.is_offline() || discussion.comments.is_empty() {
+            return Ok((composed(), None));
+        }
+        let coordinator = self.roster.coordinator();
+        let prompt = prompts::document(self.agents.system_prompt(coordinator), board, material, discussion, compressed, &self.roster);
+        let run = Run { tier: Tier::T2, ..Run::new(coordinator, (Purpose::Board, meeting.id.as_str()), prompt, TOKENS, cancel) };
+        Ok(match self.agents.run_structured::<Written>(run).await {
+            Ok(Structured { value, model }) => match document::check(value, &discussion.comments) {
+                Some(text) => (self.redact(text, meeting), Some(model)),
+                None => (composed(), None),
+            },
+            Err(error @ (RunError::Cancelled | RunError::Lost | RunError::Store(_))) => return Err(error),
+            Err(error) => {
+                tracing::warn!(meeting = %meeting.id, %error, "the document of a board meeting is put together from its comments");
+                (composed(), None)
+            }
+        })
+    }
+
+    fn redact(&self, text: Text, meeting: &Meeting) -> Text {
+        let redact = |text: String| self.agents.runner.redact(text, meeting.id.as_str());
+        let mut text = Text { title: redact(text.title), summary: redact(text.summary), minority: redact(text.minority), ..text };
+        for section in &mut text.sections {
+            section.heading = redact(std::mem::take(&mut section.heading));
+            section.text = redact(std::mem::take(&mut section.text));
+        }
+        text.open_questions = text.open_questions.into_iter().map(redact).collect();
+        text
+    }
+
+    fn minority_of(&self, discussion: &Discussion) -> String {
+        document::minority_of(discussion, |who| self.name(who))
+    }
+
+    fn name(&self, who: &Participant) -> String {
+        render::name_of(who, &self.roster).to_owned()
+    }
+
+    /// One transaction: the document, what is remembered, what people see, and the end of the meeting.
+    async fn store_closing(&self, session: &Session<'_>, board: &Board, material: &Material, written: &Document) -> anyhow::Result<()> {
+        let (meeting, now) = (session.meeting, self.clock.now());
+        let memory = self.remember(meeting, board, material, written).await?;
+        let mut outbox = render::ended(meeting, board, written, &self.roster);
+        if let (Some(memory), Some(last)) = (&memory, outbox.last_mut()) {
+            offer_lesson(last, Some(memory));
+        }
+        let Some(mut transaction) = session.run.begin_close(meeting, now).await? else { return Ok(()) };
+        store_document(&mut transaction, &meeting.id, written).await?;
+        if let Some(memory) = &memory {
+            save_memory(&mut transaction, memory).await?;
+        }
+        insert_outbound(&mut transaction, &outbox, cause(meeting), now).await?;
+        session.run.finish(transaction).await?;
+        tracing::info!(meeting = %meeting.id, ending = ?written.ending, rounds = written.rounds, "the document of a board meeting is stored");
+        Ok(())
+    }
+
+    /// The outcome, for later work and meetings (BOARD-10). Where documents from people were read, a person confirms it first. None without sides.
+    async fn remember(&self, meeting: &Meeting, board: &Board, material: &Material, written: &Document) -> Result<Option<Memory>, StoreError> {
+        if written.votes.is_empty() {
+            return Ok(None);
+        }
+        let mut memory = Memory {
+            significance: SIGNIFICANCE,
+            held: !material.passages.is_empty(),
+            tags: board.members.iter().map(|member| member.persona.to_string()).collect(),
+            place: Scope::of(&meeting.channel).place().cloned(),
+            ..Memory::new(
+                MemoryKind::Lesson,
+                render::outcome(meeting, written, &self.roster),
+                MemorySource::Meeting(meeting.id.clone()),
+                self.clock.now(),
+            )
+        };
+        if let Some(known) = self.store.find_duplicate(&memory).await? {
+            (memory.id, memory.held) = (known.id, known.held);
+        }
+        Ok(Some(memory))
+    }
+}

@@ -1,0 +1,66 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::features::board::listener::BoardListener;
+use crate::features::board::service::BoardService;
+use crate::features::board::{BoardSettings, Boards, commands};
+use crate::features::chat::listener::Listener;
+use crate::features::meeting::agenda::Agenda;
+use crate::features::{Feature, FeatureDeps, FeatureSection};
+use crate::store::Store;
+use kernel::commands::{Registry, Services};
+use kernel::config::Section;
+use kernel::db::StoreError;
+use kernel::people::Erasure;
+
+pub struct BoardFeature;
+
+impl FeatureSection for BoardSettings {}
+
+#[async_trait]
+impl Feature for BoardFeature {
+    fn read_settings(&self, root: &mut Section<'_>) -> Option<Arc<dyn FeatureSection>> {
+        Some(Arc::new(BoardSettings::read(&mut root.section("board"))))
+    }
+
+    fn register(&self, registry: &mut Registry, services: &Services) {
+        commands::register(registry, services);
+    }
+
+    fn provide(&self, deps: &FeatureDeps<'_>, services: &Services) {
+        let FeatureDeps { config, roster, people, store, running, clock, .. } = deps;
+        let settings = config.features.get::<BoardSettings>();
+        services.provide(Arc::new(BoardService {
+            store: store.clone(),
+            roster: roster.clone(),
+            people: people.clone(),
+            settings: settings.clone(),
+            zone: config.schedules.zone,
+            budget: config.budgets.meeting,
+            clock: clock.clone(),
+        }));
+        let Some(running) = running else { return };
+        services.provide(Arc::new(Boards {
+            store: store.clone(),
+            roster: roster.clone(),
+            agents: running.agents.clone(),
+            settings,
+            format: running.platform.text_format(),
+            clock: clock.clone(),
+        }));
+    }
+
+    /// Hears what people say in the threads of board meetings.
+    fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
+        vec![Arc::new(BoardListener { boards: services.late() })]
+    }
+
+    fn agenda(&self, services: &Services) -> Option<Arc<dyn Agenda>> {
+        services.late::<Boards>().get().ok().map(|boards| boards as Arc<dyn Agenda>)
+    }
+
+    async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {
+        store.forget_remarks_of(&erasure.person).await
+    }
+}

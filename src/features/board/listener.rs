@@ -1,0 +1,75 @@
+//! What people say in the thread of a board meeting is read by all who speak after it (BOARD-7).
+
+use async_trait::async_trait;
+
+use crate::features::board::BOARD;
+use crate::features::board::model::{Board, meeting_of};
+use crate::features::board::render::{self};
+use crate::features::board::service::BoardService;
+use crate::features::board::store::AddRemark;
+use crate::features::chat::listener::{Listener, Taken};
+use crate::features::chat::model::decision::{Decision, Reason};
+use crate::features::meeting::model::{Meeting, Participant};
+use kernel::agent::PlaceNote;
+use kernel::chat::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::commands::Late;
+use kernel::db::StoreError;
+use kernel::memory::retrieval::cut;
+use kernel::text::without_invisible;
+
+/// The most characters of a remark.
+const REMARK: usize = 1500;
+
+pub(super) struct BoardListener {
+    pub(super) boards: Late<BoardService>,
+}
+
+#[async_trait]
+impl Listener for BoardListener {
+    fn recognises(&self, _message: &InboundMessage) -> bool {
+        false
+    }
+
+    /// What is said to nobody by name is a remark to all. Somebody who is addressed answers as anywhere.
+    async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
+        let Ok(boards) = self.boards.get() else { return Ok(None) };
+        let to_all = matches!(decision.reason, Reason::Thread | Reason::FollowUp | Reason::Team | Reason::Question | Reason::Directive | Reason::Silence | Reason::Weighed);
+        if message.author.kind != AuthorKind::Person || !to_all || decision.ask.is_some() {
+            return Ok(None);
+        }
+        let text = cut(without_invisible(&message.text).trim(), REMARK);
+        let Some(meeting) = find_here(&boards, &message.channel).await?.filter(|meeting| !meeting.state.is_over() && !text.is_empty()) else {
+            return Ok(None);
+        };
+        let by = Participant::Person { id: message.author.id.clone(), name: message.author.name.clone() };
+        let reply = OutboundMessage {
+            reply_to: Some(message.id.clone()),
+            ..OutboundMessage::new(&meeting.facilitator, &message.channel.id, OutboundKind::Notice, "All who speak from now on read that.")
+        };
+        let effect = AddRemark { meeting: meeting.id, by, text };
+        Ok(Some(Taken { why: "it is a remark to a board meeting".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }))
+    }
+
+    /// "How far are you?" in the thread is answered from this.
+    async fn describe_place(&self, channel: &Channel, _kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
+        let Ok(boards) = self.boards.get() else { return Ok(Vec::new()) };
+        let Some(meeting) = find_here(&boards, channel).await? else { return Ok(Vec::new()) };
+        let Ok(known) = boards.know(meeting).await else { return Ok(Vec::new()) };
+        let text = render::status(&known.meeting, &known.board, &known.shown(), known.record.document.as_ref(), &boards.roster);
+        Ok(vec![PlaceNote { text, asked_by: "board meeting progress status round sides going far left over", is_of_place: true }])
+    }
+}
+
+/// The meeting in whose thread this is, or that is held here in a thread of people.
+async fn find_here(boards: &BoardService, channel: &Channel) -> Result<Option<Meeting>, StoreError> {
+    let Place::Thread { starter, .. } = &channel.place else { return Ok(None) };
+    let posted = match starter {
+        Some(starter) => boards.store.find_by_platform_id(starter).await?,
+        None => None,
+    };
+    match posted.and_then(|posted| meeting_of(&posted.id)) {
+        Some(meeting) => Ok(boards.store.find_meeting(&meeting).await?.filter(|meeting| meeting.read_payload::<Board>().is_ok())),
+        None => boards.store.find_open_meeting(&channel.id, &BOARD).await,
+    }
+}

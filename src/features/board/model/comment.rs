@@ -1,0 +1,149 @@
+//! Comments: the points that are made in a meeting (BOARD-4), and how much of one is new.
+
+use std::collections::HashSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::features::meeting::model::Participant;
+use kernel::memory::retrieval::terms_of;
+use kernel::text::Shingles;
+
+/// Comments this similar say the same (BOARD-5, BOARD-6).
+pub const SAME: f64 = 0.85;
+
+/// From this share of words on that nobody has used before, a comment is new.
+const NEW_SHARE: f64 = 0.5;
+/// With fewer such words it only says the same in other words.
+const NEW_WORDS: usize = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CommentKind {
+    Decision,
+    Detail,
+    Risk,
+    Question,
+    Alternative,
+    /// Agreement or thanks, without a point of its own.
+    Support,
+    /// What a person adds from outside the round.
+    #[schemars(skip)]
+    Remark,
+}
+
+impl CommentKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Detail => "detail",
+            Self::Risk => "risk",
+            Self::Question => "question",
+            Self::Alternative => "alternative",
+            Self::Support => "support",
+            Self::Remark => "remark",
+        }
+    }
+}
+
+/// A point that somebody made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comment {
+    /// `2.1.3`: the third point of the first speaker in the second round. `p1`: the first remark of a person.
+    pub id: String,
+    /// From 0.
+    pub round: u32,
+    /// The speaker's place in the round.
+    pub position: u32,
+    pub by: Participant,
+    /// What the speaker held when it was made.
+    pub side: Option<String>,
+    pub kind: CommentKind,
+    pub text: String,
+    /// The comment that it answers.
+    pub answers: Option<String>,
+    /// The share that nobody has said before, from 0 to 1. 0: not new.
+    pub novelty: f64,
+}
+
+impl Comment {
+    pub fn is_new(&self) -> bool {
+        self.novelty > 0.0
+    }
+}
+
+/// What has been said so far, to tell what is new.
+pub struct Heard {
+    words: HashSet<String>,
+    comments: Vec<Shingles>,
+}
+
+impl Heard {
+    /// The words of the question are known from the beginning.
+    pub fn of(question: &str) -> Self {
+        Self { words: terms_of(question).into_iter().collect(), comments: Vec::new() }
+    }
+
+    /// How much of a comment is new. A new number always is: it corrects or adds a fact.
+    pub fn novelty_of(&self, kind: CommentKind, text: &str) -> f64 {
+        let terms: HashSet<String> = terms_of(text).into_iter().collect();
+        let new: Vec<&String> = terms.iter().filter(|term| !self.words.contains(*term)).collect();
+        if new.iter().any(|term| term.contains(|c: char| c.is_numeric())) {
+            return 1.0;
+        }
+        let shingles = Shingles::of(text);
+        if kind == CommentKind::Support || self.comments.iter().any(|known| known.similarity(&shingles) >= SAME) {
+            return 0.0;
+        }
+        let share = share_of(new.len(), terms.len());
+        if share >= NEW_SHARE && new.len() >= NEW_WORDS { share } else { 0.0 }
+    }
+
+    pub fn add(&mut self, text: &str) {
+        self.words.extend(terms_of(text));
+        self.comments.push(Shingles::of(text));
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of words and comments are far below 2^52")]
+pub(super) fn share_of(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn novelty(known: &[&str], kind: CommentKind, text: &str) -> f64 {
+        let mut heard = Heard::of("Should we move the queue to PostgreSQL?");
+        known.iter().for_each(|text| heard.add(text));
+        heard.novelty_of(kind, text)
+    }
+
+    const KNOWN: &str = "A second service has to be backed up, patched and watched at night by two people.";
+
+    #[test]
+    fn a_point_that_nobody_has_made_is_new() {
+        let text = "Listeners can wake workers at once instead of polling every second.";
+        assert!(novelty(&[KNOWN], CommentKind::Detail, text) > 0.5);
+        assert!(novelty(&[], CommentKind::Detail, KNOWN) > 0.5);
+    }
+
+    #[test]
+    fn thanks_repetition_and_restatement_are_not() {
+        for (kind, text) in [
+            (CommentKind::Support, "Thanks, that is a very thoughtful and convincing point about our evenings."),
+            (CommentKind::Detail, KNOWN),
+            (CommentKind::Detail, "As said, at night two people have to watch, patch and back up a second service."),
+            (CommentKind::Decision, "I agree."),
+        ] {
+            assert!(novelty(&[KNOWN], kind, text) <= 0.0, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_new_number_is_new_even_in_known_words() {
+        assert!(novelty(&[KNOWN], CommentKind::Support, "A second service has to be watched at night by 3 people.") > 0.0);
+        assert!(novelty(&["watched by 3 people"], CommentKind::Detail, "3 people watched.") <= 0.0);
+    }
+}

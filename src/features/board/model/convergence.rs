@@ -1,0 +1,60 @@
+//! When a board meeting ends (BOARD-6). Politeness does not keep it going, and a calm round in which somebody changes sides does not end it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::features::board::model::comment::share_of;
+use crate::features::board::model::discussion::Discussion;
+
+/// Why a board meeting ended. They are never confused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// All gave the same answer independently, and nothing was left open.
+    Agreed,
+    /// Nothing new was said, and nobody changed sides.
+    Converged,
+    /// The last round was over.
+    Cap,
+    Budget,
+    Time,
+    Stopped {
+        by: String,
+    },
+    /// Without a model nobody can answer what others say.
+    NoModel,
+}
+
+/// How calm a round was.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Calm {
+    pub comments: usize,
+    pub new: usize,
+    /// How many changed sides.
+    pub moved: usize,
+}
+
+impl Calm {
+    pub fn of(discussion: &Discussion, round: u32) -> Self {
+        let comments = discussion.in_round(round).count();
+        let new = discussion.in_round(round).filter(|comment| comment.is_new()).count();
+        let moved = discussion.positions.iter().filter(|position| position.round == round && position.has_moved).count();
+        Self { comments, new, moved }
+    }
+
+    /// The share of comments that are new.
+    pub fn novelty(self) -> f64 {
+        share_of(self.new, self.comments)
+    }
+}
+
+/// Whether a discussion has come to its end with this round, by itself: nothing was new and nobody moved, or two rounds running hardly anything was new.
+pub fn find_end(discussion: &Discussion, round: u32, threshold: f64) -> Option<Ending> {
+    if round == 0 {
+        let agreed = discussion.sides().len() == 1 && discussion.last_positions().iter().all(|position| position.side().is_some());
+        return (agreed && discussion.list_open().is_empty()).then_some(Ending::Agreed);
+    }
+    let (now, before) = (Calm::of(discussion, round), Calm::of(discussion, round - 1));
+    let is_low = |calm: Calm| calm.novelty() < threshold;
+    let ends = now.moved == 0 && (now.new == 0 || (round > 1 && is_low(now) && is_low(before)));
+    ends.then_some(Ending::Converged)
+}

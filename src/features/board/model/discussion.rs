@@ -1,0 +1,206 @@
+//! What was said so far, read from the seats: positions and comments with their novelty.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::features::board::model::Order;
+use crate::features::board::model::comment::{Comment, CommentKind, Heard};
+use crate::features::meeting::model::{Participant, Seat};
+use kernel::memory::retrieval::cut;
+use kernel::text::{flatten, fold_name};
+
+/// The most characters of a side, a position and a comment.
+const SIDE: usize = 40;
+const POSITION: usize = 400;
+const COMMENT: usize = 500;
+/// A reply that is not as asked for is kept whole, up to this length.
+const WHOLE: usize = 4000;
+/// The most comments of one turn.
+const COMMENTS: usize = 6;
+
+/// What a speaker gives, not checked yet.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Given {
+    /// The answer as a label of one to four words. A side that somebody has taken is spelt the same way.
+    pub side: String,
+    /// The answer in one or two sentences.
+    pub position: String,
+    /// From 0 to 1.
+    #[serde(default)]
+    pub confidence: f64,
+    /// What would change your mind.
+    #[serde(default)]
+    pub would_change: String,
+    /// Why the side is another one than before. Empty if it is the same.
+    #[serde(default)]
+    pub changed_because: String,
+    #[serde(default)]
+    pub comments: Vec<GivenComment>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GivenComment {
+    pub kind: CommentKind,
+    pub text: String,
+    /// The id of the comment that it answers.
+    #[serde(default)]
+    pub answers: Option<String>,
+}
+
+impl Given {
+    /// Within the limits. None if nothing was said.
+    pub fn tidy(self) -> Option<Self> {
+        let comment = |given: GivenComment| {
+            let kind = if given.kind == CommentKind::Remark { CommentKind::Detail } else { given.kind };
+            GivenComment { kind, text: flatten(&given.text, COMMENT), answers: given.answers.map(|id| flatten(&id, 12)) }
+        };
+        let comments = self.comments.into_iter().map(comment).filter(|comment| !comment.text.is_empty()).take(COMMENTS).collect();
+        let tidy = Self {
+            side: flatten(&self.side, SIDE),
+            position: flatten(&self.position, POSITION),
+            // Some models give percent instead of a share.
+            confidence: if self.confidence > 1.0 { self.confidence / 100.0 } else { self.confidence }.clamp(0.0, 1.0),
+            would_change: flatten(&self.would_change, POSITION),
+            changed_because: flatten(&self.changed_because, POSITION),
+            comments,
+        };
+        (!tidy.position.is_empty() || !tidy.comments.is_empty()).then_some(tidy)
+    }
+
+    /// A reply that is not as asked for is one comment, whole.
+    pub fn whole(reply: &str) -> Self {
+        let comments = vec![GivenComment { kind: CommentKind::Detail, text: cut(reply.trim(), WHOLE), answers: None }];
+        Self { comments, ..Self::default() }
+    }
+}
+
+/// What a speaker held in a round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Position {
+    pub by: Participant,
+    pub round: u32,
+    /// The place in the round.
+    pub place: u32,
+    pub given: Given,
+    /// Holds another side than before.
+    pub has_moved: bool,
+}
+
+impl Position {
+    pub fn side(&self) -> Option<&str> {
+        (!self.given.side.is_empty()).then_some(self.given.side.as_str())
+    }
+}
+
+/// Everything that was said so far, in order.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Discussion {
+    pub positions: Vec<Position>,
+    pub comments: Vec<Comment>,
+}
+
+impl Discussion {
+    /// `remarks`: what people have added, in order.
+    pub fn of(question: &str, seats: &[Seat], remarks: &[Comment]) -> Self {
+        let mut heard = Heard::of(question);
+        let mut discussion = Self::default();
+        for seat in seats {
+            let Some(given) = read_given(seat) else { continue };
+            discussion.hear(seat, given, &mut heard);
+        }
+        discussion.comments.extend(remarks.iter().cloned());
+        // Answers that name nothing answer nothing.
+        let known: Vec<String> = discussion.comments.iter().map(|comment| comment.id.clone()).collect();
+        for comment in &mut discussion.comments {
+            comment.answers = comment.answers.take().filter(|id| known.contains(id) && *id != comment.id);
+        }
+        discussion
+    }
+
+    fn hear(&mut self, seat: &Seat, given: Given, heard: &mut Heard) {
+        let before = self.find_position(&seat.who).and_then(Position::side).map(fold_name);
+        let has_moved = before.is_some_and(|before| !given.side.is_empty() && before != fold_name(&given.side));
+        for (number, said) in (1..).zip(&given.comments) {
+            let novelty = heard.novelty_of(said.kind, &said.text);
+            heard.add(&said.text);
+            self.comments.push(Comment {
+                id: format!("{}.{}.{number}", seat.round + 1, seat.position + 1),
+                round: seat.round,
+                position: seat.position,
+                by: seat.who.clone(),
+                side: (!given.side.is_empty()).then(|| given.side.clone()),
+                kind: said.kind,
+                text: said.text.clone(),
+                answers: said.answers.clone(),
+                novelty,
+            });
+        }
+        self.positions.push(Position { by: seat.who.clone(), round: seat.round, place: seat.position, given, has_moved });
+    }
+
+    /// What somebody held last.
+    pub fn find_position(&self, by: &Participant) -> Option<&Position> {
+        self.positions.iter().rev().find(|position| position.by == *by)
+    }
+
+    /// What each speaker held last, in the order of the first round.
+    pub fn last_positions(&self) -> Vec<&Position> {
+        let mut speakers: Vec<&Participant> = Vec::new();
+        for position in &self.positions {
+            if !speakers.contains(&&position.by) {
+                speakers.push(&position.by);
+            }
+        }
+        speakers.into_iter().filter_map(|by| self.find_position(by)).collect()
+    }
+
+    /// The sides with those who hold them, the largest first. Who named none holds none.
+    pub fn sides(&self) -> Vec<(String, Vec<&Position>)> {
+        let mut sides: Vec<(String, Vec<&Position>)> = Vec::new();
+        for position in self.last_positions() {
+            let Some(side) = position.side() else { continue };
+            match sides.iter_mut().find(|(known, _)| fold_name(known) == fold_name(side)) {
+                Some((_, holders)) => holders.push(position),
+                None => sides.push((side.to_owned(), vec![position])),
+            }
+        }
+        sides.sort_by_key(|(_, holders)| std::cmp::Reverse(holders.len()));
+        sides
+    }
+
+    /// Risks, questions and alternatives that nobody else has answered, and remarks of people that nobody has.
+    pub fn list_open(&self) -> Vec<&Comment> {
+        let is_answered = |comment: &Comment| {
+            self.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by)
+        };
+        let wants_answer = |comment: &&Comment| {
+            let kind = matches!(comment.kind, CommentKind::Risk | CommentKind::Question | CommentKind::Alternative);
+            (kind && comment.is_new()) || comment.kind == CommentKind::Remark
+        };
+        self.comments.iter().filter(wants_answer).filter(|comment| !is_answered(comment)).collect()
+    }
+
+    pub fn in_round(&self, round: u32) -> impl Iterator<Item = &Comment> {
+        self.comments.iter().filter(move |comment| comment.round == round && comment.kind != CommentKind::Remark)
+    }
+
+    /// What others have said that somebody has not seen. In the first round, and where all speak at once, nobody sees the others of the round.
+    pub fn news_for<'a>(&'a self, by: &'a Participant, order: Order) -> impl Iterator<Item = &'a Comment> {
+        let last = self.find_position(by).map(|position| (position.round, position.place));
+        let is_news = move |comment: &&Comment| {
+            let Some((round, place)) = last else { return true };
+            let saw_those_before = round > 0 && order == Order::Sequential;
+            comment.kind == CommentKind::Remark || comment.round > round || (comment.round == round && !(saw_those_before && comment.position < place))
+        };
+        self.comments.iter().filter(move |comment| comment.by != *by).filter(is_news)
+    }
+}
+
+/// What a seat said. None if it said nothing.
+fn read_given(seat: &Seat) -> Option<Given> {
+    let said = seat.contribution.as_ref()?;
+    match said.details.as_ref().map(Given::deserialize) {
+        Some(Ok(given)) => Some(given),
+        _ => Some(Given::whole(&said.text)),
+    }
+}

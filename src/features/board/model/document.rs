@@ -1,0 +1,196 @@
+//! What a board meeting leaves behind (BOARD-9).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::features::backlog::model::ProposedAction;
+use crate::features::board::model::compression::Loss;
+use crate::features::board::model::convergence::Ending;
+use crate::features::board::model::discussion::Discussion;
+use crate::features::board::model::{Artefact, Comment, CommentKind};
+use crate::features::meeting::model::Participant;
+use kernel::money::Money;
+use kernel::text::flatten;
+
+/// The most characters of a title, a heading and a section.
+const TITLE: usize = 120;
+const TEXT: usize = 3000;
+/// The most sections, open questions and actions.
+const SECTIONS: usize = 12;
+const QUESTIONS: usize = 8;
+const ACTIONS: usize = 7;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    pub title: String,
+    pub artefact: Artefact,
+    /// The question as it was understood.
+    pub question: String,
+    /// The answer in short.
+    pub summary: String,
+    pub sections: Vec<Section>,
+    /// What each held in the end. The largest side first.
+    pub votes: Vec<Vote>,
+    /// What those say whose side is not the largest. Empty: there are none.
+    pub minority: String,
+    pub open_questions: Vec<String>,
+    /// Not checked: owners may not exist.
+    pub actions: Vec<ProposedAction>,
+    pub ending: Ending,
+    pub rounds: u32,
+    pub loss: Loss,
+    /// What the meeting cost.
+    pub cost: Money,
+    /// `provider/model`. None: put together from the comments.
+    pub model: Option<String>,
+    /// Sections that rested on nothing that was said, and were left out.
+    pub unfounded: usize,
+    /// All that was said, for whoever looks something up.
+    pub comments: Vec<Comment>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Section {
+    pub heading: String,
+    pub text: String,
+    /// The ids of the comments that it rests on: at least one.
+    pub rests_on: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Vote {
+    pub side: String,
+    pub by: Vec<Participant>,
+    /// The position of the first of them.
+    pub reason: String,
+}
+
+/// What a model writes, not checked yet.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Written {
+    pub title: String,
+    /// The answer to the question in at most three sentences.
+    pub summary: String,
+    pub sections: Vec<WrittenSection>,
+    /// What those say who hold another side than most. Empty if there are none.
+    #[serde(default)]
+    pub minority: String,
+    #[serde(default)]
+    pub open_questions: Vec<String>,
+    #[serde(default)]
+    pub actions: Vec<ProposedAction>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WrittenSection {
+    pub heading: String,
+    pub text: String,
+    /// The ids of the comments that it rests on.
+    pub rests_on: Vec<String>,
+}
+
+/// The text of a document, apart from how the meeting went.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Text {
+    pub title: String,
+    pub summary: String,
+    pub sections: Vec<Section>,
+    pub minority: String,
+    pub open_questions: Vec<String>,
+    pub actions: Vec<ProposedAction>,
+    pub unfounded: usize,
+}
+
+/// What a model wrote, without the sections that rest on nothing that was said. None if nothing is left.
+pub fn check(written: Written, comments: &[Comment]) -> Option<Text> {
+    let is_known = |id: &String| comments.iter().any(|comment| comment.id == *id);
+    let all = written.sections.len();
+    let section = |given: WrittenSection| {
+        let mut rests_on: Vec<String> = Vec::new();
+        for id in given.rests_on.into_iter().map(|id| id.trim_matches(['[', ']', ' ']).to_owned()).filter(is_known) {
+            if !rests_on.contains(&id) {
+                rests_on.push(id);
+            }
+        }
+        let text: String = given.text.trim().chars().take(TEXT).collect();
+        (!rests_on.is_empty() && !text.is_empty()).then(|| Section { heading: flatten(&given.heading, TITLE), text, rests_on })
+    };
+    let sections: Vec<Section> = written.sections.into_iter().filter_map(section).take(SECTIONS).collect();
+    let summary = flatten(&written.summary, 900);
+    if sections.is_empty() || summary.is_empty() {
+        return None;
+    }
+    let lines = |lines: Vec<String>, most: usize| -> Vec<String> {
+        lines.into_iter().map(|line| flatten(&line, 300)).filter(|line| !line.is_empty()).take(most).collect()
+    };
+    Some(Text {
+        title: flatten(&written.title, TITLE),
+        unfounded: all.saturating_sub(sections.len()),
+        summary,
+        sections,
+        minority: flatten(&written.minority, 900),
+        open_questions: lines(written.open_questions, QUESTIONS),
+        actions: written.actions.into_iter().take(ACTIONS).collect(),
+    })
+}
+
+/// Puts a text together from the comments, without a model.
+pub fn compose(topic: &str, discussion: &Discussion, name: impl Fn(&Participant) -> String) -> Text {
+    let kinds = [
+        ("Decisions", CommentKind::Decision),
+        ("Details", CommentKind::Detail),
+        ("Risks", CommentKind::Risk),
+        ("Alternatives", CommentKind::Alternative),
+        ("From the discussion", CommentKind::Remark),
+    ];
+    let section = |(heading, kind): (&str, CommentKind)| {
+        let of_kind: Vec<&Comment> = discussion.comments.iter().filter(|comment| comment.kind == kind).collect();
+        let line = |comment: &&Comment| format!("- {}: {}", name(&comment.by), comment.text);
+        let text = of_kind.iter().map(line).collect::<Vec<_>>().join("\n");
+        let rests_on = of_kind.iter().map(|comment| comment.id.clone()).collect();
+        (!of_kind.is_empty()).then(|| Section { heading: heading.to_owned(), text, rests_on })
+    };
+    let sides = discussion.sides();
+    let summary = match &sides[..] {
+        [] => "Nobody has taken a side. What was found stands below.".to_owned(),
+        [(side, holders)] => format!("All {} hold: {side}.", holders.len()),
+        [(first, holders), others @ ..] => {
+            let rest: usize = others.iter().map(|(_, holders)| holders.len()).sum();
+            let all = holders.len() + rest;
+            if others.iter().any(|(_, other)| other.len() == holders.len()) {
+                let names: Vec<&str> = sides.iter().filter(|(_, other)| other.len() == holders.len()).map(|(side, _)| side.as_str()).collect();
+                format!("No majority: {} have {} of {all} each.", kernel::text::join_with_and(&names), holders.len())
+            } else {
+                format!("{} of {all} hold: {first}.", holders.len())
+            }
+        }
+    };
+    let open = discussion.list_open();
+    let open_questions = open.iter().filter(|comment| comment.kind == CommentKind::Question).take(QUESTIONS);
+    Text {
+        title: flatten(topic, TITLE),
+        summary,
+        sections: kinds.into_iter().filter_map(section).collect(),
+        minority: minority_of(discussion, &name),
+        open_questions: open_questions.map(|comment| comment.text.clone()).collect(),
+        actions: Vec::new(),
+        unfounded: 0,
+    }
+}
+
+/// What those hold whose side is not the largest. No dissent is lost, whatever a model writes.
+pub fn minority_of(discussion: &Discussion, name: impl Fn(&Participant) -> String) -> String {
+    let sides = discussion.sides();
+    let others = sides.iter().skip(1).flat_map(|(_, holders)| holders);
+    others.map(|position| format!("{} ({}): {}", name(&position.by), position.given.side, position.given.position)).collect::<Vec<_>>().join("\n")
+}
+
+/// What each held in the end.
+pub fn votes_of(discussion: &Discussion) -> Vec<Vote> {
+    let vote = |(side, holders): (String, Vec<&super::Position>)| Vote {
+        reason: holders.first().map_or_else(String::new, |position| position.given.position.clone()),
+        by: holders.iter().map(|position| position.by.clone()).collect(),
+        side,
+    };
+    discussion.sides().into_iter().map(vote).collect()
+}

@@ -1,0 +1,136 @@
+//! What a board meeting is about, and how it stands. Pure.
+
+pub mod comment;
+pub mod compression;
+pub mod convergence;
+pub mod discussion;
+pub mod document;
+pub mod members;
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use kernel::ids::{MeetingId, OutboxId, PersonaSlug};
+
+pub use comment::{Comment, CommentKind};
+pub use convergence::Ending;
+pub use discussion::{Discussion, Position};
+pub use document::{Document, Section, Vote};
+pub use members::Member;
+
+/// What a board meeting leaves behind.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Artefact {
+    #[default]
+    Recommendations,
+    Decision,
+    Document,
+    Roadmap,
+}
+
+impl Artefact {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Recommendations => "recommendations",
+            Self::Decision => "decision",
+            Self::Document => "document",
+            Self::Roadmap => "roadmap",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Recommendations, Self::Decision, Self::Document, Self::Roadmap].into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// Who speaks when, after the first round, in which nobody sees anybody.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// One after the other. Each sees all before.
+    #[default]
+    Sequential,
+    /// All at once. Each sees the rounds before.
+    Greedy,
+}
+
+/// The payload of a board meeting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Board {
+    pub topic: String,
+    pub artefact: Artefact,
+    pub order: Order,
+    /// At most, without those that people have added.
+    pub rounds: u32,
+    /// Below this share of new comments a round counts as calm.
+    pub threshold: f64,
+    pub members: Vec<Member>,
+    /// Argues against what most hold.
+    pub advocate: Option<PersonaSlug>,
+    /// The round that is on, from 0.
+    pub round: u32,
+    /// The most engaged of the first round. They are asked on the highest tier from then on.
+    pub promoted: Vec<PersonaSlug>,
+    /// None: not told yet.
+    #[serde(default)]
+    pub asked_by: Option<String>,
+}
+
+/// What all know before they speak: the material of the meeting.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Material {
+    /// The question in one sentence.
+    pub question: String,
+    pub constraints: Vec<String>,
+    /// What would count as an answer.
+    pub answered_by: String,
+    /// Passages of the documents that were handed in.
+    pub passages: Vec<Passage>,
+    /// What the team remembers about it.
+    pub remembered: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passage {
+    /// The document and the place in it.
+    pub place: String,
+    pub text: String,
+}
+
+/// What a model gives for the question, not checked yet.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Restated {
+    /// The question in one sentence.
+    pub question: String,
+    #[serde(default)]
+    pub constraints: Vec<String>,
+    /// What would count as an answer, in one sentence.
+    #[serde(default)]
+    pub answered_by: String,
+}
+
+/// The row of a board meeting beside that of the meeting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoardRecord {
+    pub meeting: MeetingId,
+    /// Names and texts of what was handed in.
+    pub documents: Vec<(String, String)>,
+    /// Rounds that people have added.
+    pub extra_rounds: u32,
+    /// Who ended it early.
+    pub stopped_by: Option<String>,
+    pub document: Option<Document>,
+    pub created_at: DateTime<Utc>,
+}
+
+/// The id of one of its messages, of which there is one each.
+pub fn message_id(meeting: &MeetingId, what: &str) -> OutboxId {
+    OutboxId::new(format!("board-{meeting}-{what}"))
+}
+
+/// The meeting whose thread hangs on this message.
+pub fn meeting_of(opening: &OutboxId) -> Option<MeetingId> {
+    opening.as_str().strip_prefix("board-")?.strip_suffix("-opening").map(MeetingId::new)
+}

@@ -1,0 +1,119 @@
+//! The beginning: who takes part, what is asked, and what is known about it.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::features::board::model::{Board, Material, Passage, Restated};
+use crate::features::board::{Boards, prompts, render};
+use crate::features::meeting::agenda::{Opening, Preparation};
+use crate::features::meeting::model::{Meeting, Participant};
+use kernel::agent::{Run, RunError};
+use kernel::db::StoreError;
+use kernel::memory::retrieval::{Library, Query, cut};
+use kernel::memory::{Recall, Scope};
+use kernel::money::Purpose;
+use kernel::persona::Tier;
+use kernel::text::flatten;
+
+const TOKENS: u32 = 800;
+/// How many passages of documents all are given, and the most characters of one.
+const PASSAGES: usize = 8;
+const PASSAGE: usize = 900;
+/// Below this length a document is given whole.
+const SHORT: usize = 4000;
+/// How much of each document the question is read with.
+const BEGINNING: usize = 3000;
+/// What the team remembers about the question.
+const REMEMBERED: usize = 5;
+const LINE: usize = 300;
+const CONSTRAINTS: usize = 6;
+
+impl Boards {
+    pub(super) fn open_board(&self, meeting: &Meeting) -> Result<Opening, StoreError> {
+        let board: Board = meeting.read_payload()?;
+        let participants = board.members.iter().map(|member| Participant::Persona(member.persona.clone())).collect();
+        Ok(Opening { participants, outbox: vec![render::opening(meeting, &board, self.agents.is_offline(), &self.roster)] })
+    }
+
+    pub(super) async fn prepare_board(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation> {
+        let board: Board = meeting.read_payload()?;
+        let documents = self.store.find_board(&meeting.id).await?.map_or_else(Vec::new, |record| record.documents);
+        let restated = self.restate(meeting, &board, &documents, cancel).await?;
+        let scope = Scope::of(&meeting.channel);
+        let recalled = self.store.recall_for_prompt(&Recall::new(&board.topic, &scope, REMEMBERED)).await?;
+        let line = |text: String| flatten(&text, LINE);
+        let material = Material {
+            question: line(restated.question),
+            constraints: restated.constraints.into_iter().map(line).filter(|line| !line.is_empty()).take(CONSTRAINTS).collect(),
+            answered_by: line(restated.answered_by),
+            passages: find_passages(&board.topic, &documents),
+            remembered: recalled.iter().map(|memory| flatten(&memory.text, LINE)).collect(),
+        };
+        let outbox = vec![render::restated(meeting, &board, &material, documents.len(), &self.roster), render::progress(meeting, &board, None, &self.roster)];
+        Ok(Preparation { material: serde_json::to_value(&material)?, outbox })
+    }
+
+    /// What exactly is asked. Without a model, or if none says it, the question stands as it was asked.
+    async fn restate(
+        &self,
+        meeting: &Meeting,
+        board: &Board,
+        documents: &[(String, String)],
+        cancel: &CancellationToken,
+    ) -> Result<Restated, RunError> {
+        if self.agents.is_offline() {
+            return Ok(Restated::default());
+        }
+        let beginnings: Vec<(String, String)> = documents.iter().map(|(name, text)| (name.clone(), cut(text, BEGINNING))).collect();
+        let coordinator = self.roster.coordinator();
+        let prompt = prompts::restate(self.agents.system_prompt(coordinator), board, &beginnings);
+        let run = Run { tier: Tier::T1, ..Run::new(coordinator, (Purpose::Board, meeting.id.as_str()), prompt, TOKENS, cancel) };
+        match self.agents.run_structured::<Restated>(run).await {
+            Ok(given) => Ok(given.value),
+            Err(error @ (RunError::Cancelled | RunError::Lost | RunError::Store(_))) => Err(error),
+            Err(error) => {
+                tracing::warn!(meeting = %meeting.id, %error, "the question of a board meeting stands as it was asked");
+                Ok(Restated::default())
+            }
+        }
+    }
+}
+
+/// What the documents say about the question, with the place of each passage. Short documents whole.
+fn find_passages(topic: &str, documents: &[(String, String)]) -> Vec<Passage> {
+    let (short, long): (Vec<_>, Vec<_>) = documents.iter().partition(|(_, text)| text.chars().count() <= SHORT);
+    let mut passages: Vec<Passage> = short.into_iter().map(|(name, text)| Passage { place: name.clone(), text: text.clone() }).collect();
+    let mut library = Library::default();
+    for (name, text) in &long {
+        library.add_document(name, text, 1.0);
+    }
+    let query = Query::parse(topic, &[]);
+    let found = library.find(&query, PASSAGES);
+    passages.extend(found.iter().map(|hit| hit.quote(&query, PASSAGE)).map(|quote| Passage { place: quote.place, text: quote.text }));
+    for (name, text) in long {
+        // Nothing in it matches the words of the question, so all read how it begins.
+        if !found.iter().any(|hit| hit.source == name) {
+            passages.push(Passage { place: format!("{name}, its beginning"), text: cut(text, PASSAGE) });
+        }
+    }
+    passages.truncate(PASSAGES + documents.len().min(PASSAGES));
+    passages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_given_what_long_documents_say_about_the_question_and_short_ones_whole() {
+        let chapter = |number: usize| format!("## Chapter {number}\n\n{}\n\n", "The kitchen serves soup on Mondays. ".repeat(30));
+        let mut long: String = (0..20).map(chapter).collect();
+        long.push_str("## Queue\n\nThe queue moves to PostgreSQL once it has 5,000 jobs an hour.\n");
+        let documents = [("notes.md".to_owned(), "We have two servers.".to_owned()), ("plan.md".to_owned(), long.clone())];
+        let passages = find_passages("Should we move the queue to PostgreSQL?", &documents);
+        assert_eq!(passages[0].text, "We have two servers.");
+        assert!(passages.iter().any(|passage| passage.place.starts_with("plan.md, Queue") && passage.text.contains("5,000 jobs")), "{passages:?}");
+
+        let passages = find_passages("Why are elephants grey?", &documents[1..]);
+        assert!(passages[0].place == "plan.md, its beginning" && passages[0].text.starts_with("## Chapter 0"), "{passages:?}");
+    }
+}

@@ -1,0 +1,179 @@
+//! The prompts of board meetings. All texts in blocks are sanitised here.
+
+use serde::Serialize;
+
+use crate::features::board::model::compression::{Compressed, Point};
+use crate::features::board::model::{Artefact, Board, Comment, Discussion, Material};
+use crate::features::board::render::name_of;
+use crate::features::meeting::model::Participant;
+use kernel::agent::Prompt;
+use kernel::agent::context::{Cleaner, flat_name, new_marker};
+use kernel::agent::prompt::{Block, Template};
+use kernel::persona::roster::Roster;
+use kernel::text::join_with_and;
+
+static RESTATE: Template = Template::new(include_str!("restate.md.j2"));
+static TURN: Template = Template::new(include_str!("turn.md.j2"));
+static DOCUMENT: Template = Template::new(include_str!("document.md.j2"));
+
+/// The most characters of a line.
+const LINE: usize = 500;
+/// The most bytes of a topic, and of what is read from documents.
+const TOPIC: usize = 4000;
+const PASSAGE: usize = 1500;
+/// The most points that a speaker is asked for.
+const POINTS: usize = 3;
+
+#[derive(Default, Serialize)]
+struct Values<'a> {
+    marker: &'a str,
+    artefact: &'a str,
+    blocks: Vec<Block>,
+    channel: String,
+    now: String,
+    /// From 1.
+    round: u32,
+    role: &'a str,
+    advocate: bool,
+    sides: String,
+    most: usize,
+    shape: &'a str,
+    owners: String,
+}
+
+fn prompt(system: String, message: String) -> Prompt {
+    Prompt { system, message, holds_outside: true, remarks: Vec::new() }
+}
+
+/// What is asked, before anybody speaks.
+pub(super) fn restate(system: String, board: &Board, documents: &[(String, String)]) -> Prompt {
+    let marker = new_marker();
+    let cleaner = Cleaner { marker: &marker };
+    let mut blocks = vec![Block { label: "question".into(), text: cleaner.text(&board.topic, TOPIC) }];
+    for (name, text) in documents {
+        blocks.push(Block { label: format!("document {}", flat_name(name)), text: cleaner.text(text, TOPIC) });
+    }
+    prompt(system, RESTATE.render(Values { marker: &marker, artefact: wanted(board.artefact), blocks, ..Values::default() }))
+}
+
+/// What a speaker is given.
+pub(super) struct Turn<'a> {
+    pub(super) board: &'a Board,
+    pub(super) material: &'a Material,
+    pub(super) discussion: &'a Discussion,
+    pub(super) who: &'a Participant,
+    pub(super) role: &'a str,
+    pub(super) channel: &'a str,
+    pub(super) now: String,
+    pub(super) roster: &'a Roster,
+}
+
+/// One turn. From the second round on it has only what is new to the speaker (BOARD-3).
+pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
+    let marker = new_marker();
+    let cleaner = Cleaner { marker: &marker };
+    let Turn { board, discussion, who, roster, .. } = turn;
+    let mut blocks = material(turn.material, &board.topic, cleaner);
+    let remarks = discussion.comments.iter().filter(|comment| comment.kind == super::model::CommentKind::Remark);
+    blocks.extend(block("said by people", remarks.map(|comment| line(comment, roster, cleaner))));
+    if board.round > 0 {
+        blocks.extend(block("where everybody stands", discussion.last_positions().into_iter().map(|position| {
+            let whose = if position.by == **who { "you".to_owned() } else { flat_name(name_of(&position.by, roster)) };
+            let sure = (position.given.confidence * 100.0).round();
+            cleaner.line(&format!("{whose}: {} ({sure} % sure). {}", position.given.side, position.given.position), LINE)
+        })));
+        let own = discussion.comments.iter().filter(|comment| comment.by == **who).map(|comment| line(comment, roster, cleaner));
+        blocks.extend(block("what you have said", own));
+        let compressed = super::model::compression::compress_if_long(discussion);
+        let news: Vec<&Comment> = discussion.news_for(who, board.order).filter(|comment| comment.kind != super::model::CommentKind::Remark).collect();
+        let is_news = |point: &&Point<'_>| point.from.iter().any(|from| news.iter().any(|comment| comment.id == from.id));
+        blocks.extend(block("new to you", compressed.points.iter().filter(is_news).map(|point| line(point.comment, roster, cleaner))));
+        let open = discussion.list_open().into_iter().filter(|comment| comment.by != **who).map(|comment| line(comment, roster, cleaner));
+        blocks.extend(block("not answered yet", open));
+    }
+    let sides: Vec<String> = discussion.sides().iter().map(|(side, _)| format!("\"{}\"", cleaner.line(side, 40))).collect();
+    let advocate = matches!(who, Participant::Persona(slug) if board.advocate.as_ref() == Some(slug));
+    let message = TURN.render(Values {
+        marker: &marker,
+        artefact: wanted(board.artefact),
+        blocks,
+        channel: cleaner.line(&flat_name(turn.channel), 32),
+        now: turn.now.clone(),
+        round: board.round + 1,
+        role: turn.role,
+        advocate,
+        sides: if board.round == 0 { String::new() } else { sides.join(", ") },
+        most: POINTS,
+        ..Values::default()
+    });
+    prompt(system, message)
+}
+
+/// The document at the end.
+pub(super) fn document(system: String, board: &Board, known: &Material, discussion: &Discussion, compressed: &Compressed<'_>, roster: &Roster) -> Prompt {
+    let marker = new_marker();
+    let cleaner = Cleaner { marker: &marker };
+    let mut blocks = material(known, &board.topic, cleaner);
+    let vote = |(side, holders): &(String, Vec<&super::model::Position>)| {
+        let names: Vec<String> = holders.iter().map(|position| flat_name(name_of(&position.by, roster))).collect();
+        let why = holders.iter().map(|position| position.given.position.as_str()).collect::<Vec<_>>().join(" ");
+        cleaner.line(&format!("{side}, held by {}: {why}", join_with_and(&names)), LINE * 2)
+    };
+    blocks.extend(block("the sides in the end", discussion.sides().iter().map(vote)));
+    let point = |point: &Point<'_>| {
+        let also: Vec<String> = point.by().into_iter().skip(1).map(|by| flat_name(name_of(by, roster))).collect();
+        let also = if also.is_empty() { String::new() } else { format!(" (also {})", join_with_and(&also)) };
+        format!("{}{also}", line(point.comment, roster, cleaner))
+    };
+    blocks.extend(block("comments", compressed.points.iter().map(point)));
+    let owners = roster.personas().iter().map(|persona| flat_name(&persona.name)).collect::<Vec<_>>().join(", ");
+    let values = Values { marker: &marker, artefact: wanted(board.artefact), blocks, shape: shape(board.artefact), owners, ..Values::default() };
+    prompt(system, DOCUMENT.render(values))
+}
+
+/// The question and what all know.
+fn material(material: &Material, topic: &str, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let question = if material.question.is_empty() { topic } else { &material.question };
+    let mut blocks = vec![Block { label: "question".into(), text: cleaner.text(question, TOPIC) }];
+    if !material.question.is_empty() && material.question != topic {
+        blocks.push(Block { label: "as it was asked".into(), text: cleaner.text(topic, TOPIC) });
+    }
+    blocks.extend(block("constraints", material.constraints.iter().map(|line| format!("- {}", cleaner.line(line, LINE)))));
+    blocks.extend(block("what would count as an answer", [cleaner.line(&material.answered_by, LINE)]));
+    for passage in &material.passages {
+        let place = cleaner.line(&passage.place.replace(['<', '>', '|'], " "), 120);
+        blocks.push(Block { label: format!("from {place}"), text: cleaner.text(&passage.text, PASSAGE) });
+    }
+    blocks.extend(block("what the team remembers", material.remembered.iter().map(|line| format!("- {}", cleaner.line(line, LINE)))));
+    blocks
+}
+
+fn line(comment: &Comment, roster: &Roster, cleaner: Cleaner<'_>) -> String {
+    let answers = comment.answers.as_ref().map_or(String::new(), |id| format!(", answers {}", cleaner.line(id, 12)));
+    let who = flat_name(name_of(&comment.by, roster));
+    format!("[{}] {who}, {}{answers}: {}", comment.id, comment.kind.as_str(), cleaner.line(&comment.text, LINE))
+}
+
+/// None without lines.
+fn block(label: &str, lines: impl IntoIterator<Item = String>) -> Option<Block> {
+    let text = lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+    (!text.is_empty()).then(|| Block { label: label.to_owned(), text })
+}
+
+fn wanted(artefact: Artefact) -> &'static str {
+    match artefact {
+        Artefact::Recommendations => "recommendations",
+        Artefact::Decision => "a decision",
+        Artefact::Document => "a document",
+        Artefact::Roadmap => "a roadmap",
+    }
+}
+
+fn shape(artefact: Artefact) -> &'static str {
+    match artefact {
+        Artefact::Recommendations => "one for each recommendation, the most important first, with its reason and its price",
+        Artefact::Decision => "what is decided, why, what was weighed against it, and what would make the team decide again",
+        Artefact::Document => "in the order in which somebody reads who was not there",
+        Artefact::Roadmap => "one for each stage in order, with what is done, by whom, and how one sees that it is done",
+    }
+}

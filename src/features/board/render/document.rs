@@ -1,0 +1,195 @@
+//! The document of a board meeting: a card, and files for people (Markdown, HTML) and programs (JSON is the document itself).
+
+use std::fmt::Write as _;
+
+use super::{ending, in_thread, line, name_of, revise, say, wanted};
+use crate::features::board::button::{BoardButton, Choice};
+use crate::features::board::model::{Board, Comment, Document, message_id};
+use crate::features::meeting::model::{CalledBy, Meeting};
+use kernel::chat::medium::Medium;
+use kernel::chat::outbound::{Card, CardField, FileContent, OutboundFile, OutboundKind, OutboundMessage};
+use kernel::money::Money;
+use kernel::persona::roster::Roster;
+use kernel::text::join_with_and;
+
+const COLOR: u32 = 0x3B_82_C4;
+
+/// The most characters of a section in the card.
+const FIELD: usize = 500;
+/// The most sections in the card.
+const FIELDS: usize = 5;
+
+/// The end of the line of progress, the result where the meeting was called, and the document in the thread.
+pub(crate) fn ended(meeting: &Meeting, board: &Board, written: &Document, roster: &Roster) -> Vec<OutboundMessage> {
+    let how = ending(&written.ending, written.rounds);
+    let cost = if written.cost == Money::ZERO { String::new() } else { format!(" · {}", written.cost) };
+    let progress = revise(meeting, say(meeting, format!("{how}{cost}")), "progress-over");
+    let result = OutboundMessage::new(
+        &meeting.facilitator,
+        &meeting.channel.id,
+        OutboundKind::Notice,
+        format!("**{}**\n{}\n{how} The {} in the thread.", line(&written.title, 120), line(&written.summary, 900), is_there(board)),
+    );
+    let (reply_to, pings) = match &meeting.called_by {
+        CalledBy::Person { id, message, .. } => (message.clone(), vec![id.clone()]),
+        CalledBy::Schedule { .. } | CalledBy::CommandLine => (None, Vec::new()),
+    };
+    let result = OutboundMessage { id: message_id(&meeting.id, "result"), reply_to, pings, ..result };
+    let mut document = in_thread(meeting, OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, ""));
+    document.id = message_id(&meeting.id, "document");
+    document.card = Some(card(written, roster));
+    document.files = vec![OutboundFile { name: format!("{}.md", written.artefact.as_str()), content: FileContent::Text(markdown(written, roster)) }];
+    if !written.actions.is_empty() {
+        document.buttons.push(BoardButton { choice: Choice::Actions, meeting: meeting.id.clone() }.render());
+    }
+    vec![progress, result, document]
+}
+
+fn is_there(board: &Board) -> String {
+    let what = board.artefact.as_str();
+    if what.ends_with('s') { format!("{what} are") } else { format!("{what} is") }
+}
+
+fn card(written: &Document, roster: &Roster) -> Card {
+    let field = |name: String, value: String| CardField { name, value, inline: false };
+    let mut fields: Vec<CardField> = Vec::new();
+    if !written.votes.is_empty() {
+        fields.push(field("In the end".to_owned(), votes(written, roster, Medium::Chat).join("\n")));
+    }
+    for section in written.sections.iter().take(FIELDS) {
+        fields.push(field(line(&section.heading, 100), format!("{} [{}]", line(&section.text, FIELD), ids(&section.rests_on))));
+    }
+    if !written.minority.is_empty() {
+        fields.push(field("Another view".to_owned(), line(&written.minority, FIELD)));
+    }
+    if !written.open_questions.is_empty() {
+        fields.push(field("Open questions".to_owned(), written.open_questions.iter().map(|question| format!("- {}", line(question, 200))).collect::<Vec<_>>().join("\n")));
+    }
+    if !written.actions.is_empty() {
+        let action = |action: &crate::features::backlog::model::ProposedAction| format!("- {} ({})", line(&action.what, 160), line(&action.owner, 40));
+        fields.push(field("What follows".to_owned(), written.actions.iter().map(action).collect::<Vec<_>>().join("\n")));
+    }
+    Card {
+        title: line(&written.title, 120),
+        text: line(&written.summary, 900),
+        color: COLOR,
+        fields,
+        footer: Some(made_of(written)),
+        ..Card::default()
+    }
+}
+
+/// How it came about, in one line.
+fn made_of(written: &Document) -> String {
+    let loss = &written.loss;
+    let comments = if loss.comments == 1 { "1 comment".to_owned() } else { format!("{} comments", loss.comments) };
+    let mut text = format!("{comments} in {}", if written.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", written.rounds) });
+    if loss.points < loss.comments {
+        let _ = write!(text, ", shortened to {} points for writing ({} left out, {} numbers lost)", loss.points, loss.dropped, loss.numbers);
+    }
+    if written.unfounded > 0 {
+        let sections = if written.unfounded == 1 { "1 section".to_owned() } else { format!("{} sections", written.unfounded) };
+        let _ = write!(text, ", {sections} left out that rested on nothing said");
+    }
+    if written.model.is_none() {
+        text.push_str(", put together without AI");
+    }
+    text
+}
+
+fn ids(ids: &[String]) -> String {
+    const SHOWN: usize = 6;
+    let more = if ids.len() > SHOWN { ", …" } else { "" };
+    format!("{}{more}", ids.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", "))
+}
+
+fn votes(written: &Document, roster: &Roster, medium: Medium) -> Vec<String> {
+    let vote = |vote: &crate::features::board::model::Vote| {
+        let names: Vec<&str> = vote.by.iter().map(|who| name_of(who, roster)).collect();
+        format!("- {}: {}. {}", medium.line_within(&vote.side, 40), join_with_and(&names), medium.line_within(&vote.reason, 300))
+    };
+    written.votes.iter().map(vote).collect()
+}
+
+/// What is remembered: the question, the outcome, who held what.
+pub(crate) fn outcome(meeting: &Meeting, written: &Document, roster: &Roster) -> String {
+    let vote = |vote: &crate::features::board::model::Vote| {
+        let names: Vec<&str> = vote.by.iter().map(|who| name_of(who, roster)).collect();
+        format!("{} ({})", vote.side, names.join(", "))
+    };
+    let votes: Vec<String> = written.votes.iter().map(vote).collect();
+    let day = meeting.day.format("%-d %b %Y");
+    kernel::text::flatten(&format!("Board meeting of {day} on \"{}\": {} In the end: {}.", written.question, written.summary, votes.join("; ")), 600)
+}
+
+/// The file.
+pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
+    let file = |text: &str| Medium::File.line(text);
+    let mut text = format!("# {}\n\n{}\n\n", file(&written.title), written.summary.trim());
+    let _ = writeln!(text, "Question: {}\n", file(&written.question));
+    for section in &written.sections {
+        let _ = writeln!(text, "## {}\n\n{}\n\nRests on: {}\n", file(&section.heading), section.text.trim(), section.rests_on.join(", "));
+    }
+    let mut list = |heading: &str, lines: &[String]| {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "## {heading}\n\n{}\n", lines.join("\n"));
+        }
+    };
+    list("In the end", &votes(written, roster, Medium::File));
+    let minority: Vec<String> = written.minority.lines().map(str::to_owned).collect();
+    list("Another view", &minority);
+    list("Open questions", &written.open_questions.iter().map(|line| format!("- {}", file(line))).collect::<Vec<_>>());
+    let action = |action: &crate::features::backlog::model::ProposedAction| format!("- {} ({}). {}", file(&action.what), file(&action.owner), file(&action.why));
+    list("What follows", &written.actions.iter().map(action).collect::<Vec<_>>());
+    list("How it came about", &[format!("{} {}.", ending(&written.ending, written.rounds), made_of(written))]);
+    list("Everything that was said", &written.comments.iter().map(|comment| said(comment, roster)).collect::<Vec<_>>());
+    text.trim_end().to_owned() + "\n"
+}
+
+fn said(comment: &Comment, roster: &Roster) -> String {
+    let answers = comment.answers.as_ref().map_or(String::new(), |id| format!(" on {id}"));
+    let new = if comment.is_new() { "" } else { ", nothing new" };
+    let text = Medium::File.line(&comment.text);
+    format!("- `{}` {}, {}{answers}{new}: {text}", comment.id, name_of(&comment.by, roster), comment.kind.as_str())
+}
+
+/// A page that stands alone.
+pub(crate) fn html(written: &Document, roster: &Roster) -> String {
+    let mut body = format!("<h1>{}</h1>\n<p><strong>{}</strong></p>\n<p>{}</p>\n", escape(&written.title), escape(&written.question), escape(&written.summary));
+    for section in &written.sections {
+        let paragraphs: String = section.text.split("\n\n").map(|text| format!("<p>{}</p>\n", escape(text).replace('\n', "<br>"))).collect();
+        let links: Vec<String> = section.rests_on.iter().map(|id| format!("<a href=\"#c{0}\">{0}</a>", escape(id))).collect();
+        let _ = write!(body, "<h2>{}</h2>\n{paragraphs}<p class=\"from\">Rests on {}</p>\n", escape(&section.heading), links.join(", "));
+    }
+    let mut list = |heading: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            let items: String = lines.iter().map(|line| format!("<li>{line}</li>\n")).collect();
+            let _ = write!(body, "<h2>{heading}</h2>\n<ul>\n{items}</ul>\n");
+        }
+    };
+    let vote = |vote: &crate::features::board::model::Vote| {
+        let names: Vec<&str> = vote.by.iter().map(|who| name_of(who, roster)).collect();
+        format!("{}: {}. {}", escape(&vote.side), escape(&join_with_and(&names)), escape(&vote.reason))
+    };
+    list("In the end", written.votes.iter().map(vote).collect());
+    list("Another view", written.minority.lines().map(escape).collect());
+    list("Open questions", written.open_questions.iter().map(|line| escape(line)).collect());
+    list("What follows", written.actions.iter().map(|action| format!("{} ({})", escape(&action.what), escape(&action.owner))).collect());
+    let comment = |comment: &Comment| {
+        let who = name_of(&comment.by, roster);
+        format!("<span id=\"c{0}\">{0}</span> {1}, {2}: {3}", escape(&comment.id), escape(who), comment.kind.as_str(), escape(&comment.text))
+    };
+    list("Everything that was said", written.comments.iter().map(comment).collect());
+    let how = escape(&format!("{} {}.", ending(&written.ending, written.rounds), made_of(written)));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{}: {}</title>\n<style>body{{font:1rem/1.5 system-ui;max-width:44rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}}.from{{opacity:.7;font-size:.85rem}}:target{{outline:2px solid}}</style>\n\
+         </head>\n<body>\n{body}<p class=\"from\">{how}</p>\n</body>\n</html>\n",
+        escape(wanted(written.artefact)),
+        escape(&written.title)
+    )
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

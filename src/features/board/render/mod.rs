@@ -1,0 +1,261 @@
+//! What people see of board meetings. `document` has the card and the files of what it leaves behind.
+
+mod document;
+
+use std::fmt::Write as _;
+
+use crate::features::board::button::{BoardButton, Choice};
+use crate::features::board::model::convergence::Calm;
+use crate::features::board::model::discussion::Given;
+use crate::features::board::model::{Artefact, Board, CommentKind, Discussion, Document, Ending, Material, Order, message_id};
+use crate::features::meeting::model::{Contribution, Meeting, MeetingState, Participant, Seat};
+use kernel::agent::offline::FOOTER;
+use kernel::chat::format::{TextFormat, clean};
+use kernel::chat::medium::{Medium, shorten};
+use kernel::chat::message::Place;
+use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
+use kernel::chat::text::Subtext;
+use kernel::ids::MeetingId;
+use kernel::money::Money;
+use kernel::persona::roster::Roster;
+use kernel::text::join_with_and;
+
+pub(super) use document::{ended, html, markdown, outcome};
+
+/// The most characters of a topic in a line, and of a position.
+const TOPIC: usize = 300;
+const LINE: usize = 400;
+
+/// The last six characters of an id, for people.
+pub(super) fn short_id(meeting: &MeetingId) -> &str {
+    let id = meeting.as_str();
+    &id[id.floor_char_boundary(id.len().saturating_sub(6))..]
+}
+
+/// The name of somebody who takes part.
+pub(super) fn name_of<'a>(who: &'a Participant, roster: &'a Roster) -> &'a str {
+    who.name(roster)
+}
+
+fn line(text: &str, limit: usize) -> String {
+    Medium::Chat.line_within(text, limit)
+}
+
+/// A message in the thread of the meeting. In a thread there is none below it.
+pub(super) fn say(meeting: &Meeting, text: impl Into<String>) -> OutboundMessage {
+    let message = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Notice, text);
+    in_thread(meeting, message)
+}
+
+fn in_thread(meeting: &Meeting, message: OutboundMessage) -> OutboundMessage {
+    if meeting.channel.place != Place::Server {
+        return message;
+    }
+    let name = meeting.read_payload::<Board>().map_or_else(|_| "Board meeting".to_owned(), |board| shorten(&board.topic, 90));
+    OutboundMessage { place: Placement::Thread { on: message_id(&meeting.id, "opening"), name }, ..message }
+}
+
+/// Called: who discusses what. The thread hangs on it.
+pub(super) fn opening(meeting: &Meeting, board: &Board, offline: bool, roster: &Roster) -> OutboundMessage {
+    let names: Vec<&str> = board.members.iter().map(|member| roster.name_of(&member.persona)).collect();
+    let place = if meeting.channel.place == Place::Server { "in the thread below" } else { "here" };
+    let how = if offline {
+        format!("{} look {place} for what their feeds and files say about it. No model is connected, so there is one round and no debate.", join_with_and(&names))
+    } else {
+        let rounds = if board.rounds == 1 { "one round".to_owned() } else { format!("at most {} rounds", board.rounds) };
+        format!("{} discuss it {place}, in {rounds}, and leave {}.", join_with_and(&names), wanted(board.artefact))
+    };
+    let text = format!("**Board meeting**: {}\n{how}", line(&board.topic, TOPIC));
+    let message = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Notice, text);
+    OutboundMessage { id: message_id(&meeting.id, "opening"), ..message }
+}
+
+/// What exactly is asked, and why these take part. People can correct it.
+pub(super) fn restated(meeting: &Meeting, board: &Board, material: &Material, documents: usize, roster: &Roster) -> OutboundMessage {
+    let mut text = String::new();
+    if !material.question.is_empty() {
+        let _ = writeln!(text, "**The question**: {}", line(&material.question, TOPIC));
+    }
+    for constraint in &material.constraints {
+        let _ = writeln!(text, "- {}", line(constraint, TOPIC));
+    }
+    if !material.answered_by.is_empty() {
+        let _ = writeln!(text, "Answered by: {}", line(&material.answered_by, TOPIC));
+    }
+    if documents > 0 {
+        let files = if documents == 1 { "1 file".to_owned() } else { format!("{documents} files") };
+        let passages = if material.passages.len() == 1 { "1 passage".to_owned() } else { format!("{} passages", material.passages.len()) };
+        let _ = writeln!(text, "All have read {passages} of {files}.");
+    }
+    for member in &board.members {
+        let advocate = if board.advocate.as_ref() == Some(&member.persona) { ", as the devil's advocate" } else { "" };
+        let _ = writeln!(text, "- {} {}{advocate}", roster.name_of(&member.persona), line(&member.why, 160));
+    }
+    let note = Subtext("What you say here is read by all who speak after it. In the first round nobody sees the others' answers.");
+    let _ = write!(text, "{note}");
+    OutboundMessage { id: message_id(&meeting.id, "question"), ..say(meeting, text) }
+}
+
+/// How far it is.
+pub(super) struct Shown<'a> {
+    pub(super) discussion: &'a Discussion,
+    /// With those that were added.
+    pub(super) rounds: u32,
+    pub(super) cost: Money,
+}
+
+/// One line that is edited in place.
+pub(super) fn progress(meeting: &Meeting, board: &Board, shown: Option<&Shown<'_>>, roster: &Roster) -> OutboundMessage {
+    let rounds = shown.map_or(board.rounds, |shown| shown.rounds);
+    let mut text = format!("Round {} of {rounds}", board.round + 1);
+    if let Some(shown) = shown {
+        let _ = write!(text, " · {}", sides(shown.discussion, roster));
+        if let Some(before) = board.round.checked_sub(1) {
+            let _ = write!(text, " · {}", news(Calm::of(shown.discussion, before)));
+        }
+        if shown.cost != Money::ZERO {
+            let _ = write!(text, " · {}", shown.cost);
+        }
+    }
+    let button = |choice| BoardButton { choice, meeting: meeting.id.clone() }.render();
+    let buttons = vec![button(Choice::Pause), button(Choice::Extend), button(Choice::Stop)];
+    OutboundMessage { id: message_id(&meeting.id, "progress"), buttons, ..say(meeting, text) }
+}
+
+/// The same message once more, in place of the one that stands there.
+pub(super) fn revise(meeting: &Meeting, message: OutboundMessage, what: &str) -> OutboundMessage {
+    let place = Placement::Revision { of: message_id(&meeting.id, "progress") };
+    OutboundMessage { id: message_id(&meeting.id, what), place, ..message }
+}
+
+fn news(calm: Calm) -> String {
+    let points = match calm.new {
+        0 => "nothing new".to_owned(),
+        1 => "1 new point".to_owned(),
+        many => format!("{many} new points"),
+    };
+    match calm.moved {
+        0 => format!("{points} in the last round"),
+        1 => format!("{points} and 1 changed side in the last round"),
+        many => format!("{points} and {many} changed sides in the last round"),
+    }
+}
+
+/// `PostgreSQL 3 (Vince, Echo, Eliza), SQLite 1 (Solus)`
+pub(super) fn sides(discussion: &Discussion, roster: &Roster) -> String {
+    let side = |(side, holders): &(String, Vec<&super::model::Position>)| {
+        let names: Vec<&str> = holders.iter().map(|position| name_of(&position.by, roster)).collect();
+        format!("{} {} ({})", line(side, 40), holders.len(), names.join(", "))
+    };
+    let sides: Vec<String> = discussion.sides().iter().map(side).collect();
+    if sides.is_empty() { "no sides yet".to_owned() } else { sides.join(", ") }
+}
+
+/// What is posted of a turn.
+pub(super) fn contribution(given: &Given, by_model: bool) -> String {
+    let mut text = String::new();
+    if !given.position.is_empty() {
+        let sure = (given.confidence * 100.0).round();
+        let side = if given.side.is_empty() { "Undecided" } else { &given.side };
+        let _ = write!(text, "**{}** ({sure} % sure). {}", line(side, 40), line(&given.position, LINE));
+    }
+    for comment in &given.comments {
+        let said = if by_model { line(&comment.text, 500) } else { comment.text.clone() };
+        let answers = comment.answers.as_ref().map_or(String::new(), |id| format!(" on {id}"));
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = match comment.kind {
+            CommentKind::Detail if !by_model => write!(text, "{gap}{said}"),
+            kind => write!(text, "{gap}- {}{answers}: {said}", capital(kind.as_str())),
+        };
+    }
+    if !given.changed_because.is_empty() {
+        let _ = write!(text, "\nChanged, because {}", line(&given.changed_because, LINE));
+    }
+    if !given.would_change.is_empty() {
+        let _ = write!(text, "\n{}", Subtext(format_args!("Would change my mind: {}", line(&given.would_change, LINE))));
+    }
+    if !by_model {
+        let _ = write!(text, "\n{FOOTER}");
+    }
+    text
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A turn, by the account of who speaks, in the thread.
+pub(super) fn turn(meeting: &Meeting, seat: &Seat, said: &Contribution, format: &TextFormat, roster: &Roster) -> Vec<OutboundMessage> {
+    let Participant::Persona(persona) = &seat.who else { return Vec::new() };
+    let pieces = format.split(&format.lay_out(&clean(&said.text, roster)));
+    let post = |text| in_thread(meeting, OutboundMessage::new(persona, &meeting.channel.id, OutboundKind::Report, text));
+    pieces.into_iter().map(post).collect()
+}
+
+pub(super) fn skipped(meeting: &Meeting, seat: &Seat, reason: &str, roster: &Roster) -> OutboundMessage {
+    let name = name_of(&seat.who, roster);
+    say(meeting, Subtext(format_args!("{name} has no turn in round {}: {}.", seat.round + 1, line(reason, 160))).to_string())
+}
+
+pub(super) fn failed(meeting: &Meeting, reason: &str) -> OutboundMessage {
+    say(meeting, format!("This board meeting leaves no document: {reason}. What was said stays here; `/board create` calls a new one."))
+}
+
+pub(super) fn wanted(artefact: Artefact) -> &'static str {
+    match artefact {
+        Artefact::Recommendations => "recommendations",
+        Artefact::Decision => "a decision",
+        Artefact::Document => "a document",
+        Artefact::Roadmap => "a roadmap",
+    }
+}
+
+/// Why it ended, as a sentence.
+pub(super) fn ending(ending: &Ending, rounds: u32) -> String {
+    let after = if rounds == 1 { "Over after one round".to_owned() } else { format!("Over after {rounds} rounds") };
+    match ending {
+        Ending::Agreed => format!("{after}: all gave the same answer without seeing each other, and nothing was left open."),
+        Ending::Converged => format!("{after}: nothing new was said, and nobody changed sides."),
+        Ending::Cap => format!("{after}: that was the limit, and there was still something new. `rounds` allows more."),
+        Ending::Budget => format!("{after}: the budget was used up."),
+        Ending::Time => format!("{after}: the time was up."),
+        Ending::Stopped { by } => format!("{after}: {} stopped it.", line(by, 40)),
+        Ending::NoModel => format!("{after}: without a model nobody can answer what others say."),
+    }
+}
+
+/// `Should we …? (`#a1b2c3`)`
+pub(super) fn title(meeting: &Meeting, board: &Board) -> String {
+    format!("**{}** (`#{}`)", line(&board.topic, 100), short_id(&meeting.id))
+}
+
+pub(super) fn status(meeting: &Meeting, board: &Board, shown: &Shown<'_>, written: Option<&Document>, roster: &Roster) -> String {
+    let title = title(meeting, board);
+    if let Some(written) = written {
+        return format!("{title}: {}\n{}", ending(&written.ending, written.rounds), line(&written.summary, 900));
+    }
+    let state = match meeting.state {
+        _ if meeting.paused.is_some() => "paused",
+        MeetingState::Called => "about to begin",
+        MeetingState::Running => "running",
+        MeetingState::Closing => "writing its document",
+        MeetingState::Done => "over",
+        MeetingState::Cancelled => "cancelled",
+        MeetingState::Failed => "failed",
+    };
+    let why = meeting.reason.as_ref().map_or(String::new(), |why| format!(", {}", line(why, 200)));
+    let order = match board.order {
+        Order::Sequential => "one after the other",
+        Order::Greedy => "all at once",
+    };
+    let points = shown.discussion.comments.iter().filter(|comment| comment.is_new()).count();
+    let points = if points == 1 { "1 point".to_owned() } else { format!("{points} points") };
+    let cost = if shown.cost == Money::ZERO { String::new() } else { format!(" · {}", shown.cost) };
+    format!(
+        "{title}: {state}{why}. Round {} of {}, {order}.\n{} · {points} so far{cost}",
+        board.round + 1,
+        shown.rounds,
+        sides(shown.discussion, roster)
+    )
+}

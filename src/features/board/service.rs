@@ -1,0 +1,198 @@
+//! What people do to board meetings, whether by a command, a button or a sentence.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use sha2::{Digest as _, Sha256};
+
+use crate::features::backlog::action::{KnownOwners, MOST_ACTIONS, check_actions};
+use crate::features::backlog::model::{MeetingOrigin, Origin, WorkItem};
+use crate::features::board::model::{Board, BoardRecord, Discussion, Document};
+use crate::features::board::render::{self, Shown};
+use crate::features::board::{BOARD, BoardSettings};
+use crate::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant};
+use crate::store::Store;
+use anyhow::Context as _;
+use kernel::chat::message::Channel;
+use kernel::chat::outbound::OutboundKind;
+use kernel::chat::outbound::OutboundMessage;
+use kernel::commands::{Caller, CommandCall, Refused, refuse};
+use kernel::db::StoreError;
+use kernel::ids::{MeetingId, WorkItemId};
+use kernel::memory::Scope;
+use kernel::money::Money;
+use kernel::people::People;
+use kernel::persona::roster::Roster;
+use kernel::text::{flatten, fold_name};
+use kernel::time::SharedClock;
+
+/// Board meetings that are looked through for a name.
+const KNOWN: u32 = 50;
+
+pub(super) struct BoardService {
+    pub(super) store: Store,
+    pub(super) roster: Arc<Roster>,
+    pub(super) people: People,
+    pub(super) settings: BoardSettings,
+    pub(super) zone: Tz,
+    /// The most that a meeting may cost, unless its caller says otherwise.
+    pub(super) budget: Option<Money>,
+    pub(super) clock: SharedClock,
+}
+
+/// A board meeting with everything that is known about it.
+pub(super) struct Known {
+    pub(super) meeting: Meeting,
+    pub(super) board: Board,
+    pub(super) record: BoardRecord,
+    pub(super) discussion: Discussion,
+    pub(super) cost: Money,
+}
+
+impl Known {
+    pub(super) fn shown(&self) -> Shown<'_> {
+        Shown { discussion: &self.discussion, rounds: self.board.rounds + self.record.extra_rounds, cost: self.cost }
+    }
+}
+
+impl BoardService {
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    /// A meeting that somebody calls, for the day that it is then in the team's zone.
+    pub(super) fn draft(&self, channel: Channel, called_by: CalledBy, board: &Board, budget: Option<Money>) -> anyhow::Result<Meeting> {
+        let now = self.now();
+        let day = now.with_timezone(&self.zone).date_naive();
+        let facilitator = self.roster.coordinator().slug.clone();
+        let meeting = Meeting::called(BOARD, (channel, day), facilitator, called_by, (now, self.settings.session));
+        Ok(Meeting { budget: budget.or(self.budget), payload: Some(serde_json::to_value(board)?), ..meeting })
+    }
+
+    pub(super) async fn know(&self, meeting: Meeting) -> anyhow::Result<Known> {
+        let board: Board = meeting.read_payload()?;
+        let record = self.store.find_board(&meeting.id).await?.context("the row of the board meeting is missing")?;
+        let seats = self.store.list_seats(&meeting.id).await?;
+        let remarks = self.store.list_remarks(&meeting.id).await?;
+        let discussion = Discussion::of(&board.topic, &seats, &remarks);
+        let (cost, _) = self.store.spent_on(meeting.id.as_str()).await?;
+        Ok(Known { meeting, board, record, discussion, cost })
+    }
+
+    /// The last board meetings that may be told where the call comes from, newest first.
+    pub(super) async fn list(&self, call: &CommandCall) -> Result<Vec<(Meeting, Board)>, StoreError> {
+        let meetings = self.store.list_meetings(&BOARD, KNOWN).await?;
+        let scope = call.channel.as_ref().map(Scope::of);
+        let may_be_told = |meeting: &Meeting| scope.as_ref().is_none_or(|scope| scope.hears(Scope::of(&meeting.channel).place()));
+        meetings.into_iter().filter(may_be_told).map(|meeting| Ok((meeting.read_payload()?, meeting))).map(|read: Result<_, StoreError>| read.map(|(board, meeting)| (meeting, board))).collect()
+    }
+
+    /// The one that is meant: by the end of its id or by words of its topic. Otherwise the one that is on here, or the last one.
+    pub(super) async fn find(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
+        let known = self.list(call).await?;
+        let Some(asked) = call.arguments.find_text("id") else {
+            let is_here = |meeting: &Meeting| call.channel.as_ref().is_none_or(|here| is_in(meeting, here));
+            let open = known.iter().find(|(meeting, _)| !meeting.state.is_over() && is_here(meeting));
+            let last = || known.iter().find(|(meeting, _)| is_here(meeting));
+            return match open.or_else(last) {
+                Some((meeting, _)) => Ok(meeting.clone()),
+                None => Ok(refuse("there was no board meeting here yet. `/board create` calls one")?),
+            };
+        };
+        let wanted = fold_name(asked.trim().trim_start_matches('#'));
+        let by_id = known.iter().filter(|(meeting, _)| wanted.len() >= 6 && meeting.id.as_str().ends_with(&wanted));
+        let by_words = known.iter().filter(|(_, board)| fold_name(&board.topic).contains(&wanted));
+        let found: Vec<_> = by_id.chain(by_words).collect();
+        match &found[..] {
+            [] => Ok(refuse(format!("there is no board meeting \"{}\". `/board list` shows them", flatten(asked, 60)))?),
+            [(meeting, _), ..] => Ok(meeting.clone()),
+        }
+    }
+
+    /// As [`Self::find`], if it is not over.
+    pub(super) async fn find_open(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
+        let meeting = self.find(call).await?;
+        if meeting.state.is_over() {
+            refuse("that board meeting is over")?;
+        }
+        Ok(meeting)
+    }
+
+    /// Ends it without a document.
+    pub(super) async fn cancel(&self, meeting: &Meeting, by: &str) -> anyhow::Result<()> {
+        let by = flatten(by, 40);
+        let told: OutboundMessage = render::say(meeting, format!("{by} cancelled this board meeting. It leaves no document."));
+        let told = OutboundMessage { kind: OutboundKind::Notice, ..told };
+        let reason = format!("{by} cancelled it");
+        if !self.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &[told], self.now()).await? {
+            refuse("that board meeting is over")?;
+        }
+        Ok(())
+    }
+
+    /// Puts what follows from a meeting into the backlog, once. Returns what was added, and why the rest was not.
+    pub(super) async fn add_actions(&self, meeting: &MeetingId) -> anyhow::Result<(Vec<WorkItem>, Vec<String>)> {
+        let meeting = self.store.find_meeting(meeting).await?.ok_or_else(|| Refused::new("that board meeting is gone"))?;
+        let record = self.store.find_board(&meeting.id).await?;
+        let Some(Document { actions, .. }) = record.and_then(|record| record.document) else {
+            return Ok(refuse("that board meeting has left no document")?);
+        };
+        if self.store.find_item(&item_id(&meeting.id, 0)).await?.is_some() {
+            refuse("what follows from it is in the backlog already")?;
+        }
+        let people = self.people.directory().await?;
+        let known = KnownOwners { roster: &self.roster, people: &people };
+        let titles: Vec<String> = actions.iter().map(|action| known.title_of(action)).collect();
+        let scope = Scope::of(&meeting.channel);
+        let alike = self.store.list_alike(&titles, &scope).await?;
+        let checked = check_actions(&actions, &known, &alike, MOST_ACTIONS);
+        let called_by = match &meeting.called_by {
+            CalledBy::Person { id, name, .. } => Some((id.clone(), name.clone())),
+            CalledBy::Schedule { .. } | CalledBy::CommandLine => None,
+        };
+        let origin = Origin::Meeting(MeetingOrigin { id: meeting.id.clone(), called_by });
+        let now = self.now();
+        let items: Vec<WorkItem> = (0..)
+            .zip(checked.accepted)
+            .map(|(number, action)| WorkItem {
+                id: item_id(&meeting.id, number),
+                how: action.how,
+                why: action.why,
+                urgency: action.urgency,
+                execution: action.execution,
+                channel: Some(meeting.channel.id.clone()),
+                private_to: scope.place().cloned(),
+                ..WorkItem::new(action.what, action.owner, origin.clone(), now)
+            })
+            .collect();
+        self.store.insert_items(&items, now).await?;
+        let refused = checked.refused.into_iter().map(|refused| format!("\"{}\" {}", refused.what, refused.reason)).collect();
+        Ok((items, refused))
+    }
+}
+
+/// Whether a meeting is held in a channel, or in a thread of it.
+fn is_in(meeting: &Meeting, here: &Channel) -> bool {
+    let parent = match &here.place {
+        kernel::chat::message::Place::Thread { parent, .. } => Some(parent),
+        _ => None,
+    };
+    meeting.channel.id == here.id || parent.is_some_and(|parent| meeting.channel.id == *parent)
+}
+
+/// Always the same, so that two clicks add an item once.
+fn item_id(meeting: &MeetingId, number: usize) -> WorkItemId {
+    let digest = Sha256::digest(format!("board\n{meeting}\n{number}"));
+    let mut half = [0; 16];
+    half.copy_from_slice(&digest[..16]);
+    WorkItemId::new(uuid::Uuid::from_bytes(half).simple().to_string())
+}
+
+/// A person or the command line as a participant, for remarks.
+pub(super) fn participant_of(caller: &Caller) -> Participant {
+    match caller {
+        Caller::Person { id, name, .. } => Participant::Person { id: id.clone(), name: name.clone() },
+        Caller::CommandLine | Caller::KanbanPage => Participant::Guest { id: "operator".to_owned(), name: "the operator".to_owned() },
+    }
+}

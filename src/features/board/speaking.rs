@@ -1,0 +1,130 @@
+//! One turn: a position and comments.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::features::board::model::discussion::{Given, GivenComment};
+use crate::features::board::model::{Board, CommentKind};
+use crate::features::board::{Boards, prompts, read_material, render};
+use crate::features::meeting::agenda::Session;
+use crate::features::meeting::model::{Contribution, Meeting, Participant, Seat};
+use kernel::agent::halts::HaltScope;
+use kernel::agent::{AnswerVerdict, Question, Run, RunError, SpeechAct};
+use kernel::chat::message::Speaker;
+use kernel::chat::store::FileText;
+use kernel::chat::text::is_subtext;
+use kernel::db::StoreError;
+use kernel::llm::structured::Structured;
+use kernel::memory::Scope;
+use kernel::money::{Purpose, TokenUsage};
+use kernel::persona::{Persona, Tier};
+
+const TOKENS: u32 = 1200;
+
+impl Boards {
+    pub(super) async fn take_turn(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
+        let Participant::Persona(slug) = &seat.who else { return Err(RunError::Nothing) };
+        let persona = self.roster.find(slug).ok_or_else(|| RunError::NoPersona(slug.clone()))?;
+        if self.store.list_halts().await?.iter().any(|halt| halt.scope == HaltScope::Persona(slug.clone())) {
+            return Err(RunError::Paused);
+        }
+        if self.agents.is_offline() {
+            return self.look_up(session.meeting, persona, cancel).await;
+        }
+        let meeting = session.meeting;
+        let board: Board = meeting.read_payload()?;
+        let material = read_material(session)?;
+        // Nobody sees the round that is on before it is his turn: in the first round no other seat at all.
+        let before = session.seats.iter().filter(|other| other.round < seat.round || (board.round > 0 && other.position < seat.position));
+        let before: Vec<Seat> = before.cloned().collect();
+        let discussion = self.read_discussion(meeting, &before).await?;
+        let prompt = || {
+            let turn = prompts::Turn {
+                board: &board,
+                material: &material,
+                discussion: &discussion,
+                who: &seat.who,
+                role: &persona.role,
+                channel: &meeting.channel.name,
+                now: self.roster.today(self.clock.now()).spell(),
+                roster: &self.roster,
+            };
+            prompts::turn(self.agents.system_prompt(persona), &turn)
+        };
+        let tier = if board.promoted.contains(slug) { above(persona.tier) } else { persona.tier };
+        let run = || Run { tier, ..Run::new(persona, (Purpose::Board, meeting.id.as_str()), prompt(), TOKENS, cancel) };
+        let (given, model) = match self.agents.run_structured::<Given>(run()).await {
+            Ok(Structured { value, model }) => (value.tidy().ok_or(RunError::Nothing)?, Some(model)),
+            // What cannot be read as asked for is kept whole (BOARD-4).
+            Err(RunError::Unusable { reason, .. }) => {
+                tracing::warn!(meeting = %meeting.id, persona = %slug, reason, "a turn is kept whole");
+                let reply = self.agents.run(run()).await?;
+                (Given::whole(&reply.text), reply.model)
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(self.contribute(meeting, given, model))
+    }
+
+    /// Without a model: what the persona's feeds, files and memories say about the question.
+    async fn look_up(&self, meeting: &Meeting, persona: &Persona, cancel: &CancellationToken) -> Result<Contribution, RunError> {
+        let board: Board = meeting.read_payload()?;
+        let documents = self.store.find_board(&meeting.id).await?.map_or_else(Vec::new, |record| record.documents);
+        let file = |(name, text): (String, String)| FileText {
+            id: format!("{}-{name}", meeting.id),
+            message: meeting.id.as_str().into(),
+            channel: meeting.channel.id.clone(),
+            size: text.len() as u64,
+            name,
+            text: Some(text),
+            note: None,
+            by: board.asked_by.clone().unwrap_or_else(|| "somebody".to_owned()),
+            at: meeting.called_at,
+        };
+        let files: Vec<FileText> = documents.into_iter().map(file).collect();
+        let asker = Speaker::Persona(meeting.facilitator.clone());
+        let question = Question {
+            act: SpeechAct::Question,
+            files: &files,
+            scope: Scope::of(&meeting.channel),
+            ..Question::new(&persona.slug, (Purpose::Board, meeting.id.as_str()), &asker, &board.topic)
+        };
+        let reply = self.agents.answer(&question, cancel).await?;
+        if reply.verdict == Some(AnswerVerdict::DoesNotKnow) {
+            return Err(RunError::Nothing);
+        }
+        let lines: Vec<&str> = reply.text.lines().filter(|line| !is_subtext(line)).collect();
+        let comments = vec![GivenComment { kind: CommentKind::Detail, text: lines.join("\n").trim().to_owned(), answers: None }];
+        Ok(self.contribute(meeting, Given { comments, ..Given::default() }, None))
+    }
+
+    fn contribute(&self, meeting: &Meeting, given: Given, model: Option<String>) -> Contribution {
+        let redact = |text: String| self.agents.runner.redact(text, meeting.id.as_str());
+        let comment = |said: GivenComment| GivenComment { text: redact(said.text), ..said };
+        let given = Given {
+            side: redact(given.side),
+            position: redact(given.position),
+            would_change: redact(given.would_change),
+            changed_because: redact(given.changed_because),
+            comments: given.comments.into_iter().map(comment).collect(),
+            ..given
+        };
+        Contribution {
+            text: render::contribution(&given, model.is_some()),
+            signals: Vec::new(),
+            model,
+            // The ledger has what the calls used.
+            usage: TokenUsage::default(),
+            partial: false,
+            problems: Vec::new(),
+            details: serde_json::to_value(&given).map_err(|error| StoreError::Corrupt(error.to_string())).ok(),
+        }
+    }
+}
+
+/// The next higher tier (BOARD-8).
+fn above(tier: Tier) -> Tier {
+    match tier {
+        Tier::T1 => Tier::T2,
+        Tier::T2 | Tier::T3 => Tier::T3,
+    }
+}

@@ -1,0 +1,241 @@
+//! The rows of board meetings, and their comments.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use crate::features::board::model::{BoardRecord, Comment, CommentKind, Document};
+use crate::features::meeting::model::{Meeting, Participant};
+use crate::features::meeting::store::{Called, MEETINGS, ask_wrap, insert_meeting, key_of, name_of, read_participant};
+use crate::store::Store;
+use kernel::db::{Applied, Document as Json, Effect, Result, Transaction, Who, document, plain, sql};
+use kernel::events::{Event, record};
+use kernel::ids::{ChannelId, MeetingId, UserId};
+use kernel::jobs::{JobContext, JobError};
+
+#[derive(sqlx::FromRow)]
+struct BoardColumns {
+    meeting: String,
+    #[sqlx(try_from = "String")]
+    documents: Json<Vec<(String, String)>>,
+    #[sqlx(try_from = "i64")]
+    extra_rounds: u32,
+    stopped_by: Option<String>,
+    document: Option<String>,
+    created_at: DateTime<Utc>,
+}
+
+#[derive(sqlx::FromRow)]
+struct CommentColumns {
+    id: String,
+    #[sqlx(try_from = "i64")]
+    round: u32,
+    #[sqlx(try_from = "i64")]
+    position: u32,
+    who: String,
+    name: Option<String>,
+    side: Option<String>,
+    text: String,
+    answers: Option<String>,
+    novelty: f64,
+}
+
+impl CommentColumns {
+    fn read(self, kind: CommentKind) -> Comment {
+        Comment {
+            id: self.id,
+            round: self.round,
+            position: self.position,
+            by: read_participant(self.who, self.name),
+            side: self.side,
+            kind,
+            text: self.text,
+            answers: self.answers,
+            novelty: self.novelty,
+        }
+    }
+}
+
+/// What a person says to all who take part.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct AddRemark {
+    pub(super) meeting: MeetingId,
+    pub(super) by: Participant,
+    pub(super) text: String,
+}
+
+#[async_trait]
+impl Effect for AddRemark {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
+        let added = add_remark(transaction, self, at).await?;
+        Ok(if added { Applied::Done } else { Applied::Refused("the board meeting is over".to_owned()) })
+    }
+}
+
+impl Store {
+    /// Calls a board meeting, unless one is open in the channel.
+    pub(super) async fn call_board(&self, meeting: &Meeting, documents: &[(String, String)]) -> Result<Called> {
+        let mut transaction = self.db().begin().await?;
+        let called = insert_board(&mut transaction, meeting, documents).await?;
+        transaction.commit().await?;
+        Ok(called)
+    }
+
+    pub(super) async fn find_board(&self, meeting: &MeetingId) -> Result<Option<BoardRecord>> {
+        let row: Option<BoardColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT meeting, documents, extra_rounds, stopped_by, document, created_at FROM boards WHERE meeting = $1",
+            meeting.as_str()
+        )?;
+        let Some(row) = row else { return Ok(None) };
+        let written: Option<Document> = row.document.map(Json::read).transpose()?;
+        Ok(Some(BoardRecord {
+            meeting: row.meeting.into(),
+            documents: row.documents.0,
+            extra_rounds: row.extra_rounds,
+            stopped_by: row.stopped_by,
+            document: written,
+            created_at: row.created_at,
+        }))
+    }
+
+    /// What people have said to all, in order.
+    pub(super) async fn list_remarks(&self, meeting: &MeetingId) -> Result<Vec<Comment>> {
+        let rows: Vec<CommentColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, round, position, who, name, side, text, answers, novelty FROM board_comments
+             WHERE meeting = $1 AND kind = 'remark' ORDER BY position",
+            meeting.as_str()
+        )?;
+        Ok(rows.into_iter().map(|row| row.read(CommentKind::Remark)).collect())
+    }
+
+    /// False if the meeting is over.
+    pub(super) async fn add_remark(&self, remark: &AddRemark, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let added = add_remark(&mut transaction, remark, at).await?;
+        transaction.commit().await?;
+        Ok(added)
+    }
+
+    /// Adds rounds to those that were planned. None if its document is written already.
+    pub(super) async fn extend_board(&self, meeting: &Meeting, rounds: u32, by: &str, at: DateTime<Utc>) -> Result<Option<u32>> {
+        let mut transaction = self.db().begin().await?;
+        let extended: Option<(i64,)> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "UPDATE boards SET extra_rounds = extra_rounds + $2 WHERE meeting = $1 AND document IS NULL RETURNING extra_rounds",
+            meeting.id.as_str(),
+            i64::from(rounds)
+        )?;
+        let Some((extra,)) = extended else { return Ok(None) };
+        record(&mut transaction, &event(&meeting.id, &meeting.channel.id, "extended", at).by_name(by).with("rounds", rounds)).await?;
+        transaction.commit().await?;
+        Ok(u32::try_from(extra).ok())
+    }
+
+    /// Ends the talk: the document follows. False if it is ending already.
+    pub(super) async fn stop_board(&self, meeting: &MeetingId, by: &str, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        if !ask_wrap(&mut transaction, meeting, at).await? {
+            return Ok(false);
+        }
+        sql!(transaction.on(), execute, "UPDATE boards SET stopped_by = $2 WHERE meeting = $1", meeting.as_str(), plain(by))?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Removes what a person has said in board meetings.
+    pub(super) async fn forget_remarks_of(&self, person: &UserId) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "DELETE FROM board_comments WHERE who = $1 /* reads all: a person is forgotten */",
+            Who::key_of(person)
+        )?;
+        Ok(())
+    }
+}
+
+/// Inserts the meeting with its row, inside a transaction.
+pub(super) async fn insert_board(transaction: &mut Transaction, meeting: &Meeting, documents: &[(String, String)]) -> Result<Called> {
+    let called = insert_meeting(transaction, meeting).await?;
+    if called == Called::Opened {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO boards (meeting, documents, created_at) VALUES ($1, $2, $3)",
+            meeting.id.as_str(),
+            document(&documents),
+            meeting.called_at
+        )?;
+    }
+    Ok(called)
+}
+
+async fn add_remark(transaction: &mut Transaction, remark: &AddRemark, at: DateTime<Utc>) -> Result<bool> {
+    let numbered: Option<(i64,)> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "UPDATE boards SET remarks = remarks + 1 WHERE meeting = $1 AND document IS NULL RETURNING remarks",
+        remark.meeting.as_str()
+    )?;
+    let Some((number,)) = numbered else { return Ok(false) };
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO board_comments (meeting, id, round, position, who, name, side, kind, text, answers, novelty, created_at)
+         VALUES ($1, $2, (SELECT COALESCE(MAX(round), 0) FROM seats WHERE meeting = $1), $3, $4, $5, NULL, 'remark', $6, NULL, 1, $7)",
+        remark.meeting.as_str(),
+        format!("p{number}"),
+        number,
+        key_of(&remark.by),
+        name_of(&remark.by),
+        plain(&remark.text),
+        at
+    )?;
+    Ok(true)
+}
+
+/// Writes the comments of a discussion. Those that are there stay.
+pub(super) async fn record_comments(job: &JobContext, meeting: &MeetingId, comments: &[Comment], at: DateTime<Utc>) -> Result<(), JobError> {
+    let mut transaction = job.begin().await?;
+    for comment in comments.iter().filter(|comment| comment.kind != CommentKind::Remark) {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO board_comments (meeting, id, round, position, who, name, side, kind, text, answers, novelty, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (meeting, id) DO NOTHING",
+            meeting.as_str(),
+            comment.id.as_str(),
+            i64::from(comment.round),
+            i64::from(comment.position),
+            key_of(&comment.by),
+            name_of(&comment.by),
+            comment.side.as_deref().map(plain),
+            comment.kind.as_str(),
+            plain(&comment.text),
+            comment.answers.as_deref().map(plain),
+            comment.novelty,
+            at
+        )?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+/// Stores the document. What was handed in is not needed any more.
+pub(super) async fn store_document(transaction: &mut Transaction, meeting: &MeetingId, written: &Document) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "UPDATE boards SET document = $2, documents = '[]' WHERE meeting = $1",
+        meeting.as_str(),
+        document(written)
+    )?;
+    Ok(())
+}
+
+fn event(meeting: &MeetingId, channel: &ChannelId, kind: &'static str, at: DateTime<Utc>) -> Event {
+    Event::new(MEETINGS, meeting.as_str(), kind, at).seen_in(channel)
+}
