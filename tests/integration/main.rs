@@ -5,6 +5,7 @@
 mod backlog;
 mod backlog_crashes;
 mod backlog_surfaces;
+mod board;
 mod corner;
 mod discord;
 mod feeds;

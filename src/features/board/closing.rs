@@ -131,7 +131,13 @@ impl Boards {
     }
 
     /// The outcome, for later work and meetings (BOARD-10). Where documents from people were read, a person confirms it first. None without sides.
-    async fn remember(&self, meeting: &Meeting, board: &Board, material: &Material, written: &Document) -> Result<Option<Memory>, StoreError> {
+    async fn remember(
+        &self,
+        meeting: &Meeting,
+        board: &Board,
+        material: &Material,
+        written: &Document,
+    ) -> Result<Option<Memory>, StoreError> {
         if written.votes.is_empty() {
             return Ok(None);
         }

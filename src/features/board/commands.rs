@@ -17,7 +17,9 @@ use kernel::agent::halts::HaltScope;
 use kernel::chat::attachments::read_local;
 use kernel::chat::message::Place;
 use kernel::chat::outbound::{FileContent, OutboundFile};
-use kernel::commands::{ArgumentSpec, Caller, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse};
+use kernel::commands::{
+    ArgumentSpec, Caller, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse,
+};
 use kernel::money::Money;
 use kernel::text::flatten;
 
@@ -27,8 +29,10 @@ const ARTEFACTS: &[Choice] = &[
     Choice::new("document", "a document"),
     Choice::new("roadmap", "a roadmap"),
 ];
-const ORDERS: &[Choice] =
-    &[Choice::new("sequential", "one after the other, each sees all before"), Choice::new("greedy", "all at once, each sees the rounds before")];
+const ORDERS: &[Choice] = &[
+    Choice::new("sequential", "one after the other, each sees all before"),
+    Choice::new("greedy", "all at once, each sees the rounds before"),
+];
 const FORMATS: &[Choice] = &[Choice::new("markdown", "Markdown"), Choice::new("json", "JSON"), Choice::new("html", "a web page")];
 
 /// The most rounds in all (BOARD-11).
@@ -41,7 +45,8 @@ const LISTED: usize = 15;
 
 pub(super) fn register(registry: &mut Registry, services: &Services) {
     let boards = services.late::<BoardService>();
-    let which = || ArgumentSpec::reference("id", "board", "Which one: the end of its id, or words of its question; by default the one here");
+    let which =
+        || ArgumentSpec::reference("id", "board", "Which one: the end of its id, or words of its question; by default the one here");
     registry
         .group(CommandSpec::new("board", "Meetings that think one question through."), &boards)
         .command(
@@ -76,9 +81,10 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
                 .argument(which()),
             |boards, call| Box::pin(say(boards, call)),
         )
-        .command(CommandSpec::new("pause", "Pause a board meeting after the turns that are on.").public().argument(which()), |boards, call| {
-            Box::pin(pause(boards, call))
-        })
+        .command(
+            CommandSpec::new("pause", "Pause a board meeting after the turns that are on.").public().argument(which()),
+            |boards, call| Box::pin(pause(boards, call)),
+        )
         .command(CommandSpec::new("resume", "Continue a paused board meeting.").public().argument(which()), |boards, call| {
             Box::pin(resume(boards, call))
         })
@@ -122,7 +128,8 @@ async fn create(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
     }
     let meeting = boards.draft(channel, called_by, &board, budget)?;
     Ok(match boards.store.call_board(&meeting, &documents).await? {
-        Called::Opened => CommandReply::public(format!("Called: {}.", render::title(&meeting, &board))).with_data(json!({ "board": describe(&meeting, &board) })),
+        Called::Opened => CommandReply::public(format!("Called: {}.", render::title(&meeting, &board)))
+            .with_data(json!({ "board": describe(&meeting, &board) })),
         Called::AlreadyOpen(running) => {
             CommandReply::refused(format!("The {} is still running here. `/board stop` ends it.", running.describe()))
         }
@@ -179,7 +186,8 @@ async fn list(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Comma
     if known.is_empty() {
         return Ok(CommandReply::private("There was no board meeting yet. `/board create` calls one.").with_data(json!([])));
     }
-    let line = |(meeting, board): &(Meeting, Board)| format!("- {}: {}, {}", render::title(meeting, board), meeting.state.as_str(), meeting.day);
+    let line =
+        |(meeting, board): &(Meeting, Board)| format!("- {}: {}, {}", render::title(meeting, board), meeting.state.as_str(), meeting.day);
     let text: Vec<String> = known.iter().map(line).collect();
     let data: Vec<Value> = known.iter().map(|(meeting, board)| describe(meeting, board)).collect();
     Ok(CommandReply::private(text.join("\n")).with_data(json!(data)))
@@ -307,7 +315,10 @@ async fn press(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Comm
 async fn complete(boards: &BoardService, typed: &str) -> Vec<Suggestion> {
     let typed = typed.to_lowercase();
     let known = boards.store.list_meetings(&super::BOARD, 50).await.unwrap_or_default();
-    let read = known.into_iter().filter(|meeting| !meeting.channel.private).filter_map(|meeting| Some((meeting.read_payload::<Board>().ok()?, meeting)));
+    let read = known
+        .into_iter()
+        .filter(|meeting| !meeting.channel.private)
+        .filter_map(|meeting| Some((meeting.read_payload::<Board>().ok()?, meeting)));
     let fits = |(board, meeting): &(Board, Meeting)| board.topic.to_lowercase().contains(&typed) || meeting.id.as_str().ends_with(&typed);
     let suggest = |(board, meeting): (Board, Meeting)| Suggestion {
         value: render::short_id(&meeting.id).to_owned(),

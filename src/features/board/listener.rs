@@ -34,12 +34,16 @@ impl Listener for BoardListener {
     /// What is said to nobody by name is a remark to all. Somebody who is addressed answers as anywhere.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let Ok(boards) = self.boards.get() else { return Ok(None) };
-        let to_all = matches!(decision.reason, Reason::Thread | Reason::FollowUp | Reason::Team | Reason::Question | Reason::Directive | Reason::Silence | Reason::Weighed);
+        let to_all = matches!(
+            decision.reason,
+            Reason::Thread | Reason::FollowUp | Reason::Team | Reason::Question | Reason::Directive | Reason::Silence | Reason::Weighed
+        );
         if message.author.kind != AuthorKind::Person || !to_all || decision.ask.is_some() {
             return Ok(None);
         }
         let text = cut(without_invisible(&message.text).trim(), REMARK);
-        let Some(meeting) = find_here(&boards, &message.channel).await?.filter(|meeting| !meeting.state.is_over() && !text.is_empty()) else {
+        let Some(meeting) = find_here(&boards, &message.channel).await?.filter(|meeting| !meeting.state.is_over() && !text.is_empty())
+        else {
             return Ok(None);
         };
         let by = Participant::Person { id: message.author.id.clone(), name: message.author.name.clone() };

@@ -48,7 +48,10 @@ impl Boards {
             passages: find_passages(&board.topic, &documents),
             remembered: recalled.iter().map(|memory| flatten(&memory.text, LINE)).collect(),
         };
-        let outbox = vec![render::restated(meeting, &board, &material, documents.len(), &self.roster), render::progress(meeting, &board, None, &self.roster)];
+        let outbox = vec![
+            render::restated(meeting, &board, &material, documents.len(), &self.roster),
+            render::progress(meeting, &board, None, &self.roster),
+        ];
         Ok(Preparation { material: serde_json::to_value(&material)?, outbox })
     }
 
@@ -111,7 +114,10 @@ mod tests {
         let documents = [("notes.md".to_owned(), "We have two servers.".to_owned()), ("plan.md".to_owned(), long.clone())];
         let passages = find_passages("Should we move the queue to PostgreSQL?", &documents);
         assert_eq!(passages[0].text, "We have two servers.");
-        assert!(passages.iter().any(|passage| passage.place.starts_with("plan.md, Queue") && passage.text.contains("5,000 jobs")), "{passages:?}");
+        assert!(
+            passages.iter().any(|passage| passage.place.starts_with("plan.md, Queue") && passage.text.contains("5,000 jobs")),
+            "{passages:?}"
+        );
 
         let passages = find_passages("Why are elephants grey?", &documents[1..]);
         assert!(passages[0].place == "plan.md, its beginning" && passages[0].text.starts_with("## Chapter 0"), "{passages:?}");

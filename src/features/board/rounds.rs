@@ -29,7 +29,8 @@ impl Boards {
         let promoted = if board.round == 0 { find_engaged(&discussion) } else { board.promoted.clone() };
         let next = Board { round: board.round + 1, promoted, ..board };
         let shown = render::Shown { discussion: &discussion, rounds, cost: self.cost_of(meeting).await? };
-        let progress = render::revise(meeting, render::progress(meeting, &next, Some(&shown), &self.roster), &format!("progress-{}", next.round));
+        let progress =
+            render::revise(meeting, render::progress(meeting, &next, Some(&shown), &self.roster), &format!("progress-{}", next.round));
         Ok(Some(Round { participants, payload: Some(serde_json::to_value(&next)?), outbox: vec![progress] }))
     }
 }
@@ -72,8 +73,9 @@ fn list_speakers(board: &Board, discussion: &Discussion) -> Vec<Participant> {
     let is_engaged = |who: &Participant| {
         let spoke = discussion.comments.iter().any(|comment| comment.by == *who && comment.round == board.round && comment.is_new());
         let own: Vec<&String> = discussion.comments.iter().filter(|comment| comment.by == *who).map(|comment| &comment.id).collect();
-        let is_answered =
-            discussion.in_round(board.round).any(|comment| comment.by != *who && comment.answers.as_ref().is_some_and(|id| own.contains(&id)));
+        let is_answered = discussion
+            .in_round(board.round)
+            .any(|comment| comment.by != *who && comment.answers.as_ref().is_some_and(|id| own.contains(&id)));
         let is_alone = majority.as_ref().is_some_and(|holders| !holders.contains(who));
         spoke || is_answered || is_alone || discussion.find_position(who).is_none()
     };
@@ -86,7 +88,8 @@ fn find_engaged(discussion: &Discussion) -> Vec<PersonaSlug> {
     let mut points: BTreeMap<&PersonaSlug, usize> = BTreeMap::new();
     for comment in &discussion.comments {
         let Participant::Persona(slug) = &comment.by else { continue };
-        let taken_up = discussion.comments.iter().filter(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by).count();
+        let taken_up =
+            discussion.comments.iter().filter(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by).count();
         *points.entry(slug).or_default() += taken_up * 2 + usize::from(comment.is_new());
     }
     let mut ranked: Vec<(&PersonaSlug, usize)> = points.into_iter().collect();
@@ -94,4 +97,3 @@ fn find_engaged(discussion: &Discussion) -> Vec<PersonaSlug> {
     let number = discussion.last_positions().len().div_ceil(5);
     ranked.into_iter().take(number).map(|(slug, _)| slug.clone()).collect()
 }
-

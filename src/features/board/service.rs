@@ -85,7 +85,12 @@ impl BoardService {
         let meetings = self.store.list_meetings(&BOARD, KNOWN).await?;
         let scope = call.channel.as_ref().map(Scope::of);
         let may_be_told = |meeting: &Meeting| scope.as_ref().is_none_or(|scope| scope.hears(Scope::of(&meeting.channel).place()));
-        meetings.into_iter().filter(may_be_told).map(|meeting| Ok((meeting.read_payload()?, meeting))).map(|read: Result<_, StoreError>| read.map(|(board, meeting)| (meeting, board))).collect()
+        meetings
+            .into_iter()
+            .filter(may_be_told)
+            .map(|meeting| Ok((meeting.read_payload()?, meeting)))
+            .map(|read: Result<_, StoreError>| read.map(|(board, meeting)| (meeting, board)))
+            .collect()
     }
 
     /// The one that is meant: by the end of its id or by words of its topic. Otherwise the one that is on here, or the last one.

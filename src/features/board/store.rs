@@ -199,7 +199,12 @@ async fn add_remark(transaction: &mut Transaction, remark: &AddRemark, at: DateT
 }
 
 /// Writes the comments of a discussion. Those that are there stay.
-pub(super) async fn record_comments(job: &JobContext, meeting: &MeetingId, comments: &[Comment], at: DateTime<Utc>) -> Result<(), JobError> {
+pub(super) async fn record_comments(
+    job: &JobContext,
+    meeting: &MeetingId,
+    comments: &[Comment],
+    at: DateTime<Utc>,
+) -> Result<(), JobError> {
     let mut transaction = job.begin().await?;
     for comment in comments.iter().filter(|comment| comment.kind != CommentKind::Remark) {
         sql!(

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use kernel::llm::settings::ProviderKind;
 use serde_json::json;
-use teamroom::features::standup::STANDUP;
 use teamroom::features::backlog::store::ItemFilter;
 use teamroom::features::meeting::model::{Meeting, MeetingState, Seat, SeatState};
+use teamroom::features::standup::STANDUP;
 use teamroom::features::standup::model::report::DayReport;
 use teamroom::features::standup::store::StoredReport;
 use teamroom::store::Store;

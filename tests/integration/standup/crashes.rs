@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use kernel::time::{Clock, SystemClock};
 use sandbox::{RestFault, Switch};
-use teamroom::features::standup::STANDUP;
 use teamroom::features::meeting::model::{MeetingState, SeatState};
+use teamroom::features::standup::STANDUP;
 
 use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, reports_asked, second_is_asked, set, team};
 use super::cast::Part;

@@ -10,10 +10,10 @@ use kernel::persona::Persona;
 use kernel::time::{Clock as _, ManualClock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value as Json, json};
-use teamroom::features::standup::STANDUP;
 use teamroom::config::Config;
 use teamroom::features::meeting::model::{Meeting, MeetingState, Seat, SeatState};
 use teamroom::features::schedule::model::JobAction;
+use teamroom::features::standup::STANDUP;
 use teamroom::features::standup::model::prediction::{EssentialQuestion, Expiry, Prediction, Threshold};
 use teamroom::features::standup::model::report::DayReport;
 use teamroom::store::Store;
@@ -179,8 +179,9 @@ impl Stage {
 
     /// Waits for a running standup.
     pub(super) async fn called(&self) -> Meeting {
-        let newest =
-            async || self.store.list_meetings(&STANDUP, 1).await.expect("the store answers").pop().filter(|meeting| !meeting.state.is_over());
+        let newest = async || {
+            self.store.list_meetings(&STANDUP, 1).await.expect("the store answers").pop().filter(|meeting| !meeting.state.is_over())
+        };
         eventually("a standup was called", || async { newest().await.is_some() }).await;
         newest().await.or(self.newest().await).expect("a standup")
     }

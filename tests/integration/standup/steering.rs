@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use teamroom::features::standup::STANDUP;
 use teamroom::features::meeting::model::MeetingState;
 use teamroom::features::meeting::model::SeatState::{Quiet, Skipped, Speaking};
+use teamroom::features::standup::STANDUP;
 use tokio::sync::watch;
 
 use super::cast::Cast;

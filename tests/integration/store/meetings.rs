@@ -4,11 +4,11 @@ use kernel::jobs::JobError;
 use kernel::money::Money;
 use kernel::testing::jobs::ManualWorker;
 use serde_json::json;
-use teamroom::features::standup::STANDUP;
 use teamroom::features::chat::model::decision::{Decision, Reason};
 use teamroom::features::chat::store::{CancelScope, Decided};
 use teamroom::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
 use teamroom::features::meeting::store::{Called, MeetingChange, MeetingRun, OpenMeeting};
+use teamroom::features::standup::STANDUP;
 use teamroom::store::Store;
 
 use super::meeting_sample::{a_meeting, ben, claim_run, meeting_channel, opened, run_of, seat, spoke, vince};

@@ -77,7 +77,9 @@ pub fn compress(discussion: &Discussion) -> Compressed<'_> {
     for comment in &discussion.comments {
         let shingles = Shingles::of(&comment.text);
         let same = points.iter_mut().find(|(point, known)| {
-            known.similarity(&shingles) >= SAME && dissents(point.comment) == dissents(comment) && numbers_of(&point.comment.text) == numbers_of(&comment.text)
+            known.similarity(&shingles) >= SAME
+                && dissents(point.comment) == dissents(comment)
+                && numbers_of(&point.comment.text) == numbers_of(&comment.text)
         });
         match same {
             Some((point, known)) => {
@@ -108,9 +110,8 @@ pub fn compress(discussion: &Discussion) -> Compressed<'_> {
 /// Whether more than its speaker stands behind a point: others say it, somebody answers it, it answers somebody, a person said it, or it is new where all
 /// that is new has to be weighed.
 fn is_taken_up(point: &Point<'_>, discussion: &Discussion) -> bool {
-    let is_answered = |comment: &&Comment| {
-        discussion.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by)
-    };
+    let is_answered =
+        |comment: &&Comment| discussion.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by);
     point.by().len() > 1
         || point.comment.kind == CommentKind::Remark
         || point.from.iter().any(|comment| comment.answers.is_some() && comment.is_new())

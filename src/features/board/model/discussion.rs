@@ -170,9 +170,8 @@ impl Discussion {
 
     /// Risks, questions and alternatives that nobody else has answered, and remarks of people that nobody has.
     pub fn list_open(&self) -> Vec<&Comment> {
-        let is_answered = |comment: &Comment| {
-            self.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by)
-        };
+        let is_answered =
+            |comment: &Comment| self.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by);
         let wants_answer = |comment: &&Comment| {
             let kind = matches!(comment.kind, CommentKind::Risk | CommentKind::Question | CommentKind::Alternative);
             (kind && comment.is_new()) || comment.kind == CommentKind::Remark
@@ -190,7 +189,9 @@ impl Discussion {
         let is_news = move |comment: &&Comment| {
             let Some((round, place)) = last else { return true };
             let saw_those_before = round > 0 && order == Order::Sequential;
-            comment.kind == CommentKind::Remark || comment.round > round || (comment.round == round && !(saw_those_before && comment.position < place))
+            comment.kind == CommentKind::Remark
+                || comment.round > round
+                || (comment.round == round && !(saw_those_before && comment.position < place))
         };
         self.comments.iter().filter(move |comment| comment.by != *by).filter(is_news)
     }

@@ -158,7 +158,8 @@ pub fn compose(topic: &str, discussion: &Discussion, name: impl Fn(&Participant)
             let rest: usize = others.iter().map(|(_, holders)| holders.len()).sum();
             let all = holders.len() + rest;
             if others.iter().any(|(_, other)| other.len() == holders.len()) {
-                let names: Vec<&str> = sides.iter().filter(|(_, other)| other.len() == holders.len()).map(|(side, _)| side.as_str()).collect();
+                let names: Vec<&str> =
+                    sides.iter().filter(|(_, other)| other.len() == holders.len()).map(|(side, _)| side.as_str()).collect();
                 format!("No majority: {} have {} of {all} each.", kernel::text::join_with_and(&names), holders.len())
             } else {
                 format!("{} of {all} hold: {first}.", holders.len())
@@ -182,7 +183,10 @@ pub fn compose(topic: &str, discussion: &Discussion, name: impl Fn(&Participant)
 pub fn minority_of(discussion: &Discussion, name: impl Fn(&Participant) -> String) -> String {
     let sides = discussion.sides();
     let others = sides.iter().skip(1).flat_map(|(_, holders)| holders);
-    others.map(|position| format!("{} ({}): {}", name(&position.by), position.given.side, position.given.position)).collect::<Vec<_>>().join("\n")
+    others
+        .map(|position| format!("{} ({}): {}", name(&position.by), position.given.side, position.given.position))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// What each held in the end.

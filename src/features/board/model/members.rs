@@ -106,7 +106,8 @@ mod tests {
     #[test]
     fn named_members_are_taken_once_and_strangers_refused() {
         let roster = roster();
-        let names: Vec<String> = roster.personas().iter().filter(|persona| !persona.coordinator).map(|persona| persona.name.clone()).collect();
+        let names: Vec<String> =
+            roster.personas().iter().filter(|persona| !persona.coordinator).map(|persona| persona.name.clone()).collect();
         let [first, second, ..] = &names[..] else { panic!("two personas") };
         let named = name(&[format!(" {first} "), second.clone(), first.to_uppercase()], &roster).unwrap();
         assert_eq!(named.len(), 2);

@@ -29,6 +29,7 @@ struct Values<'a> {
     marker: &'a str,
     artefact: &'a str,
     blocks: Vec<Block>,
+    name: String,
     channel: String,
     now: String,
     /// From 1.
@@ -77,15 +78,19 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
     let remarks = discussion.comments.iter().filter(|comment| comment.kind == super::model::CommentKind::Remark);
     blocks.extend(block("said by people", remarks.map(|comment| line(comment, roster, cleaner))));
     if board.round > 0 {
-        blocks.extend(block("where everybody stands", discussion.last_positions().into_iter().map(|position| {
-            let whose = if position.by == **who { "you".to_owned() } else { flat_name(name_of(&position.by, roster)) };
-            let sure = (position.given.confidence * 100.0).round();
-            cleaner.line(&format!("{whose}: {} ({sure} % sure). {}", position.given.side, position.given.position), LINE)
-        })));
+        blocks.extend(block(
+            "where everybody stands",
+            discussion.last_positions().into_iter().map(|position| {
+                let whose = if position.by == **who { "you".to_owned() } else { flat_name(name_of(&position.by, roster)) };
+                let sure = (position.given.confidence * 100.0).round();
+                cleaner.line(&format!("{whose}: {} ({sure} % sure). {}", position.given.side, position.given.position), LINE)
+            }),
+        ));
         let own = discussion.comments.iter().filter(|comment| comment.by == **who).map(|comment| line(comment, roster, cleaner));
         blocks.extend(block("what you have said", own));
         let compressed = super::model::compression::compress_if_long(discussion);
-        let news: Vec<&Comment> = discussion.news_for(who, board.order).filter(|comment| comment.kind != super::model::CommentKind::Remark).collect();
+        let news: Vec<&Comment> =
+            discussion.news_for(who, board.order).filter(|comment| comment.kind != super::model::CommentKind::Remark).collect();
         let is_news = |point: &&Point<'_>| point.from.iter().any(|from| news.iter().any(|comment| comment.id == from.id));
         blocks.extend(block("new to you", compressed.points.iter().filter(is_news).map(|point| line(point.comment, roster, cleaner))));
         let open = discussion.list_open().into_iter().filter(|comment| comment.by != **who).map(|comment| line(comment, roster, cleaner));
@@ -97,6 +102,7 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
         marker: &marker,
         artefact: wanted(board.artefact),
         blocks,
+        name: flat_name(name_of(who, roster)),
         channel: cleaner.line(&flat_name(turn.channel), 32),
         now: turn.now.clone(),
         round: board.round + 1,
@@ -110,7 +116,14 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
 }
 
 /// The document at the end.
-pub(super) fn document(system: String, board: &Board, known: &Material, discussion: &Discussion, compressed: &Compressed<'_>, roster: &Roster) -> Prompt {
+pub(super) fn document(
+    system: String,
+    board: &Board,
+    known: &Material,
+    discussion: &Discussion,
+    compressed: &Compressed<'_>,
+    roster: &Roster,
+) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let mut blocks = material(known, &board.topic, cleaner);
@@ -127,7 +140,8 @@ pub(super) fn document(system: String, board: &Board, known: &Material, discussi
     };
     blocks.extend(block("comments", compressed.points.iter().map(point)));
     let owners = roster.personas().iter().map(|persona| flat_name(&persona.name)).collect::<Vec<_>>().join(", ");
-    let values = Values { marker: &marker, artefact: wanted(board.artefact), blocks, shape: shape(board.artefact), owners, ..Values::default() };
+    let values =
+        Values { marker: &marker, artefact: wanted(board.artefact), blocks, shape: shape(board.artefact), owners, ..Values::default() };
     prompt(system, DOCUMENT.render(values))
 }
 

@@ -38,7 +38,8 @@ pub(crate) fn ended(meeting: &Meeting, board: &Board, written: &Document, roster
     let mut document = in_thread(meeting, OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, ""));
     document.id = message_id(&meeting.id, "document");
     document.card = Some(card(written, roster));
-    document.files = vec![OutboundFile { name: format!("{}.md", written.artefact.as_str()), content: FileContent::Text(markdown(written, roster)) }];
+    document.files =
+        vec![OutboundFile { name: format!("{}.md", written.artefact.as_str()), content: FileContent::Text(markdown(written, roster)) }];
     if !written.actions.is_empty() {
         document.buttons.push(BoardButton { choice: Choice::Actions, meeting: meeting.id.clone() }.render());
     }
@@ -63,10 +64,15 @@ fn card(written: &Document, roster: &Roster) -> Card {
         fields.push(field("Another view".to_owned(), line(&written.minority, FIELD)));
     }
     if !written.open_questions.is_empty() {
-        fields.push(field("Open questions".to_owned(), written.open_questions.iter().map(|question| format!("- {}", line(question, 200))).collect::<Vec<_>>().join("\n")));
+        fields.push(field(
+            "Open questions".to_owned(),
+            written.open_questions.iter().map(|question| format!("- {}", line(question, 200))).collect::<Vec<_>>().join("\n"),
+        ));
     }
     if !written.actions.is_empty() {
-        let action = |action: &crate::features::backlog::model::ProposedAction| format!("- {} ({})", line(&action.what, 160), line(&action.owner, 40));
+        let action = |action: &crate::features::backlog::model::ProposedAction| {
+            format!("- {} ({})", line(&action.what, 160), line(&action.owner, 40))
+        };
         fields.push(field("What follows".to_owned(), written.actions.iter().map(action).collect::<Vec<_>>().join("\n")));
     }
     Card {
@@ -83,9 +89,11 @@ fn card(written: &Document, roster: &Roster) -> Card {
 fn made_of(written: &Document) -> String {
     let loss = &written.loss;
     let comments = if loss.comments == 1 { "1 comment".to_owned() } else { format!("{} comments", loss.comments) };
-    let mut text = format!("{comments} in {}", if written.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", written.rounds) });
+    let mut text =
+        format!("{comments} in {}", if written.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", written.rounds) });
     if loss.points < loss.comments {
-        let _ = write!(text, ", shortened to {} points for writing ({} left out, {} numbers lost)", loss.points, loss.dropped, loss.numbers);
+        let _ =
+            write!(text, ", shortened to {} points for writing ({} left out, {} numbers lost)", loss.points, loss.dropped, loss.numbers);
     }
     if written.unfounded > 0 {
         let sections = if written.unfounded == 1 { "1 section".to_owned() } else { format!("{} sections", written.unfounded) };
@@ -119,7 +127,10 @@ pub(crate) fn outcome(meeting: &Meeting, written: &Document, roster: &Roster) ->
     };
     let votes: Vec<String> = written.votes.iter().map(vote).collect();
     let day = meeting.day.format("%-d %b %Y");
-    kernel::text::flatten(&format!("Board meeting of {day} on \"{}\": {} In the end: {}.", written.question, written.summary, votes.join("; ")), 600)
+    kernel::text::flatten(
+        &format!("Board meeting of {day} on \"{}\": {} In the end: {}.", written.question, written.summary, votes.join("; ")),
+        600,
+    )
 }
 
 /// The file.
@@ -139,7 +150,9 @@ pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
     let minority: Vec<String> = written.minority.lines().map(str::to_owned).collect();
     list("Another view", &minority);
     list("Open questions", &written.open_questions.iter().map(|line| format!("- {}", file(line))).collect::<Vec<_>>());
-    let action = |action: &crate::features::backlog::model::ProposedAction| format!("- {} ({}). {}", file(&action.what), file(&action.owner), file(&action.why));
+    let action = |action: &crate::features::backlog::model::ProposedAction| {
+        format!("- {} ({}). {}", file(&action.what), file(&action.owner), file(&action.why))
+    };
     list("What follows", &written.actions.iter().map(action).collect::<Vec<_>>());
     list("How it came about", &[format!("{} {}.", ending(&written.ending, written.rounds), made_of(written))]);
     list("Everything that was said", &written.comments.iter().map(|comment| said(comment, roster)).collect::<Vec<_>>());
@@ -155,9 +168,15 @@ fn said(comment: &Comment, roster: &Roster) -> String {
 
 /// A page that stands alone.
 pub(crate) fn html(written: &Document, roster: &Roster) -> String {
-    let mut body = format!("<h1>{}</h1>\n<p><strong>{}</strong></p>\n<p>{}</p>\n", escape(&written.title), escape(&written.question), escape(&written.summary));
+    let mut body = format!(
+        "<h1>{}</h1>\n<p><strong>{}</strong></p>\n<p>{}</p>\n",
+        escape(&written.title),
+        escape(&written.question),
+        escape(&written.summary)
+    );
     for section in &written.sections {
-        let paragraphs: String = section.text.split("\n\n").map(|text| format!("<p>{}</p>\n", escape(text).replace('\n', "<br>"))).collect();
+        let paragraphs: String =
+            section.text.split("\n\n").map(|text| format!("<p>{}</p>\n", escape(text).replace('\n', "<br>"))).collect();
         let links: Vec<String> = section.rests_on.iter().map(|id| format!("<a href=\"#c{0}\">{0}</a>", escape(id))).collect();
         let _ = write!(body, "<h2>{}</h2>\n{paragraphs}<p class=\"from\">Rests on {}</p>\n", escape(&section.heading), links.join(", "));
     }
@@ -177,7 +196,13 @@ pub(crate) fn html(written: &Document, roster: &Roster) -> String {
     list("What follows", written.actions.iter().map(|action| format!("{} ({})", escape(&action.what), escape(&action.owner))).collect());
     let comment = |comment: &Comment| {
         let who = name_of(&comment.by, roster);
-        format!("<span id=\"c{0}\">{0}</span> {1}, {2}: {3}", escape(&comment.id), escape(who), comment.kind.as_str(), escape(&comment.text))
+        format!(
+            "<span id=\"c{0}\">{0}</span> {1}, {2}: {3}",
+            escape(&comment.id),
+            escape(who),
+            comment.kind.as_str(),
+            escape(&comment.text)
+        )
     };
     list("Everything that was said", written.comments.iter().map(comment).collect());
     let how = escape(&format!("{} {}.", ending(&written.ending, written.rounds), made_of(written)));

@@ -60,7 +60,10 @@ pub(super) fn opening(meeting: &Meeting, board: &Board, offline: bool, roster: &
     let names: Vec<&str> = board.members.iter().map(|member| roster.name_of(&member.persona)).collect();
     let place = if meeting.channel.place == Place::Server { "in the thread below" } else { "here" };
     let how = if offline {
-        format!("{} look {place} for what their feeds and files say about it. No model is connected, so there is one round and no debate.", join_with_and(&names))
+        format!(
+            "{} look {place} for what their feeds and files say about it. No model is connected, so there is one round and no debate.",
+            join_with_and(&names)
+        )
     } else {
         let rounds = if board.rounds == 1 { "one round".to_owned() } else { format!("at most {} rounds", board.rounds) };
         format!("{} discuss it {place}, in {rounds}, and leave {}.", join_with_and(&names), wanted(board.artefact))

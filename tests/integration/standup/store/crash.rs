@@ -7,11 +7,11 @@ use kernel::chat::message::Channel;
 use kernel::ids::MeetingId;
 use kernel::jobs::JobError;
 use kernel::memory::{Memory, MemorySource};
-use teamroom::features::standup::STANDUP;
 use teamroom::features::backlog::model::{Origin, WorkItem};
 use teamroom::features::backlog::store::ItemFilter;
 use teamroom::features::meeting::model::{Meeting, MeetingState};
 use teamroom::features::meeting::store::{Called, OpenMeeting};
+use teamroom::features::standup::STANDUP;
 use teamroom::features::standup::store::StandupClosing;
 use teamroom::store::Store;
 

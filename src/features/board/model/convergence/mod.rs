@@ -58,3 +58,6 @@ pub fn find_end(discussion: &Discussion, round: u32, threshold: f64) -> Option<E
     let ends = now.moved == 0 && (now.new == 0 || (round > 1 && is_low(now) && is_low(before)));
     ends.then_some(Ending::Converged)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! From the question to the document.
+
+use serde_json::json;
+use teamroom::features::backlog::model::WorkItem;
+use teamroom::features::backlog::store::ItemFilter;
+use teamroom::features::meeting::model::MeetingState;
+
+use super::stage::{
+    HERE, Play, QUESTION, board_of, comes_to, command, comment, create, document, file, is_turn, lines, open, speaker_of, thread, turn,
+};
+use crate::backlog::stage::Setting;
+use crate::mission::stage::{labels, press_on};
+use crate::support::database::count;
+use crate::support::team::{Backing, eventually, on_both_stores};
+
+on_both_stores!(
+    a_question_is_discussed_until_nothing_new_comes,
+    who_agree_at_once_need_no_second_round,
+    what_follows_goes_into_the_backlog_once,
+    the_outcome_is_known_to_the_next_meeting,
+    those_who_are_new_or_hidden_are_not_told,
+    a_standup_is_held_beside_a_board_meeting,
+);
+
+async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    let called = create(&stage).await;
+    assert!(called.starts_with(&format!("Called: **{QUESTION}**")), "{called}");
+    let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    let card = document(&stage.team, &stage.store, &meeting.id).await;
+
+    // Three rounds: the third has nothing new. Echo had no part in what was contested.
+    let turns: Vec<(String, u32)> = stage.team.model.requests().iter().filter(|asked| is_turn(asked)).map(speaker_of).collect();
+    let in_round = |round: u32| turns.iter().filter(|turn| turn.1 == round).map(|turn| turn.0.as_str()).collect::<Vec<_>>();
+    let mut first = in_round(1);
+    first.sort_unstable();
+    assert_eq!(first, ["Echo", "Solus", "Vince"]);
+    assert_eq!(in_round(2), ["Vince", "Echo", "Solus"]);
+    assert!(in_round(3).contains(&"Vince") && in_round(4).is_empty(), "{turns:?}");
+
+    // Nobody sees anybody in the first round, and later only what is new.
+    for asked in stage.team.model.requests().iter().filter(|asked| is_turn(asked)) {
+        let (prompt, (who, round)) = (asked.prompt(), speaker_of(asked));
+        assert_eq!(
+            prompt.contains("Listeners wake a worker"),
+            who == "Vince" && round > 1 || who != "Vince" && round == 2,
+            "{who} in {round}: {prompt}"
+        );
+        if (who.as_str(), round) == ("Solus", 2) {
+            assert!(prompt.contains("[2.1.1] Vince, detail, answers 1.3.1: Our provider tunes it"), "{prompt}");
+            assert!(prompt.contains("Echo: move (70 % sure)") && prompt.contains("you: stay"), "{prompt}");
+        }
+    }
+
+    // The card: what rests on nothing is left out, and nobody is forgotten.
+    let embed = &card.raw["embeds"][0];
+    assert_eq!(embed["title"], "Move the queue to PostgreSQL");
+    let fields = embed["fields"].to_string();
+    assert!(fields.contains("move: Vince, Echo and Solus") && fields.contains("[1.1.1, 1.2.1]") && !fields.contains("coffee"), "{fields}");
+    assert!(embed["footer"]["text"].as_str().unwrap().contains("1 section left out that rested on nothing said"), "{embed}");
+    let text = file(&card).await;
+    assert!(
+        text.contains("## The risk")
+            && text.contains("Rests on: 1.3.1, 2.1.1")
+            && text.contains("Over after 3 rounds: nothing new was said"),
+        "{text}"
+    );
+    assert!(text.contains("`3.") && text.contains("nothing new: Thanks, Vince"), "{text}");
+
+    // The thread has the question, each turn under its own name, and one line of progress that was edited.
+    let said = thread(&stage.team, &stage.store, &meeting.id).await;
+    assert!(said.iter().any(|shown| shown.text.contains("**The question**: Should the queue run on PostgreSQL")
+        && shown.text.contains("- Vince was asked to take part")));
+    let solus: Vec<_> = said.iter().filter(|shown| shown.author == "Solus").map(|shown| shown.text.as_str()).collect();
+    assert!(solus[0].starts_with("**stay** (70 % sure). My answer is stay.\n- Risk: Nobody here"), "{solus:?}");
+    assert!(solus[1].contains("Changed, because the provider tunes it"), "{solus:?}");
+    let progress: Vec<_> = said.iter().filter(|shown| shown.text.starts_with("Round ") || shown.text.starts_with("Over after")).collect();
+    assert_eq!(progress.len(), 1, "{progress:#?}");
+    eventually("the progress says that it is over", || async {
+        thread(&stage.team, &stage.store, &meeting.id)
+            .await
+            .iter()
+            .any(|shown| shown.text.starts_with("Over after 3 rounds: nothing new") && labels(shown).is_empty())
+    })
+    .await;
+    let told = stage.team.answers(HERE).await;
+    assert!(
+        told.iter().any(|shown| shown.text.contains("**Move the queue to PostgreSQL**\nMove. All three hold it in the end.")),
+        "{told:#?}"
+    );
+
+    // Comments are rows, each once.
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM board_comments").await, 5);
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM board_comments WHERE novelty > 0").await, 4);
+    assert_eq!(board_of(&meeting).promoted.len(), 1);
+
+    let status = command(&stage, "status", &[]).await;
+    assert!(status.contains("Over after 3 rounds") && status.contains("Move. All three hold it"), "{status}");
+    let listed = command(&stage, "list", &[]).await;
+    assert!(listed.contains(QUESTION) && listed.contains(": done, "), "{listed}");
+}
+
+async fn who_agree_at_once_need_no_second_round(backing: Backing) {
+    let agreed =
+        |who: &str, _| turn("move", &[comment("detail", &format!("{who} has measured that wakeups cost less than polling there."), None)]);
+    let stage = open(Setting::on(backing), Play::with_lines(agreed)).await;
+    create(&stage).await;
+    let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
+    assert!(text.contains("Over after one round: all gave the same answer without seeing each other"), "{text}");
+    assert_eq!(stage.team.model.requests().iter().filter(|asked| is_turn(asked)).count(), 3);
+}
+
+async fn what_follows_goes_into_the_backlog_once(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    create(&stage).await;
+    let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    let card = document(&stage.team, &stage.store, &meeting.id).await;
+    assert_eq!(labels(&card), ["Add to the backlog"]);
+    press_on(&stage, &card, "Add to the backlog").await;
+    let items = async || -> Vec<WorkItem> { stage.store.list_items(&ItemFilter::open(9)).await.unwrap() };
+    eventually("it is in the backlog", || async { !items().await.is_empty() }).await;
+    eventually("the button is gone", || async { labels(&document(&stage.team, &stage.store, &meeting.id).await).is_empty() }).await;
+    let found = items().await;
+    assert_eq!(found.iter().map(|item| item.what.as_str()).collect::<Vec<_>>(), ["Ask the provider for a price"]);
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM work_items").await, 1);
+}
+
+async fn the_outcome_is_known_to_the_next_meeting(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    create(&stage).await;
+    comes_to(&stage.store, MeetingState::Done).await;
+    let again = "Should the queue leave PostgreSQL again?";
+    command(&stage, "create", &[("topic", json!(again)), ("team", json!("vince, echo"))]).await;
+    let asked = async || stage.team.model.requests().into_iter().filter(is_turn).find(|asked| asked.prompt().contains(again));
+    eventually("the next meeting is held", || async { asked().await.is_some() }).await;
+    let prompt = asked().await.unwrap().prompt();
+    assert!(prompt.contains("what the team remembers") && prompt.contains("In the end: move (Vince, Echo, Solus)"), "{prompt}");
+}
+
+async fn those_who_are_new_or_hidden_are_not_told(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    for (options, why) in [
+        (vec![("topic", json!("?!"))], "What is the question?"),
+        (vec![("topic", json!(QUESTION)), ("team", json!("vince"))], "at least 2 personas"),
+        (vec![("topic", json!(QUESTION)), ("team", json!("vince, bob"))], "bob"),
+        (vec![("topic", json!(QUESTION)), ("team", json!("vince, kelly"))], "Kelly leads the meeting"),
+        (vec![("topic", json!(QUESTION)), ("team", json!("vince, echo")), ("advocate", json!("solus"))], "Solus does not take part"),
+    ] {
+        let told = command(&stage, "create", &options).await;
+        assert!(told.contains(why), "{told}");
+    }
+    for name in ["status", "stop", "pause", "export"] {
+        let told = command(&stage, name, &[]).await;
+        assert!(told.contains("There was no board meeting here yet"), "{name}: {told}");
+    }
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM meetings").await, 0);
+}
+
+async fn a_standup_is_held_beside_a_board_meeting(backing: Backing) {
+    let (may, held) = tokio::sync::watch::channel(false);
+    let stage = open(Setting::on(backing), Play { held: Some(("Vince", 1, held)), ..Play::with_lines(lines) }).await;
+    create(&stage).await;
+    comes_to(&stage.store, MeetingState::Running).await;
+    let again = create(&stage).await;
+    assert!(again.contains("still running here"), "{again}");
+    stage.team.say(HERE, "kelly, start the standup").await;
+    eventually("a standup is called", || async { count(&stage.team, "SELECT COUNT(*) FROM meetings WHERE kind = 'standup'").await == 1 })
+        .await;
+    may.send(true).unwrap();
+    comes_to(&stage.store, MeetingState::Done).await;
+}

@@ -1,0 +1,8 @@
+//! Board meetings end to end: called, discussed in rounds, steered, and written down.
+
+mod crashes;
+mod faults;
+mod meeting;
+mod offline;
+mod stage;
+mod steering;

@@ -1,0 +1,55 @@
+//! Without a model: what feeds and files say, said as such.
+
+use std::process::Command;
+
+use serde_json::{Value as Json, json};
+use teamroom::features::meeting::model::MeetingState;
+
+use super::stage::{HERE, comes_to, command, document, file, thread};
+use crate::backlog::stage::Setting;
+use crate::support::team::{Backing, on_both_stores};
+
+on_both_stores!(each_says_once_what_feeds_and_files_have_on_it,);
+
+async fn each_says_once_what_feeds_and_files_have_on_it(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    let path = stage.team.path("notes.md");
+    std::fs::write(&path, "# Queue\n\nThe queue moves to PostgreSQL once it has 5,000 jobs an hour. Today it has 900.\n").unwrap();
+    let board = teamroom_board(
+        &stage,
+        &["create", "When does the queue move to PostgreSQL?", "--channel", HERE, "--file", path.to_str().unwrap(), "--json"],
+    );
+    assert_eq!(board["board"]["artefact"], "recommendations", "{board}");
+    let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    let card = document(&stage.team, &stage.store, &meeting.id).await;
+    let said = thread(&stage.team, &stage.store, &meeting.id).await;
+    assert!(
+        said.iter().any(|shown| shown.text.contains("once it has 5,000 jobs an hour") && shown.text.contains("without AI")),
+        "{said:#?}"
+    );
+    let text = file(&card).await;
+    assert!(
+        text.contains("Over after one round: without a model nobody can answer what others say.")
+            && text.contains("put together without AI"),
+        "{text}"
+    );
+    assert!(text.contains("5,000 jobs"), "{text}");
+    let html = command(&stage, "export", &[("format", json!("html"))]).await;
+    assert!(html.contains("When does the queue move"), "{html}");
+    let exported = teamroom_board(&stage, &["export", "--json"]);
+    assert_eq!(exported["ending"], "no_model", "{exported}");
+}
+
+/// `teamroom board …` beside the running team.
+fn teamroom_board(stage: &crate::backlog::stage::Stage, arguments: &[&str]) -> Json {
+    use secrecy::ExposeSecret as _;
+    let output = Command::new(env!("CARGO_BIN_EXE_teamroom"))
+        .arg("board")
+        .args(arguments)
+        .current_dir(stage.team.dir.path())
+        .env("DATABASE_URL", stage.team.config.database_url.expose_secret())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
