@@ -37,7 +37,7 @@
 //!
 //! # Features
 //!
-//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders, backup ← standup ← mission`. A feature imports the kernel and public functions of
+//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders, backup ← standup, board ← mission`. A feature imports the kernel and public functions of
 //! features before it; `tests/tidy.rs` checks it. Each says by [`Feature`](features::Feature) what it adds to the team, and the rest of the program knows
 //! it by that alone. The statements of a feature stand in its `store`, as methods of [`store::Store`].
 //! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a
@@ -55,6 +55,10 @@
 //! (`features::standup::turns`), every step stored with what it posts → `features::standup` cross-checks the signals, takes a position, checks the
 //! actions → one transaction: report, work items, prediction, memories, outbox, the end of the job.
 //! At its expiry a firing of the schedule has the prediction settled against its feed; one that is decided earlier is settled with the report.
+//!
+//! **A board meeting.** A person's command or words write a called meeting with its question → the same engine opens it, and restates the question → a round in
+//! which nobody sees anybody, then rounds with what is new to each speaker (`features::board::speaking`) → after each round code decides by what was said
+//! whether there is another one (`features::board::rounds`) → one transaction: the document, the memory, outbox, the end of the job.
 //!
 //! **A work item.** A meeting, a person or another item writes it, and wakes the planner's job → that says how, by whom, and by which criteria → one
 //! transaction: the item is ready, and has a job in its persona's queue → the job lets an executor make something, each step in the item's journal

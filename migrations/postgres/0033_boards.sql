@@ -5,6 +5,7 @@ CREATE TABLE boards (
     extra_rounds BIGINT NOT NULL DEFAULT 0,
     remarks      BIGINT NOT NULL DEFAULT 0,
     stopped_by   TEXT,
+    ending       TEXT,
     document     TEXT,
     created_at   TIMESTAMPTZ NOT NULL
 );

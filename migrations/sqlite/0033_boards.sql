@@ -5,6 +5,7 @@ CREATE TABLE boards (
     extra_rounds INTEGER NOT NULL DEFAULT 0,
     remarks      INTEGER NOT NULL DEFAULT 0,
     stopped_by   TEXT,
+    ending       TEXT,
     document     TEXT,
     created_at   TEXT NOT NULL
 ) STRICT;

@@ -133,6 +133,7 @@ pub struct ToolDeps {
     pub roster: Arc<Roster>,
     /// People who may own work, with their names.
     pub people: People,
+    pub config: Config,
 }
 
 /// What jobs and meetings work with.

@@ -1,4 +1,4 @@
-//! The buttons of board meetings. Their ids say everything.
+//! The buttons of board meetings. An id holds what the click does and to which meeting.
 
 use kernel::chat::outbound::{Button, ButtonStyle};
 use kernel::ids::MeetingId;

@@ -6,7 +6,7 @@ use crate::features::board::model::compression::{Compressed, compress_if_long};
 use crate::features::board::model::document::{self, Text, Written, votes_of};
 use crate::features::board::model::{Board, Discussion, Document, Material};
 use crate::features::board::rounds::find_ending;
-use crate::features::board::store::{record_comments, store_document};
+use crate::features::board::store::{decide_ending, record_comments, store_document};
 use crate::features::board::{Boards, prompts, read_material, render};
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{Meeting, Participant};
@@ -33,8 +33,14 @@ impl Boards {
         let record = self.store.find_board(&meeting.id).await?.context("the row of the board meeting is missing")?;
         let discussion = self.read_discussion(meeting, session.seats).await?;
         record_comments(session.run.job(), &meeting.id, &discussion.comments, self.clock.now()).await?;
-        let cost = self.cost_of(meeting).await?;
-        let ending = find_ending((meeting, &board, &record), &discussion, (cost, self.agents.is_offline(), self.clock.now()));
+        // Decided before the document is paid for, so that a second try tells the same.
+        let ending = match record.ending.clone() {
+            Some(ending) => ending,
+            None => {
+                let ending = find_ending(meeting, &record, self.cost_of(meeting).await?, self.clock.now());
+                decide_ending(session.run.job(), &meeting.id, &ending).await?
+            }
+        };
         let compressed = compress_if_long(&discussion);
         let (text, model) = self.write(meeting, (&board, &material), (&discussion, &compressed), cancel).await?;
         if cancel.is_cancelled() {
@@ -100,6 +106,11 @@ impl Boards {
             section.text = redact(std::mem::take(&mut section.text));
         }
         text.open_questions = text.open_questions.into_iter().map(redact).collect();
+        for action in &mut text.actions {
+            for said in [&mut action.what, &mut action.how, &mut action.why, &mut action.owner] {
+                *said = redact(std::mem::take(said));
+            }
+        }
         text
     }
 

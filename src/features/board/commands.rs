@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::features::board::button::{BoardButton, Choice as Press};
+use crate::features::board::button::{BoardButton, Choice as ButtonChoice};
 use crate::features::board::model::members::{self, MOST};
 use crate::features::board::model::{Artefact, Board, Order};
 use crate::features::board::render;
@@ -126,7 +126,7 @@ async fn create(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
     for path in call.arguments.list_texts("file") {
         documents.push(read_local(Path::new(&path)).await.map_err(Refused::new)?);
     }
-    let meeting = boards.draft(channel, called_by, &board, budget)?;
+    let meeting = boards.terms.call(channel, called_by, &board, budget, boards.now())?;
     Ok(match boards.store.call_board(&meeting, &documents).await? {
         Called::Opened => CommandReply::public(format!("Called: {}.", render::title(&meeting, &board)))
             .with_data(json!({ "board": describe(&meeting, &board) })),
@@ -148,7 +148,7 @@ fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board
             let names: Vec<String> = names.split([',', ';', '\n']).map(str::to_owned).collect();
             members::name(&names, &boards.roster).map_err(Refused::new)?
         }
-        None => members::choose(&topic, &boards.roster, (boards.settings.members as usize).min(MOST)),
+        None => members::choose(&topic, &boards.roster, (boards.terms.settings.members as usize).min(MOST)),
     };
     if members.len() < members::FEWEST {
         refuse(format!("a board meeting takes at least {} personas besides {}", members::FEWEST, boards.roster.coordinator().name))?;
@@ -167,8 +167,8 @@ fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board
         topic,
         artefact: arguments.find_text("artefact").and_then(Artefact::parse).unwrap_or_default(),
         order: if arguments.find_text("strategy") == Some("greedy") { Order::Greedy } else { Order::Sequential },
-        rounds: arguments.find_u32("rounds").unwrap_or(boards.settings.rounds),
-        threshold: arguments.find_number("threshold").unwrap_or(boards.settings.threshold),
+        rounds: arguments.find_u32("rounds").unwrap_or(boards.terms.settings.rounds),
+        threshold: arguments.find_number("threshold").unwrap_or(boards.terms.settings.threshold),
         members,
         advocate,
         round: 0,
@@ -227,7 +227,7 @@ async fn say(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Comman
     let text = call.arguments.get_text("text")?.trim().to_owned();
     let remark = AddRemark { meeting: meeting.id.clone(), by: participant_of(&call.caller), text: text.clone() };
     if text.is_empty() || !boards.store.add_remark(&remark, boards.now()).await? {
-        refuse("that board meeting is over")?;
+        refuse("that board meeting is coming to its end")?;
     }
     Ok(CommandReply::public(format!("All read it before their next turn: {}", kernel::chat::medium::Medium::Chat.line_within(&text, 300))))
 }
@@ -241,6 +241,7 @@ async fn pause_one(boards: &BoardService, call: &CommandCall, meeting: &Meeting)
     if !boards.store.pause_meeting(&meeting.id, call.caller.name(), boards.now()).await? {
         refuse("it is paused already, or is coming to its end")?;
     }
+    boards.show_progress(&meeting.id).await?;
     Ok(CommandReply::public(format!("{} paused the board meeting. `/board resume` continues it.", call.caller.subject())))
 }
 
@@ -253,6 +254,7 @@ async fn resume_one(boards: &BoardService, call: &CommandCall, meeting: &Meeting
     if !boards.store.resume_meeting(&meeting.id, boards.now()).await? {
         refuse("it is not paused")?;
     }
+    boards.show_progress(&meeting.id).await?;
     Ok(CommandReply::public(format!("{} resumed the board meeting.", call.caller.subject())))
 }
 
@@ -262,15 +264,12 @@ async fn extend(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
 }
 
 async fn extend_one(boards: &BoardService, call: &CommandCall, meeting: &Meeting, rounds: u32) -> anyhow::Result<CommandReply> {
-    let known = boards.know(meeting.clone()).await?;
-    let room = MOST_ROUNDS.saturating_sub(known.board.rounds + known.record.extra_rounds);
-    if room == 0 {
-        refuse(format!("it may have {MOST_ROUNDS} rounds already, which is the most"))?;
-    }
-    let Some(extra) = boards.store.extend_board(meeting, rounds.min(room), call.caller.name(), boards.now()).await? else {
-        return Ok(refuse("its document is written already")?);
+    let board: Board = meeting.read_payload()?;
+    let most = MOST_ROUNDS.saturating_sub(board.rounds);
+    let Some(extra) = boards.store.extend_board(meeting, (rounds, most), call.caller.name(), boards.now()).await? else {
+        return Ok(refuse(format!("no more rounds can be added: it is coming to its end, or may have {MOST_ROUNDS} already"))?);
     };
-    Ok(CommandReply::public(format!("{} allowed more rounds: {} at most.", call.caller.subject(), known.board.rounds + extra)))
+    Ok(CommandReply::public(format!("{} allowed more rounds: {} at most.", call.caller.subject(), board.rounds + extra)))
 }
 
 async fn stop(boards: &BoardService, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -294,7 +293,7 @@ async fn cancel(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
 async fn press(boards: &BoardService, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let Some(button) = BoardButton::parse(&call.name) else { return Ok(refuse("this button is not known any more")?) };
     let Some(meeting) = boards.store.find_meeting(&button.meeting).await? else { return Ok(refuse("that board meeting is gone")?) };
-    if button.choice == Press::Actions {
+    if button.choice == ButtonChoice::Actions {
         let (items, refused) = boards.add_actions(&meeting.id).await?;
         let items: Vec<String> = items.iter().map(|item| format!("- `#{}` {}", item.short_id(), flatten(&item.what, 160))).collect();
         let refused: Vec<String> = refused.iter().map(|why| format!("- Not added: {}.", flatten(why, 200))).collect();
@@ -305,10 +304,10 @@ async fn press(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Comm
         refuse("that board meeting is over")?;
     }
     match button.choice {
-        Press::Pause => pause_one(boards, call, &meeting).await,
-        Press::Resume => resume_one(boards, call, &meeting).await,
-        Press::Extend => extend_one(boards, call, &meeting, ADDED).await,
-        Press::Stop | Press::Actions => stop_one(boards, call, &meeting).await,
+        ButtonChoice::Pause => pause_one(boards, call, &meeting).await,
+        ButtonChoice::Resume => resume_one(boards, call, &meeting).await,
+        ButtonChoice::Extend => extend_one(boards, call, &meeting, ADDED).await,
+        ButtonChoice::Stop | ButtonChoice::Actions => stop_one(boards, call, &meeting).await,
     }
 }
 
@@ -334,7 +333,7 @@ fn describe(meeting: &Meeting, board: &Board) -> Value {
         "topic": board.topic,
         "artefact": board.artefact.as_str(),
         "state": meeting.state.as_str(),
-        "paused": meeting.paused.is_some(),
+        "paused": render::is_paused(meeting),
         "round": board.round + 1,
         "members": board.members,
         "promoted": board.promoted,

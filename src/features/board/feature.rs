@@ -3,16 +3,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::features::board::listener::BoardListener;
-use crate::features::board::service::BoardService;
+use crate::features::board::service::{BoardService, Terms};
+use crate::features::board::tool::BoardCreate;
 use crate::features::board::{BoardSettings, Boards, commands};
 use crate::features::chat::listener::Listener;
 use crate::features::meeting::agenda::Agenda;
-use crate::features::{Feature, FeatureDeps, FeatureSection};
+use crate::features::{Feature, FeatureDeps, FeatureSection, ToolDeps};
 use crate::store::Store;
 use kernel::commands::{Registry, Services};
 use kernel::config::Section;
 use kernel::db::StoreError;
 use kernel::people::Erasure;
+use kernel::tools::Tool;
 
 pub struct BoardFeature;
 
@@ -30,14 +32,11 @@ impl Feature for BoardFeature {
 
     fn provide(&self, deps: &FeatureDeps<'_>, services: &Services) {
         let FeatureDeps { config, roster, people, store, running, clock, .. } = deps;
-        let settings = config.features.get::<BoardSettings>();
         services.provide(Arc::new(BoardService {
             store: store.clone(),
             roster: roster.clone(),
             people: people.clone(),
-            settings: settings.clone(),
-            zone: config.schedules.zone,
-            budget: config.budgets.meeting,
+            terms: Terms::of(config, roster),
             clock: clock.clone(),
         }));
         let Some(running) = running else { return };
@@ -45,7 +44,7 @@ impl Feature for BoardFeature {
             store: store.clone(),
             roster: roster.clone(),
             agents: running.agents.clone(),
-            settings,
+            settings: config.features.get::<BoardSettings>(),
             format: running.platform.text_format(),
             clock: clock.clone(),
         }));
@@ -54,6 +53,11 @@ impl Feature for BoardFeature {
     /// Hears what people say in the threads of board meetings.
     fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
         vec![Arc::new(BoardListener { boards: services.late() })]
+    }
+
+    fn tools(&self, deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+        let terms = Terms::of(&deps.config, &deps.roster);
+        vec![Arc::new(BoardCreate { store: deps.store.clone(), roster: deps.roster.clone(), terms })]
     }
 
     fn agenda(&self, services: &Services) -> Option<Arc<dyn Agenda>> {

@@ -4,13 +4,14 @@ use async_trait::async_trait;
 
 use crate::features::board::BOARD;
 use crate::features::board::model::{Board, meeting_of};
-use crate::features::board::render::{self};
+use crate::features::board::render;
 use crate::features::board::service::BoardService;
 use crate::features::board::store::AddRemark;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
-use crate::features::meeting::model::{Meeting, Participant};
-use kernel::agent::PlaceNote;
+use crate::features::chat::rules::router::find_speech_act;
+use crate::features::meeting::model::{Meeting, MeetingState, Participant};
+use kernel::agent::{PlaceNote, SpeechAct};
 use kernel::chat::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::commands::Late;
@@ -47,10 +48,27 @@ impl Listener for BoardListener {
             return Ok(None);
         };
         let by = Participant::Person { id: message.author.id.clone(), name: message.author.name.clone() };
+        let is_ending = meeting.wrap || meeting.state == MeetingState::Closing;
+        let mut told = match is_ending {
+            true => "It is being written down already, so nobody reads that any more.".to_owned(),
+            false => "All who speak next read that.".to_owned(),
+        };
+        if !message.attachments.is_empty() {
+            told.push_str(" Files are only read if they come with the question.");
+        }
+        // A question may be meant for the meeting or be about it.
+        if find_speech_act(&text, &boards.roster) == SpeechAct::Question
+            && let Ok(known) = boards.know(meeting.clone()).await
+        {
+            told = format!("{}\n{told}", render::status(&known.meeting, &known.board, &known.shown(), None, &boards.roster));
+        }
         let reply = OutboundMessage {
             reply_to: Some(message.id.clone()),
-            ..OutboundMessage::new(&meeting.facilitator, &message.channel.id, OutboundKind::Notice, "All who speak from now on read that.")
+            ..OutboundMessage::new(&meeting.facilitator, &message.channel.id, OutboundKind::Notice, told)
         };
+        if is_ending {
+            return Ok(Some(Taken { why: "it is a remark to a board meeting that ends".to_owned(), reply: Some(reply), effect: None }));
+        }
         let effect = AddRemark { meeting: meeting.id, by, text };
         Ok(Some(Taken { why: "it is a remark to a board meeting".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }))
     }

@@ -11,8 +11,9 @@
 //! | the question was restated | the meeting's material, the message | the first round starts |
 //! | a turn was stored | the seat with what was said, its message | the next turn starts, without paying this one again |
 //! | a round ended | its seats; perhaps its comments | the comments are written once, and the next round is opened or the meeting closes |
-//! | a person said something in the thread | the remark, with the decision on the message | those who speak next read it |
+//! | a person said something in the thread | the remark, with the decision on the message | those who speak next read it; there is another round if all have spoken |
 //! | a round was added, or the meeting was stopped | the row of the meeting | the end of the round reads it |
+//! | it was decided why it ends | that reason | the document is written, and tells the same reason |
 //! | the document was written, not stored | meeting `closing` | it is written again |
 //! | the document was stored | document, memory, messages, meeting `done`, end of the job: one transaction | nothing |
 //! | its actions were added | the items, by ids that follow from the meeting: one transaction | nothing; a second click adds nothing |
@@ -31,6 +32,7 @@ mod service;
 mod settings;
 mod speaking;
 mod store;
+mod tool;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +41,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::board::model::{Board, Discussion, Material, Order};
+use crate::features::board::model::{Board, Discussion, Material, Order, message_id};
 use crate::features::meeting::agenda::{Agenda, Opening, Preparation, Round, Session, Strategy};
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
 use crate::store::Store;
@@ -108,6 +110,15 @@ impl Agenda for Boards {
             Ok(board) if board.round > 0 && board.order == Order::Sequential => Strategy::InOrder,
             _ => Strategy::AtOnce,
         }
+    }
+
+    async fn find_thread(&self, meeting: &Meeting) -> Result<Option<ChannelId>, StoreError> {
+        let posted = self.store.find_posted(&message_id(&meeting.id, "question")).await?;
+        Ok(posted.map(|posted| posted.channel))
+    }
+
+    fn lead(&self, _meeting: &Meeting) -> Duration {
+        if self.agents.is_offline() { Duration::ZERO } else { self.settings.lead }
     }
 
     async fn open(&self, meeting: &Meeting) -> anyhow::Result<Opening> {

@@ -19,7 +19,7 @@ const TOKENS: u32 = 800;
 const PASSAGES: usize = 8;
 const PASSAGE: usize = 900;
 /// Below this length a document is given whole.
-const SHORT: usize = 4000;
+const SHORT: usize = 2500;
 /// How much of each document the question is read with.
 const BEGINNING: usize = 3000;
 /// What the team remembers about the question.
@@ -31,7 +31,10 @@ impl Boards {
     pub(super) fn open_board(&self, meeting: &Meeting) -> Result<Opening, StoreError> {
         let board: Board = meeting.read_payload()?;
         let participants = board.members.iter().map(|member| Participant::Persona(member.persona.clone())).collect();
-        Ok(Opening { participants, outbox: vec![render::opening(meeting, &board, self.agents.is_offline(), &self.roster)] })
+        Ok(Opening {
+            participants,
+            outbox: vec![render::opening(meeting, &board, (self.agents.is_offline(), self.agents.runner.models.unpriced()), &self.roster)],
+        })
     }
 
     pub(super) async fn prepare_board(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation> {

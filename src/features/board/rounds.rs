@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::features::board::model::convergence::find_end;
 use crate::features::board::model::members::FEWEST;
 use crate::features::board::model::{Board, BoardRecord, Discussion, Ending};
-use crate::features::board::store::record_comments;
+use crate::features::board::store::{decide_ending, record_comments};
 use crate::features::board::{Boards, render};
 use crate::features::meeting::agenda::{Round, Session};
 use crate::features::meeting::model::{Meeting, Participant};
@@ -22,10 +22,19 @@ impl Boards {
         record_comments(session.run.job(), &meeting.id, &discussion.comments, self.clock.now()).await?;
         let record = self.store.find_board(&meeting.id).await?;
         let rounds = board.rounds + record.as_ref().map_or(0, |record| record.extra_rounds);
-        if find_end(&discussion, board.round, board.threshold).is_some() || board.round + 1 >= rounds || self.agents.is_offline() {
+        // What people have just said is read before anything ends by itself.
+        let unread = self.store.has_unread_remark(&meeting.id).await?;
+        let ending = match find_end(&discussion, board.round, board.threshold) {
+            _ if self.agents.is_offline() => Some(Ending::NoModel),
+            Some(ending) if !unread || ending == Ending::Silent => Some(ending),
+            _ if board.round + 1 >= rounds => Some(Ending::Cap),
+            _ => None,
+        };
+        if let Some(ending) = ending {
+            decide_ending(session.run.job(), &meeting.id, &ending).await?;
             return Ok(None);
         }
-        let participants = list_speakers(&board, &discussion);
+        let participants = if unread { members_of(&board).collect() } else { list_speakers(&board, &discussion) };
         let promoted = if board.round == 0 { find_engaged(&discussion) } else { board.promoted.clone() };
         let next = Board { round: board.round + 1, promoted, ..board };
         let shown = render::Shown { discussion: &discussion, rounds, cost: self.cost_of(meeting).await? };
@@ -35,39 +44,25 @@ impl Boards {
     }
 }
 
-/// Why the meeting ended, read from what is stored.
-pub(super) fn find_ending(
-    (meeting, board, record): (&Meeting, &Board, &BoardRecord),
-    discussion: &Discussion,
-    (cost, offline, now): (Money, bool, DateTime<Utc>),
-) -> Ending {
-    let rounds = board.rounds + record.extra_rounds;
-    let by_itself = || find_end(discussion, board.round, board.threshold);
-    if let Some(by) = &record.stopped_by {
-        Ending::Stopped { by: by.clone() }
-    } else if meeting.budget.is_some_and(|budget| cost >= budget) {
-        Ending::Budget
-    } else if now >= meeting.deadline {
-        Ending::Time
-    } else if offline {
-        Ending::NoModel
-    } else if let Some(ending) = by_itself() {
-        ending
-    } else if board.round + 1 >= rounds {
-        Ending::Cap
-    } else {
-        // Somebody asked the meeting to end without saying who, such as by a phrase in the channel.
-        Ending::Stopped { by: "somebody".to_owned() }
+/// Why a meeting ends that did not end by itself.
+pub(super) fn find_ending(meeting: &Meeting, record: &BoardRecord, cost: Money, now: DateTime<Utc>) -> Ending {
+    match &record.stopped_by {
+        Some(by) => Ending::Stopped { by: by.clone() },
+        None if meeting.budget.is_some_and(|budget| cost >= budget) => Ending::Budget,
+        None if now >= meeting.deadline => Ending::Time,
+        None => Ending::Cap,
     }
+}
+
+fn members_of(board: &Board) -> impl Iterator<Item = Participant> {
+    board.members.iter().map(|member| Participant::Persona(member.persona.clone()))
 }
 
 /// From the third round on, those without a part in what is contested are left out: they had nothing new, nobody has answered them, and most hold their
 /// side.
 fn list_speakers(board: &Board, discussion: &Discussion) -> Vec<Participant> {
-    let members = || board.members.iter().map(|member| Participant::Persona(member.persona.clone()));
-    let open_remarks = discussion.list_open().iter().any(|comment| comment.kind == super::model::CommentKind::Remark);
-    if board.round == 0 || open_remarks {
-        return members().collect();
+    if board.round == 0 {
+        return members_of(board).collect();
     }
     let majority = discussion.sides().first().map(|(_, holders)| holders.iter().map(|position| position.by.clone()).collect::<Vec<_>>());
     let is_engaged = |who: &Participant| {
@@ -79,8 +74,8 @@ fn list_speakers(board: &Board, discussion: &Discussion) -> Vec<Participant> {
         let is_alone = majority.as_ref().is_some_and(|holders| !holders.contains(who));
         spoke || is_answered || is_alone || discussion.find_position(who).is_none()
     };
-    let engaged: Vec<Participant> = members().filter(is_engaged).collect();
-    if engaged.len() < FEWEST { members().collect() } else { engaged }
+    let engaged: Vec<Participant> = members_of(board).filter(is_engaged).collect();
+    if engaged.len() < FEWEST { members_of(board).collect() } else { engaged }
 }
 
 /// The most engaged fifth, at least one: by what others took up of it, and what was new (BOARD-8).

@@ -6,20 +6,19 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use sha2::{Digest as _, Sha256};
 
+use crate::config::Config;
 use crate::features::backlog::action::{KnownOwners, MOST_ACTIONS, check_actions};
 use crate::features::backlog::model::{MeetingOrigin, Origin, WorkItem};
-use crate::features::board::model::{Board, BoardRecord, Discussion, Document};
+use crate::features::board::model::{Board, BoardRecord, Discussion, Document, message_id};
 use crate::features::board::render::{self, Shown};
 use crate::features::board::{BOARD, BoardSettings};
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant};
 use crate::store::Store;
 use anyhow::Context as _;
 use kernel::chat::message::Channel;
-use kernel::chat::outbound::OutboundKind;
-use kernel::chat::outbound::OutboundMessage;
 use kernel::commands::{Caller, CommandCall, Refused, refuse};
 use kernel::db::StoreError;
-use kernel::ids::{MeetingId, WorkItemId};
+use kernel::ids::{MeetingId, PersonaSlug, WorkItemId};
 use kernel::memory::Scope;
 use kernel::money::Money;
 use kernel::people::People;
@@ -28,17 +27,49 @@ use kernel::text::{flatten, fold_name};
 use kernel::time::SharedClock;
 
 /// Board meetings that are looked through for a name.
-const KNOWN: u32 = 50;
+const KNOWN: u32 = 200;
 
 pub(super) struct BoardService {
     pub(super) store: Store,
     pub(super) roster: Arc<Roster>,
     pub(super) people: People,
+    pub(super) terms: Terms,
+    pub(super) clock: SharedClock,
+}
+
+/// On what terms board meetings are held.
+#[derive(Debug, Clone)]
+pub(super) struct Terms {
+    pub(super) facilitator: PersonaSlug,
     pub(super) settings: BoardSettings,
     pub(super) zone: Tz,
-    /// The most that a meeting may cost, unless its caller says otherwise.
+    /// The most that one may cost, unless its caller says otherwise.
     pub(super) budget: Option<Money>,
-    pub(super) clock: SharedClock,
+}
+
+impl Terms {
+    pub(super) fn of(config: &Config, roster: &Roster) -> Self {
+        Self {
+            facilitator: roster.coordinator().slug.clone(),
+            settings: config.features.get::<BoardSettings>(),
+            zone: config.schedules.zone,
+            budget: config.budgets.meeting,
+        }
+    }
+
+    /// A meeting that somebody calls at `now`, for the day that it is then in the team's zone.
+    pub(super) fn call(
+        &self,
+        channel: Channel,
+        called_by: CalledBy,
+        board: &Board,
+        budget: Option<Money>,
+        now: DateTime<Utc>,
+    ) -> serde_json::Result<Meeting> {
+        let day = now.with_timezone(&self.zone).date_naive();
+        let meeting = Meeting::called(BOARD, (channel, day), self.facilitator.clone(), called_by, (now, self.settings.session));
+        Ok(Meeting { budget: budget.or(self.budget), payload: Some(serde_json::to_value(board)?), ..meeting })
+    }
 }
 
 /// A board meeting with everything that is known about it.
@@ -61,15 +92,6 @@ impl BoardService {
         self.clock.now()
     }
 
-    /// A meeting that somebody calls, for the day that it is then in the team's zone.
-    pub(super) fn draft(&self, channel: Channel, called_by: CalledBy, board: &Board, budget: Option<Money>) -> anyhow::Result<Meeting> {
-        let now = self.now();
-        let day = now.with_timezone(&self.zone).date_naive();
-        let facilitator = self.roster.coordinator().slug.clone();
-        let meeting = Meeting::called(BOARD, (channel, day), facilitator, called_by, (now, self.settings.session));
-        Ok(Meeting { budget: budget.or(self.budget), payload: Some(serde_json::to_value(board)?), ..meeting })
-    }
-
     pub(super) async fn know(&self, meeting: Meeting) -> anyhow::Result<Known> {
         let board: Board = meeting.read_payload()?;
         let record = self.store.find_board(&meeting.id).await?.context("the row of the board meeting is missing")?;
@@ -85,12 +107,13 @@ impl BoardService {
         let meetings = self.store.list_meetings(&BOARD, KNOWN).await?;
         let scope = call.channel.as_ref().map(Scope::of);
         let may_be_told = |meeting: &Meeting| scope.as_ref().is_none_or(|scope| scope.hears(Scope::of(&meeting.channel).place()));
-        meetings
+        // A row that cannot be read hides no other.
+        Ok(meetings
             .into_iter()
             .filter(may_be_told)
-            .map(|meeting| Ok((meeting.read_payload()?, meeting)))
-            .map(|read: Result<_, StoreError>| read.map(|(board, meeting)| (meeting, board)))
-            .collect()
+            .filter_map(|meeting| Some((meeting.read_payload().ok()?, meeting)))
+            .map(|(board, meeting)| (meeting, board))
+            .collect())
     }
 
     /// The one that is meant: by the end of its id or by words of its topic. Otherwise the one that is on here, or the last one.
@@ -108,10 +131,18 @@ impl BoardService {
         let wanted = fold_name(asked.trim().trim_start_matches('#'));
         let by_id = known.iter().filter(|(meeting, _)| wanted.len() >= 6 && meeting.id.as_str().ends_with(&wanted));
         let by_words = known.iter().filter(|(_, board)| fold_name(&board.topic).contains(&wanted));
-        let found: Vec<_> = by_id.chain(by_words).collect();
+        let mut found: Vec<_> = by_id.chain(by_words).filter(|_| !wanted.is_empty()).collect();
+        // Those that are on are meant before those that are over.
+        if found.iter().any(|(meeting, _)| !meeting.state.is_over()) {
+            found.retain(|(meeting, _)| !meeting.state.is_over());
+        }
         match &found[..] {
             [] => Ok(refuse(format!("there is no board meeting \"{}\". `/board list` shows them", flatten(asked, 60)))?),
-            [(meeting, _), ..] => Ok(meeting.clone()),
+            [(meeting, _)] => Ok(meeting.clone()),
+            [..] => {
+                let ids: Vec<String> = found.iter().map(|(meeting, _)| format!("`#{}`", render::short_id(&meeting.id))).collect();
+                Ok(refuse(format!("several board meetings fit: {}. Name one by its id", ids.join(", ")))?)
+            }
         }
     }
 
@@ -124,13 +155,32 @@ impl BoardService {
         Ok(meeting)
     }
 
+    /// Shows in the line of progress whether it is paused, with the button to go on.
+    pub(super) async fn show_progress(&self, meeting: &MeetingId) -> anyhow::Result<()> {
+        let Some(meeting) = self.store.find_meeting(meeting).await? else { return Ok(()) };
+        if !self.has_progress(&meeting.id).await? {
+            return Ok(());
+        }
+        let known = self.know(meeting).await?;
+        let line = render::progress(&known.meeting, &known.board, Some(&known.shown()), &self.roster);
+        let line = render::revise(&known.meeting, line, &format!("progress-at-{}", self.now().timestamp_millis()));
+        self.store.enqueue_once(&line, self.now()).await?;
+        Ok(())
+    }
+
+    async fn has_progress(&self, meeting: &MeetingId) -> Result<bool, StoreError> {
+        Ok(self.store.find_posted(&message_id(meeting, "progress")).await?.is_some())
+    }
+
     /// Ends it without a document.
     pub(super) async fn cancel(&self, meeting: &Meeting, by: &str) -> anyhow::Result<()> {
         let by = flatten(by, 40);
-        let told: OutboundMessage = render::say(meeting, format!("{by} cancelled this board meeting. It leaves no document."));
-        let told = OutboundMessage { kind: OutboundKind::Notice, ..told };
+        let mut outbox = vec![render::say(meeting, format!("{by} cancelled this board meeting. It leaves no document."))];
+        if self.has_progress(&meeting.id).await? {
+            outbox.push(render::revise(meeting, render::say(meeting, format!("Cancelled by {by}.")), "progress-over"));
+        }
         let reason = format!("{by} cancelled it");
-        if !self.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &[told], self.now()).await? {
+        if !self.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &outbox, self.now()).await? {
             refuse("that board meeting is over")?;
         }
         Ok(())

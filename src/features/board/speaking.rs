@@ -33,7 +33,7 @@ impl Boards {
         let meeting = session.meeting;
         let board: Board = meeting.read_payload()?;
         let material = read_material(session)?;
-        // Nobody sees the round that is on before it is his turn: in the first round no other seat at all.
+        // A speaker sees the earlier rounds and, after the first round, who spoke before in this one.
         let before = session.seats.iter().filter(|other| other.round < seat.round || (board.round > 0 && other.position < seat.position));
         let before: Vec<Seat> = before.cloned().collect();
         let discussion = self.read_discussion(meeting, &before).await?;
@@ -62,7 +62,8 @@ impl Boards {
             }
             Err(error) => return Err(error),
         };
-        Ok(self.contribute(meeting, given, model))
+        let before = discussion.find_position(&seat.who).map(|position| &position.given);
+        Ok(self.contribute(meeting, given, before, model))
     }
 
     /// Without a model: what the persona's feeds, files and memories say about the question.
@@ -94,10 +95,10 @@ impl Boards {
         }
         let lines: Vec<&str> = reply.text.lines().filter(|line| !is_subtext(line)).collect();
         let comments = vec![GivenComment { kind: CommentKind::Detail, text: lines.join("\n").trim().to_owned(), answers: None }];
-        Ok(self.contribute(meeting, Given { comments, ..Given::default() }, None))
+        Ok(self.contribute(meeting, Given { comments, ..Given::default() }, None, None))
     }
 
-    fn contribute(&self, meeting: &Meeting, given: Given, model: Option<String>) -> Contribution {
+    fn contribute(&self, meeting: &Meeting, given: Given, before: Option<&Given>, model: Option<String>) -> Contribution {
         let redact = |text: String| self.agents.runner.redact(text, meeting.id.as_str());
         let comment = |said: GivenComment| GivenComment { text: redact(said.text), ..said };
         let given = Given {
@@ -109,7 +110,7 @@ impl Boards {
             ..given
         };
         Contribution {
-            text: render::contribution(&given, model.is_some()),
+            text: render::contribution(&given, before, model.is_some()),
             signals: Vec::new(),
             model,
             // The ledger has what the calls used.

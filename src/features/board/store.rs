@@ -1,9 +1,11 @@
 //! The rows of board meetings, and their comments.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use crate::features::board::model::{BoardRecord, Comment, CommentKind, Document};
+use crate::features::board::model::{BoardRecord, Comment, CommentKind, Document, Ending};
 use crate::features::meeting::model::{Meeting, Participant};
 use crate::features::meeting::store::{Called, MEETINGS, ask_wrap, insert_meeting, key_of, name_of, read_participant};
 use crate::store::Store;
@@ -20,6 +22,7 @@ struct BoardColumns {
     #[sqlx(try_from = "i64")]
     extra_rounds: u32,
     stopped_by: Option<String>,
+    ending: Option<String>,
     document: Option<String>,
     created_at: DateTime<Utc>,
 }
@@ -67,7 +70,7 @@ pub(super) struct AddRemark {
 impl Effect for AddRemark {
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
         let added = add_remark(transaction, self, at).await?;
-        Ok(if added { Applied::Done } else { Applied::Refused("the board meeting is over".to_owned()) })
+        Ok(if added { Applied::Done } else { Applied::Refused("the board meeting is coming to its end".to_owned()) })
     }
 }
 
@@ -84,7 +87,7 @@ impl Store {
         let row: Option<BoardColumns> = sql!(
             self.db().read(),
             fetch_optional,
-            "SELECT meeting, documents, extra_rounds, stopped_by, document, created_at FROM boards WHERE meeting = $1",
+            "SELECT meeting, documents, extra_rounds, stopped_by, ending, document, created_at FROM boards WHERE meeting = $1",
             meeting.as_str()
         )?;
         let Some(row) = row else { return Ok(None) };
@@ -94,6 +97,7 @@ impl Store {
             documents: row.documents.0,
             extra_rounds: row.extra_rounds,
             stopped_by: row.stopped_by,
+            ending: row.ending.map(Json::read).transpose()?,
             document: written,
             created_at: row.created_at,
         }))
@@ -111,7 +115,7 @@ impl Store {
         Ok(rows.into_iter().map(|row| row.read(CommentKind::Remark)).collect())
     }
 
-    /// False if the meeting is over.
+    /// False if the meeting is coming to its end.
     pub(super) async fn add_remark(&self, remark: &AddRemark, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let added = add_remark(&mut transaction, remark, at).await?;
@@ -119,15 +123,27 @@ impl Store {
         Ok(added)
     }
 
-    /// Adds rounds to those that were planned. None if its document is written already.
-    pub(super) async fn extend_board(&self, meeting: &Meeting, rounds: u32, by: &str, at: DateTime<Utc>) -> Result<Option<u32>> {
+    /// Adds rounds to those that were planned, up to `most` added ones. Returns how many are added by now. None if there are as many, or the meeting is
+    /// coming to its end.
+    pub(super) async fn extend_board(
+        &self,
+        meeting: &Meeting,
+        (rounds, most): (u32, u32),
+        by: &str,
+        at: DateTime<Utc>,
+    ) -> Result<Option<u32>> {
         let mut transaction = self.db().begin().await?;
+        if !is_discussing(&mut transaction, &meeting.id, at).await? {
+            return Ok(None);
+        }
         let extended: Option<(i64,)> = sql!(
             transaction.on(),
             fetch_optional,
-            "UPDATE boards SET extra_rounds = extra_rounds + $2 WHERE meeting = $1 AND document IS NULL RETURNING extra_rounds",
+            "UPDATE boards SET extra_rounds = CASE WHEN extra_rounds + $2 > $3 THEN $3 ELSE extra_rounds + $2 END
+             WHERE meeting = $1 AND ending IS NULL AND extra_rounds < $3 RETURNING extra_rounds",
             meeting.id.as_str(),
-            i64::from(rounds)
+            i64::from(rounds),
+            i64::from(most)
         )?;
         let Some((extra,)) = extended else { return Ok(None) };
         record(&mut transaction, &event(&meeting.id, &meeting.channel.id, "extended", at).by_name(by).with("rounds", rounds)).await?;
@@ -146,15 +162,38 @@ impl Store {
         Ok(true)
     }
 
+    /// Whether people have said something since the last turn began.
+    pub(super) async fn has_unread_remark(&self, meeting: &MeetingId) -> Result<bool> {
+        let (unread,): (bool,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT EXISTS (SELECT 1 FROM board_comments WHERE meeting = $1 AND kind = 'remark' AND NOT EXISTS (
+                 SELECT 1 FROM seats WHERE seats.meeting = $1 AND seats.started_at > board_comments.created_at))",
+            meeting.as_str()
+        )?;
+        Ok(unread)
+    }
+
     /// Removes what a person has said in board meetings.
     pub(super) async fn forget_remarks_of(&self, person: &UserId) -> Result<()> {
-        sql!(
-            self.db().write()?,
-            execute,
-            "DELETE FROM board_comments WHERE who = $1 /* reads all: a person is forgotten */",
-            Who::key_of(person)
+        let key = Who::key_of(person);
+        let mut transaction = self.db().begin().await?;
+        let said: Vec<(String,)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "DELETE FROM board_comments WHERE who = $1 RETURNING meeting /* reads all: a person is forgotten */",
+            key.as_str()
         )?;
-        Ok(())
+        let meetings: BTreeSet<String> = said.into_iter().map(|(meeting,)| meeting).collect();
+        for meeting in meetings {
+            let row: Option<(Option<String>,)> =
+                sql!(transaction.on(), fetch_optional, "SELECT document FROM boards WHERE meeting = $1", meeting.as_str())?;
+            let Some((Some(written),)) = row else { continue };
+            let mut written: Document = Json::read(written)?;
+            written.comments.retain(|comment| key_of(&comment.by) != key);
+            store_document(&mut transaction, &MeetingId::new(meeting), &written).await?;
+        }
+        transaction.commit().await
     }
 }
 
@@ -174,11 +213,26 @@ pub(super) async fn insert_board(transaction: &mut Transaction, meeting: &Meetin
     Ok(called)
 }
 
+/// Locks a meeting that has not come to its end. False if it has.
+async fn is_discussing(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
+    let held = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE meetings SET updated_at = $2 WHERE id = $1 AND state IN ('called', 'running') AND NOT wrap",
+        meeting.as_str(),
+        at
+    )?;
+    Ok(held > 0)
+}
+
 async fn add_remark(transaction: &mut Transaction, remark: &AddRemark, at: DateTime<Utc>) -> Result<bool> {
+    if !is_discussing(transaction, &remark.meeting, at).await? {
+        return Ok(false);
+    }
     let numbered: Option<(i64,)> = sql!(
         transaction.on(),
         fetch_optional,
-        "UPDATE boards SET remarks = remarks + 1 WHERE meeting = $1 AND document IS NULL RETURNING remarks",
+        "UPDATE boards SET remarks = remarks + 1 WHERE meeting = $1 AND ending IS NULL RETURNING remarks",
         remark.meeting.as_str()
     )?;
     let Some((number,)) = numbered else { return Ok(false) };
@@ -227,6 +281,21 @@ pub(super) async fn record_comments(
         )?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// Decides why a meeting ends, once. Returns what was decided first.
+pub(super) async fn decide_ending(job: &JobContext, meeting: &MeetingId, ending: &Ending) -> Result<Ending, JobError> {
+    let mut transaction = job.begin().await?;
+    let (decided,): (String,) = sql!(
+        transaction.on(),
+        fetch_one,
+        "UPDATE boards SET ending = COALESCE(ending, $2) WHERE meeting = $1 RETURNING ending",
+        meeting.as_str(),
+        document(ending)
+    )?;
+    let decided = Json::read(decided)?;
+    transaction.commit().await?;
+    Ok(decided)
 }
 
 /// Stores the document. What was handed in is not needed any more.

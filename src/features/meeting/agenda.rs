@@ -60,6 +60,16 @@ pub trait Agenda: Send + Sync + 'static {
 
     fn strategy(&self, meeting: &Meeting) -> Strategy;
 
+    /// The thread in which it is held. None: in the channel itself, or the thread is not there yet.
+    async fn find_thread(&self, _meeting: &Meeting) -> Result<Option<ChannelId>, StoreError> {
+        Ok(None)
+    }
+
+    /// How long after the call the first turn starts, so that people can correct what is asked.
+    fn lead(&self, _meeting: &Meeting) -> Duration {
+        Duration::ZERO
+    }
+
     /// The first round and the first messages. Must be fast: reads only the store.
     async fn open(&self, meeting: &Meeting) -> anyhow::Result<Opening>;
 

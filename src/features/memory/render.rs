@@ -148,7 +148,7 @@ pub fn offer_lesson(message: &mut OutboundMessage, memory: Option<&Memory>) {
     let may_be_told = |memory: &&Memory| memory.place.as_ref().is_none_or(|place| *place == message.channel);
     let Some(memory) = memory.filter(|memory| memory.held).filter(may_be_told) else { return };
     let lesson = Medium::Chat.line_within(&memory.text, LISTED);
-    let _ = write!(message.text, "\nLesson, with text from the web in it: {lesson}\nIt is not used unless somebody confirms it.");
+    let _ = write!(message.text, "\nLesson, with text from outside in it: {lesson}\nIt is not used unless somebody confirms it.");
     message.buttons.push(MemoryButton::new(Choice::Confirm, &memory.id).render());
 }
 
@@ -194,7 +194,7 @@ mod tests {
     fn a_lesson_from_the_web_is_offered_where_it_may_be_told() {
         let held = Memory { held: true, ..lesson("Shop B **hides** its price.", &[Memory::OUTSIDE]) };
         let message = offered(Some(&held));
-        assert!(message.text.starts_with("Done.\nLesson, with text from the web in it: Shop B "), "{}", message.text);
+        assert!(message.text.starts_with("Done.\nLesson, with text from outside in it: Shop B "), "{}", message.text);
         assert!(message.text.ends_with("\nIt is not used unless somebody confirms it."), "{}", message.text);
         assert_eq!(message.buttons.len(), 1);
         assert_eq!(offered(Some(&Memory { place: Some("c1".into()), ..held.clone() })).buttons.len(), 1);

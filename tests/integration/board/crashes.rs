@@ -31,7 +31,7 @@ async fn killed_behind_each_stored_step(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
     let play = Play::default();
     team.model.on(move |asked| play.answer(asked));
-    std::fs::write(team.path("teamroom.toml"), SETTINGS).unwrap();
+    std::fs::write(team.path("teamroom.toml"), format!("{SETTINGS}[board]\nlead = \"0s\"\n")).unwrap();
     let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
 
     for (number, (change, when)) in WALLS.into_iter().enumerate() {

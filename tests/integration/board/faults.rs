@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kernel::llm::settings::ModelPrice;
 use kernel::money::Money;
 use serde_json::{Value as Json, json};
 use teamroom::features::board::BoardSettings;
@@ -89,12 +90,16 @@ async fn a_document_that_rests_on_nothing_is_put_together_from_what_was_said(bac
     create(&stage).await;
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
-    assert!(!text.contains("offee") && text.contains("All 3 hold: move.") && text.contains("put together without AI"), "{text}");
+    assert!(!text.contains("offee") && text.contains("All 3 hold: move.") && text.contains("generated without AI"), "{text}");
     assert!(text.contains("## Risks\n\n- Solus: Nobody here has ever tuned vacuum"), "{text}");
 }
 
 async fn the_budget_ends_it_with_what_there_is(backing: Backing) {
-    let stage = open(Setting::on(backing).configure(|config| config.budgets.meeting = Some(Money(1))), Play::default()).await;
+    let setting = Setting::on(backing).configure(|config| {
+        config.budgets.meeting = Some(Money(1));
+        config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0 });
+    });
+    let stage = open(setting, Play::default()).await;
     command(&stage, "create", &[("topic", json!("Which house?")), ("team", json!("vince, echo"))]).await;
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;

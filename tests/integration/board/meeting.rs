@@ -3,18 +3,22 @@
 use serde_json::json;
 use teamroom::features::backlog::model::WorkItem;
 use teamroom::features::backlog::store::ItemFilter;
+use teamroom::features::board::model::Artefact;
 use teamroom::features::meeting::model::MeetingState;
 
 use super::stage::{
     HERE, Play, QUESTION, board_of, comes_to, command, comment, create, document, file, is_turn, lines, open, speaker_of, thread, turn,
 };
-use crate::backlog::stage::Setting;
+use crate::backlog::stage::{Setting, Stage};
 use crate::mission::stage::{labels, press_on};
 use crate::support::database::count;
+use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(
     a_question_is_discussed_until_nothing_new_comes,
+    a_person_asks_for_it_in_words_and_adds_a_file,
+    what_nobody_has_asked_for_is_not_discussed,
     who_agree_at_once_need_no_second_round,
     what_follows_goes_into_the_backlog_once,
     the_outcome_is_known_to_the_next_meeting,
@@ -98,6 +102,51 @@ async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
     assert!(status.contains("Over after 3 rounds") && status.contains("Move. All three hold it"), "{status}");
     let listed = command(&stage, "list", &[]).await;
     assert!(listed.contains(QUESTION) && listed.contains(": done, "), "{listed}");
+}
+
+const ASKED: &str = "kelly, let's discuss this and give me a recommendation: should we move the queue to PostgreSQL?";
+
+/// Kelly calls a board meeting on this topic when she is asked.
+fn calls(stage: &Stage, topic: &'static str) {
+    let play = Play::default();
+    stage.team.model.on(move |asked| {
+        let is_chat = asked.schema.is_none() && asked.tools.iter().any(|tool| tool == "board_create");
+        let arguments = json!({"topic": topic, "artefact": "decision", "team": ["Vince", "Echo", "Solus"]});
+        if is_chat && asked.tool_results() == 0 { Script::call("board_create", arguments) } else { play.answer(asked) }
+    });
+}
+
+async fn a_person_asks_for_it_in_words_and_adds_a_file(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    calls(&stage, "should we move the queue to PostgreSQL?");
+    let notes = b"# Notes\n\nThe queue has 900 jobs an hour today.\n".to_vec();
+    stage.team.drop_file(HERE, "notes.md", notes, ASKED).await;
+    let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    assert_eq!(board_of(&meeting).artefact, Artefact::Decision);
+    let prompts: Vec<String> = stage.team.model.requests().iter().filter(|asked| is_turn(asked)).map(|asked| asked.prompt()).collect();
+    assert!(prompts.iter().all(|prompt| prompt.contains("from notes.md") && prompt.contains("900 jobs an hour")), "{prompts:#?}");
+    let told = stage.team.answers(HERE).await;
+    assert!(told.iter().any(|shown| shown.text.contains("Called the board meeting `#")), "{told:#?}");
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM meetings").await, 1);
+    // What it came to rests on a file of somebody, so a person confirms it first.
+    let card = document(&stage.team, &stage.store, &meeting.id).await;
+    assert!(card.text.contains("It is not used unless somebody confirms it."), "{}", card.text);
+}
+
+async fn what_nobody_has_asked_for_is_not_discussed(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    calls(&stage, "Should we sell the company?");
+    stage.team.say(HERE, ASKED).await;
+    eventually("a person is asked first", || async {
+        stage
+            .team
+            .answers(HERE)
+            .await
+            .iter()
+            .any(|shown| shown.text.contains("May I call a board meeting on this?\n**Should we sell the company?**"))
+    })
+    .await;
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM meetings").await, 0);
 }
 
 async fn who_agree_at_once_need_no_second_round(backing: Backing) {

@@ -6,3 +6,4 @@ mod meeting;
 mod offline;
 mod stage;
 mod steering;
+mod wide;

@@ -29,8 +29,7 @@ async fn each_says_once_what_feeds_and_files_have_on_it(backing: Backing) {
     );
     let text = file(&card).await;
     assert!(
-        text.contains("Over after one round: without a model nobody can answer what others say.")
-            && text.contains("put together without AI"),
+        text.contains("Over after one round: without a model nobody can answer what others say.") && text.contains("generated without AI"),
         "{text}"
     );
     assert!(text.contains("5,000 jobs"), "{text}");

@@ -1,11 +1,12 @@
 //! A team that discusses a question, and a model that speaks for each.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kernel::ids::MeetingId;
 use serde_json::{Value as Json, json};
-use teamroom::features::board::BOARD;
 use teamroom::features::board::model::{Board, message_id};
+use teamroom::features::board::{BOARD, BoardSettings};
 use teamroom::features::meeting::model::{Meeting, MeetingState};
 use teamroom::store::Store;
 use tokio::sync::watch;
@@ -100,7 +101,9 @@ impl Play {
                 _ => script,
             };
         }
-        Script::Json(if schema.contains("answered_by") {
+        Script::Json(if schema.contains("simple_task") {
+            json!({"kind": "question", "confidence": 0.9, "why": "a discussion is wanted", "title": "Queue"})
+        } else if schema.contains("answered_by") {
             json!({
                 "question": "Should the queue run on PostgreSQL instead of SQLite?", "constraints": ["No downtime in the day."],
                 "answered_by": "Yes or no, with the first step.",
@@ -126,6 +129,10 @@ pub(crate) fn is_turn(asked: &Asked) -> bool {
 }
 
 pub(crate) async fn open(setting: Setting, play: Play) -> Stage {
+    let setting = setting.configure(|config| {
+        let settings = config.features.get::<BoardSettings>();
+        config.features.set(BoardSettings { lead: Duration::ZERO, ..settings });
+    });
     let stage = setting.with_model().open().await;
     stage.team.model.on(move |asked| play.answer(asked));
     stage

@@ -38,7 +38,7 @@ async fn a_remark_in_the_thread_is_read_by_all_who_speak_after_it(backing: Backi
     let thread_id = hears(&stage.team, &stage.store, &meeting.id, "**The question**").await.raw["channel_id"].as_str().unwrap().to_owned();
     let said = json!({"content": "The provider is fixed: it is the one in Zurich."});
     stage.team.call(reqwest::Method::POST, &format!("/channels/{thread_id}/messages"), Some(said)).await;
-    hears(&stage.team, &stage.store, &meeting.id, "All who speak from now on read that.").await;
+    hears(&stage.team, &stage.store, &meeting.id, "All who speak next read that.").await;
     let told = command(&stage, "say", &[("text", json!("The budget is 200 francs."))]).await;
     assert!(told.contains("All read it before their next turn: The budget is 200 francs."), "{told}");
     may.send(true).unwrap();
@@ -135,7 +135,7 @@ async fn more_rounds_are_allowed(backing: Backing) {
     may.send(true).unwrap();
     comes_to(&stage.store, MeetingState::Done).await;
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
-    assert!(text.contains("Over after 4 rounds: that was the limit, and there was still something new."), "{text}");
+    assert!(text.contains("Over after 4 rounds: that was the limit, and not everything was settled."), "{text}");
 }
 
 async fn it_is_cancelled_without_a_document(backing: Backing) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use kernel::config::Sources;
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::memory::{MemorySource, Scope};
 use kernel::people::People;
@@ -16,6 +17,7 @@ use kernel::tools::workspace::Workspaces;
 use kernel::tools::{AskedBy, FeedReader, Tool, ToolContext, ToolError, ToolOutput, Trace};
 use serde_json::{Value, json};
 use teamroom::app::{LocalDeps, local_tools};
+use teamroom::config;
 use teamroom::features::ToolDeps;
 use teamroom::store::Store;
 use tokio_util::sync::CancellationToken;
@@ -70,6 +72,7 @@ impl Bench {
                 people: People::new(store.database(), vec![("7".into(), "Ada".into())]),
                 store,
                 roster: Arc::new(roster()),
+                config: config::load(Sources { dir: directory.path().to_owned(), ..Sources::default() }).expect("the defaults are valid"),
             },
         };
         Self { tools: local_tools(parts), item: "item".into(), source: None, scope: Scope::TEAM, asked_by: None, tainted: false, directory }
@@ -133,6 +136,7 @@ async fn every_tool_has_a_strict_schema_and_the_risk_of_what_it_does() {
     let expected = [
         ("backlog_add", Risk::Write),
         ("backlog_search", Risk::Read),
+        ("board_create", Risk::Write),
         ("git_diff", Risk::Read),
         ("git_log", Risk::Read),
         ("git_show", Risk::Read),

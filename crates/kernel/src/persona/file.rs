@@ -37,7 +37,7 @@ pub enum PersonaFileError {
 }
 
 /// The tools of a persona whose file names none: those without effects outside the team. `tools: []` means no tools.
-pub const DEFAULT_TOOLS: [&str; 11] = [
+pub const DEFAULT_TOOLS: [&str; 12] = [
     "ask_agent",
     "read_feed",
     "memory_search",
@@ -45,6 +45,7 @@ pub const DEFAULT_TOOLS: [&str; 11] = [
     "memory_forget",
     "backlog_search",
     "backlog_add",
+    "board_create",
     "fetch_page",
     "workspace_list",
     "workspace_read",

@@ -10,7 +10,7 @@ use add::BacklogAdd;
 use kernel::tools::{Act, Tool};
 use search::BacklogSearch;
 
-pub fn list(ToolDeps { store, roster, people }: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+pub fn list(ToolDeps { store, roster, people, .. }: &ToolDeps) -> Vec<Arc<dyn Tool>> {
     let search = BacklogSearch { store: store.clone(), roster: roster.clone() };
     let add = BacklogAdd { store: store.clone(), roster: roster.clone(), people: people.clone() };
     vec![Arc::new(search), Arc::new(add)]

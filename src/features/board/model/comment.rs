@@ -74,20 +74,20 @@ impl Comment {
 }
 
 /// What has been said so far, to tell what is new.
-pub struct Heard {
+pub struct SaidSoFar {
     words: HashSet<String>,
     comments: Vec<Shingles>,
 }
 
-impl Heard {
+impl SaidSoFar {
     /// The words of the question are known from the beginning.
     pub fn of(question: &str) -> Self {
-        Self { words: terms_of(question).into_iter().collect(), comments: Vec::new() }
+        Self { words: words_of(question), comments: Vec::new() }
     }
 
     /// How much of a comment is new. A new number always is: it corrects or adds a fact.
     pub fn novelty_of(&self, kind: CommentKind, text: &str) -> f64 {
-        let terms: HashSet<String> = terms_of(text).into_iter().collect();
+        let terms = words_of(text);
         let new: Vec<&String> = terms.iter().filter(|term| !self.words.contains(*term)).collect();
         if new.iter().any(|term| term.contains(|c: char| c.is_numeric())) {
             return 1.0;
@@ -101,9 +101,36 @@ impl Heard {
     }
 
     pub fn add(&mut self, text: &str) {
-        self.words.extend(terms_of(text));
+        self.words.extend(words_of(text));
         self.comments.push(Shingles::of(text));
     }
+}
+
+/// The distinct words of a text. Scripts without spaces give pairs of neighbouring letters, and each number is a word of its own.
+fn words_of(text: &str) -> HashSet<String> {
+    let mut words = HashSet::new();
+    for term in terms_of(text) {
+        if !term.contains(is_unspaced) {
+            words.insert(term);
+            continue;
+        }
+        let letters: Vec<char> = term.chars().collect();
+        let kind = |letter: char| (is_unspaced(letter), letter.is_numeric());
+        for run in letters.chunk_by(|one, other| kind(*one) == kind(*other)) {
+            if is_unspaced(run[0]) && run.len() > 1 {
+                words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
+            } else {
+                words.insert(run.iter().collect());
+            }
+        }
+    }
+    words
+}
+
+/// A letter of a script that puts no spaces between words: Thai, Lao, Khmer, Kana, Han.
+fn is_unspaced(letter: char) -> bool {
+    matches!(letter, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}')
+        && !letter.is_numeric()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of words and comments are far below 2^52")]
@@ -116,9 +143,9 @@ mod tests {
     use super::*;
 
     fn novelty(known: &[&str], kind: CommentKind, text: &str) -> f64 {
-        let mut heard = Heard::of("Should we move the queue to PostgreSQL?");
-        known.iter().for_each(|text| heard.add(text));
-        heard.novelty_of(kind, text)
+        let mut said_so_far = SaidSoFar::of("Should we move the queue to PostgreSQL?");
+        known.iter().for_each(|text| said_so_far.add(text));
+        said_so_far.novelty_of(kind, text)
     }
 
     const KNOWN: &str = "A second service has to be backed up, patched and watched at night by two people.";
@@ -140,6 +167,15 @@ mod tests {
         ] {
             assert!(novelty(&[KNOWN], kind, text) <= 0.0, "{text}");
         }
+    }
+
+    #[test]
+    fn scripts_without_spaces_have_words_too() {
+        let known = "第二台服务器每天晚上都需要有人备份和监控。";
+        let novelty = |kind, text: &str| novelty(&[known], kind, text);
+        assert!(novelty(CommentKind::Detail, "监听功能可以立即唤醒工作进程。") > 0.5);
+        assert!(novelty(CommentKind::Detail, "服务器需要备份，晚上都需要有人监控。") <= 0.0);
+        assert!(novelty(CommentKind::Detail, "第二台服务器每天晚上都需要有3个人监控。") > 0.0);
     }
 
     #[test]

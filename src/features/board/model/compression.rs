@@ -1,4 +1,4 @@
-//! Shortens a long discussion for prompts (BOARD-5): what says the same is merged, and single points that nobody took up are left out. Whoever holds a
+//! Shortens a long discussion for whoever writes its document (BOARD-5): what says the same is merged, and single points that nobody took up are left out. Whoever holds a
 //! minority side keeps every point, and no number is lost. The comments themselves stay as they are.
 
 use std::collections::BTreeSet;
@@ -107,8 +107,7 @@ pub fn compress(discussion: &Discussion) -> Compressed<'_> {
     Compressed { points: kept, loss }
 }
 
-/// Whether more than its speaker stands behind a point: others say it, somebody answers it, it answers somebody, a person said it, or it is new where all
-/// that is new has to be weighed.
+/// Whether somebody took up a point: others say it, somebody answers it, or it answers somebody. What a person says always counts.
 fn is_taken_up(point: &Point<'_>, discussion: &Discussion) -> bool {
     let is_answered =
         |comment: &&Comment| discussion.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by);

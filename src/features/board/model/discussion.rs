@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::features::board::model::Order;
-use crate::features::board::model::comment::{Comment, CommentKind, Heard};
+use crate::features::board::model::comment::{Comment, CommentKind, SaidSoFar};
 use crate::features::meeting::model::{Participant, Seat};
 use kernel::memory::retrieval::cut;
 use kernel::text::{flatten, fold_name};
@@ -102,11 +102,11 @@ pub struct Discussion {
 impl Discussion {
     /// `remarks`: what people have added, in order.
     pub fn of(question: &str, seats: &[Seat], remarks: &[Comment]) -> Self {
-        let mut heard = Heard::of(question);
+        let mut said_so_far = SaidSoFar::of(question);
         let mut discussion = Self::default();
         for seat in seats {
             let Some(given) = read_given(seat) else { continue };
-            discussion.hear(seat, given, &mut heard);
+            discussion.add_turn(seat, given, &mut said_so_far);
         }
         discussion.comments.extend(remarks.iter().cloned());
         // Answers that name nothing answer nothing.
@@ -117,12 +117,12 @@ impl Discussion {
         discussion
     }
 
-    fn hear(&mut self, seat: &Seat, given: Given, heard: &mut Heard) {
+    fn add_turn(&mut self, seat: &Seat, given: Given, said_so_far: &mut SaidSoFar) {
         let before = self.find_position(&seat.who).and_then(Position::side).map(fold_name);
         let has_moved = before.is_some_and(|before| !given.side.is_empty() && before != fold_name(&given.side));
         for (number, said) in (1..).zip(&given.comments) {
-            let novelty = heard.novelty_of(said.kind, &said.text);
-            heard.add(&said.text);
+            let novelty = said_so_far.novelty_of(said.kind, &said.text);
+            said_so_far.add(&said.text);
             self.comments.push(Comment {
                 id: format!("{}.{}.{number}", seat.round + 1, seat.position + 1),
                 round: seat.round,
@@ -168,13 +168,13 @@ impl Discussion {
         sides
     }
 
-    /// Risks, questions and alternatives that nobody else has answered, and remarks of people that nobody has.
+    /// Risks, questions and alternatives that nobody else has answered.
     pub fn list_open(&self) -> Vec<&Comment> {
         let is_answered =
             |comment: &Comment| self.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by);
         let wants_answer = |comment: &&Comment| {
             let kind = matches!(comment.kind, CommentKind::Risk | CommentKind::Question | CommentKind::Alternative);
-            (kind && comment.is_new()) || comment.kind == CommentKind::Remark
+            kind && comment.is_new()
         };
         self.comments.iter().filter(wants_answer).filter(|comment| !is_answered(comment)).collect()
     }

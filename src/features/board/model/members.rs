@@ -10,9 +10,8 @@ use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::text::join_with_and;
 
-/// The most that take part (BOARD-11), and how many are chosen if nobody says.
+/// The most that take part (BOARD-11).
 pub const MOST: usize = 10;
-pub const CHOSEN: usize = 4;
 
 /// The fewest. One alone is no meeting.
 pub const FEWEST: usize = 2;

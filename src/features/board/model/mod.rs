@@ -73,7 +73,7 @@ pub struct Board {
     pub round: u32,
     /// The most engaged of the first round. They are asked on the highest tier from then on.
     pub promoted: Vec<PersonaSlug>,
-    /// None: not told yet.
+    /// The name of the person who called it.
     #[serde(default)]
     pub asked_by: Option<String>,
 }
@@ -121,6 +121,8 @@ pub struct BoardRecord {
     pub extra_rounds: u32,
     /// Who ended it early.
     pub stopped_by: Option<String>,
+    /// Why it ended, once that is decided. No rounds and remarks are added any more.
+    pub ending: Option<Ending>,
     pub document: Option<Document>,
     pub created_at: DateTime<Utc>,
 }

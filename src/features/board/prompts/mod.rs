@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::features::board::model::compression::{Compressed, Point};
-use crate::features::board::model::{Artefact, Board, Comment, Discussion, Material};
+use crate::features::board::model::{Artefact, Board, Comment, CommentKind, Discussion, Material};
 use crate::features::board::render::name_of;
 use crate::features::meeting::model::Participant;
 use kernel::agent::Prompt;
@@ -18,9 +18,11 @@ static DOCUMENT: Template = Template::new(include_str!("document.md.j2"));
 
 /// The most characters of a line.
 const LINE: usize = 500;
-/// The most bytes of a topic, and of what is read from documents.
+/// The most characters of a comment: those of people and those that are kept whole may be long.
+const COMMENT: usize = 1500;
+/// The most bytes of a topic, and of a passage of a document.
 const TOPIC: usize = 4000;
-const PASSAGE: usize = 1500;
+const PASSAGE: usize = 8000;
 /// The most points that a speaker is asked for.
 const POINTS: usize = 3;
 
@@ -75,7 +77,7 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
     let cleaner = Cleaner { marker: &marker };
     let Turn { board, discussion, who, roster, .. } = turn;
     let mut blocks = material(turn.material, &board.topic, cleaner);
-    let remarks = discussion.comments.iter().filter(|comment| comment.kind == super::model::CommentKind::Remark);
+    let remarks = discussion.comments.iter().filter(|comment| comment.kind == CommentKind::Remark);
     blocks.extend(block("said by people", remarks.map(|comment| line(comment, roster, cleaner))));
     if board.round > 0 {
         blocks.extend(block(
@@ -88,11 +90,8 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
         ));
         let own = discussion.comments.iter().filter(|comment| comment.by == **who).map(|comment| line(comment, roster, cleaner));
         blocks.extend(block("what you have said", own));
-        let compressed = super::model::compression::compress_if_long(discussion);
-        let news: Vec<&Comment> =
-            discussion.news_for(who, board.order).filter(|comment| comment.kind != super::model::CommentKind::Remark).collect();
-        let is_news = |point: &&Point<'_>| point.from.iter().any(|from| news.iter().any(|comment| comment.id == from.id));
-        blocks.extend(block("new to you", compressed.points.iter().filter(is_news).map(|point| line(point.comment, roster, cleaner))));
+        let news = discussion.news_for(who, board.order).filter(|comment| comment.kind != CommentKind::Remark);
+        blocks.extend(block("new to you", news.map(|comment| line(comment, roster, cleaner))));
         let open = discussion.list_open().into_iter().filter(|comment| comment.by != **who).map(|comment| line(comment, roster, cleaner));
         blocks.extend(block("not answered yet", open));
     }
@@ -165,7 +164,7 @@ fn material(material: &Material, topic: &str, cleaner: Cleaner<'_>) -> Vec<Block
 fn line(comment: &Comment, roster: &Roster, cleaner: Cleaner<'_>) -> String {
     let answers = comment.answers.as_ref().map_or(String::new(), |id| format!(", answers {}", cleaner.line(id, 12)));
     let who = flat_name(name_of(&comment.by, roster));
-    format!("[{}] {who}, {}{answers}: {}", comment.id, comment.kind.as_str(), cleaner.line(&comment.text, LINE))
+    format!("[{}] {who}, {}{answers}: {}", comment.id, comment.kind.as_str(), cleaner.line(&comment.text, COMMENT))
 }
 
 /// None without lines.

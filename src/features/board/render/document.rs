@@ -100,7 +100,7 @@ fn made_of(written: &Document) -> String {
         let _ = write!(text, ", {sections} left out that rested on nothing said");
     }
     if written.model.is_none() {
-        text.push_str(", put together without AI");
+        text.push_str(", generated without AI");
     }
     text
 }
@@ -136,10 +136,10 @@ pub(crate) fn outcome(meeting: &Meeting, written: &Document, roster: &Roster) ->
 /// The file.
 pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
     let file = |text: &str| Medium::File.line(text);
-    let mut text = format!("# {}\n\n{}\n\n", file(&written.title), written.summary.trim());
+    let mut text = format!("# {}\n\n{}\n\n", file(&written.title), prose(&written.summary));
     let _ = writeln!(text, "Question: {}\n", file(&written.question));
     for section in &written.sections {
-        let _ = writeln!(text, "## {}\n\n{}\n\nRests on: {}\n", file(&section.heading), section.text.trim(), section.rests_on.join(", "));
+        let _ = writeln!(text, "## {}\n\n{}\n\nRests on: {}\n", file(&section.heading), prose(&section.text), section.rests_on.join(", "));
     }
     let mut list = |heading: &str, lines: &[String]| {
         if !lines.is_empty() {
@@ -147,7 +147,7 @@ pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
         }
     };
     list("In the end", &votes(written, roster, Medium::File));
-    let minority: Vec<String> = written.minority.lines().map(str::to_owned).collect();
+    let minority: Vec<String> = written.minority.lines().map(prose).collect();
     list("Another view", &minority);
     list("Open questions", &written.open_questions.iter().map(|line| format!("- {}", file(line))).collect::<Vec<_>>());
     let action = |action: &crate::features::backlog::model::ProposedAction| {
@@ -157,6 +157,15 @@ pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
     list("How it came about", &[format!("{} {}.", ending(&written.ending, written.rounds), made_of(written))]);
     list("Everything that was said", &written.comments.iter().map(|comment| said(comment, roster)).collect::<Vec<_>>());
     text.trim_end().to_owned() + "\n"
+}
+
+/// Text of others, line by line: it may be a list, and holds no other Markdown.
+fn prose(text: &str) -> String {
+    let line = |text: &str| match text.trim_start().strip_prefix("- ") {
+        Some(item) => format!("- {}", Medium::File.line(item)),
+        None => Medium::File.line(text),
+    };
+    text.trim().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn said(comment: &Comment, roster: &Roster) -> String {

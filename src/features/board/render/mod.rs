@@ -5,7 +5,7 @@ mod document;
 use std::fmt::Write as _;
 
 use crate::features::board::button::{BoardButton, Choice};
-use crate::features::board::model::convergence::Calm;
+use crate::features::board::model::convergence::RoundNews;
 use crate::features::board::model::discussion::Given;
 use crate::features::board::model::{Artefact, Board, CommentKind, Discussion, Document, Ending, Material, Order, message_id};
 use crate::features::meeting::model::{Contribution, Meeting, MeetingState, Participant, Seat};
@@ -18,7 +18,7 @@ use kernel::chat::text::Subtext;
 use kernel::ids::MeetingId;
 use kernel::money::Money;
 use kernel::persona::roster::Roster;
-use kernel::text::join_with_and;
+use kernel::text::{fold_name, join_with_and};
 
 pub(super) use document::{ended, html, markdown, outcome};
 
@@ -41,7 +41,7 @@ fn line(text: &str, limit: usize) -> String {
     Medium::Chat.line_within(text, limit)
 }
 
-/// A message in the thread of the meeting. In a thread there is none below it.
+/// A message in the thread of the meeting, or in its channel if that is a thread itself.
 pub(super) fn say(meeting: &Meeting, text: impl Into<String>) -> OutboundMessage {
     let message = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Notice, text);
     in_thread(meeting, message)
@@ -56,7 +56,7 @@ fn in_thread(meeting: &Meeting, message: OutboundMessage) -> OutboundMessage {
 }
 
 /// Called: who discusses what. The thread hangs on it.
-pub(super) fn opening(meeting: &Meeting, board: &Board, offline: bool, roster: &Roster) -> OutboundMessage {
+pub(super) fn opening(meeting: &Meeting, board: &Board, (offline, unpriced): (bool, &[String]), roster: &Roster) -> OutboundMessage {
     let names: Vec<&str> = board.members.iter().map(|member| roster.name_of(&member.persona)).collect();
     let place = if meeting.channel.place == Place::Server { "in the thread below" } else { "here" };
     let how = if offline {
@@ -68,7 +68,14 @@ pub(super) fn opening(meeting: &Meeting, board: &Board, offline: bool, roster: &
         let rounds = if board.rounds == 1 { "one round".to_owned() } else { format!("at most {} rounds", board.rounds) };
         format!("{} discuss it {place}, in {rounds}, and leave {}.", join_with_and(&names), wanted(board.artefact))
     };
-    let text = format!("**Board meeting**: {}\n{how}", line(&board.topic, TOPIC));
+    let mut text = format!("**Board meeting**: {}\n{how}", line(&board.topic, TOPIC));
+    if let (Some(budget), [model, ..]) = (meeting.budget, unpriced) {
+        let _ = write!(
+            text,
+            "\n{}",
+            Subtext(format_args!("The price of {} is not known, so its budget of {budget} cannot be kept.", line(model, 60)))
+        );
+    }
     let message = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Notice, text);
     OutboundMessage { id: message_id(&meeting.id, "opening"), ..message }
 }
@@ -94,9 +101,14 @@ pub(super) fn restated(meeting: &Meeting, board: &Board, material: &Material, do
         let advocate = if board.advocate.as_ref() == Some(&member.persona) { ", as the devil's advocate" } else { "" };
         let _ = writeln!(text, "- {} {}{advocate}", roster.name_of(&member.persona), line(&member.why, 160));
     }
-    let note = Subtext("What you say here is read by all who speak after it. In the first round nobody sees the others' answers.");
+    let note = Subtext("It starts in a moment: say here what is different. Later too, all who speak next read what you say.");
     let _ = write!(text, "{note}");
     OutboundMessage { id: message_id(&meeting.id, "question"), ..say(meeting, text) }
+}
+
+/// Whether it waits for somebody to resume it.
+pub(super) fn is_paused(meeting: &Meeting) -> bool {
+    meeting.paused.is_some() && !meeting.wrap && matches!(meeting.state, MeetingState::Called | MeetingState::Running)
 }
 
 /// How far it is.
@@ -114,14 +126,18 @@ pub(super) fn progress(meeting: &Meeting, board: &Board, shown: Option<&Shown<'_
     if let Some(shown) = shown {
         let _ = write!(text, " · {}", sides(shown.discussion, roster));
         if let Some(before) = board.round.checked_sub(1) {
-            let _ = write!(text, " · {}", news(Calm::of(shown.discussion, before)));
+            let _ = write!(text, " · {}", news(RoundNews::of(shown.discussion, before)));
         }
         if shown.cost != Money::ZERO {
             let _ = write!(text, " · {}", shown.cost);
         }
     }
     let button = |choice| BoardButton { choice, meeting: meeting.id.clone() }.render();
-    let buttons = vec![button(Choice::Pause), button(Choice::Extend), button(Choice::Stop)];
+    let is_paused = is_paused(meeting);
+    if is_paused {
+        text.push_str(" · paused");
+    }
+    let buttons = vec![button(if is_paused { Choice::Resume } else { Choice::Pause }), button(Choice::Extend), button(Choice::Stop)];
     OutboundMessage { id: message_id(&meeting.id, "progress"), buttons, ..say(meeting, text) }
 }
 
@@ -131,7 +147,7 @@ pub(super) fn revise(meeting: &Meeting, message: OutboundMessage, what: &str) ->
     OutboundMessage { id: message_id(&meeting.id, what), place, ..message }
 }
 
-fn news(calm: Calm) -> String {
+fn news(calm: RoundNews) -> String {
     let points = match calm.new {
         0 => "nothing new".to_owned(),
         1 => "1 new point".to_owned(),
@@ -154,9 +170,13 @@ pub(super) fn sides(discussion: &Discussion, roster: &Roster) -> String {
     if sides.is_empty() { "no sides yet".to_owned() } else { sides.join(", ") }
 }
 
-/// What is posted of a turn.
-pub(super) fn contribution(given: &Given, by_model: bool) -> String {
+/// What is posted of a turn. `before`: what the speaker held before; a side that is kept without a new point is told in short.
+pub(super) fn contribution(given: &Given, before: Option<&Given>, by_model: bool) -> String {
     let mut text = String::new();
+    let keeps = before.is_some_and(|before| fold_name(&before.side) == fold_name(&given.side));
+    if keeps && given.comments.is_empty() {
+        return format!("Still **{}** ({} % sure), with nothing new.", line(&given.side, 40), (given.confidence * 100.0).round());
+    }
     if !given.position.is_empty() {
         let sure = (given.confidence * 100.0).round();
         let side = if given.side.is_empty() { "Undecided" } else { &given.side };
@@ -174,7 +194,7 @@ pub(super) fn contribution(given: &Given, by_model: bool) -> String {
     if !given.changed_because.is_empty() {
         let _ = write!(text, "\nChanged, because {}", line(&given.changed_because, LINE));
     }
-    if !given.would_change.is_empty() {
+    if before.is_none() && !given.would_change.is_empty() {
         let _ = write!(text, "\n{}", Subtext(format_args!("Would change my mind: {}", line(&given.would_change, LINE))));
     }
     if !by_model {
@@ -220,10 +240,11 @@ pub(super) fn ending(ending: &Ending, rounds: u32) -> String {
     match ending {
         Ending::Agreed => format!("{after}: all gave the same answer without seeing each other, and nothing was left open."),
         Ending::Converged => format!("{after}: nothing new was said, and nobody changed sides."),
-        Ending::Cap => format!("{after}: that was the limit, and there was still something new. `rounds` allows more."),
+        Ending::Cap => format!("{after}: that was the limit, and not everything was settled."),
         Ending::Budget => format!("{after}: the budget was used up."),
         Ending::Time => format!("{after}: the time was up."),
         Ending::Stopped { by } => format!("{after}: {} stopped it.", line(by, 40)),
+        Ending::Silent => format!("{after}: the language model gave no answers in the last one."),
         Ending::NoModel => format!("{after}: without a model nobody can answer what others say."),
     }
 }
@@ -239,7 +260,7 @@ pub(super) fn status(meeting: &Meeting, board: &Board, shown: &Shown<'_>, writte
         return format!("{title}: {}\n{}", ending(&written.ending, written.rounds), line(&written.summary, 900));
     }
     let state = match meeting.state {
-        _ if meeting.paused.is_some() => "paused",
+        _ if is_paused(meeting) => "paused",
         MeetingState::Called => "about to begin",
         MeetingState::Running => "running",
         MeetingState::Closing => "writing its document",

@@ -58,7 +58,9 @@ impl Store {
              UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages
              UNION ALL SELECT 'reminder_zones', COUNT(*) FROM reminder_zones
              UNION ALL SELECT 'missions', COUNT(*) FROM missions
-             UNION ALL SELECT 'budget_groups', COUNT(*) FROM budget_groups"
+             UNION ALL SELECT 'budget_groups', COUNT(*) FROM budget_groups
+             UNION ALL SELECT 'boards', COUNT(*) FROM boards
+             UNION ALL SELECT 'board_comments', COUNT(*) FROM board_comments"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

@@ -120,8 +120,9 @@ impl Meetings {
         if own {
             deps.platform.set_presence(persona, Presence::InMeeting).await;
         }
+        let place = self.find_place(session.meeting).await?;
         let mut speaking = std::pin::pin!(agenda.speak(session, seat, &cancel));
-        let mut stopped = std::pin::pin!(self.watch_turn(seat, persona, &session.meeting.channel.id, limit, &cancel));
+        let mut stopped = std::pin::pin!(self.watch_turn(seat, persona, &place, limit, &cancel));
         let (why, result) = tokio::select! {
             result = &mut speaking => (None, result),
             // The turn is cancelled and awaited, so that its model call is settled.

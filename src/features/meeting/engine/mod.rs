@@ -13,6 +13,7 @@ use crate::features::meeting::{Deps, Meetings};
 use kernel::agent::halts::{HALTS, HaltScope};
 use kernel::db::StoreError;
 use kernel::events::Subscription;
+use kernel::ids::ChannelId;
 use kernel::jobs::JobError;
 use kernel::money::Money;
 use kernel::text::flatten;
@@ -242,6 +243,11 @@ impl Meetings {
     /// The wait before the next turn: the pause between turns, and people who must be answered first. None: no wait.
     async fn wait_before_turn(&self, meeting: &Meeting, agenda: &dyn Agenda, seats: &[Seat]) -> Result<Option<Next>, StoreError> {
         let deps = self.deps();
+        if seats.iter().all(|seat| seat.started_at.is_none()) {
+            let called = (deps.clock.now() - meeting.called_at).to_std().unwrap_or_default();
+            let lead = agenda.lead(meeting).saturating_sub(called);
+            return Ok((!lead.is_zero() && !meeting.wrap).then_some(Next::Within(lead)));
+        }
         // After a crash the interrupted turn starts again without a wait.
         let Some(since) = seats.iter().filter_map(|seat| seat.ended_at).max() else { return Ok(None) };
         // Skips the wait if the clock was set back, or is behind that of an earlier process.
@@ -251,18 +257,31 @@ impl Meetings {
             return Ok(Some(Next::Within(pause)));
         }
         let patience = (LONGEST_TALK - (deps.clock.now() - since)).to_std().unwrap_or_default();
-        let talking = !patience.is_zero() && deps.store.has_open_talk(&meeting.channel.id).await?;
+        let talking = !patience.is_zero() && deps.store.has_open_talk(&self.find_place(meeting).await?).await?;
         Ok(talking.then_some(Next::Answered(patience.min(LOOK))))
     }
 
-    /// Who halted the meeting's channel or the team. None: it is not halted.
+    /// Where it is held: in its thread, or in its channel.
+    async fn find_place(&self, meeting: &Meeting) -> Result<ChannelId, StoreError> {
+        let thread = match self.find_agenda(&meeting.kind) {
+            Some(agenda) => agenda.find_thread(meeting).await?,
+            None => None,
+        };
+        Ok(thread.unwrap_or_else(|| meeting.channel.id.clone()))
+    }
+
+    /// Who halted the meeting's channel, its thread or the team. None: it is not halted.
     async fn find_halt(&self, meeting: &Meeting) -> Result<Option<String>, StoreError> {
+        let halts = self.deps().store.list_halts().await?;
+        if halts.is_empty() {
+            return Ok(None);
+        }
+        let place = self.find_place(meeting).await?;
         let concerns = |scope: &HaltScope| match scope {
             HaltScope::All => true,
-            HaltScope::Channel(channel) => *channel == meeting.channel.id,
+            HaltScope::Channel(channel) => *channel == meeting.channel.id || *channel == place,
             HaltScope::Persona(_) => false,
         };
-        let halts = self.deps().store.list_halts().await?;
         Ok(halts.into_iter().find(|halt| concerns(&halt.scope)).map(|halt| halt.by))
     }
 

@@ -13,10 +13,11 @@ use crate::time::SharedClock;
 use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, policy, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 16] = [
+const BUILT_IN: [&str; 17] = [
     "ask_agent",
     "backlog_add",
     "backlog_search",
+    "board_create",
     "fetch_page",
     "git_diff",
     "git_log",

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::board::model::comment::share_of;
 use crate::features::board::model::discussion::Discussion;
+use crate::features::board::model::members::FEWEST;
 
 /// Why a board meeting ended. They are never confused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,18 +23,20 @@ pub enum Ending {
     },
     /// Without a model nobody can answer what others say.
     NoModel,
+    /// Nobody had a turn in the last round: the model did not answer.
+    Silent,
 }
 
-/// How calm a round was.
+/// What was new in a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Calm {
+pub struct RoundNews {
     pub comments: usize,
     pub new: usize,
     /// How many changed sides.
     pub moved: usize,
 }
 
-impl Calm {
+impl RoundNews {
     pub fn of(discussion: &Discussion, round: u32) -> Self {
         let comments = discussion.in_round(round).count();
         let new = discussion.in_round(round).filter(|comment| comment.is_new()).count();
@@ -47,14 +50,22 @@ impl Calm {
     }
 }
 
-/// Whether a discussion has come to its end with this round, by itself: nothing was new and nobody moved, or two rounds running hardly anything was new.
+/// Whether a discussion has come to its end with this round, by itself: nothing was new and nobody changed sides, or two rounds running hardly anything
+/// was new. One speaker alone does not end it.
 pub fn find_end(discussion: &Discussion, round: u32, threshold: f64) -> Option<Ending> {
+    let spoke = discussion.positions.iter().filter(|position| position.round == round).count();
+    if spoke == 0 {
+        return Some(Ending::Silent);
+    }
+    if spoke < FEWEST {
+        return None;
+    }
     if round == 0 {
         let agreed = discussion.sides().len() == 1 && discussion.last_positions().iter().all(|position| position.side().is_some());
         return (agreed && discussion.list_open().is_empty()).then_some(Ending::Agreed);
     }
-    let (now, before) = (Calm::of(discussion, round), Calm::of(discussion, round - 1));
-    let is_low = |calm: Calm| calm.novelty() < threshold;
+    let (now, before) = (RoundNews::of(discussion, round), RoundNews::of(discussion, round - 1));
+    let is_low = |calm: RoundNews| calm.novelty() < threshold;
     let ends = now.moved == 0 && (now.new == 0 || (round > 1 && is_low(now) && is_low(before)));
     ends.then_some(Ending::Converged)
 }

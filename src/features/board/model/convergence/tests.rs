@@ -139,7 +139,9 @@ fn who_agree_independently_and_leave_nothing_open_are_done_after_one_round() {
     let risky = given("yes", &[("risk", "Nobody has asked the landlord about the second floor yet.")]);
     assert_eq!(end(&[seat(0, 0, "vince", &plain), seat(0, 1, "echo", &risky)]), None);
     assert_eq!(end(&[seat(0, 0, "vince", &plain), seat(0, 1, "echo", &given("no", &[]))]), None);
-    assert_eq!(end(&[]), None);
+    // One answer alone is no agreement, and no answer at all is told as that.
+    assert_eq!(end(&[seat(0, 0, "vince", &plain)]), None);
+    assert_eq!(end(&[]), Some(Ending::Silent));
 }
 
 #[test]
