@@ -37,7 +37,7 @@
 //!
 //! # Features
 //!
-//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders, backup ← standup, board ← mission`. A feature imports the kernel and public functions of
+//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders, backup ← standup, board, overwatch ← mission`. A feature imports the kernel and public functions of
 //! features before it; `tests/tidy.rs` checks it. Each says by [`Feature`](features::Feature) what it adds to the team, and the rest of the program knows
 //! it by that alone. The statements of a feature stand in its `store`, as methods of [`store::Store`].
 //! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a

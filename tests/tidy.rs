@@ -12,7 +12,8 @@ use kernel::persona::file;
 use teamroom::config;
 
 /// The features in order. A feature may import only earlier ones.
-const FEATURES: [&str; 10] = ["chat", "memory", "backlog", "schedule", "meeting", "reminders", "standup", "board", "mission", "backup"];
+const FEATURES: [&str; 11] =
+    ["chat", "memory", "backlog", "schedule", "meeting", "reminders", "standup", "board", "overwatch", "mission", "backup"];
 
 /// The features that others build on. Nobody mentions any other one, so that it can be removed.
 const FOUNDATIONS: [&str; 4] = ["chat", "backlog", "schedule", "meeting"];

@@ -9,6 +9,7 @@ mod feature;
 pub mod meeting;
 pub mod memory;
 pub mod mission;
+pub mod overwatch;
 pub mod reminders;
 pub mod schedule;
 pub mod standup;
@@ -31,6 +32,7 @@ pub const FEATURES: &[&dyn Feature] = &[
     &schedule::ScheduleFeature,
     &standup::StandupFeature,
     &board::BoardFeature,
+    &overwatch::OverwatchFeature,
     &mission::MissionFeature,
     &backup::BackupFeature,
 ];

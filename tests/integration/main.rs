@@ -17,6 +17,7 @@ mod memory;
 mod mission;
 mod morning;
 mod offline;
+mod overwatch;
 mod people;
 mod reload;
 mod reminders;

@@ -33,6 +33,7 @@ pub(super) fn plan(mission: &Mission, roster: &Roster) -> Plan {
         expected: None,
         changes: Vec::new(),
         missing: Vec::new(),
+        learnt: Vec::new(),
     }
 }
 

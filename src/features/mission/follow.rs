@@ -324,7 +324,7 @@ impl Follower {
         Ok(files)
     }
 
-    /// One transaction: the end of the mission, and the message that delivers it.
+    /// One transaction: the end of the mission, the message that delivers it, and the job that looks back at it.
     async fn deliver(
         &self,
         mission: &Mission,
@@ -341,7 +341,14 @@ impl Follower {
             WorkStatus::Cancelled => MissionStatus::Cancelled,
             _ => MissionStatus::Failed,
         };
-        let change = MissionChange { status: Some(status), why: whole.outcome.as_deref(), outbox: &[message], ..MissionChange::default() };
+        let record = self.record(mission, whole, items, &files, cost).await?;
+        let change = MissionChange {
+            status: Some(status),
+            why: whole.outcome.as_deref(),
+            outbox: &[message],
+            look_back: record.as_ref(),
+            ..MissionChange::default()
+        };
         self.change(mission, &change, job).await
     }
 }

@@ -34,7 +34,7 @@
 //! | its file was written | the file; the plan still says `approved` | the same text counts as written; or the team has restarted with it, and it has joined |
 //! | that was stored | the plan says `written`, the message: one transaction | the team restarts with the file, and looks at all missions |
 //! | it is on the team | the plan says `joined`, its steps that have not begun are its own, the message: one transaction | nothing |
-//! | it was delivered | mission `done`, the message with its files: one transaction | nothing |
+//! | it was delivered | mission `done`, the message with its files, the job that looks back at it: one transaction | nothing |
 
 mod budget;
 mod button;
@@ -45,6 +45,7 @@ mod commands;
 mod feature;
 mod follow;
 mod listener;
+mod look_back;
 pub mod model;
 mod new_personas;
 mod picture;

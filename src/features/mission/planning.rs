@@ -1,21 +1,27 @@
 //! Plans a mission: a model says what it is about, then divides it into steps; code checks the plan, and a cheap model doubts it (WORK-13, WORK-14).
 //! Each answer is a step of the job, so that nothing is paid twice.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::{Origin, Owner, WorkItem};
 use crate::features::mission::follow::{Follower, LONG, SWEEP};
-use crate::features::mission::model::plan::{Plan, PlanDraft, Understanding, check};
+use crate::features::mission::model::plan::{Learnt, LearntDraft, Plan, PlanDraft, Understanding, check};
 use crate::features::mission::model::{Mission, MissionStatus};
 use crate::features::mission::store::MissionChange;
 use crate::features::mission::{by_rule, picture, prompts, render};
+use crate::features::overwatch::model::Insight;
 use kernel::agent::{Prompt, Run, RunError};
 use kernel::chat::outbound::OutboundMessage;
+use kernel::db::StoreError;
 use kernel::ids::ChannelId;
 use kernel::jobs::{JobContext, JobError};
 use kernel::llm::structured::Structured;
+use kernel::memory::Scope;
+use kernel::memory::retrieval::terms_of;
 use kernel::money::{Money, Purpose};
 use kernel::persona::Tier;
 use kernel::text::flatten;
@@ -24,6 +30,9 @@ use kernel::text::flatten;
 const PLAN_TOKENS: u32 = 12_000;
 const UNDERSTANDING_TOKENS: u32 = 2000;
 const DOUBTS_TOKENS: u32 = 1500;
+
+/// A plan is told at most so many insights (OVER-6).
+const INSIGHTS: usize = 20;
 
 /// How often a plan is asked for, and a persona.
 pub(super) const ROUNDS: u32 = 2;
@@ -102,18 +111,20 @@ impl Follower {
         let understood: Answer<Understanding> = self.ask(mission, job, Asked::plan("understand", UNDERSTANDING_TOKENS), prompt).await?;
         let understood = tidy(understood.value.unwrap_or_default());
         let title = Some(flatten(&understood.title, 100)).filter(|title| !title.is_empty()).unwrap_or_else(|| mission.title.clone());
+        let insights = self.find_insights(mission).await?;
         let mut faults = Vec::new();
         // What code has accepted, although a model doubts it.
         let mut doubted: Option<Plan> = None;
         for round in 1..=ROUNDS {
-            let prompt = || prompts::plan(system(), &self.roster, mission, &understood, &faults, &self.repository);
+            let prompt = || prompts::plan(system(), &self.roster, mission, (&understood, &insights), &faults, &self.repository);
             let drafted: Answer<PlanDraft> = self.ask(mission, job, Asked::plan(&format!("plan-{round}"), PLAN_TOKENS), prompt).await?;
             let checked = match &drafted.value {
                 Some(draft) => check(understood.clone(), draft, &mission.directive, &self.roster),
                 None => Err(vec![format!("the answer was no plan: {}", drafted.fault.as_deref().unwrap_or("it was empty"))]),
             };
+            let learnt = drafted.value.as_ref().map_or_else(Vec::new, |draft| read_learnt(&draft.learnt, &insights));
             let mut plan = match checked {
-                Ok(plan) => Plan { made_by: drafted.model, ..plan },
+                Ok(plan) => Plan { made_by: drafted.model, learnt, ..plan },
                 Err(found) => {
                     faults = found;
                     continue;
@@ -128,6 +139,22 @@ impl Follower {
             doubted = Some(plan);
         }
         Ok(doubted.map(|plan| (title, plan)).ok_or(faults))
+    }
+
+    /// What personas noticed about earlier missions that shares words with this one, the most fitting first.
+    async fn find_insights(&self, mission: &Mission) -> Result<Vec<Insight>, StoreError> {
+        let scope = Scope::private(mission.private_to.clone());
+        let words: HashSet<String> =
+            terms_of(&format!("{} {}", mission.request, mission.directive.render_in_short())).into_iter().collect();
+        let known = self.store.list_insights_for_plans(&scope, INSIGHTS * 5).await?;
+        let shared = |insight: &Insight| {
+            let about = format!("{} {}", insight.title, insight.text);
+            terms_of(&about).into_iter().collect::<HashSet<_>>().intersection(&words).count()
+        };
+        let mut fitting: Vec<(usize, Insight)> =
+            known.into_iter().map(|insight| (shared(&insight), insight)).filter(|(shared, _)| *shared > 0).collect();
+        fitting.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+        Ok(fitting.into_iter().take(INSIGHTS).map(|(_, insight)| insight).collect())
     }
 
     /// What a cheap model thinks cannot be done. Its failure does not keep a plan.
@@ -274,4 +301,15 @@ fn tidy(understood: Understanding) -> Understanding {
     });
     let assumed = assumed.filter(|assumption| !assumption.text.is_empty()).collect();
     Understanding { given: lines(understood.given), to_find_out: lines(understood.to_find_out), assumed, title: understood.title }
+}
+
+/// Those that name an insight which the plan was told.
+fn read_learnt(given: &[LearntDraft], insights: &[Insight]) -> Vec<Learnt> {
+    let read = |given: &LearntDraft| {
+        let number: usize = given.insight.trim().trim_start_matches(['[', 'i']).trim_end_matches(']').parse().ok()?;
+        let insight = insights.get(number.checked_sub(1)?)?;
+        let change = flatten(&given.change, 200);
+        (!change.is_empty()).then(|| Learnt { insight: insight.text.clone(), change })
+    };
+    given.iter().filter_map(read).collect()
 }

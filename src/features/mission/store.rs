@@ -8,6 +8,8 @@ use crate::features::backlog::store::{Reshaping, insert_items, reshape, wake_mis
 use crate::features::mission::model::directive::Directive;
 use crate::features::mission::model::plan::Plan;
 use crate::features::mission::model::{Mission, MissionStatus, Shown};
+use crate::features::overwatch::look_back;
+use crate::features::overwatch::model::LookBack;
 use crate::store::Store;
 use kernel::actor::Actor;
 use kernel::chat::outbound::OutboundMessage;
@@ -104,6 +106,8 @@ pub(super) struct MissionChange<'a> {
     pub(super) reshaping: Option<&'a Reshaping<'a>>,
     /// Each is posted once, by its id.
     pub(super) outbox: &'a [OutboundMessage],
+    /// It is over, and this is looked back at.
+    pub(super) look_back: Option<&'a LookBack>,
     /// Who did it. None: the program.
     pub(super) by: Option<&'a Actor>,
 }
@@ -317,6 +321,9 @@ pub(super) async fn change_mission(
     }
     for message in change.outbox {
         insert_outbound_once(transaction, message, from.message.as_ref(), at).await?;
+    }
+    if let Some(run) = change.look_back {
+        look_back(transaction, run, at).await?;
     }
     if status != from.status || change.replanned || change.reshaping.is_some() {
         let kind = if change.replanned || change.reshaping.is_some() { "replanned" } else { status.as_str() };

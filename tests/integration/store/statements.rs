@@ -38,7 +38,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with messages or meetings. Only the summary may scan them.
-const GROWING: [&str; 36] = [
+const GROWING: [&str; 38] = [
     "inbox",
     "outbox",
     "turns",
@@ -75,6 +75,8 @@ const GROWING: [&str; 36] = [
     "budget_groups",
     "boards",
     "board_comments",
+    "insights",
+    "insight_ratings",
 ];
 
 /// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas

@@ -9,6 +9,7 @@ use crate::features::mission::changing::Wish;
 use crate::features::mission::model::Mission;
 use crate::features::mission::model::message::ColleagueMessage;
 use crate::features::mission::model::plan::{MOST_MISSING, MOST_STEPS, MissingRole, Plan, Step, Understanding};
+use crate::features::overwatch::model::Insight;
 use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker};
 use kernel::agent::prompt::{Block, Template};
 use kernel::agent::{Limits, Prompt};
@@ -137,7 +138,7 @@ pub(super) fn plan(
     system: String,
     roster: &Roster,
     mission: &Mission,
-    understood: &Understanding,
+    (understood, insights): (&Understanding, &[Insight]),
     faults: &[String],
     repository: &str,
 ) -> Prompt {
@@ -151,6 +152,11 @@ pub(super) fn plan(
         if !lines.is_empty() {
             blocks.push(Block { label: label.into(), text: lines.join("\n") });
         }
+    }
+    let noticed = (1..).zip(insights).map(|(number, insight)| format!("[i{number}] {}", cleaner.line(&insight.text, 300)));
+    let noticed: Vec<String> = noticed.collect();
+    if !noticed.is_empty() {
+        blocks.push(Block { label: "what colleagues noticed in earlier missions".into(), text: noticed.join("\n") });
     }
     let faults = faults.iter().map(|fault| cleaner.line(fault, 300)).collect();
     prompt(system, PLAN.render(Values { faults, repository, ..values(roster, &marker, mission, blocks) }))

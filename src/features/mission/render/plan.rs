@@ -6,7 +6,7 @@ use super::coverage::{count, render_coverage};
 use super::{TITLE, missing, say, text_file};
 use crate::features::mission::button::{Choice, MissionButton};
 use crate::features::mission::model::Mission;
-use crate::features::mission::model::plan::{Assumption, Plan, Step};
+use crate::features::mission::model::plan::{Assumption, Learnt, Plan, Step};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, Card, CardField, OutboundMessage};
 use kernel::persona::roster::Roster;
@@ -39,6 +39,9 @@ pub(in crate::features::mission) fn plan_card(mission: &Mission, plan: &Plan, ap
         let lines: Vec<String> =
             plan.warnings.iter().take(5).map(|warning| format!("- {}", Medium::Chat.line_within(warning, 200))).collect();
         fields.push(CardField { name: "Warnings".into(), value: lines.join("\n"), inline: false });
+    }
+    if !plan.learnt.is_empty() {
+        fields.push(CardField { name: "Learnt from earlier missions".into(), value: learnt(plan, Medium::Chat).join("\n"), inline: false });
     }
     let card = Card {
         title: mission.title.clone(),
@@ -87,6 +90,14 @@ pub(in crate::features::mission) fn answered(who: &str, assumption: &Assumption,
         _ => format!("{told} steps that are not done know it now"),
     };
     format!("{question} {who}: **{answer}**. {effect}.")
+}
+
+/// What is different because of an insight.
+fn learnt(plan: &Plan, medium: Medium) -> Vec<String> {
+    let line =
+        |learnt: &Learnt| format!("{} (because: {})", medium.line_within(&learnt.change, 200), medium.line_within(&learnt.insight, 200));
+    let lines = plan.learnt.iter().take(5).map(line);
+    if matches!(medium, Medium::Chat) { lines.map(|line| format!("- {line}")).collect() } else { lines.collect() }
 }
 
 fn field(name: &str, value: String) -> CardField {
@@ -149,6 +160,7 @@ pub(in crate::features::mission) fn render_plan(mission: &Mission, plan: &Plan, 
     list("To find out", plan.to_find_out.iter().map(|line| medium.line(line)).collect());
     list("Assumed", plan.assumed.iter().map(assumed).collect());
     list("The delivery is judged by", plan.criteria.iter().map(|line| medium.line(line)).collect());
+    list("Learnt from earlier missions", learnt(plan, medium));
     list("Warnings", plan.warnings.iter().map(|line| medium.line(line)).collect());
     list("Missing on the team", plan.missing.iter().map(|role| medium.line(&format!("{} {}", missing(role), role.why))).collect());
     list("Changes", plan.changes.iter().map(|change| format!("{}: {}", medium.line(&change.by), medium.line(&change.why))).collect());

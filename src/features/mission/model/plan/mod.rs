@@ -19,8 +19,8 @@ use kernel::money::Money;
 
 pub use coverage::Served;
 pub use draft::{
-    Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, MOST_MISSING, MOST_STEPS, MissingDraft, PlanDraft, Standing, StepDraft, TITLE,
-    Understanding, change, check, leave_out, revise,
+    Change, ChangeDraft, Changed, EditDraft, LearntDraft, MOST_CHANGES, MOST_MISSING, MOST_STEPS, MissingDraft, PlanDraft, Standing,
+    StepDraft, TITLE, Understanding, change, check, leave_out, revise,
 };
 pub use phase::Phase;
 
@@ -49,6 +49,16 @@ pub struct Plan {
     /// Roles that nobody on the team fills.
     #[serde(default)]
     pub missing: Vec<MissingRole>,
+    /// What it does differently because of earlier missions.
+    #[serde(default)]
+    pub learnt: Vec<Learnt>,
+}
+
+/// What an insight of an earlier mission changed about a plan (OVER-6).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Learnt {
+    pub insight: String,
+    pub change: String,
 }
 
 /// A role that nobody on the team fills.

@@ -60,6 +60,17 @@ pub struct PlanDraft {
     /// Roles that nobody on the team fills, two at most. Usually none.
     #[serde(default)]
     pub missing: Vec<MissingDraft>,
+    /// Which insights of earlier missions changed the plan, and what about it. Usually none.
+    #[serde(default)]
+    pub learnt: Vec<LearntDraft>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LearntDraft {
+    /// The mark of the insight, such as "i2".
+    pub insight: String,
+    /// What is different because of it, in one sentence.
+    pub change: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -147,6 +158,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
                 expected: None,
                 changes: Vec::new(),
                 missing,
+                learnt: Vec::new(),
             };
             plan.warnings = warnings(&plan, directive);
             plan.warnings.extend(not_missing);

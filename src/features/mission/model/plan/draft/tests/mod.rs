@@ -31,6 +31,7 @@ fn draft(wide: usize) -> PlanDraft {
         steps,
         left_out: vec![LeftOutDraft { parts: vec!["9".to_owned()], why: "It is for later.".to_owned() }],
         missing: Vec::new(),
+        learnt: Vec::new(),
     }
 }
 

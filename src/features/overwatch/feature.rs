@@ -1,0 +1,56 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::config::RetentionSettings;
+use crate::features::overwatch::commands::{self, OverwatchCommands};
+use crate::features::overwatch::jobs::LooksBack;
+use crate::features::overwatch::{OverwatchSettings, store};
+use crate::features::{Feature, FeatureDeps, FeatureSection};
+use crate::store::Store;
+use kernel::commands::{Refused, Registry, Services};
+use kernel::config::Section;
+use kernel::db::StoreError;
+use kernel::jobs::{JobHandler, RetentionRule};
+use kernel::people::Erasure;
+use kernel::tools::workspace::Workspaces;
+
+pub struct OverwatchFeature;
+
+impl FeatureSection for OverwatchSettings {}
+
+#[async_trait]
+impl Feature for OverwatchFeature {
+    fn read_settings(&self, root: &mut Section<'_>) -> Option<Arc<dyn FeatureSection>> {
+        Some(Arc::new(OverwatchSettings::read(&mut root.section("overwatch"))))
+    }
+
+    fn register(&self, registry: &mut Registry, services: &Services) {
+        commands::register(registry, services);
+    }
+
+    fn provide(&self, deps: &FeatureDeps<'_>, services: &Services) {
+        let FeatureDeps { config, roster, store, running, clock, .. } = deps;
+        services.provide(Arc::new(OverwatchCommands { store: store.clone(), roster: roster.clone(), clock: clock.clone() }));
+        if let Some(running) = running {
+            services.provide(Arc::new(LooksBack {
+                store: store.clone(),
+                roster: roster.clone(),
+                agents: running.agents.clone(),
+                enabled: config.features.get::<OverwatchSettings>().enabled,
+            }));
+        }
+    }
+
+    fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
+        Ok(vec![services.late::<LooksBack>().get()?])
+    }
+
+    fn list_retention(&self, settings: &RetentionSettings, _workspaces: &Workspaces) -> Vec<RetentionRule> {
+        vec![store::retention(settings.work())]
+    }
+
+    async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {
+        store.forget_insight_ratings_of(&erasure.person).await
+    }
+}

@@ -1,0 +1,161 @@
+//! The job that asks everybody at once, and posts what they noticed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use crate::features::overwatch::model::{Given, Insight, InsightKind, LookBack, read_given};
+use crate::features::overwatch::store::insert_insights;
+use crate::features::overwatch::{prompts, render};
+use crate::store::Store;
+use kernel::agent::{Agents, Run, RunError};
+use kernel::chat::outbox::store::insert_outbound_once;
+use kernel::db::{StoreError, Transaction};
+use kernel::ids::PersonaSlug;
+use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings};
+use kernel::money::Purpose;
+use kernel::persona::Tier;
+use kernel::persona::roster::Roster;
+
+pub(super) const KIND: &str = "overwatch";
+
+/// How long all may take together (OVER-2).
+const LIMIT: Duration = Duration::from_secs(30);
+const TOKENS: u32 = 1024;
+
+/// The looks by which the rates are judged, how long ratings count, and the healthy share of looks without tension (OVER-7).
+const LOOKS: u32 = 60;
+const FEWEST_LOOKS: usize = 10;
+const RATED: TimeDelta = TimeDelta::days(30);
+const HEALTHY: std::ops::RangeInclusive<usize> = 30..=50;
+
+/// What one of them gave. None: no answer in time, or none that can be read.
+#[derive(Debug, Serialize, Deserialize)]
+struct Look {
+    by: PersonaSlug,
+    given: Option<Given>,
+}
+
+pub(super) struct LooksBack {
+    pub(super) store: Store,
+    pub(super) roster: Arc<Roster>,
+    pub(super) agents: Arc<Agents>,
+    pub(super) enabled: bool,
+}
+
+#[async_trait]
+impl JobHandler for LooksBack {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn settings(&self) -> KindSettings {
+        KindSettings { max_attempts: 3, time_limit: Duration::from_mins(5), ..KindSettings::default() }
+    }
+
+    async fn run(&self, job: &JobContext) -> Result<(), JobError> {
+        let run: LookBack = job.payload()?;
+        if !self.enabled || self.agents.is_offline() {
+            return job.begin_final().await?.finish().await;
+        }
+        let note = self.note_for_rates(job).await?;
+        let looks: Vec<Look> = job.step("looks", || async { self.ask_all(&run, &note, job).await }).await?;
+        let now = job.now();
+        let redact = |text: String| self.agents.runner.redact(text, run.subject.as_str());
+        let read = |look: Look| -> Vec<Insight> {
+            let Some(mut given) = look.given else { return Vec::new() };
+            for insight in &mut given.insights {
+                insight.message = redact(std::mem::take(&mut insight.message));
+            }
+            read_given(given, &look.by, &run, &self.roster, now)
+        };
+        let insights: Vec<Insight> = looks.into_iter().flat_map(read).collect();
+        let mut transaction = job.begin_final().await?;
+        insert_insights(&mut transaction, &insights).await?;
+        for message in render::insights(&run, &insights, &self.roster) {
+            insert_outbound_once(&mut transaction, &message, None, now).await?;
+        }
+        transaction.finish().await
+    }
+
+    /// Nobody misses it, and the mission is delivered.
+    async fn give_up(&self, _transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
+        tracing::warn!(job = %job.id, %why, "a mission is not looked back at");
+        Ok(())
+    }
+}
+
+impl LooksBack {
+    /// All at once. Who has not answered in time is left out.
+    async fn ask_all(&self, run: &LookBack, note: &str, job: &JobContext) -> Result<Vec<Look>, JobError> {
+        let cancel = job.cancelled().child_token();
+        let ask = async |slug: &PersonaSlug| {
+            let persona = self.roster.find(slug)?;
+            let prompt = prompts::look(self.agents.system_prompt(persona), &persona.role, run, note);
+            let asked = Run { tier: Tier::T1, ..Run::new(persona, (Purpose::Overwatch, run.subject.as_str()), prompt, TOKENS, &cancel) };
+            let given = match self.agents.run_structured::<Given>(asked).await {
+                Ok(given) => Some(given.value),
+                Err(RunError::Cancelled) => None,
+                Err(error) => {
+                    tracing::warn!(subject = %run.subject, persona = %slug, %error, "a look back cannot be used");
+                    None
+                }
+            };
+            Some(Look { by: slug.clone(), given })
+        };
+        let asked = futures_util::future::join_all(run.personas.iter().map(ask));
+        let mut asked = std::pin::pin!(asked);
+        let looks = tokio::select! {
+            looks = &mut asked => looks,
+            () = self.agents.runner.clock.sleep(LIMIT) => {
+                // Cancelled instead of dropped, so that the calls are settled.
+                cancel.cancel();
+                asked.await
+            }
+        };
+        job.check()?;
+        Ok(looks.into_iter().flatten().collect())
+    }
+
+    /// What the prompt adds while a rate is off.
+    async fn note_for_rates(&self, job: &JobContext) -> Result<String, StoreError> {
+        let last = self.store.list_insights(LOOKS).await?;
+        let quiet = last.iter().filter(|insight| insight.kind == InsightKind::None).count();
+        let (rated, useful) = self.store.count_insight_ratings(job.now() - RATED).await?;
+        Ok(note_for((last.len(), quiet), (rated, useful)).to_owned())
+    }
+}
+
+fn note_for((looks, quiet): (usize, usize), (rated, useful): (u64, u64)) -> &'static str {
+    if rated >= 5 && useful * 2 < rated {
+        return "People found most of the last insights not useful: give only what somebody would thank you for.";
+    }
+    if looks < FEWEST_LOOKS {
+        return "";
+    }
+    let share = quiet * 100 / looks;
+    if share < *HEALTHY.start() {
+        "Lately nearly every look found a tension: give one only if it mattered to the result."
+    } else if share > *HEALTHY.end() {
+        "Lately most looks found nothing: look once more at what was rejected or done twice."
+    } else {
+        ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prompt_says_so_while_a_rate_is_off() {
+        assert_eq!(note_for((5, 0), (0, 0)), "");
+        assert_eq!(note_for((20, 8), (9, 6)), "");
+        assert!(note_for((20, 2), (0, 0)).contains("nearly every"));
+        assert!(note_for((20, 15), (0, 0)).contains("found nothing"));
+        assert!(note_for((20, 8), (9, 2)).contains("not useful"));
+    }
+}

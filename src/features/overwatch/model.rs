@@ -1,0 +1,340 @@
+//! What personas notice when they look back, and whether the run bears it out. Pure.
+
+use std::collections::{BTreeSet, HashSet};
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use kernel::ids::{ChannelId, OutboxId, PersonaSlug, WorkItemId};
+use kernel::persona::roster::Roster;
+use kernel::text::{Shingles, flatten, fold_name};
+
+/// The most insights of one persona, and the most words of one (OVER-3).
+pub const MOST: usize = 3;
+const WORDS: usize = 200;
+
+/// Insights this similar are about the same theme.
+const THEME: f64 = 0.45;
+
+/// A run that is over, as those see it who look back at it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LookBack {
+    /// The item of the mission.
+    pub subject: WorkItemId,
+    pub title: String,
+    /// What was asked for, the steps with their owners, rejections, changes, costs and files, as text.
+    pub digest: String,
+    /// Who took part.
+    pub personas: Vec<PersonaSlug>,
+    pub channel: ChannelId,
+    pub private_to: Option<ChannelId>,
+    /// The message on which the thread hangs. None: in the channel.
+    pub opening: Option<OutboxId>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InsightKind {
+    /// What one did works against what another did.
+    CrossConcern,
+    /// It happens again and again.
+    Pattern,
+    /// How the team worked.
+    Process,
+    /// The result moves away from what was asked for.
+    Drift,
+    Risk,
+    /// No tension.
+    None,
+}
+
+impl InsightKind {
+    pub const ALL: [Self; 6] = [Self::CrossConcern, Self::Pattern, Self::Process, Self::Drift, Self::Risk, Self::None];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CrossConcern => "cross-concern",
+            Self::Pattern => "pattern",
+            Self::Process => "process",
+            Self::Drift => "drift",
+            Self::Risk => "risk",
+            Self::None => "none",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// What a persona gives, not checked yet.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Given {
+    /// At most three. None at all if you see no tension.
+    #[serde(default)]
+    pub insights: Vec<GivenInsight>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct GivenInsight {
+    /// The name of the persona to whom it matters, or "team".
+    pub to: String,
+    pub kind: InsightKind,
+    /// At most 200 words.
+    pub message: String,
+    /// Whether somebody can do something about it next time.
+    #[serde(default)]
+    pub actionable: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Insight {
+    pub id: String,
+    /// The mission that it is about.
+    pub subject: WorkItemId,
+    /// The title of the mission.
+    pub title: String,
+    pub by: PersonaSlug,
+    /// None: the team.
+    pub to: Option<PersonaSlug>,
+    pub kind: InsightKind,
+    pub text: String,
+    pub actionable: bool,
+    /// What it names occurs in the run. Otherwise it is left out of what later plans are told (OVER-4).
+    pub supported: bool,
+    pub private_to: Option<ChannelId>,
+    /// The item that was made of it.
+    pub item: Option<WorkItemId>,
+    pub at: DateTime<Utc>,
+}
+
+/// Within the limits. Nothing, or a single `none`, is "no tension".
+pub fn read_given(given: Given, by: &PersonaSlug, run: &LookBack, roster: &Roster, at: DateTime<Utc>) -> Vec<Insight> {
+    let insight = |kind: InsightKind, given: Option<&GivenInsight>| {
+        let text = given.map_or_else(String::new, |given| cut_words(&given.message));
+        Insight {
+            id: String::new(),
+            subject: run.subject.clone(),
+            title: run.title.clone(),
+            by: by.clone(),
+            to: given.and_then(|given| roster.find_named(&fold_name(&given.to))).map(|persona| persona.slug.clone()).filter(|to| to != by),
+            kind,
+            actionable: given.is_some_and(|given| given.actionable),
+            supported: find_unsupported(&text, &run.digest, roster).is_empty(),
+            text,
+            private_to: run.private_to.clone(),
+            item: None,
+            at,
+        }
+    };
+    let seen = given.insights.iter().filter(|given| given.kind != InsightKind::None && !given.message.trim().is_empty());
+    let mut insights: Vec<Insight> = seen.take(MOST).map(|given| insight(given.kind, Some(given))).collect();
+    if insights.is_empty() {
+        insights.push(insight(InsightKind::None, None));
+    }
+    for (number, insight) in insights.iter_mut().enumerate() {
+        insight.id = format!("{}-{by}-{number}", run.subject);
+    }
+    insights
+}
+
+fn cut_words(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let cut = words.iter().take(WORDS).copied().collect::<Vec<_>>().join(" ");
+    flatten(&if words.len() > WORDS { format!("{cut}…") } else { cut }, 1800)
+}
+
+/// What an insight names that does not occur in the run: files, numbers and names.
+pub fn find_unsupported(text: &str, digest: &str, roster: &Roster) -> Vec<String> {
+    let there: HashSet<String> = tokens(digest).map(|(token, _)| token.to_lowercase()).collect();
+    let words: Vec<(&str, bool)> = tokens(text).collect();
+    // Languages that write nouns with capitals give no names away by them.
+    let capitals = words.iter().filter(|(word, first)| !first && is_capital(word)).count();
+    let names_show = capitals * 4 <= words.len();
+    let is_known = |word: &str| {
+        let word = word.to_lowercase();
+        there.contains(&word) || roster.find_named(&word).is_some() || there.contains(word.trim_end_matches("'s").trim_end_matches("’s"))
+    };
+    let names_something = |(word, first): &(&str, bool)| {
+        let has_digit = word.contains(|c: char| c.is_numeric());
+        let is_file = word
+            .split_once('.')
+            .is_some_and(|(name, ending)| !name.is_empty() && ending.chars().all(char::is_alphanumeric) && !ending.is_empty());
+        has_digit || is_file || (names_show && !first && is_capital(word))
+    };
+    let found: BTreeSet<String> =
+        words.iter().filter(|word| names_something(word) && !is_known(word.0)).map(|(word, _)| (*word).to_owned()).collect();
+    found.into_iter().collect()
+}
+
+/// The words of a text, with whether each begins a sentence. Files, numbers and ids stay whole.
+fn tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut begins = true;
+    text.split_whitespace().flat_map(move |word| {
+        let first = std::mem::replace(&mut begins, word.ends_with(['.', '!', '?', ':', '"', '”']));
+        let parts = word.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '\'' | '’' | ',')));
+        let clean = |part: &str| part.len() - part.trim_matches(|c: char| !c.is_alphanumeric()).len();
+        parts
+            .filter(move |part| part.len() > clean(part))
+            .map(move |part| (part.trim_matches(|c: char| !c.is_alphanumeric()), first || !word.starts_with(part)))
+    })
+}
+
+fn is_capital(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase)
+}
+
+/// A theme that comes up in several runs (OVER-6).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trend {
+    /// Its last wording.
+    pub text: String,
+    pub kind: InsightKind,
+    /// In how many runs it came up.
+    pub count: usize,
+    pub last_seen: DateTime<Utc>,
+    /// An item was made of it that is done, and it has not come up since.
+    pub resolved: bool,
+}
+
+/// Themes of at least two runs, the most frequent first. `done`: when items that were made of insights were done.
+pub fn find_trends(insights: &[Insight], done: impl Fn(&WorkItemId) -> Option<DateTime<Utc>>) -> Vec<Trend> {
+    let mut themes: Vec<(Shingles, Vec<&Insight>)> = Vec::new();
+    let mut usable: Vec<&Insight> = insights.iter().filter(|insight| insight.supported && insight.kind != InsightKind::None).collect();
+    usable.sort_by_key(|insight| insight.at);
+    for insight in usable {
+        let shingles = Shingles::of(&insight.text);
+        match themes.iter_mut().find(|(known, _)| known.similarity(&shingles) >= THEME) {
+            Some((known, members)) => {
+                *known = shingles;
+                members.push(insight);
+            }
+            None => themes.push((shingles, vec![insight])),
+        }
+    }
+    let trend = |(_, members): (Shingles, Vec<&Insight>)| {
+        let runs: BTreeSet<&str> = members.iter().map(|insight| insight.subject.as_str()).collect();
+        let last = *members.last()?;
+        let solved = members.iter().filter_map(|insight| done(insight.item.as_ref()?)).max();
+        (runs.len() > 1).then(|| Trend {
+            text: last.text.clone(),
+            kind: last.kind,
+            count: runs.len(),
+            last_seen: last.at,
+            resolved: solved.is_some_and(|solved| solved > last.at),
+        })
+    };
+    let mut trends: Vec<Trend> = themes.into_iter().filter_map(trend).collect();
+    trends.sort_by_key(|trend| (trend.resolved, std::cmp::Reverse(trend.count), std::cmp::Reverse(trend.last_seen)));
+    trends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::testing::persona::roster;
+
+    const DIGEST: &str = "Mission \"Tea shop\": 3 steps, $0.42 of $1.00. Step 1 \"Describe the cart\" by Vince: done after 2 attempts, files cart.md. \
+         Rejected: the prices are missing. Step 2 \"Describe the payment\" by Solus: done, files payment.md.";
+
+    #[test]
+    fn what_occurs_in_the_run_is_supported() {
+        let roster = roster();
+        for text in [
+            "The cart took 2 attempts because prices came late; next time ask for prices first.",
+            "cart.md and payment.md name the sum differently.",
+            "Vince and Solus described the same total twice.",
+            "It went well. Nobody waited.",
+            "Die Preise im Warenkorb und in der Zahlung haben verschiedene Namen.",
+        ] {
+            assert_eq!(find_unsupported(text, DIGEST, &roster), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn two_hundred_insights_with_invented_names_files_and_numbers_are_all_marked() {
+        let roster = roster();
+        let inventions =
+            ["7 attempts", "14 days", "stock.md", "checkout.rs", "92 %", "Barbara", "step 12", "$9.99", "Zurich", "report-final.pdf"];
+        let frames = [
+            "The team lost time because of {} in the end.",
+            "next time, look at {} before the cart is described",
+            "Prices were late, and {} was never mentioned again.",
+            "I would rather have known about {} from the beginning.",
+            "The payment and {} do not fit each other.",
+        ];
+        let mut marked = 0;
+        for round in 0..4 {
+            for (number, invention) in inventions.iter().enumerate() {
+                for frame in frames {
+                    let text = frame.replace("{}", invention);
+                    let more = if (round + number) % 2 == 0 { " It was quick." } else { "" };
+                    let found = find_unsupported(&format!("{text}{more}"), DIGEST, &roster);
+                    assert!(!found.is_empty(), "{text}");
+                    marked += 1;
+                }
+            }
+        }
+        assert_eq!(marked, 200);
+    }
+
+    fn insight(subject: &str, text: &str, at: i64, item: Option<&str>) -> Insight {
+        Insight {
+            id: format!("{subject}-{at}"),
+            subject: subject.into(),
+            title: subject.to_owned(),
+            by: "vince".into(),
+            to: None,
+            kind: InsightKind::Process,
+            text: text.to_owned(),
+            actionable: true,
+            supported: true,
+            private_to: None,
+            item: item.map(WorkItemId::new),
+            at: DateTime::from_timestamp(at, 0).unwrap(),
+        }
+    }
+
+    #[test]
+    fn themes_that_come_up_again_are_trends_and_those_that_were_solved_say_so() {
+        let late = "Prices came late, so the cart was described twice.";
+        let all = [
+            insight("a", late, 100, None),
+            insight("a", "Prices came late, so the cart was described again.", 101, None),
+            insight("b", "Prices came late again, so the cart was described twice.", 200, Some("item")),
+            insight("b", "Nobody has asked what invoices need.", 201, None),
+        ];
+        let trends = find_trends(&all, |_| None);
+        assert_eq!(trends.len(), 1, "{trends:#?}");
+        assert_eq!((trends[0].count, trends[0].resolved), (2, false));
+        assert!(find_trends(&all, |_| DateTime::from_timestamp(300, 0))[0].resolved);
+        assert!(!find_trends(&all, |_| DateTime::from_timestamp(150, 0))[0].resolved);
+    }
+
+    #[test]
+    fn at_most_three_are_kept_and_none_is_no_tension() {
+        let roster = roster();
+        let run = LookBack {
+            subject: "m".into(),
+            title: "Tea".into(),
+            digest: DIGEST.to_owned(),
+            personas: Vec::new(),
+            channel: "10".into(),
+            private_to: None,
+            opening: None,
+        };
+        let given = |count: usize| Given {
+            insights: (0..count)
+                .map(|_| GivenInsight { to: "Solus".into(), kind: InsightKind::Risk, message: "word ".repeat(300), actionable: true })
+                .collect(),
+        };
+        let read = |given| read_given(given, &"vince".into(), &run, &roster, DateTime::UNIX_EPOCH);
+        let insights = read(given(5));
+        assert_eq!(insights.len(), MOST);
+        assert!(insights.iter().all(|insight| insight.text.split_whitespace().count() <= WORDS && insight.to == Some("solus".into())));
+        let none = read(given(0));
+        assert_eq!((none.len(), none[0].kind), (1, InsightKind::None));
+    }
+}

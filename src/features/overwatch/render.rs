@@ -1,0 +1,127 @@
+//! What people see of a look back.
+
+use std::fmt::Write as _;
+
+use crate::features::overwatch::button::{Choice, InsightButton};
+use crate::features::overwatch::model::{Insight, InsightKind, LookBack, Trend};
+use kernel::chat::medium::{Medium, shorten};
+use kernel::chat::outbound::{Card, OutboundKind, OutboundMessage, Placement};
+use kernel::chat::text::Subtext;
+use kernel::ids::{OutboxId, PersonaSlug};
+use kernel::persona::roster::Roster;
+use kernel::text::join_with_and;
+use kernel::time::Today;
+
+const LINE: usize = 300;
+
+/// One message for each insight, by the account of who noticed it, and one line for those who saw no tension.
+pub(super) fn insights(run: &LookBack, insights: &[Insight], roster: &Roster) -> Vec<OutboundMessage> {
+    let seen = insights.iter().filter(|insight| insight.kind != InsightKind::None);
+    let mut messages: Vec<OutboundMessage> = seen.map(|insight| message_of(run, insight, roster)).collect();
+    let quiet: Vec<&str> =
+        insights.iter().filter(|insight| insight.kind == InsightKind::None).map(|insight| roster.name_of(&insight.by)).collect();
+    if !quiet.is_empty() {
+        let text = Subtext(format_args!("Looking back, {} saw no tension.", join_with_and(&quiet))).to_string();
+        messages.push(post(run, &roster.coordinator().slug, "quiet", text));
+    }
+    messages
+}
+
+fn message_of(run: &LookBack, insight: &Insight, roster: &Roster) -> OutboundMessage {
+    let button = |choice| InsightButton { choice, insight: insight.id.clone() }.render();
+    let mut buttons = vec![button(Choice::Useful), button(Choice::NotUseful)];
+    if insight.actionable {
+        buttons.push(button(Choice::Item));
+    }
+    let title = format!("{} → {}: {}", roster.name_of(&insight.by), whom(insight.to.as_ref(), roster), label(insight.kind));
+    let mut notes = Vec::new();
+    if insight.actionable {
+        notes.push("Something can be done about it");
+    }
+    if !insight.supported {
+        notes.push("It names something that the run does not have, so later plans are not told");
+    }
+    let card = Card {
+        title,
+        text: Medium::Chat.line(&insight.text),
+        color: color(insight.kind),
+        footer: (!notes.is_empty()).then(|| notes.join(". ")),
+        ..Card::default()
+    };
+    OutboundMessage { card: Some(card), buttons, ..post(run, &insight.by, &insight.id, String::new()) }
+}
+
+fn post(run: &LookBack, by: &PersonaSlug, what: &str, text: String) -> OutboundMessage {
+    let place = match &run.opening {
+        Some(opening) => Placement::Thread { on: opening.clone(), name: shorten(&run.title, 90) },
+        None => Placement::Channel,
+    };
+    let id = OutboxId::new(format!("overwatch-{}-{what}", run.subject));
+    OutboundMessage { id, place, ..OutboundMessage::new(by, &run.channel, OutboundKind::Notice, text) }
+}
+
+fn whom<'a>(to: Option<&'a PersonaSlug>, roster: &'a Roster) -> &'a str {
+    to.map_or("team", |to| roster.name_of(to))
+}
+
+fn label(kind: InsightKind) -> &'static str {
+    match kind {
+        InsightKind::CrossConcern => "🔀 two concerns",
+        InsightKind::Pattern => "🔁 pattern",
+        InsightKind::Process => "⚙️ how we worked",
+        InsightKind::Drift => "🧭 drift",
+        InsightKind::Risk => "⚠️ risk",
+        InsightKind::None => "no tension",
+    }
+}
+
+fn color(kind: InsightKind) -> u32 {
+    match kind {
+        InsightKind::CrossConcern => 0x7A_5C_C7,
+        InsightKind::Pattern => 0x3B_82_C4,
+        InsightKind::Process => 0x2F_9E_77,
+        InsightKind::Drift => 0xB7_89_2B,
+        InsightKind::Risk => 0xC2_4A_4A,
+        InsightKind::None => 0x8A_8A_8A,
+    }
+}
+
+/// The insights of the last missions, for a command.
+pub(super) fn list(insights: &[&Insight], roster: &Roster, today: Today) -> String {
+    let mut text = String::new();
+    let mut subject = None;
+    for insight in insights {
+        if subject != Some(&insight.subject) {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}**{}**, {}", Medium::Chat.line_within(&insight.title, 100), today.show(insight.at));
+            subject = Some(&insight.subject);
+        }
+        let by = roster.name_of(&insight.by);
+        let _ = match insight.kind {
+            InsightKind::None => writeln!(text, "- {by}: no tension"),
+            kind => {
+                let doubt = if insight.supported { "" } else { " (not borne out by the run)" };
+                let to = whom(insight.to.as_ref(), roster);
+                writeln!(text, "- {by} → {to}, {}{doubt}: {}", kind.as_str(), Medium::Chat.line_within(&insight.text, LINE))
+            }
+        };
+    }
+    if text.is_empty() { "Nobody has looked back at a mission yet.".to_owned() } else { text.trim_end().to_owned() }
+}
+
+/// Themes that come up again, for a command.
+pub(super) fn trends(trends: &[Trend], today: Today) -> String {
+    if trends.is_empty() {
+        return "No theme has come up in more than one mission yet.".to_owned();
+    }
+    let line = |trend: &Trend| {
+        let resolved = if trend.resolved { ", resolved" } else { "" };
+        format!(
+            "- in {} missions, last {}{resolved}: {}",
+            trend.count,
+            today.show(trend.last_seen),
+            Medium::Chat.line_within(&trend.text, LINE)
+        )
+    };
+    trends.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,167 @@
+//! The rows of insights.
+
+use chrono::{DateTime, Utc};
+use std::time::Duration;
+
+use crate::features::overwatch::jobs::KIND;
+use crate::features::overwatch::model::{Insight, InsightKind, LookBack};
+use crate::store::Store;
+use kernel::db::{Result, Transaction, plain, sql};
+use kernel::ids::{PersonaSlug, UserId, WorkItemId};
+use kernel::jobs::{self, NewJob, RetentionRule};
+use kernel::memory::Scope;
+
+#[derive(sqlx::FromRow)]
+struct InsightColumns {
+    id: String,
+    subject: String,
+    title: String,
+    persona: String,
+    whom: Option<String>,
+    kind: String,
+    text: String,
+    actionable: bool,
+    supported: bool,
+    private_to: Option<String>,
+    item: Option<String>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<InsightColumns> for Insight {
+    fn from(row: InsightColumns) -> Self {
+        Self {
+            id: row.id,
+            subject: row.subject.into(),
+            title: row.title,
+            by: row.persona.into(),
+            to: row.whom.map(PersonaSlug::new),
+            kind: InsightKind::parse(&row.kind).unwrap_or(InsightKind::None),
+            text: row.text,
+            actionable: row.actionable,
+            supported: row.supported,
+            private_to: row.private_to.map(Into::into),
+            item: row.item.map(WorkItemId::new),
+            at: row.created_at,
+        }
+    }
+}
+
+/// Has a run looked back at, in the transaction that ends it. Once, whatever happens.
+pub async fn look_back(transaction: &mut Transaction, run: &LookBack, at: DateTime<Utc>) -> Result<()> {
+    jobs::enqueue(transaction, &NewJob::new(KIND, run).unique(format!("{KIND}:{}", run.subject)), at).await?;
+    Ok(())
+}
+
+impl Store {
+    /// The last insights, the newest first.
+    pub async fn list_insights(&self, limit: u32) -> Result<Vec<Insight>> {
+        let rows: Vec<InsightColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM insights ORDER BY created_at DESC, id LIMIT $1", i64::from(limit))?;
+        Ok(rows.into_iter().map(Insight::from).collect())
+    }
+
+    pub(super) async fn find_insight(&self, id: &str) -> Result<Option<Insight>> {
+        let row: Option<InsightColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM insights WHERE id = $1", id)?;
+        Ok(row.map(Insight::from))
+    }
+
+    /// What later plans are told: supported and actionable, told where it may be, the newest first (OVER-6).
+    pub async fn list_insights_for_plans(&self, scope: &Scope, limit: usize) -> Result<Vec<Insight>> {
+        let [place, parent] = scope.heard();
+        let rows: Vec<InsightColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM insights WHERE supported AND actionable AND kind <> 'none' AND (private_to IS NULL OR private_to IN ($1, $2))
+             ORDER BY created_at DESC, id LIMIT $3",
+            place,
+            parent,
+            i64::try_from(limit).unwrap_or(i64::MAX)
+        )?;
+        Ok(rows.into_iter().map(Insight::from).collect())
+    }
+
+    /// A person's judgement. A later one replaces it.
+    pub(super) async fn rate_insight(&self, insight: &str, account: &UserId, useful: bool, at: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO insight_ratings (insight, account, useful, created_at) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (insight, account) DO UPDATE SET useful = excluded.useful, created_at = excluded.created_at",
+            insight,
+            account.as_str(),
+            useful,
+            at
+        )?;
+        Ok(())
+    }
+
+    /// How many ratings there are since then, and how many of them say useful.
+    pub(super) async fn count_insight_ratings(&self, since: DateTime<Utc>) -> Result<(u64, u64)> {
+        let (all, useful): (i64, i64) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT COUNT(*), COUNT(CASE WHEN useful THEN 1 END) FROM insight_ratings WHERE created_at >= $1",
+            since
+        )?;
+        Ok((all.unsigned_abs(), useful.unsigned_abs()))
+    }
+
+    pub(super) async fn forget_insight_ratings_of(&self, account: &UserId) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "DELETE FROM insight_ratings WHERE account = $1 /* reads all: a person is forgotten */",
+            account.as_str()
+        )?;
+        Ok(())
+    }
+}
+
+pub(super) async fn insert_insights(transaction: &mut Transaction, insights: &[Insight]) -> Result<()> {
+    for insight in insights {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO insights (id, subject, title, persona, whom, kind, text, actionable, supported, private_to, item, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11) ON CONFLICT (id) DO NOTHING",
+            insight.id.as_str(),
+            insight.subject.as_str(),
+            plain(&insight.title),
+            insight.by.as_str(),
+            insight.to.as_ref().map(PersonaSlug::as_str),
+            insight.kind.as_str(),
+            plain(&insight.text),
+            insight.actionable,
+            insight.supported,
+            insight.private_to.as_ref().map(kernel::ids::ChannelId::as_str),
+            insight.at
+        )?;
+    }
+    Ok(())
+}
+
+/// Notes the item that was made of an insight. False if there is one already.
+pub(super) async fn note_item(transaction: &mut Transaction, insight: &str, item: &WorkItemId) -> Result<bool> {
+    let noted = sql!(transaction.on(), execute, "UPDATE insights SET item = $2 WHERE id = $1 AND item IS NULL", insight, item.as_str())?;
+    Ok(noted > 0)
+}
+
+pub(super) fn retention(kept: Duration) -> RetentionRule {
+    RetentionRule::new("insights", &["insights", "insight_ratings"], kept, |database, before, limit| {
+        Box::pin(async move {
+            let mut transaction = database.db().begin().await?;
+            let gone: Vec<(String,)> = sql!(
+                transaction.on(),
+                fetch_all,
+                "DELETE FROM insights WHERE id IN (SELECT id FROM insights WHERE created_at < $1 ORDER BY created_at LIMIT $2) RETURNING id",
+                before,
+                i64::from(limit)
+            )?;
+            for (insight,) in &gone {
+                sql!(transaction.on(), execute, "DELETE FROM insight_ratings WHERE insight = $1", insight.as_str())?;
+            }
+            transaction.commit().await?;
+            Ok(gone.len() as u64)
+        })
+    })
+}

@@ -1,0 +1,201 @@
+//! Looking back: after a mission, each persona that took part says what it noticed, and later plans are told.
+
+use std::time::Duration;
+
+use kernel::llm::settings::ProviderKind;
+use kernel::time::{Clock as _, SystemClock};
+use serde_json::{Value as Json, json};
+use teamroom::features::backlog::store::ItemFilter;
+use teamroom::features::mission::model::MissionStatus;
+use teamroom::features::overwatch::model::{Insight, InsightKind};
+use teamroom::store::Store;
+
+use crate::backlog::stage::{Setting, Stage};
+use crate::mission::stage::{
+    HERE, Play, ROADMAP, SETTINGS, comes_to, find, hand_over, hasten, hears, labels, open, press_on, press_twice, thread,
+};
+use crate::support::command::{invoke, sub_command, text};
+use crate::support::database::{allow, count, execute, forbid};
+use crate::support::model::{Asked, Script};
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(
+    those_who_took_part_look_back_at_the_mission,
+    the_next_plan_is_told_and_says_what_it_changed,
+    who_hangs_or_cannot_be_read_is_left_out,
+    killed_before_it_is_stored,
+);
+
+const NOTICED: &str = "The cart and the payment name the sum differently, so both were written twice. Agree on the words first.";
+
+fn is_look(asked: &Asked) -> bool {
+    asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("cross-concern"))
+}
+
+fn is_of(asked: &Asked, name: &str) -> bool {
+    asked.system.contains(&format!("You are {name}"))
+}
+
+fn insight(to: &str, kind: &str, message: &str, actionable: bool) -> Json {
+    json!({"to": to, "kind": kind, "message": message, "actionable": actionable})
+}
+
+/// Vince notices something, Eliza invents a file, Echo sees no tension.
+fn look(asked: &Asked) -> Script {
+    let insights = if is_of(asked, "Vince") {
+        json!([insight("Eliza", "cross-concern", NOTICED, true)])
+    } else if is_of(asked, "Eliza") {
+        json!([insight("team", "risk", "Nobody has read stock-list.md before the cart was described.", true)])
+    } else {
+        json!([])
+    };
+    Script::Json(json!({ "insights": insights }))
+}
+
+fn perform(stage: &Stage, play: Play) {
+    stage.team.model.on(move |asked| if is_look(asked) { look(asked) } else { play.answer(asked) });
+}
+
+async fn insights(store: &Store, number: usize) -> Vec<Insight> {
+    eventually("it was looked back at", || async { store.list_insights(20).await.unwrap().len() >= number }).await;
+    store.list_insights(20).await.unwrap()
+}
+
+async fn card(stage: &Stage, title: &str) -> Shown {
+    let mission = find(stage).await;
+    let find = async || {
+        let said = thread(stage, &mission).await;
+        said.into_iter().find(|shown| shown.raw["embeds"][0]["title"].as_str().is_some_and(|shown| shown.starts_with(title)))
+    };
+    eventually(title, || async { find().await.is_some() }).await;
+    find().await.unwrap()
+}
+
+async fn those_who_took_part_look_back_at_the_mission(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    perform(&stage, Play::default());
+    hand_over(&stage).await;
+    let mission = comes_to(&stage, MissionStatus::Done).await;
+    let all = insights(&stage.store, 3).await;
+    assert_eq!(all.len(), 3, "{all:#?}");
+    let by = |slug: &str| all.iter().find(|insight| insight.by.as_str() == slug).unwrap();
+    assert_eq!((by("vince").to.as_ref().map(|to| to.as_str()), by("vince").supported), (Some("eliza"), true));
+    assert_eq!((by("eliza").supported, by("echo").kind), (false, InsightKind::None));
+
+    // Each sees the whole run, on the cheapest model.
+    let looks: Vec<Asked> = stage.team.model.requests().into_iter().filter(is_look).collect();
+    assert_eq!(looks.len(), 3);
+    let prompt = looks[0].prompt();
+    assert!(prompt.contains("Step 1: Describe the cart (Eliza, done, attempts 1") && prompt.contains("File: result.md"), "{prompt}");
+
+    // They stand in the thread, by whom and to whom.
+    let vince = card(&stage, "Vince → Eliza: 🔀 two concerns").await;
+    assert_eq!((vince.author.as_str(), labels(&vince)), ("Vince", vec!["Useful", "Not useful", "Make it a work item"]));
+    assert_eq!(vince.raw["embeds"][0]["footer"]["text"], "Something can be done about it");
+    let eliza = card(&stage, "Eliza → team: ⚠️ risk").await;
+    assert!(eliza.raw["embeds"][0]["footer"]["text"].as_str().unwrap().contains("later plans are not told"), "{eliza:#?}");
+    eventually("who saw nothing is named in one line", || async {
+        thread(&stage, &mission).await.iter().any(|shown| shown.text.contains("Looking back, Echo saw no tension."))
+    })
+    .await;
+
+    press_on(&stage, &vince, "Useful").await;
+    press_on(&stage, &vince, "Not useful").await;
+    eventually("the last judgement counts", || async {
+        count(&stage.team, "SELECT COUNT(*) FROM insight_ratings").await == 1
+            && count(&stage.team, "SELECT COUNT(*) FROM insight_ratings WHERE NOT useful").await == 1
+    })
+    .await;
+    press_twice(&stage, &vince, "Make it a work item").await;
+    let made = async || {
+        let items = stage.store.list_items(&ItemFilter::open(9)).await.unwrap();
+        items.into_iter().filter(|item| item.how == NOTICED).collect::<Vec<_>>()
+    };
+    eventually("it is a work item", || async { !made().await.is_empty() }).await;
+    let item = made().await.remove(0);
+    assert!(item.why.starts_with("Vince noticed it when looking back at \"Tea shop\"."), "{}", item.why);
+    assert_eq!(count(&stage.team, &format!("SELECT COUNT(*) FROM insights WHERE item = '{}'", item.id)).await, 1);
+    assert_eq!(made().await.len(), 1);
+
+    let shown = text(&invoke(&stage.team, HERE, "overwatch", sub_command("show", &[])).await).to_owned();
+    assert!(
+        shown.contains("- Vince → Eliza, cross-concern: The cart")
+            && shown.contains("(not borne out by the run)")
+            && shown.contains("- Echo: no tension"),
+        "{shown}"
+    );
+    let trends = text(&invoke(&stage.team, HERE, "overwatch", sub_command("trends", &[])).await).to_owned();
+    assert_eq!(trends, "No theme has come up in more than one mission yet.");
+}
+
+async fn the_next_plan_is_told_and_says_what_it_changed(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    perform(&stage, Play::default());
+    hand_over(&stage).await;
+    let first = comes_to(&stage, MissionStatus::Done).await;
+    insights(&stage.store, 3).await;
+    // Its plan says what it learnt, and invents a second insight that it was never told.
+    let mut play = Play::default();
+    play.plans[0]["learnt"] = json!([{"insight": "i1", "change": "One step names the sum before both describe it."}, {"insight": "i7", "change": "Coffee is made."}]);
+    perform(&stage, play);
+    stage.team.drop_file(HERE, "again.md", ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;
+    let second = async || stage.store.list_missions(5).await.unwrap().into_iter().find(|mission| mission.id != first.id);
+    eventually("the second mission is planned", || async { second().await.is_some_and(|mission| mission.plan.is_some()) }).await;
+    let asked = stage.team.model.requests();
+    let planning = asked.iter().rfind(|asked| asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("left_out"))).unwrap();
+    let prompt = planning.prompt();
+    assert!(prompt.contains(&format!("[i1] {NOTICED}")) && !prompt.contains("stock-list.md"), "{prompt}");
+    let learnt = second().await.unwrap().plan.unwrap().learnt;
+    assert_eq!(
+        learnt.iter().map(|learnt| (learnt.insight.as_str(), learnt.change.as_str())).collect::<Vec<_>>(),
+        [(NOTICED, "One step names the sum before both describe it.")]
+    );
+}
+
+async fn who_hangs_or_cannot_be_read_is_left_out(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    let play = Play::default();
+    stage.team.model.on(move |asked| match is_look(asked) {
+        true if is_of(asked, "Eliza") => Script::Hang,
+        true if is_of(asked, "Echo") => Script::say("I would rather sing."),
+        true => look(asked),
+        false => play.answer(asked),
+    });
+    hand_over(&stage).await;
+    comes_to(&stage, MissionStatus::Done).await;
+    // The mission is delivered, whatever becomes of the look back.
+    hears(&stage, "is done. 3 of 3 steps done").await;
+    eventually("all were asked", || async { stage.team.model.requests().iter().filter(|asked| is_look(asked)).count() >= 4 }).await;
+    let found = async || stage.store.list_insights(9).await.unwrap();
+    eventually("the limit is over", || async {
+        hasten(&stage).await;
+        !found().await.is_empty()
+    })
+    .await;
+    let found = found().await;
+    assert_eq!(found.iter().map(|insight| insight.by.as_str()).collect::<Vec<_>>(), ["vince"], "{found:#?}");
+}
+
+async fn killed_before_it_is_stored(backing: Backing) {
+    let team: TestTeam = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
+    let play = Play::default();
+    team.model.on(move |asked| if is_look(asked) { look(asked) } else { play.answer(asked) });
+    std::fs::write(team.path("teamroom.toml"), SETTINGS).unwrap();
+    let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
+    forbid(&team, "wall", "INSERT ON insights", "1 = 1").await;
+    let process = TeamProcess::start(&team, &[]).await;
+    team.drop_file(HERE, "roadmap.md", ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;
+    let stands = async || count(&team, "SELECT COUNT(*) FROM job_steps WHERE name = 'looks'").await == 1;
+    eventually("all have answered", || async { stands().await }).await;
+    process.kill();
+    allow(&team, "wall").await;
+    execute(&team, "UPDATE jobs SET state = 'ready', holder = NULL, attempts = 0, crashes = 0, suspicions = 0, run_at = '2026-01-01T00:00:00+00:00' WHERE finished_at IS NULL").await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    let all = insights(&store, 3).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!((all.len(), store.list_insights(9).await.unwrap().len()), (3, 3));
+    // Nothing was asked again.
+    assert_eq!(team.model.requests().iter().filter(|asked| is_look(asked)).count(), 3);
+    store.close().await;
+}
