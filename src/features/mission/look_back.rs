@@ -28,7 +28,8 @@ impl Follower {
         files: &[Artefact],
         cost: Money,
     ) -> Result<Option<LookBack>, StoreError> {
-        let begun: Vec<&WorkItem> = items.iter().filter(|item| item.run > 0).collect();
+        let begun: Vec<&WorkItem> =
+            items.iter().filter(|item| item.status == WorkStatus::Done || item.run > 0 || item.cost != Money::ZERO).collect();
         let mut personas: Vec<PersonaSlug> = begun.iter().filter_map(|item| item.persona.clone()).collect();
         personas.sort();
         personas.dedup();
@@ -49,7 +50,7 @@ impl Follower {
                 "Step {number}: {} ({owner}, {}, attempts {}, {})",
                 flatten(&item.what, NOTE),
                 item.status.as_str().replace('_', " "),
-                item.run,
+                item.run + 1,
                 item.cost
             );
             let notes = self.store.list_events(&item.id).await?.into_iter().filter_map(|event| event.note);

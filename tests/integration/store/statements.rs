@@ -147,7 +147,7 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
 }
 
 /// Why a table is kept for good.
-const KEPT: [(&str, &str); 28] = [
+const KEPT: [(&str, &str); 30] = [
     ("identities", "one row for each persona"),
     ("identifies", "one row for each login, and logins are limited to a few hundred a day"),
     ("registrations", "one row for each place in which commands are registered"),
@@ -164,6 +164,8 @@ const KEPT: [(&str, &str); 28] = [
     ("considered", "one row for each timetable"),
     ("meetings", "what a standup was, and a few a day"),
     ("seats", "who said what in a meeting: the reports are made of it"),
+    ("boards", "what board meetings are held for"),
+    ("board_comments", "what their documents rest on"),
     ("reports", "what standups are held for"),
     ("predictions", "how often the team was right is told of all of them"),
     ("ratings", "what a person pressed"),
