@@ -301,7 +301,7 @@ fn describe_sheet(details: &ItemDetails) -> Value {
         details.usage.calls.iter().map(|(tool, (calls, failed))| (tool.clone(), json!({"calls": calls, "failed": failed}))).collect();
     json!({
         "item": details.item, "needs": details.needs, "parent": details.parent, "events": events, "journal": journal,
-        "product": details.product, "approvals": details.approvals, "files": details.artefacts,
+        "product": details.product, "reviews": details.reviews, "approvals": details.approvals, "files": details.artefacts,
         "seconds": details.usage.time.num_seconds(), "tools": tools,
     })
 }

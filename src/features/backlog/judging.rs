@@ -102,9 +102,12 @@ impl Work {
         };
         let judgement = ItemJudgement {
             by: &Judge::Persona(judged.by.clone()),
+            account: None,
             job: Some(job),
             accepted,
             note: &note,
+            findings: &judged.findings,
+            scores: judged.scores,
             evidence: &shown,
             most_rejections: deps.settings.attempts,
             memories: &memories,

@@ -38,7 +38,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with messages or meetings. Only the summary may scan them.
-const GROWING: [&str; 34] = [
+const GROWING: [&str; 35] = [
     "inbox",
     "outbox",
     "turns",
@@ -73,6 +73,7 @@ const GROWING: [&str; 34] = [
     "annotations",
     "missions",
     "budget_groups",
+    "reviews",
 ];
 
 /// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas

@@ -186,9 +186,12 @@ impl Backlog {
         let memories = if accepted { self.learn_from(&item).await? } else { Vec::new() };
         let judgement = ItemJudgement {
             by: &judge,
+            account: asker.person().map(|(id, _)| id),
             job: None,
             accepted,
             note: if accepted { "accepted by button" } else { &rejected },
+            findings: &[],
+            scores: None,
             evidence: &[],
             most_rejections: self.deps.most_rejections,
             memories: &memories,

@@ -58,7 +58,8 @@ impl Store {
              UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages
              UNION ALL SELECT 'reminder_zones', COUNT(*) FROM reminder_zones
              UNION ALL SELECT 'missions', COUNT(*) FROM missions
-             UNION ALL SELECT 'budget_groups', COUNT(*) FROM budget_groups"
+             UNION ALL SELECT 'budget_groups', COUNT(*) FROM budget_groups
+             UNION ALL SELECT 'reviews', COUNT(*) FROM reviews"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {
