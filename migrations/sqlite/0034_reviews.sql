@@ -26,3 +26,30 @@ CREATE TABLE reviews (
     PRIMARY KEY (item, number)
 ) STRICT;
 CREATE INDEX reviews_rejected ON reviews (author, skill) WHERE amendment IS NULL AND NOT accepted;
+-- What personas are told to do differently on a kind of work, because results of theirs were rejected. The newest that is used counts.
+CREATE TABLE amendments (
+    id               TEXT PRIMARY KEY,
+    persona          TEXT NOT NULL,
+    skill            TEXT NOT NULL,
+    -- From 1 for each persona and kind of work.
+    version          INTEGER NOT NULL,
+    status           TEXT NOT NULL,
+    -- Why the results were rejected.
+    reasons          TEXT NOT NULL,
+    -- Null until it is drafted, and the text that it replaces.
+    text             TEXT,
+    replaces         TEXT,
+    -- Why it could not be drafted.
+    why              TEXT,
+    -- Accounts. Null: nobody yet, or somebody at the command line.
+    decided_by       TEXT,
+    decided_by_name  TEXT,
+    decided_at       TEXT,
+    reverted_by      TEXT,
+    reverted_by_name TEXT,
+    reverted_at      TEXT,
+    created_at       TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX amendments_version ON amendments (persona, skill, version);
+-- One at a time.
+CREATE UNIQUE INDEX amendments_open ON amendments (persona, skill) WHERE status IN ('drafting', 'offered');

@@ -1,6 +1,8 @@
 //! Lessons from work: one for each item that has ended (WORK-8), and the file in which people read them. `memory::retrieval` decides who is told
 //! which. Of what was accepted, [`approach`] also keeps how it was done (WORK-30).
+//! What was rejected several times becomes an [`amendment`] of a persona's prompt (WORK-28).
 
+pub mod amendment;
 pub mod approach;
 mod file;
 

@@ -193,6 +193,8 @@ impl Backlog {
             findings: &[],
             scores: None,
             evidence: &[],
+            // A button gives no reasons.
+            amends: false,
             most_rejections: self.deps.most_rejections,
             memories: &memories,
             post: &post,

@@ -2,10 +2,11 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::features::backlog::learning::amendment::store::begin_if_due;
 use crate::features::backlog::model::{DueChange, Evidence, Execution, Finding, Judge, Owner, Scores, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
-use crate::features::backlog::store::reviews::{insert_review, list_rejections};
+use crate::features::backlog::store::reviews::{insert_review, list_rejections, skill_of};
 use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness};
 use crate::store::Store;
@@ -46,6 +47,8 @@ pub struct ItemJudgement<'a> {
     pub scores: Option<Scores>,
     /// How the criteria were shown. Stored if the result is accepted.
     pub evidence: &'a [Evidence],
+    /// Whether an amendment of the author's prompt is drafted from its rejections, once there are enough.
+    pub amends: bool,
     /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
     /// Stored if the result is accepted.
@@ -151,6 +154,9 @@ impl Store {
         let cause = record.cause().cloned();
         let before = if judgement.accepted { Vec::new() } else { list_rejections(&mut transaction, item, record.rejections).await? };
         insert_review(&mut transaction, &record, judgement).await?;
+        if let (true, Some(author), Some(skill)) = (judgement.amends, &record.item.persona, skill_of(&record, judgement)) {
+            begin_if_due(&mut transaction, author, skill, at).await?;
+        }
         let ended = if judgement.accepted {
             insert_memories(&mut transaction, judgement.memories).await?;
             record.add_evidence(judgement.evidence);

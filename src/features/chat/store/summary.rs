@@ -59,7 +59,8 @@ impl Store {
              UNION ALL SELECT 'reminder_zones', COUNT(*) FROM reminder_zones
              UNION ALL SELECT 'missions', COUNT(*) FROM missions
              UNION ALL SELECT 'budget_groups', COUNT(*) FROM budget_groups
-             UNION ALL SELECT 'reviews', COUNT(*) FROM reviews"
+             UNION ALL SELECT 'reviews', COUNT(*) FROM reviews
+             UNION ALL SELECT 'amendments', COUNT(*) FROM amendments"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

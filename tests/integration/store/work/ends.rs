@@ -218,6 +218,7 @@ async fn judge_whole(store: &Store, whole: &WorkItem, accepted: bool, note: &str
         findings: &[],
         scores: None,
         evidence: &[],
+        amends: false,
         most_rejections: 3,
         memories: &[],
         post: &no_post,

@@ -154,6 +154,7 @@ async fn judge(store: &Store, item: &WorkItem, by: &Judge, accepted: bool, note:
         findings: &[],
         scores: None,
         evidence: &[],
+        amends: false,
         most_rejections: 3,
         memories: std::slice::from_ref(&memory),
         post: &post,

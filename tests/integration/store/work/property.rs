@@ -216,6 +216,7 @@ impl Stage<'_> {
             findings: &[],
             scores: None,
             evidence: &[],
+            amends: false,
             most_rejections: 2,
             memories: &[],
             post: &no_post,
