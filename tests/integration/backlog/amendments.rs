@@ -12,7 +12,7 @@ use teamroom::store::Store;
 
 use super::part::{DOCUMENT, finish, is_work, what, write};
 use super::stage::{Setting, Stage};
-use crate::support::command::{invoke, press, press_as, sub_command, text};
+use crate::support::command::{invoke, press, sub_command, text};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::grading::{all_met, is_grading, not_met};
 use crate::support::model::{Asked, Script, ScriptedModel};
@@ -38,7 +38,7 @@ fn is_draft(asked: &Asked) -> bool {
     asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("habits"))
 }
 
-/// Writes a document. The reviewer rejects what is about prices. Drafts are given in their turn.
+/// Writes a document. The reviewer rejects what compares. Drafts are given in their turn.
 fn perform(model: &ScriptedModel, drafts: [&'static [&'static str]; 2]) {
     model.on(move |asked| answer(asked, drafts));
 }
@@ -49,7 +49,7 @@ fn answer(asked: &Asked, drafts: [&[&str]; 2]) -> Script {
         return Script::Json(json!({ "habits": drafts[usize::from(again)] }));
     }
     if is_grading(asked) {
-        let mut verdict = if asked.prompt().contains("prices") { not_met(asked, MISSING) } else { all_met(asked) };
+        let mut verdict = if asked.prompt().contains("what: Compare") { not_met(asked, MISSING) } else { all_met(asked) };
         if let Some(grade) = verdict["grades"].get_mut(0) {
             grade["place"] = json!("Shop B asks **$12**");
         }
@@ -126,10 +126,10 @@ async fn a_review_is_kept_with_its_scores_and_the_places_of_its_findings(backing
     let [missing, met] = &first.findings[..] else { panic!("{first:#?}") };
     assert_eq!((missing.met, missing.text.as_str(), met.met), (false, MISSING, true));
     assert_eq!(missing.place, Some(FilePlace { file: "prices.md".into(), line: 3 }));
-    assert!(item.wait.is_some_and(|wait| wait.describe().contains("it was rejected 5 times")));
+    assert!(item.wait.as_ref().is_some_and(|wait| wait.describe().contains("it was rejected 5 times")));
 
     // A person judges otherwise, with the account, and it is shown in the same place.
-    stage.press("it was rejected 5 times", "Accept").await;
+    stage.press("it was rejected 5 times", "Accept as it is").await;
     let person = &stage.team.sandbox().people()[0];
     let last = stage.store.list_reviews(&item.id).await.unwrap().remove(5);
     assert_eq!((last.accepted, last.by, last.findings.len()), (true, Judge::Person(person.name.clone()), 0));
@@ -175,7 +175,7 @@ async fn five_rejections_are_learnt_from_and_it_is_taken_back(backing: Backing) 
     }
 
     let whole = command(&stage, "amendments", &[("persona", "Eliza")]).await;
-    assert!(whole.contains(&format!("+ {HABIT}")) && whole.contains("used, said"), "{whole}");
+    assert!(whole.contains(&format!("+ {HABIT}")) && whole.contains("in use, "), "{whole}");
     let reverted = command(&stage, "revert", &[("persona", "Eliza"), ("kind", "write")]).await;
     assert!(
         reverted.ends_with("took back version 1 of what Eliza had learnt in writing. Eliza works as the persona file says."),
@@ -206,15 +206,18 @@ async fn on_no_everything_stays_as_it_is(backing: Backing) {
 }
 
 async fn only_operators_decide_what_a_persona_is_told(backing: Backing) {
-    let setting = Setting::on(backing).with_person(|config, person| config.chat.operators = vec![person.id.to_string()]);
+    let setting = Setting::on(backing).configure(|config| config.chat.operators = vec!["nobody".into()]);
     let stage = open(setting, [&[HABIT]; 2]).await;
     reject(&stage, "Compare the prices").await;
     let offer = hears(&stage.team, "could learn").await;
-    press_as(&stage.team, 1, OPS, &offer, |button| button["label"] == "Use it").await;
-    hears(&stage.team, "Only operators decide what personas are told.").await;
+    for label in ["Use it", "No"] {
+        press_on(&stage.team, &offer, label).await;
+    }
+    let refused = async || stage.team.answers(OPS).await.iter().filter(|shown| shown.text.contains("Only operators decide")).count();
+    eventually("both are refused", || async { refused().await == 2 }).await;
+    let refused = command(&stage, "revert", &[("persona", "Eliza"), ("kind", "write")]).await;
+    assert!(refused.starts_with("Only operators can do that"), "{refused}");
     comes_to(&stage.store, AmendmentStatus::Offered).await;
-    press_on(&stage.team, &offer, "Use it").await;
-    comes_to(&stage.store, AmendmentStatus::Used).await;
 }
 
 async fn nothing_is_drafted_from_what_is_private_or_where_the_settings_say_so(backing: Backing) {

@@ -31,7 +31,7 @@ pub(super) fn offer(amendment: &Amendment, channel: &ChannelId, roster: &Roster)
     let (name, skill) = (name_of(amendment, roster), skill(amendment.skill));
     let (shown, file) = show_diff(amendment);
     let text = format!(
-        "**{name}** could learn from results in {skill} that were not accepted. I would tell {name} this for {skill}:\n{shown}\n{}\nShall I? An \
+        "**{name}** could learn from results in {skill} that were not accepted. I would tell {name} this for {skill}:\n{shown}\n{}\n\nShall I? An \
          operator decides.",
         list_reasons(amendment)
     );
@@ -100,15 +100,16 @@ pub(super) fn reverted(reverted: &Amendment, now: Option<&Amendment>, by: &str, 
 
 /// What is used and what waits for an operator. `whole`: everything that ever was, with its diff.
 pub(super) fn list(amendments: &[Amendment], whole: bool, roster: &Roster) -> String {
-    let is_shown = |amendment: &&Amendment| {
-        let is_current = amendments
-            .iter()
-            .rfind(|other| other.persona == amendment.persona && other.skill == amendment.skill && other.status == AmendmentStatus::Used);
-        whole
-            || matches!(amendment.status, AmendmentStatus::Drafting | AmendmentStatus::Offered)
-            || is_current.is_some_and(|current| current.id == amendment.id)
+    let is_told = |amendment: &Amendment| {
+        let of_this = |other: &&Amendment| {
+            other.persona == amendment.persona && other.skill == amendment.skill && other.status == AmendmentStatus::Used
+        };
+        amendments.iter().rfind(of_this).is_some_and(|last| last.id == amendment.id)
     };
-    let shown: Vec<String> = amendments.iter().filter(is_shown).map(|amendment| entry(amendment, whole, roster)).collect();
+    let is_open = |amendment: &Amendment| matches!(amendment.status, AmendmentStatus::Drafting | AmendmentStatus::Offered);
+    let shown = amendments.iter().map(|amendment| (amendment, is_told(amendment)));
+    let shown = shown.filter(|(amendment, is_told)| whole || *is_told || is_open(amendment));
+    let shown: Vec<String> = shown.map(|(amendment, is_told)| entry(amendment, is_told, whole, roster)).collect();
     if shown.is_empty() {
         return format!(
             "Nothing yet. When {ENOUGH} results of a persona in one kind of work were not accepted, I draft what it should do differently."
@@ -118,13 +119,14 @@ pub(super) fn list(amendments: &[Amendment], whole: bool, roster: &Roster) -> St
     format!("**What personas have learnt from their reviews**\n\n{}{more}", shown.join("\n\n"))
 }
 
-fn entry(amendment: &Amendment, whole: bool, roster: &Roster) -> String {
+fn entry(amendment: &Amendment, is_told: bool, whole: bool, roster: &Roster) -> String {
     let at = |at: Option<chrono::DateTime<chrono::Utc>>| at.map_or(String::new(), |at| format!(", {}", roster.show_time(at)));
     let status = match amendment.status {
         AmendmentStatus::Drafting => "being drafted".to_owned(),
         AmendmentStatus::Offered => "waits for an operator".to_owned(),
-        AmendmentStatus::Used => format!("used, said {}{}", decider(amendment), at(amendment.decided_at)),
-        AmendmentStatus::Declined => format!("not used, said {}{}", decider(amendment), at(amendment.decided_at)),
+        AmendmentStatus::Used if is_told => format!("in use, {} said yes{}", decider(amendment), at(amendment.decided_at)),
+        AmendmentStatus::Used => "replaced by a later version".to_owned(),
+        AmendmentStatus::Declined => format!("not used, {} said no{}", decider(amendment), at(amendment.decided_at)),
         AmendmentStatus::Reverted => {
             let by = amendment.reverted_by.as_deref().map_or_else(|| "somebody".to_owned(), |by| Medium::Chat.line_within(by, NAME));
             format!("taken back by {by}{}", at(amendment.reverted_at))
@@ -145,7 +147,6 @@ fn entry(amendment: &Amendment, whole: bool, roster: &Roster) -> String {
         }
     };
     let why = if whole { format!("\n{}", list_reasons(amendment)) } else { String::new() };
-    // A block ends its line itself.
     format!("{head}{text}{why}")
 }
 
@@ -161,7 +162,7 @@ mod tests {
 
     fn amendment(version: u32, status: AmendmentStatus) -> Amendment {
         Amendment {
-            id: "a1".into(),
+            id: format!("a{version}").into(),
             persona: "vince".into(),
             skill: ExecutionKind::Write,
             version,
@@ -183,7 +184,7 @@ mod tests {
         let message = offer(&amendment(2, AmendmentStatus::Offered), &"discord:1".into(), &roster());
         insta::assert_snapshot!(message.text);
         let buttons: Vec<_> = message.buttons.iter().map(|button| (button.id.as_str(), button.label.as_str())).collect();
-        assert_eq!(buttons, [("amend:use:a1", "Use it"), ("amend:no:a1", "No")]);
+        assert_eq!(buttons, [("amend:use:a2", "Use it"), ("amend:no:a2", "No")]);
     }
 
     #[test]
@@ -201,9 +202,10 @@ mod tests {
             ..amendment(version, AmendmentStatus::Used)
         };
         let failed = Amendment { text: None, why: Some("it has 0 habits".to_owned()), ..amendment(4, AmendmentStatus::Failed) };
-        let all = [used(1), used(2), amendment(3, AmendmentStatus::Declined), failed, amendment(5, AmendmentStatus::Offered)];
+        let declined = Amendment { decided_by: Some("Ann".to_owned()), ..amendment(3, AmendmentStatus::Declined) };
+        let all = [used(1), used(2), declined, failed, amendment(5, AmendmentStatus::Offered)];
         insta::assert_snapshot!(list(&all, false, &roster()));
-        insta::assert_snapshot!(list(&all[1..4], true, &roster()));
+        insta::assert_snapshot!(list(&all[..4], true, &roster()));
         assert!(list(&[], true, &roster()).starts_with("Nothing yet."));
     }
 }
