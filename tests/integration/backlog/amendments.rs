@@ -1,10 +1,12 @@
 //! Results that are rejected again and again: reviews are rows, and what their author should do differently is drafted, decided on, told and taken
 //! back (WORK-28).
 
+use chrono::TimeDelta;
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock as _, SystemClock};
 use secrecy::ExposeSecret;
 use serde_json::{Value as Json, json};
+use teamroom::app::{people, personal};
 use teamroom::features::backlog::learning::amendment::{Amendment, AmendmentStatus};
 use teamroom::features::backlog::model::{Execution, FilePlace, Judge, Origin, Owner, Scores, WorkItem, WorkStatus};
 use teamroom::features::backlog::settings::Amendments;
@@ -31,6 +33,7 @@ on_both_stores!(
 
 const OPS: &str = "ops";
 const HABIT: &str = "You name the page of each price before you hand in.";
+const SECOND: &str = "You add the date of each price.";
 const LINK: &str = "You read https://a.example/rules first.";
 const MISSING: &str = "The price of B has no page.";
 
@@ -45,6 +48,9 @@ fn perform(model: &ScriptedModel, drafts: [&'static [&'static str]; 2]) {
 
 fn answer(asked: &Asked, drafts: [&[&str]; 2]) -> Script {
     if is_draft(asked) {
+        if asked.prompt().contains("is told by now for this kind of work") {
+            return Script::Json(json!({ "habits": [HABIT, SECOND] }));
+        }
         let again = asked.prompt().contains("Your last draft was refused");
         return Script::Json(json!({ "habits": drafts[usize::from(again)] }));
     }
@@ -138,6 +144,15 @@ async fn a_review_is_kept_with_its_scores_and_the_places_of_its_findings(backing
     let shown = ["**Reviews**", "did not accept attempt 5", "(prices.md, line 3)", &format!("{} accepted attempt 5", person.name)];
     stage.shows(&item, &shown).await;
     assert!(amendments(&stage.store).await.is_empty(), "the settings say never");
+
+    // Who judged is forgotten like everybody, and the reviews go with the history of the item.
+    let (config, now) = (&stage.team.config, stage.clock.now());
+    let known = people(config, &stage.store).directory().await.unwrap().find(&person.name).unwrap();
+    personal::forget_person(&stage.store, (config, &stage.team.roster), &known, now).await.unwrap();
+    assert_eq!(count(&stage.team, &reviewer).await, 0);
+    assert_eq!(stage.store.list_reviews(&item.id).await.unwrap()[5].by, Judge::Person("somebody".into()));
+    stage.store.delete_work_before(now + TimeDelta::days(400), 9).await.unwrap();
+    assert!(stage.store.list_reviews(&item.id).await.unwrap().is_empty());
 }
 
 async fn five_rejections_are_learnt_from_and_it_is_taken_back(backing: Backing) {
@@ -174,8 +189,19 @@ async fn five_rejections_are_learnt_from_and_it_is_taken_back(backing: Backing) 
         assert!(were_told(&stage, word).iter().all(|told| !told) && !were_told(&stage, word).is_empty(), "{word}");
     }
 
+    // Five more, with it in mind.
+    reject(&stage, "Compare other prices").await;
+    let offer = hears(&stage.team, SECOND).await;
+    assert!(offer.text.contains(&format!("```diff\n  {HABIT}\n+ {SECOND}\n```")), "{}", offer.text);
+    press_on(&stage.team, &offer, "Use it").await;
+    eventually("both are used", || async {
+        amendments(&stage.store).await.iter().filter(|amendment| amendment.status == AmendmentStatus::Used).count() == 2
+    })
+    .await;
     let whole = command(&stage, "amendments", &[("persona", "Eliza")]).await;
-    assert!(whole.contains(&format!("+ {HABIT}")) && whole.contains("in use, "), "{whole}");
+    assert!(whole.contains(&format!("+ {HABIT}")) && whole.contains("(version 1): replaced by a later version"), "{whole}");
+    let reverted = command(&stage, "revert", &[("persona", "Eliza"), ("kind", "write")]).await;
+    assert!(reverted.ends_with("took back version 2 of what Eliza had learnt in writing. Eliza works with version 1 again."), "{reverted}");
     let reverted = command(&stage, "revert", &[("persona", "Eliza"), ("kind", "write")]).await;
     assert!(
         reverted.ends_with("took back version 1 of what Eliza had learnt in writing. Eliza works as the persona file says."),
@@ -187,7 +213,8 @@ async fn five_rejections_are_learnt_from_and_it_is_taken_back(backing: Backing) 
     stage.put(&[&later]).await;
     stage.comes_to(&later.id, WorkStatus::Done).await;
     assert!(were_told(&stage, "cellar").iter().all(|told| !told));
-    assert_eq!(amendments(&stage.store).await.len(), 1);
+    let statuses: Vec<_> = amendments(&stage.store).await.into_iter().map(|amendment| amendment.status).collect();
+    assert_eq!(statuses, [AmendmentStatus::Reverted; 2]);
 }
 
 async fn on_no_everything_stays_as_it_is(backing: Backing) {
@@ -321,7 +348,10 @@ async fn killed_around_each_stored_step_of_an_amendment(backing: Backing) {
     // The draft that was not stored is paid once more.
     assert_eq!(team.model.requests().iter().filter(|asked| is_draft(asked)).count(), 2);
 
-    // The command line takes it back beside the team.
+    // The command line shows all of it beside the team, and takes it back.
+    let shown = teamroom(&team, &["backlog", "show", item.short_id()]).await;
+    assert_eq!(shown["reviews"].as_array().map(Vec::len), Some(5), "{shown}");
+    assert_eq!(shown["reviews"][4]["findings"][0]["place"], json!({"file": "prices.md", "line": 3}));
     let listed = teamroom(&team, &["team", "amendments"]).await;
     assert_eq!((listed["amendments"][0]["status"].as_str(), listed["amendments"][0]["skill"].as_str()), (Some("used"), Some("write")));
     let reverted = teamroom(&team, &["team", "revert", "eliza", "write"]).await;

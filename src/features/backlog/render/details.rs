@@ -152,7 +152,7 @@ impl Page<'_> {
     /// A line for each review, and one for each criterion that it found not met.
     fn reviews(&self) -> String {
         let lines = self.details.reviews.iter().flat_map(|review| {
-            let by = labels::name(&labels::judge(&review.by, self.roster));
+            let by = labels::name(labels::judge(&review.by, self.roster));
             let verdict = if review.accepted { "accepted" } else { "did not accept" };
             let scores = review.scores.map_or(String::new(), |scores| format!(" ({})", scores.describe()));
             let open: Vec<_> = review.findings.iter().filter(|finding| !finding.met).collect();
