@@ -194,10 +194,9 @@ async fn five_rejections_are_learnt_from_and_it_is_taken_back(backing: Backing) 
     let offer = hears(&stage.team, SECOND).await;
     assert!(offer.text.contains(&format!("```diff\n  {HABIT}\n+ {SECOND}\n```")), "{}", offer.text);
     press_on(&stage.team, &offer, "Use it").await;
-    eventually("both are used", || async {
-        amendments(&stage.store).await.iter().filter(|amendment| amendment.status == AmendmentStatus::Used).count() == 2
-    })
-    .await;
+    // The answer to the press comes first, so that those to the commands below are told apart from it.
+    let answers = async || stage.team.answers(OPS).await.iter().filter(|shown| shown.text.contains("said yes")).count();
+    eventually("both are used", || async { answers().await == 2 }).await;
     let whole = command(&stage, "amendments", &[("persona", "Eliza")]).await;
     assert!(whole.contains(&format!("+ {HABIT}")) && whole.contains("(version 1): replaced by a later version"), "{whole}");
     let reverted = command(&stage, "revert", &[("persona", "Eliza"), ("kind", "write")]).await;

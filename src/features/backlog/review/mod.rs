@@ -3,6 +3,7 @@
 //! The grader sees the whole files, the verifier's evidence and the cited pages, but not the author's summary. `verdict` decides what its grades
 //! are worth: an error, a time-out or a verdict that cannot be read is never a pass, and a person reviews instead. Each step of a grader is in the
 //! journal of the run that it judges, so that a crash repeats no paid call.
+//! `finding` looks up where in the files each grade has its passage. With its scores the review is kept as a row.
 //!
 //! `critique` is the other judge: the author itself, before it hands in a step of a mission.
 
