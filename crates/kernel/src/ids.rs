@@ -100,6 +100,8 @@ identifiers! {
     /// A request to approve a tool call.
     ApprovalId,
     ReminderId,
+    /// What a persona is told to do differently.
+    AmendmentId,
 }
 
 macro_rules! generated {
@@ -113,7 +115,7 @@ macro_rules! generated {
     )+};
 }
 
-generated!(TurnId, OutboxId, AskId, LedgerId, MeetingId, PredictionId, WorkItemId, MemoryId, ApprovalId, ReminderId);
+generated!(TurnId, OutboxId, AskId, LedgerId, MeetingId, PredictionId, WorkItemId, MemoryId, ApprovalId, ReminderId, AmendmentId);
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,5 @@
-//! Collects context for an agent run: outcomes of needed items, the last rejection, lessons, and how something similar was done.
+//! Collects context for an agent run: outcomes of needed items, the last rejection, lessons, how something similar was done, and what reviews have
+//! taught the persona.
 
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::agent_run::{Background, Rejection, Site};
@@ -35,6 +36,10 @@ impl Work {
         let lessons = deps.store.recall_for_prompt(&asked).await?;
         let approaches = deps.store.recall_approaches(&subject, &scope, &assignment.persona.slug).await?;
         deps.store.record_used(&approaches, deps.clock.now()).await?;
+        let amendment = match &item.execution {
+            Some(execution) => deps.store.find_amendment_in_use(&assignment.persona.slug, execution.kind()).await?,
+            None => None,
+        };
         let spot = self.find_spot(item).await?;
         let more_tools = deps.item_tools.get().ok();
         let background = Background {
@@ -44,6 +49,7 @@ impl Work {
             rejected: rejected.as_ref(),
             lessons: &lessons,
             approaches: &approaches,
+            amendment: amendment.as_ref().and_then(|amendment| amendment.text.as_deref()),
             spot: spot.as_ref(),
             more_tools: more_tools.as_deref().map(|tools| &*tools.0),
         };

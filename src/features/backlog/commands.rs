@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::features::backlog::button::WorkButton;
+use crate::features::backlog::learning::amendment;
 use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, Wait, WorkItem, short_id};
 use crate::features::backlog::render::{Detail, ItemDetails, attach, list_files, name_of_owner, render_item, render_list};
 use crate::features::backlog::service::changing::named;
@@ -129,6 +130,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(criteria()),
             |backlog, call| Box::pin(edit(backlog, call)),
         );
+    amendment::commands::register(registry, services);
     registry.button(WorkButton::PREFIX, &backlog, |backlog, call| Box::pin(press(backlog, call)));
     registry.completion("item", &backlog, |backlog, typed| Box::pin(complete(backlog.list_choices(typed))));
     registry.completion("owner", &backlog, |backlog, typed| Box::pin(complete(backlog.list_owners(typed))));
@@ -265,13 +267,13 @@ fn list_criteria(arguments: &Arguments) -> Vec<String> {
 }
 
 /// Parses a choice into a type with the same names.
-fn parse_choice<T: serde::de::DeserializeOwned>(arguments: &Arguments, name: &str) -> anyhow::Result<Option<T>> {
+pub(super) fn parse_choice<T: serde::de::DeserializeOwned>(arguments: &Arguments, name: &str) -> anyhow::Result<Option<T>> {
     let value = arguments.find_text(name).map(|value| Value::from(value.replace('-', "_")));
     Ok(value.map(serde_json::from_value).transpose()?)
 }
 
 /// Mistakes of the caller become a reply without Markdown. Database errors stay errors.
-fn explain(error: BacklogError) -> anyhow::Error {
+pub(super) fn explain(error: BacklogError) -> anyhow::Error {
     match error {
         BacklogError::Refused(why) => Refused::new(Medium::Chat.line(&why)).into(),
         BacklogError::Store(error) => error.into(),
@@ -301,7 +303,7 @@ fn describe_sheet(details: &ItemDetails) -> Value {
         details.usage.calls.iter().map(|(tool, (calls, failed))| (tool.clone(), json!({"calls": calls, "failed": failed}))).collect();
     json!({
         "item": details.item, "needs": details.needs, "parent": details.parent, "events": events, "journal": journal,
-        "product": details.product, "approvals": details.approvals, "files": details.artefacts,
+        "product": details.product, "reviews": details.reviews, "approvals": details.approvals, "files": details.artefacts,
         "seconds": details.usage.time.num_seconds(), "tools": tools,
     })
 }

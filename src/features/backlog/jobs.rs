@@ -7,6 +7,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::features::backlog::Work;
+use crate::features::backlog::learning::amendment::drafting::give_amendment_up;
+use crate::features::backlog::learning::amendment::store::AMEND;
 use crate::features::backlog::store::{ANNOUNCE, LEARNINGS, PERSON, PLAN, REVIEW, RUN, review_by_people, set_item_aside};
 use kernel::db::{StoreError, Transaction};
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings, Paused};
@@ -22,7 +24,7 @@ const RETRY: Duration = Duration::from_secs(10);
 
 impl Work {
     pub fn job_handlers(&self) -> Vec<Arc<dyn JobHandler>> {
-        let kinds = [RUN, REVIEW, PLAN, PERSON, ANNOUNCE, LEARNINGS].into_iter();
+        let kinds = [RUN, REVIEW, PLAN, PERSON, ANNOUNCE, LEARNINGS, AMEND].into_iter();
         kinds.map(|kind| Arc::new(BacklogHandler { work: self.clone(), kind }) as Arc<dyn JobHandler>).collect()
     }
 }
@@ -71,6 +73,7 @@ impl JobHandler for BacklogHandler {
             PLAN => self.work.plan(job).await.map_err(unless_away),
             PERSON => self.work.remind_person(job).await,
             ANNOUNCE => self.work.announce_ended(job).await,
+            AMEND => self.work.draft_amendment(job).await,
             _ => {
                 self.work.inner.learnings.keep_up().await;
                 // The end of an item wakes this job.
@@ -87,6 +90,7 @@ impl JobHandler for BacklogHandler {
                 set_item_aside(transaction, job, &format!("its worker died over it {times} times in a row"), now).await
             }
             (RUN, Failure::Failed(why)) => set_item_aside(transaction, job, why, now).await,
+            (AMEND, why) => give_amendment_up(transaction, job, &why.to_string()).await,
             (REVIEW, _) => review_by_people(transaction, job, now).await,
             _ => Ok(()),
         }

@@ -4,6 +4,7 @@ use crate::features::backlog::learning::learn;
 use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkKind, WorkStatus};
 use crate::features::backlog::render::put_to;
 use crate::features::backlog::review::{ForReview, Judgement, review};
+use crate::features::backlog::settings::Amendments;
 use crate::features::backlog::store::{End, ItemJudgement, ItemOf, RunEnd};
 use crate::features::backlog::{Announcer, Work};
 use crate::features::memory::offer_lesson;
@@ -102,10 +103,14 @@ impl Work {
         };
         let judgement = ItemJudgement {
             by: &Judge::Persona(judged.by.clone()),
+            account: None,
             job: Some(job),
             accepted,
             note: &note,
+            findings: &judged.findings,
+            scores: judged.scores,
             evidence: &shown,
+            amends: deps.settings.amendments == Amendments::Ask && !deps.agents.is_offline(),
             most_rejections: deps.settings.attempts,
             memories: &memories,
             post: &post,

@@ -27,6 +27,7 @@
 //! | a person replied | the reply is decided on, its answer is in the item's evidence, item `ready` with its job | the run ends with the answer |
 //! | it went to review | item `in_review` with its artefacts, the job of the review | asks the grader, or a person |
 //! | the grader replied | journal entry `graded` of the run that is judged | resumes after that entry; nothing is passed before the judgement is stored |
+//! | it was judged | the review, the item's new state, the end of the job: one transaction | tries again, asks a person, or nothing |
 //! | the last part ended | parent `in_review`, the job of its review: one transaction with the end of the part | the parent is graded |
 //! | nobody could tell the kind of work | item `waiting`, the job that asks | asks if the message is not in the outbox; the answer leads back to the planner |
 //! | a persona did not know | item `ready` with the next one to ask, in a new run | asks that one |
@@ -36,6 +37,8 @@
 //! | an item with a worktree ended | item over, the job of the learnings woken | removes the worktree, and the branch of a cancelled item |
 //! | a workspace was moved away because its item ended long ago | a folder that no item has | the next round deletes it |
 //! | others ended with it | their events, a job that announces them | announces them |
+//!
+//! What several rejections lead to has a table of its own: [`learning::amendment`].
 //!
 //! An item whose process died three times in a row, while it ran alone, is set aside for a person. The others continue.
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use crate::features::backlog::model::WorkingHours;
-use kernel::config::{mins, secs, settings};
+use kernel::config::{choice, mins, secs, settings};
 use kernel::ids::PersonaSlug;
 
 settings! {
@@ -18,7 +18,18 @@ settings! {
         reviewer: Option<PersonaSlug> = None, "The persona that reviews results. Default: the coordinator.";
         review_below: f64 = 4.0, only "from 1 to 6", |below| (1.0..=6.0).contains(below),
             "A mission's step that others build on is done without a review if its author's own critique has at least this mean, of 1 to 5. 6: every step is reviewed.";
+        amendments: Amendments = Amendments::Ask,
+            "What becomes of rejections. \"ask\": after five of a persona in one kind of work, what it should do differently is drafted, and an operator decides; \"never\": nothing is drafted.";
         test_command: Vec<String> = Vec::new(),
             "A test command with arguments that must succeed in the folder of the result. It runs in a sandbox.";
     }
 }
+
+/// What becomes of the rejections of a persona.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amendments {
+    Ask,
+    Never,
+}
+
+choice!(Amendments { "ask" => Self::Ask, "never" => Self::Never });

@@ -38,7 +38,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with messages or meetings. Only the summary may scan them.
-const GROWING: [&str; 38] = [
+const GROWING: [&str; 40] = [
     "inbox",
     "outbox",
     "turns",
@@ -77,6 +77,8 @@ const GROWING: [&str; 38] = [
     "board_comments",
     "insights",
     "insight_ratings",
+    "reviews",
+    "amendments",
 ];
 
 /// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas
@@ -147,7 +149,7 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
 }
 
 /// Why a table is kept for good.
-const KEPT: [(&str, &str); 30] = [
+const KEPT: [(&str, &str); 31] = [
     ("identities", "one row for each persona"),
     ("identifies", "one row for each login, and logins are limited to a few hundred a day"),
     ("registrations", "one row for each place in which commands are registered"),
@@ -174,6 +176,7 @@ const KEPT: [(&str, &str); 30] = [
     ("work_subjects", "a few rows for each open item, deleted when it ends"),
     ("memories", "what the team has learnt"),
     ("limit_raises", "what a person allowed"),
+    ("amendments", "what personas were told to do differently, and who decided: a few for each"),
     ("reminders", "deleted by its feature, 90 days after it was told, done or cancelled"),
     ("job_workers", "one row for each process"),
     ("jobs", "deleted by the worker, after the time of their kind"),

@@ -21,15 +21,18 @@ pub(crate) fn all_shown_by(asked: &Asked, shown_by: &str) -> Value {
 
 /// Whether an author judges its own work.
 pub(crate) fn is_critique(asked: &Asked) -> bool {
-    asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("actionability"))
+    asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("\"open\""))
 }
 
 /// Adds depth, accuracy, actionability and completeness where they are asked for.
 pub(crate) fn with_scores(asked: &Asked, scores: [u8; 4], mut verdict: Value) -> Value {
+    let named = ["depth", "accuracy", "actionability", "completeness"].into_iter().zip(scores);
     if is_critique(asked) {
-        for (name, score) in ["depth", "accuracy", "actionability", "completeness"].into_iter().zip(scores) {
+        for (name, score) in named {
             verdict[name] = json!({"score": score, "why": format!("The {name} of the second part.")});
         }
+    } else {
+        verdict["scores"] = named.map(|(name, score)| (name.to_owned(), json!(score))).collect::<serde_json::Map<_, _>>().into();
     }
     verdict
 }

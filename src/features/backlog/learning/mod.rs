@@ -1,13 +1,15 @@
 //! Lessons from work: one for each item that has ended (WORK-8), and the file in which people read them. `memory::retrieval` decides who is told
 //! which. Of what was accepted, [`approach`] also keeps how it was done (WORK-30).
+//! What was rejected several times becomes an [`amendment`] of a persona's prompt (WORK-28).
 
+pub mod amendment;
 pub mod approach;
 mod file;
 
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::learning::approach::{Accepted, approach_of};
-use crate::features::backlog::model::{Evidence, JournalEntry, Owner, Product, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Evidence, JournalEntry, Owner, Product, WorkItem};
 use crate::store::Store;
 use kernel::db::StoreError;
 use kernel::ids::{MemoryId, PersonaSlug};
@@ -48,9 +50,8 @@ pub(crate) async fn learn(
     at: DateTime<Utc>,
 ) -> Result<Vec<Memory>, StoreError> {
     let parts = store.list_parts(&item.id).await?;
-    let events = store.list_events(&item.id).await?.into_iter();
-    let is_rejection = |from, to| from == Some(WorkStatus::InReview) && to != WorkStatus::Done;
-    let rejections: Vec<String> = events.filter(|event| is_rejection(event.from, event.to)).filter_map(|event| event.note).collect();
+    let reviews = store.list_reviews(&item.id).await?.into_iter();
+    let rejections: Vec<String> = reviews.filter(|review| !review.accepted).map(|review| review.note).collect();
     let mut outside = false;
     let reviewed = if rejections.is_empty() { Vec::new() } else { store.list_runs(&item.id).await? };
     // A review may quote what its run, or the reviewer, has read.

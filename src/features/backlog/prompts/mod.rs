@@ -1,5 +1,6 @@
 //! Prompts for work and its review.
 
+pub(crate) mod amendment;
 pub(crate) mod answer_check;
 pub(crate) mod critique;
 pub mod work;

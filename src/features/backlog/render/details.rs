@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use crate::features::backlog::model::{ArtefactFacts, Claim, Execution, JournalEntry, Product, Usage, WorkItem};
+use crate::features::backlog::model::{ArtefactFacts, Claim, Execution, JournalEntry, Product, Review, Usage, WorkItem};
 use crate::features::backlog::store::ItemEvent;
 use kernel::chat::medium::Medium;
 use kernel::ids::PersonaSlug;
@@ -36,6 +36,8 @@ pub struct ItemDetails {
     pub runs: Vec<RunDetails>,
     /// The claimed result of the last run.
     pub product: Option<Product>,
+    /// Oldest first.
+    pub reviews: Vec<Review>,
     pub approvals: Vec<Approval>,
     /// What its runs took.
     pub usage: Usage,
@@ -60,11 +62,21 @@ pub enum Detail {
 /// An item as Markdown: what, how and why, its status, evidence and history.
 pub fn render_item(details: &ItemDetails, roster: &Roster, detail: Detail) -> String {
     let page = Page { details, roster, detail };
-    [page.head(), page.record(), page.ties(), page.evidence(), page.files(), page.approvals(), page.events(), page.journal()]
-        .into_iter()
-        .filter(|section| !section.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    [
+        page.head(),
+        page.record(),
+        page.ties(),
+        page.evidence(),
+        page.reviews(),
+        page.files(),
+        page.approvals(),
+        page.events(),
+        page.journal(),
+    ]
+    .into_iter()
+    .filter(|section| !section.is_empty())
+    .collect::<Vec<_>>()
+    .join("\n\n")
 }
 
 struct Page<'a> {
@@ -135,6 +147,24 @@ impl Page<'_> {
     fn evidence(&self) -> String {
         let found = self.details.item.evidence.iter().map(|found| line(&labels::evidence(found, self.roster)));
         section("Evidence", found.collect(), usize::MAX)
+    }
+
+    /// A line for each review, and one for each criterion that it found not met.
+    fn reviews(&self) -> String {
+        let lines = self.details.reviews.iter().flat_map(|review| {
+            let by = labels::name(labels::judge(&review.by, self.roster));
+            let verdict = if review.accepted { "accepted" } else { "did not accept" };
+            let scores = review.scores.map_or(String::new(), |scores| format!(" ({})", scores.describe()));
+            let open: Vec<_> = review.findings.iter().filter(|finding| !finding.met).collect();
+            let note = if open.is_empty() { format!(": {}", line(&review.note)) } else { String::new() };
+            let found = open.into_iter().map(|finding| {
+                let place = finding.place.as_ref().map_or(String::new(), |place| format!(" ({})", line(&place.to_string())));
+                format!("not met: {}: {}{place}", line(&finding.criterion), line(&finding.text))
+            });
+            let first = format!("{by} {verdict} attempt {}, {}{scores}{note}", review.run + 1, self.roster.show_time(review.at));
+            std::iter::once(first).chain(found).collect::<Vec<_>>()
+        });
+        section("Reviews", lines.collect(), self.most())
     }
 
     /// The files of the result. Before there is one, files written or claimed, each once with its latest state.
@@ -276,7 +306,7 @@ mod tests {
 
     use super::super::sample;
     use super::*;
-    use crate::features::backlog::model::{ToolCall, WorkStatus};
+    use crate::features::backlog::model::{FilePlace, Finding, Judge, Scores, ToolCall, WorkStatus};
     use kernel::money::Money;
     use kernel::tools::approval::{ApprovalState, Risk};
 
@@ -326,6 +356,38 @@ mod tests {
             events: vec![event(None, WorkStatus::New, None), event(Some(WorkStatus::New), WorkStatus::Ready, Some("planned: research"))],
             runs: vec![RunDetails { run: 1, entries }],
             product: None,
+            reviews: vec![
+                Review {
+                    number: 1,
+                    run: 0,
+                    author: Some("vince".into()),
+                    by: Judge::Persona("kelly".into()),
+                    accepted: false,
+                    note: "1 of 2 criteria not met\n2. Each price has its page: The price of B has none.".to_owned(),
+                    findings: vec![
+                        Finding { criterion: "Three shops".to_owned(), met: true, text: "A, B and C".to_owned(), place: None },
+                        Finding {
+                            criterion: "Each price has its page".to_owned(),
+                            met: false,
+                            text: "The price of B has none.".to_owned(),
+                            place: Some(FilePlace { file: "prices.md".to_owned(), line: 3 }),
+                        },
+                    ],
+                    scores: Some(Scores { depth: 3, accuracy: 2, actionability: 4, completeness: 3 }),
+                    at,
+                },
+                Review {
+                    number: 2,
+                    run: 1,
+                    author: Some("vince".into()),
+                    by: Judge::Person("Ann".to_owned()),
+                    accepted: true,
+                    note: "accepted by button".to_owned(),
+                    findings: Vec::new(),
+                    scores: None,
+                    at,
+                },
+            ],
             usage: Usage { time: chrono::TimeDelta::minutes(12), calls: [("fetch_page".to_owned(), (3, 1))].into() },
             approvals: vec![approval],
             artefacts: vec![ArtefactFacts {

@@ -3,10 +3,12 @@
 //! The grader sees the whole files, the verifier's evidence and the cited pages, but not the author's summary. `verdict` decides what its grades
 //! are worth: an error, a time-out or a verdict that cannot be read is never a pass, and a person reviews instead. Each step of a grader is in the
 //! journal of the run that it judges, so that a crash repeats no paid call.
+//! `finding` looks up where in the files each grade has its passage. With its scores the review is kept as a row.
 //!
 //! `critique` is the other judge: the author itself, before it hands in a step of a mission.
 
 mod critique;
+mod finding;
 mod material;
 mod reviewer;
 mod verdict;
@@ -19,7 +21,7 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::inputs::{lay_out, list_inputs};
-use crate::features::backlog::model::{Evidence, JournalEntry, Judge, WorkItem, criteria};
+use crate::features::backlog::model::{Evidence, Finding, JournalEntry, Judge, Scores, WorkItem, criteria};
 use crate::store::Store;
 use kernel::agent::context::new_marker;
 use kernel::agent::halts::HaltScope;
@@ -34,11 +36,12 @@ use kernel::persona::{Persona, Tier};
 use kernel::tools::workspace::{MOST_FILE_BYTES, Workspaces};
 
 pub(crate) use critique::Critic;
+use finding::list_findings;
 pub use material::ForReview;
 use material::{Shown, is_cut};
 use reviewer::choose;
 pub use verdict::{Found, Grade};
-use verdict::{GivenVerdict, read_verdict};
+use verdict::{GivenScores, GivenVerdict, read_verdict};
 
 /// Enough for a verdict on twenty criteria.
 const TOKENS: u32 = 2000;
@@ -61,6 +64,10 @@ pub struct ReviewDeps {
 pub struct Judgement {
     pub by: PersonaSlug,
     pub grades: Vec<Grade>,
+    /// The same with the places in the files.
+    pub findings: Vec<Finding>,
+    /// They are kept, and accept nothing. None: not given.
+    pub scores: Option<Scores>,
 }
 
 impl Judgement {
@@ -142,7 +149,11 @@ pub async fn review(
         };
         let quotable = shown.quotable();
         match read_verdict(&given, &criteria, &quotable.iter().map(String::as_str).collect::<Vec<_>>()) {
-            Ok(grades) => return Ok(Some(Judgement { by: reviewer.slug.clone(), grades })),
+            Ok(grades) => {
+                let findings = list_findings(&grades, &given.list_places(criteria.len()), &files);
+                let scores = given.scores.and_then(GivenScores::read);
+                return Ok(Some(Judgement { by: reviewer.slug.clone(), grades, findings, scores }));
+            }
             Err(problem) => {
                 tracing::warn!(item = %item.id, reviewer = %reviewer.slug, problem, "a verdict does not count");
                 fault = Some(problem);
@@ -303,10 +314,11 @@ mod tests {
         let grade = |criterion: &str, found| Grade { criterion: criterion.into(), found };
         let met = grade("Three shops with prices", Found::Met("A, B and C ask $9".into()));
         let missing = grade("Each price has its page", Found::Missing("The price of B has none.".into()));
-        let judgement = Judgement { by: "sentinel".into(), grades: vec![met.clone(), missing] };
+        let judged = |grades| Judgement { by: "sentinel".into(), grades, findings: Vec::new(), scores: None };
+        let judgement = judged(vec![met.clone(), missing]);
         assert!(!judgement.accepted());
         assert_eq!(judgement.note(), "1 of 2 criteria not met\n2. Each price has its page: The price of B has none.");
-        let judgement = Judgement { by: "sentinel".into(), grades: vec![met.clone(), met] };
+        let judgement = judged(vec![met.clone(), met]);
         assert!(judgement.accepted() && judgement.evidence(now()).len() == 2);
         assert_eq!(judgement.note(), "all 2 criteria are met");
     }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::features::backlog::model::Scores;
 use kernel::memory::retrieval::cut;
 use kernel::text::without_invisible;
 
@@ -15,6 +16,31 @@ const LEAST: usize = 8;
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GivenVerdict {
     pub(super) grades: Vec<GivenGrade>,
+    /// What the result is worth as a whole.
+    #[serde(default)]
+    pub(super) scores: Option<GivenScores>,
+}
+
+/// Each from 1 to 5.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+pub(super) struct GivenScores {
+    depth: f64,
+    accuracy: f64,
+    actionability: f64,
+    completeness: f64,
+}
+
+impl GivenScores {
+    /// Halves count as the lower number. None if one is out of range.
+    pub(super) fn read(self) -> Option<Scores> {
+        let read = |given: f64| (1..=5_u8).rev().find(|score| given >= f64::from(*score) && given < 6.0);
+        Some(Scores {
+            depth: read(self.depth)?,
+            accuracy: read(self.accuracy)?,
+            actionability: read(self.actionability)?,
+            completeness: read(self.completeness)?,
+        })
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -28,6 +54,17 @@ pub(super) struct GivenGrade {
     /// If it is not met: what is missing or wrong, where, and what would be right.
     #[serde(default)]
     missing: String,
+    /// If it is not met: the passage of a file that is wrong, copied. Empty if something is not there.
+    #[serde(default)]
+    place: String,
+}
+
+impl GivenVerdict {
+    /// The passages that are wrong, for each of the criteria.
+    pub(super) fn list_places(&self, criteria: usize) -> Vec<&str> {
+        let place = |number| self.grades.iter().find(|grade| grade.criterion == number).map_or("", |grade| grade.place.as_str());
+        (1..=criteria).map(place).collect()
+    }
 }
 
 impl GivenGrade {
@@ -105,7 +142,12 @@ fn given_in_order(given: &GivenVerdict) -> Vec<&GivenGrade> {
 fn plain(text: &str) -> String {
     let kept = without_invisible(text);
     let kept = kept.lines().filter(|line| !line.trim_start().starts_with("# ") && !line.trim_start().starts_with("## "));
-    let kept = kept.collect::<Vec<_>>().join("\n").to_lowercase().replace('…', "...");
+    without_marks(&kept.collect::<Vec<_>>().join("\n"))
+}
+
+/// In lower case, without the marks and quotes that a copy may lose.
+pub(super) fn without_marks(text: &str) -> String {
+    let kept = without_invisible(text).to_lowercase().replace('…', "...");
     kept.chars().filter(|c| !"*_`\"'“”„«»‘’|>".contains(*c)).collect()
 }
 
@@ -125,12 +167,12 @@ mod tests {
 
     fn grade(criterion: usize, met: bool, text: &str) -> GivenGrade {
         let (shown_by, missing) = if met { (text.to_owned(), String::new()) } else { (String::new(), text.to_owned()) };
-        GivenGrade { criterion, met, shown_by, missing }
+        GivenGrade { criterion, met, shown_by, missing, place: String::new() }
     }
 
     fn read(grades: Vec<GivenGrade>) -> Result<Vec<Found>, String> {
         let criteria = ["Two scanners have prices".to_owned(), "Each price has its page".to_owned()];
-        let read = read_verdict(&GivenVerdict { grades }, &criteria, &[REPORT, "a.md: Markdown, 1 heading"]);
+        let read = read_verdict(&GivenVerdict { grades, scores: None }, &criteria, &[REPORT, "a.md: Markdown, 1 heading"]);
         read.map(|grades| grades.into_iter().map(|grade| grade.found).collect())
     }
 
@@ -160,6 +202,13 @@ mod tests {
                 "{passage}"
             );
         }
+    }
+
+    #[test]
+    fn scores_count_if_all_are_from_one_to_five() {
+        let read = |depth: f64| GivenScores { depth, accuracy: 3.0, actionability: 4.5, completeness: 5.0 }.read();
+        assert_eq!(read(2.0), Some(Scores { depth: 2, accuracy: 3, actionability: 4, completeness: 5 }));
+        assert_eq!((read(0.0), read(6.0), read(f64::NAN)), (None, None, None));
     }
 
     #[test]

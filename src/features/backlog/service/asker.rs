@@ -53,7 +53,7 @@ impl Asker {
     }
 
     /// As an owner of items. None at the command line and on the page.
-    pub(super) fn as_owner(&self) -> Option<Owner> {
+    pub(in crate::features::backlog) fn as_owner(&self) -> Option<Owner> {
         match self {
             Self::Person { id, name, .. } => Some(Owner::Person { id: id.clone(), name: name.clone() }),
             Self::CommandLine | Self::KanbanPage => None,

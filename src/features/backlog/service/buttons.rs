@@ -186,10 +186,15 @@ impl Backlog {
         let memories = if accepted { self.learn_from(&item).await? } else { Vec::new() };
         let judgement = ItemJudgement {
             by: &judge,
+            account: asker.person().map(|(id, _)| id),
             job: None,
             accepted,
             note: if accepted { "accepted by button" } else { &rejected },
+            findings: &[],
+            scores: None,
             evidence: &[],
+            // A button gives no reasons.
+            amends: false,
             most_rejections: self.deps.most_rejections,
             memories: &memories,
             post: &post,

@@ -147,6 +147,7 @@ impl Backlog {
             usage,
             product: store.find_product(&item.id).await?,
             approvals: store.list_approvals(&item.id).await?,
+            reviews: store.list_reviews(&item.id).await?,
             artefacts: store.list_artefacts(&item.id).await?,
             zone: self.deps.zone,
             item,

@@ -11,6 +11,7 @@ mod replying;
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use crate::features::backlog::model::{WorkItem, WorkingHours};
@@ -68,6 +69,10 @@ impl Backlog {
 
     pub fn store(&self) -> &Store {
         &self.deps.store
+    }
+
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.deps.clock.now()
     }
 
     pub fn zone(&self) -> Tz {

@@ -3,6 +3,7 @@
 //! Each change of an item is one transaction, including its effects on other items. The model defines which transitions are allowed.
 //!
 //! - `items`, `insertion`, `counts`: reading and adding; `artefacts`: what items made;
+//! - `reviews`: who judged a result, and what was found;
 //! - `transitions`: changes of status, the job that each status needs, and the effects of an item's end on items that wait for it;
 //! - `families`: which items are held while one is changed; `subjects`: which are about the same;
 //! - `planning`: the planner's changes, many together in `bulk`; `run`: those of the job that runs an item; `persons`: people's, `requests`: what they were asked; `reshaping`: the
@@ -24,6 +25,7 @@ mod planning;
 mod requests;
 mod reshaping;
 mod retention;
+mod reviews;
 mod run;
 mod subjects;
 mod transitions;

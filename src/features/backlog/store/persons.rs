@@ -2,16 +2,18 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{DueChange, Evidence, Execution, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::learning::amendment::store::begin_if_due;
+use crate::features::backlog::model::{DueChange, Evidence, Execution, Finding, Judge, Owner, Scores, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
+use crate::features::backlog::store::reviews::{insert_review, list_rejections, skill_of};
 use crate::features::backlog::store::subjects;
-use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness, list_rejections};
+use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Result, Transaction, plain, sql};
-use kernel::ids::WorkItemId;
+use kernel::ids::{UserId, WorkItemId};
 use kernel::jobs::{self, JobContext};
 use kernel::memory::Memory;
 use kernel::memory::store::insert_memories;
@@ -33,13 +35,20 @@ pub struct ItemAnswer<'a> {
 #[derive(Clone, Copy)]
 pub struct ItemJudgement<'a> {
     pub by: &'a Judge,
+    /// The account of a person who judges.
+    pub account: Option<&'a UserId>,
     /// The job of a persona's review, which ends with it. None: a person judges.
     pub job: Option<&'a JobContext>,
     pub accepted: bool,
     /// The reason, also for the next run. A line for each criterion that is not met.
     pub note: &'a str,
+    /// What was found of each criterion, for the row of the review.
+    pub findings: &'a [Finding],
+    pub scores: Option<Scores>,
     /// How the criteria were shown. Stored if the result is accepted.
     pub evidence: &'a [Evidence],
+    /// Whether an amendment of the author's prompt is drafted from its rejections, once there are enough.
+    pub amends: bool,
     /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
     /// Stored if the result is accepted.
@@ -143,6 +152,11 @@ impl Store {
             return Ok(None);
         }
         let cause = record.cause().cloned();
+        let before = if judgement.accepted { Vec::new() } else { list_rejections(&mut transaction, item, record.rejections).await? };
+        insert_review(&mut transaction, &record, judgement).await?;
+        if let (true, Some(author), Some(skill)) = (judgement.amends, &record.item.persona, skill_of(&record, judgement)) {
+            begin_if_due(&mut transaction, author, skill, at).await?;
+        }
         let ended = if judgement.accepted {
             insert_memories(&mut transaction, judgement.memories).await?;
             record.add_evidence(judgement.evidence);
@@ -169,7 +183,7 @@ impl Store {
                     let short = record.item.short_id();
                     format!("its parts do not give all of it. Add what is missing as another part of #{short}\n{}", judgement.note)
                 } else {
-                    describe_rejections(&mut transaction, item, (record.rejections, judgement.note)).await?
+                    describe_rejections(&before, judgement.note, record.rejections)
                 };
                 record.item.wait = Some(Wait::Decision { why });
             }
@@ -324,12 +338,12 @@ pub(crate) async fn answer_in(transaction: &mut Transaction, item: &WorkItemId, 
     record.end(transaction, status, &outcome, at).await.map(Some)
 }
 
-/// The history of a result that was rejected too often: what was missing each time.
-async fn describe_rejections(transaction: &mut Transaction, item: &WorkItemId, (times, last): (u32, &str)) -> Result<String> {
-    let before = list_rejections(transaction, item, times.saturating_sub(1)).await?;
-    let notes = (1..).zip(before.iter().map(String::as_str).chain([last]));
+/// The history of a result that was rejected too often: what was missing each time. What was rejected before reviews were rows is not told.
+fn describe_rejections(before: &[String], last: &str, times: u32) -> String {
+    let first = times.saturating_sub(u32::try_from(before.len()).unwrap_or(u32::MAX));
+    let notes = (first..).zip(before.iter().map(String::as_str).chain([last]));
     let told = notes.map(|(time, note)| format!("{time}: {}", note.lines().collect::<Vec<_>>().join("; ")));
-    Ok(format!("it was rejected {times} times\n{}", told.collect::<Vec<_>>().join("\n")))
+    format!("it was rejected {times} times\n{}", told.collect::<Vec<_>>().join("\n"))
 }
 
 impl ItemEdit<'_> {

@@ -62,7 +62,9 @@ impl Store {
              UNION ALL SELECT 'boards', COUNT(*) FROM boards
              UNION ALL SELECT 'board_comments', COUNT(*) FROM board_comments
              UNION ALL SELECT 'insights', COUNT(*) FROM insights
-             UNION ALL SELECT 'insight_ratings', COUNT(*) FROM insight_ratings"
+             UNION ALL SELECT 'insight_ratings', COUNT(*) FROM insight_ratings
+             UNION ALL SELECT 'reviews', COUNT(*) FROM reviews
+             UNION ALL SELECT 'amendments', COUNT(*) FROM amendments"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

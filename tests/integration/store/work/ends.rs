@@ -209,8 +209,21 @@ async fn a_parent_is_judged_when_its_last_part_is_done(home: &Home) {
 /// Somebody judges what the parts gave.
 async fn judge_whole(store: &Store, whole: &WorkItem, accepted: bool, note: &str) -> Ended {
     let by = Judge::Person("Ada".into());
-    let judgement =
-        ItemJudgement { by: &by, job: None, accepted, note, evidence: &[], most_rejections: 3, memories: &[], post: &no_post, at: at(40) };
+    let judgement = ItemJudgement {
+        by: &by,
+        job: None,
+        accepted,
+        note,
+        account: None,
+        findings: &[],
+        scores: None,
+        evidence: &[],
+        amends: false,
+        most_rejections: 3,
+        memories: &[],
+        post: &no_post,
+        at: at(40),
+    };
     store.judge_item(&whole.id, &judgement).await.unwrap().expect("it is in review")
 }
 

@@ -122,6 +122,15 @@ impl Registry {
         Group { registry: self, name, service: service.clone() }
     }
 
+    /// The group of another feature. Commands are added to it.
+    ///
+    /// # Panics
+    /// There is no such group.
+    pub fn more_of<T>(&mut self, name: &'static str, service: &Late<T>) -> Group<'_, T> {
+        assert!(self.commands.iter().any(|known| known.name == name), "there is no group called {name}");
+        Group { registry: self, name, service: service.clone() }
+    }
+
     /// Handles all buttons whose id begins with `prefix:`.
     pub fn button<T, F>(&mut self, prefix: &'static str, service: &Late<T>, run: F)
     where

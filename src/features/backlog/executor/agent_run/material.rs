@@ -2,6 +2,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::backlog::executor::agent_run::{Background, Deliverable, Rejection};
 use crate::features::backlog::inputs::Inputs;
+use crate::features::backlog::learning::amendment::tell;
 use crate::features::backlog::model::{Artefact, Origin, Owner, WorkItem, WorkStatus};
 use crate::features::backlog::prompts::work as template;
 use kernel::agent::Prompt;
@@ -87,7 +88,7 @@ impl Material<'_> {
             blocks: &blocks,
         });
         Prompt {
-            system: render_system(self.team, self.roster, self.persona),
+            system: render_system(self.team, self.roster, self.persona) + &self.background.amendment.map(tell).unwrap_or_default(),
             message,
             holds_outside: self.is_tainted(),
             remarks: Vec::new(),
@@ -246,6 +247,18 @@ mod tests {
             now: now(),
         };
         material.prompt()
+    }
+
+    #[test]
+    fn what_reviews_have_taught_stands_behind_the_prompt_of_the_persona() {
+        let background = Background { amendment: Some("- You count twice."), ..Background::default() };
+        let prompt = prompt_of(&roster(), &item(of_ann()), Deliverable::Document, &background, &[]);
+        assert!(
+            prompt.system.ends_with("## What your reviews have taught you\n\nFor this kind of work:\n- You count twice."),
+            "{}",
+            prompt.system
+        );
+        assert!(!prompt.holds_outside, "an operator has read it");
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub(crate) struct Background<'a> {
     pub(crate) lessons: &'a [Memory],
     /// How something similar was done before.
     pub(crate) approaches: &'a [Memory],
+    /// What the persona's reviews have taught it for this kind of work.
+    pub(crate) amendment: Option<&'a str>,
     /// The repository to work in. None: files in the workspace.
     pub(crate) site: Option<Site<'a>>,
     /// Where to ask for approval. None: calls that need approval are refused.

@@ -273,7 +273,7 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
     }
     let quotable = shown.quotable();
     let quotable: Vec<&str> = quotable.iter().map(String::as_str).collect();
-    match read_verdict(&GivenVerdict { grades }, shown.criteria, &quotable) {
+    match read_verdict(&GivenVerdict { grades, scores: None }, shown.criteria, &quotable) {
         Ok(grades) => {
             for (number, grade) in (1..).zip(&grades) {
                 match &grade.found {

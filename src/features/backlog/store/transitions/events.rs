@@ -164,21 +164,6 @@ pub(in crate::features::backlog::store) fn event_of(
     }
 }
 
-/// The notes of the last times that an item came back from its review, oldest first.
-pub(crate) async fn list_rejections(transaction: &mut Transaction, item: &WorkItemId, times: u32) -> Result<Vec<String>> {
-    let rows: Vec<(String,)> = sql!(
-        transaction.on(),
-        fetch_all,
-        "SELECT payload FROM events WHERE topic = 'item' AND subject = $1 AND kind = 'ready' ORDER BY position DESC",
-        item.as_str()
-    )?;
-    let changes = rows.into_iter().map(|(change,)| Document::<Change>::read(change)).collect::<Result<Vec<_>>>()?;
-    let rejected = changes.into_iter().filter(|change| change.from == Some(WorkStatus::InReview)).filter_map(|change| change.note);
-    let mut notes: Vec<String> = rejected.take(usize::try_from(times).unwrap_or(usize::MAX)).collect();
-    notes.reverse();
-    Ok(notes)
-}
-
 /// What stands in a [`Change`] before the status, which the statements add.
 const CHANGE_FROM: &str = r#"{"from":""#;
 

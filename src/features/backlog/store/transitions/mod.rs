@@ -22,7 +22,7 @@ pub use events::{ITEMS, ItemChange, ItemEvent};
 
 use consequences::PARTS_DONE;
 pub(super) use consequences::{Consequences, Readiness};
-pub(super) use events::{event_of, insert_approval_event, insert_event, list_rejections};
+pub(super) use events::{event_of, insert_approval_event, insert_event};
 
 /// An item with fields that only the store uses.
 #[expect(clippy::struct_excessive_bools, reason = "they are independent columns")]
