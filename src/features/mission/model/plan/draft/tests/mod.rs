@@ -1,3 +1,5 @@
+//! Plans as models give them: two hundred, half of them broken in ten ways.
+
 use super::*;
 use kernel::testing::persona::roster;
 
