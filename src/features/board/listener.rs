@@ -50,7 +50,7 @@ impl Listener for BoardListener {
         let by = Participant::Person { id: message.author.id.clone(), name: message.author.name.clone() };
         let is_ending = meeting.wrap || meeting.state == MeetingState::Closing;
         let mut told = match is_ending {
-            true => "It is being written down already, so nobody reads that any more.".to_owned(),
+            true => "This came too late: the document is being written.".to_owned(),
             false => "All who speak next read that.".to_owned(),
         };
         if !message.attachments.is_empty() {

@@ -117,8 +117,9 @@ impl Agenda for Boards {
         Ok(posted.map(|posted| posted.channel))
     }
 
-    fn lead(&self, _meeting: &Meeting) -> Duration {
-        if self.agents.is_offline() { Duration::ZERO } else { self.settings.lead }
+    fn begins_at(&self, material: &serde_json::Value) -> Option<DateTime<Utc>> {
+        let material: Material = serde_json::from_value(material.clone()).ok()?;
+        Some(material.prepared_at + self.settings.lead).filter(|_| !self.agents.is_offline())
     }
 
     async fn open(&self, meeting: &Meeting) -> anyhow::Result<Opening> {

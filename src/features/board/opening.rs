@@ -49,6 +49,7 @@ impl Boards {
             constraints: restated.constraints.into_iter().map(line).filter(|line| !line.is_empty()).take(CONSTRAINTS).collect(),
             answered_by: line(restated.answered_by),
             passages: find_passages(&board.topic, &documents),
+            prepared_at: self.clock.now(),
             remembered: recalled.iter().map(|memory| flatten(&memory.text, LINE)).collect(),
         };
         let outbox = vec![

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 
 use crate::features::board::model::convergence::find_end;
 use crate::features::board::model::members::FEWEST;
 use crate::features::board::model::{Board, BoardRecord, Discussion, Ending};
-use crate::features::board::store::{decide_ending, record_comments};
+use crate::features::board::store::{end_by_itself, record_comments};
 use crate::features::board::{Boards, render};
 use crate::features::meeting::agenda::{Round, Session};
 use crate::features::meeting::model::{Meeting, Participant};
@@ -20,20 +21,24 @@ impl Boards {
         let board: Board = meeting.read_payload()?;
         let discussion = self.read_discussion(meeting, session.seats).await?;
         record_comments(session.run.job(), &meeting.id, &discussion.comments, self.clock.now()).await?;
-        let record = self.store.find_board(&meeting.id).await?;
-        let rounds = board.rounds + record.as_ref().map_or(0, |record| record.extra_rounds);
-        // What people have just said is read before anything ends by itself.
-        let unread = self.store.has_unread_remark(&meeting.id).await?;
-        let ending = match find_end(&discussion, board.round, board.threshold) {
-            _ if self.agents.is_offline() => Some(Ending::NoModel),
-            Some(ending) if !unread || ending == Ending::Silent => Some(ending),
-            _ if board.round + 1 >= rounds => Some(Ending::Cap),
-            _ => None,
+        let (rounds, unread) = loop {
+            let record = self.store.find_board(&meeting.id).await?.context("the row of the board meeting is missing")?;
+            let rounds = board.rounds + record.extra_rounds;
+            // What people have just said is read by all before anything ends by itself.
+            let unread = self.store.has_unread_remark(&meeting.id).await?;
+            let ending = match find_end(&discussion, board.round, board.threshold) {
+                _ if self.agents.is_offline() => Some(Ending::NoModel),
+                Some(ending) if !unread || ending == Ending::Silent => Some(ending),
+                _ if board.round + 1 >= rounds => Some(Ending::Cap),
+                _ => None,
+            };
+            match ending {
+                None => break (rounds, unread),
+                Some(ending) if end_by_itself(session.run.job(), &record, &ending).await? => return Ok(None),
+                // Somebody added a round or said something at this moment.
+                Some(_) => {}
+            }
         };
-        if let Some(ending) = ending {
-            decide_ending(session.run.job(), &meeting.id, &ending).await?;
-            return Ok(None);
-        }
         let participants = if unread { members_of(&board).collect() } else { list_speakers(&board, &discussion) };
         let promoted = if board.round == 0 { find_engaged(&discussion) } else { board.promoted.clone() };
         let next = Board { round: board.round + 1, promoted, ..board };

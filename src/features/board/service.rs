@@ -111,8 +111,10 @@ impl BoardService {
         Ok(meetings
             .into_iter()
             .filter(may_be_told)
-            .filter_map(|meeting| Some((meeting.read_payload().ok()?, meeting)))
-            .map(|(board, meeting)| (meeting, board))
+            .filter_map(|meeting| {
+                let board = meeting.read_payload().ok()?;
+                Some((meeting, board))
+            })
             .collect())
     }
 

@@ -21,6 +21,8 @@ struct BoardColumns {
     documents: Json<Vec<(String, String)>>,
     #[sqlx(try_from = "i64")]
     extra_rounds: u32,
+    #[sqlx(try_from = "i64")]
+    remarks: u32,
     stopped_by: Option<String>,
     ending: Option<String>,
     document: Option<String>,
@@ -87,7 +89,7 @@ impl Store {
         let row: Option<BoardColumns> = sql!(
             self.db().read(),
             fetch_optional,
-            "SELECT meeting, documents, extra_rounds, stopped_by, ending, document, created_at FROM boards WHERE meeting = $1",
+            "SELECT meeting, documents, extra_rounds, remarks, stopped_by, ending, document, created_at FROM boards WHERE meeting = $1",
             meeting.as_str()
         )?;
         let Some(row) = row else { return Ok(None) };
@@ -96,6 +98,7 @@ impl Store {
             meeting: row.meeting.into(),
             documents: row.documents.0,
             extra_rounds: row.extra_rounds,
+            remarks: row.remarks,
             stopped_by: row.stopped_by,
             ending: row.ending.map(Json::read).transpose()?,
             document: written,
@@ -162,13 +165,14 @@ impl Store {
         Ok(true)
     }
 
-    /// Whether people have said something since the last turn began.
+    /// Whether people have said something since the last round began, so that not all have read it.
     pub(super) async fn has_unread_remark(&self, meeting: &MeetingId) -> Result<bool> {
         let (unread,): (bool,) = sql!(
             self.db().read(),
             fetch_one,
             "SELECT EXISTS (SELECT 1 FROM board_comments WHERE meeting = $1 AND kind = 'remark' AND NOT EXISTS (
-                 SELECT 1 FROM seats WHERE seats.meeting = $1 AND seats.started_at > board_comments.created_at))",
+                 SELECT 1 FROM (SELECT MIN(started_at) AS began FROM seats WHERE meeting = $1 GROUP BY round) AS rounds
+                 WHERE rounds.began > board_comments.created_at))",
             meeting.as_str()
         )?;
         Ok(unread)
@@ -281,6 +285,22 @@ pub(super) async fn record_comments(
         )?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// Decides that a meeting ends by itself. False if people have added a round or said something since the record was read.
+pub(super) async fn end_by_itself(job: &JobContext, read: &BoardRecord, ending: &Ending) -> Result<bool, JobError> {
+    let mut transaction = job.begin().await?;
+    let decided = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE boards SET ending = COALESCE(ending, $2) WHERE meeting = $1 AND extra_rounds = $3 AND remarks = $4",
+        read.meeting.as_str(),
+        document(ending),
+        i64::from(read.extra_rounds),
+        i64::from(read.remarks)
+    )?;
+    transaction.commit().await?;
+    Ok(decided > 0)
 }
 
 /// Decides why a meeting ends, once. Returns what was decided first.

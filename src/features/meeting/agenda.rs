@@ -65,9 +65,9 @@ pub trait Agenda: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// How long after the call the first turn starts, so that people can correct what is asked.
-    fn lead(&self, _meeting: &Meeting) -> Duration {
-        Duration::ZERO
+    /// When the first turn starts, if people have time to correct what is asked.
+    fn begins_at(&self, _material: &serde_json::Value) -> Option<DateTime<Utc>> {
+        None
     }
 
     /// The first round and the first messages. Must be fast: reads only the store.

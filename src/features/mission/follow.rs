@@ -341,7 +341,7 @@ impl Follower {
             WorkStatus::Cancelled => MissionStatus::Cancelled,
             _ => MissionStatus::Failed,
         };
-        let record = self.record(mission, whole, items, &files, cost).await?;
+        let record = self.record(mission, whole, items, &files, (cost, job.now())).await?;
         let change = MissionChange {
             status: Some(status),
             why: whole.outcome.as_deref(),

@@ -2,12 +2,16 @@
 
 use std::fmt::Write as _;
 
+use chrono::{DateTime, Utc};
+
 use crate::features::backlog::model::{Artefact, WorkItem, WorkStatus};
+use crate::features::backlog::store::ItemEvent;
 use crate::features::mission::follow::Follower;
 use crate::features::mission::model::Mission;
 use crate::features::overwatch::model::LookBack;
 use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
+use kernel::memory::retrieval::cut;
 use kernel::money::Money;
 use kernel::text::flatten;
 
@@ -26,10 +30,14 @@ impl Follower {
         whole: &WorkItem,
         items: &[WorkItem],
         files: &[Artefact],
-        cost: Money,
+        (cost, at): (Money, DateTime<Utc>),
     ) -> Result<Option<LookBack>, StoreError> {
-        let begun: Vec<&WorkItem> =
-            items.iter().filter(|item| item.status == WorkStatus::Done || item.run > 0 || item.cost != Money::ZERO).collect();
+        let mut steps = Vec::new();
+        for item in items {
+            steps.push((item, self.store.list_events(&item.id).await?));
+        }
+        let has_begun = |events: &[ItemEvent]| events.iter().any(|event| event.to == WorkStatus::InProgress);
+        let begun: Vec<&WorkItem> = steps.iter().filter(|(_, events)| has_begun(events)).map(|(item, _)| *item).collect();
         let mut personas: Vec<PersonaSlug> = begun.iter().filter_map(|item| item.persona.clone()).collect();
         personas.sort();
         personas.dedup();
@@ -43,24 +51,6 @@ impl Follower {
         for criterion in &whole.criteria {
             let _ = writeln!(digest, "Judged by: {}", flatten(criterion, NOTE));
         }
-        for (number, item) in (1..).zip(items) {
-            let owner = item.persona.as_ref().map_or("nobody", |slug| self.roster.name_of(slug));
-            let _ = writeln!(
-                digest,
-                "Step {number}: {} ({owner}, {}, attempts {}, {})",
-                flatten(&item.what, NOTE),
-                item.status.as_str().replace('_', " "),
-                item.run + 1,
-                item.cost
-            );
-            let notes = self.store.list_events(&item.id).await?.into_iter().filter_map(|event| event.note);
-            for note in notes.filter(|note| !note.trim().is_empty()).take(NOTES) {
-                let _ = writeln!(digest, "  - {}", flatten(&note, NOTE));
-            }
-            if let Some(outcome) = &item.outcome {
-                let _ = writeln!(digest, "  Result: {}", flatten(outcome, NOTE));
-            }
-        }
         for change in mission.plan.iter().flat_map(|plan| &plan.changes) {
             let _ = writeln!(digest, "Plan changed by {}: {}", change.by, flatten(&change.why, NOTE));
         }
@@ -68,7 +58,25 @@ impl Follower {
         for file in files {
             let _ = writeln!(digest, "File: {}", file.facts.name);
         }
-        let digest = digest.chars().take(DIGEST).collect();
+        // Each step has its share, so that the last ones are seen too.
+        let room = DIGEST.saturating_sub(digest.chars().count()) / steps.len().max(1);
+        for (number, (item, events)) in (1..).zip(&steps) {
+            let owner = item.persona.as_ref().map_or("nobody", |slug| self.roster.name_of(slug));
+            let attempts = if has_begun(events) { format!("attempts {}", item.run + 1) } else { "not begun".to_owned() };
+            let status = item.status.as_str().replace('_', " ");
+            let mut lines = format!("Step {number}: {} ({owner}, {status}, {attempts}, {})\n", flatten(&item.what, NOTE), item.cost);
+            if let Some(outcome) = &item.outcome {
+                let _ = writeln!(lines, "  Result: {}", flatten(outcome, NOTE));
+            }
+            // The last notes say why it came to what it is.
+            let notes: Vec<&String> =
+                events.iter().filter_map(|event| event.note.as_ref()).filter(|note| !note.trim().is_empty()).collect();
+            for note in notes.iter().skip(notes.len().saturating_sub(NOTES)) {
+                let _ = writeln!(lines, "  - {}", flatten(note, NOTE));
+            }
+            digest.push_str(&cut(&lines, room));
+            digest.push('\n');
+        }
         Ok(Some(LookBack {
             subject: mission.id.clone(),
             title: mission.title.clone(),
@@ -77,6 +85,7 @@ impl Follower {
             channel: mission.channel.clone(),
             private_to: mission.private_to.clone(),
             opening: mission.opening.clone(),
+            ended_at: at,
         }))
     }
 }

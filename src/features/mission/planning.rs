@@ -31,8 +31,9 @@ const PLAN_TOKENS: u32 = 12_000;
 const UNDERSTANDING_TOKENS: u32 = 2000;
 const DOUBTS_TOKENS: u32 = 1500;
 
-/// A plan is told at most so many insights (OVER-6).
+/// A plan is told at most so many insights (OVER-6), and says of at most so many what they changed.
 const INSIGHTS: usize = 20;
+const LEARNT: usize = 5;
 
 /// How often a plan is asked for, and a persona.
 pub(super) const ROUNDS: u32 = 2;
@@ -111,7 +112,8 @@ impl Follower {
         let understood: Answer<Understanding> = self.ask(mission, job, Asked::plan("understand", UNDERSTANDING_TOKENS), prompt).await?;
         let understood = tidy(understood.value.unwrap_or_default());
         let title = Some(flatten(&understood.title, 100)).filter(|title| !title.is_empty()).unwrap_or_else(|| mission.title.clone());
-        let insights = self.find_insights(mission).await?;
+        // A step, so that an answer of before a crash is read with the insights that it was given.
+        let insights: Vec<Insight> = job.step("insights", || async { Ok(self.find_insights(mission).await?) }).await?;
         let mut faults = Vec::new();
         // What code has accepted, although a model doubts it.
         let mut doubted: Option<Plan> = None;
@@ -311,5 +313,5 @@ fn read_learnt(given: &[LearntDraft], insights: &[Insight]) -> Vec<Learnt> {
         let change = flatten(&given.change, 200);
         (!change.is_empty()).then(|| Learnt { insight: insight.text.clone(), change })
     };
-    given.iter().filter_map(read).collect()
+    given.iter().filter_map(read).take(LEARNT).collect()
 }

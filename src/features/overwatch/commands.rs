@@ -45,7 +45,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
 }
 
 impl OverwatchCommands {
-    /// Those that may be told where the call comes from.
+    /// Insights visible in the caller's channel.
     async fn list(&self, call: &CommandCall) -> Result<Vec<Insight>, StoreError> {
         let mut insights = self.store.list_insights(KNOWN).await?;
         if let Some(here) = &call.channel {
@@ -66,8 +66,9 @@ impl OverwatchCommands {
         let insights = self.list(call).await?;
         let mut done = HashMap::new();
         for item in insights.iter().filter_map(|insight| insight.item.as_ref()) {
-            if let Some(item) = self.store.find_item(item).await?.filter(|item| item.status == WorkStatus::Done) {
-                done.insert(item.id, item.updated_at);
+            let events = self.store.list_events(item).await?;
+            if let Some(event) = events.iter().rfind(|event| event.to == WorkStatus::Done) {
+                done.insert(item.clone(), event.at);
             }
         }
         let trends = find_trends(&insights, |item| done.get(item).copied());

@@ -51,6 +51,6 @@ impl Feature for OverwatchFeature {
     }
 
     async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {
-        store.forget_insight_ratings_of(&erasure.person).await
+        store.forget_insights_of(erasure).await
     }
 }

@@ -11,6 +11,7 @@ use crate::features::overwatch::model::{Given, Insight, InsightKind, LookBack, r
 use crate::features::overwatch::store::insert_insights;
 use crate::features::overwatch::{prompts, render};
 use crate::store::Store;
+use kernel::agent::halts::HaltScope;
 use kernel::agent::{Agents, Run, RunError};
 use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{StoreError, Transaction};
@@ -25,6 +26,9 @@ pub(super) const KIND: &str = "overwatch";
 /// How long all may take together (OVER-2).
 const LIMIT: Duration = Duration::from_secs(30);
 const TOKENS: u32 = 1024;
+
+/// How long it waits while the team is halted.
+const HALTED: TimeDelta = TimeDelta::minutes(5);
 
 /// The looks by which the rates are judged, how long ratings count, and the healthy share of looks without tension (OVER-7).
 const LOOKS: u32 = 60;
@@ -61,6 +65,17 @@ impl JobHandler for LooksBack {
         if !self.enabled || self.agents.is_offline() {
             return job.begin_final().await?.finish().await;
         }
+        // What was forgotten meanwhile is not looked back at.
+        if self.store.find_item(&run.subject).await?.is_none() {
+            return job.begin_final().await?.finish().await;
+        }
+        let halts = self.store.list_halts().await?;
+        let is_halted = |scope: HaltScope| halts.iter().any(|halt| halt.scope == scope);
+        if is_halted(HaltScope::All) || is_halted(HaltScope::Channel(run.channel.clone())) {
+            return Err(JobError::Sleep(job.now() + HALTED));
+        }
+        let awake = run.personas.iter().filter(|slug| !is_halted(HaltScope::Persona((*slug).clone()))).cloned().collect();
+        let run = LookBack { personas: awake, ..run };
         let note = self.note_for_rates(job).await?;
         let looks: Vec<Look> = job.step("looks", || async { self.ask_all(&run, &note, job).await }).await?;
         let now = job.now();
@@ -81,7 +96,7 @@ impl JobHandler for LooksBack {
         transaction.finish().await
     }
 
-    /// Nobody misses it, and the mission is delivered.
+    /// No message: the mission is already delivered.
     async fn give_up(&self, _transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         tracing::warn!(job = %job.id, %why, "a mission is not looked back at");
         Ok(())
@@ -92,10 +107,13 @@ impl LooksBack {
     /// All at once. Who has not answered in time is left out.
     async fn ask_all(&self, run: &LookBack, note: &str, job: &JobContext) -> Result<Vec<Look>, JobError> {
         let cancel = job.cancelled().child_token();
+        // Not the mission's id: its budget may be used up, and its cost is told already.
+        let subject = format!("overwatch-{}", run.subject);
+        let subject = subject.as_str();
         let ask = async |slug: &PersonaSlug| {
             let persona = self.roster.find(slug)?;
             let prompt = prompts::look(self.agents.system_prompt(persona), &persona.role, run, note);
-            let asked = Run { tier: Tier::T1, ..Run::new(persona, (Purpose::Overwatch, run.subject.as_str()), prompt, TOKENS, &cancel) };
+            let asked = Run { tier: Tier::T1, ..Run::new(persona, (Purpose::Overwatch, subject), prompt, TOKENS, &cancel) };
             let given = match self.agents.run_structured::<Given>(asked).await {
                 Ok(given) => Some(given.value),
                 Err(RunError::Cancelled) => None,

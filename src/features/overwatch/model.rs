@@ -31,6 +31,15 @@ pub struct LookBack {
     pub private_to: Option<ChannelId>,
     /// The message on which the thread hangs. None: in the channel.
     pub opening: Option<OutboxId>,
+    /// When it ended. A mission that is tried again ends more than once.
+    pub ended_at: DateTime<Utc>,
+}
+
+impl LookBack {
+    /// For what is said and stored about this end of it.
+    pub fn key(&self) -> String {
+        format!("{}-{}", self.subject, self.ended_at.timestamp())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -134,7 +143,7 @@ pub fn read_given(given: Given, by: &PersonaSlug, run: &LookBack, roster: &Roste
         insights.push(insight(InsightKind::None, None));
     }
     for (number, insight) in insights.iter_mut().enumerate() {
-        insight.id = format!("{}-{by}-{number}", run.subject);
+        insight.id = format!("{}-{by}-{number}", run.key());
     }
     insights
 }
@@ -158,9 +167,10 @@ pub fn find_unsupported(text: &str, digest: &str, roster: &Roster) -> Vec<String
     };
     let names_something = |(word, first): &(&str, bool)| {
         let has_digit = word.contains(|c: char| c.is_numeric());
+        // An abbreviation such as "e.g." names no file.
         let is_file = word
-            .split_once('.')
-            .is_some_and(|(name, ending)| !name.is_empty() && ending.chars().all(char::is_alphanumeric) && !ending.is_empty());
+            .rsplit_once('.')
+            .is_some_and(|(name, ending)| name.len() > 1 && ending.len() > 1 && ending.chars().all(char::is_alphanumeric));
         has_digit || is_file || (names_show && !first && is_capital(word))
     };
     let found: BTreeSet<String> =
@@ -247,6 +257,7 @@ mod tests {
             "cart.md and payment.md name the sum differently.",
             "Vince and Solus described the same total twice.",
             "It went well. Nobody waited.",
+            "The prices, e.g. of the cart, came late (i.e. after it was described).",
             "Die Preise im Warenkorb und in der Zahlung haben verschiedene Namen.",
         ] {
             assert_eq!(find_unsupported(text, DIGEST, &roster), Vec::<String>::new(), "{text}");
@@ -324,6 +335,7 @@ mod tests {
             channel: "10".into(),
             private_to: None,
             opening: None,
+            ended_at: DateTime::UNIX_EPOCH,
         };
         let given = |count: usize| Given {
             insights: (0..count)

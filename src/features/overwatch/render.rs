@@ -36,10 +36,10 @@ fn message_of(run: &LookBack, insight: &Insight, roster: &Roster) -> OutboundMes
     let title = format!("{} → {}: {}", roster.name_of(&insight.by), whom(insight.to.as_ref(), roster), label(insight.kind));
     let mut notes = Vec::new();
     if insight.actionable {
-        notes.push("Something can be done about it");
+        notes.push("Actionable");
     }
     if !insight.supported {
-        notes.push("It names something that the run does not have, so later plans are not told");
+        notes.push("Mentions something that isn't in this mission, so it won't be used for planning");
     }
     let card = Card {
         title,
@@ -56,7 +56,7 @@ fn post(run: &LookBack, by: &PersonaSlug, what: &str, text: String) -> OutboundM
         Some(opening) => Placement::Thread { on: opening.clone(), name: shorten(&run.title, 90) },
         None => Placement::Channel,
     };
-    let id = OutboxId::new(format!("overwatch-{}-{what}", run.subject));
+    let id = OutboxId::new(format!("overwatch-{}-{what}", run.key()));
     OutboundMessage { id, place, ..OutboundMessage::new(by, &run.channel, OutboundKind::Notice, text) }
 }
 
@@ -66,7 +66,7 @@ fn whom<'a>(to: Option<&'a PersonaSlug>, roster: &'a Roster) -> &'a str {
 
 fn label(kind: InsightKind) -> &'static str {
     match kind {
-        InsightKind::CrossConcern => "🔀 two concerns",
+        InsightKind::CrossConcern => "🔀 conflict",
         InsightKind::Pattern => "🔁 pattern",
         InsightKind::Process => "⚙️ how we worked",
         InsightKind::Drift => "🧭 drift",
@@ -100,9 +100,9 @@ pub(super) fn list(insights: &[&Insight], roster: &Roster, today: Today) -> Stri
         let _ = match insight.kind {
             InsightKind::None => writeln!(text, "- {by}: no tension"),
             kind => {
-                let doubt = if insight.supported { "" } else { " (not borne out by the run)" };
+                let doubt = if insight.supported { "" } else { " (not confirmed)" };
                 let to = whom(insight.to.as_ref(), roster);
-                writeln!(text, "- {by} → {to}, {}{doubt}: {}", kind.as_str(), Medium::Chat.line_within(&insight.text, LINE))
+                writeln!(text, "- {by} → {to}, {}{doubt}: {}", label(kind), Medium::Chat.line_within(&insight.text, LINE))
             }
         };
     }

@@ -10,6 +10,7 @@ use kernel::db::{Result, Transaction, plain, sql};
 use kernel::ids::{PersonaSlug, UserId, WorkItemId};
 use kernel::jobs::{self, NewJob, RetentionRule};
 use kernel::memory::Scope;
+use kernel::people::Erasure;
 
 #[derive(sqlx::FromRow)]
 struct InsightColumns {
@@ -46,9 +47,9 @@ impl From<InsightColumns> for Insight {
     }
 }
 
-/// Has a run looked back at, in the transaction that ends it. Once, whatever happens.
+/// Has a run looked back at, in the transaction that ends it.
 pub async fn look_back(transaction: &mut Transaction, run: &LookBack, at: DateTime<Utc>) -> Result<()> {
-    jobs::enqueue(transaction, &NewJob::new(KIND, run).unique(format!("{KIND}:{}", run.subject)), at).await?;
+    jobs::enqueue(transaction, &NewJob::new(KIND, run).unique(format!("{KIND}:{}", run.key())), at).await?;
     Ok(())
 }
 
@@ -106,14 +107,24 @@ impl Store {
         Ok((all.unsigned_abs(), useful.unsigned_abs()))
     }
 
-    pub(super) async fn forget_insight_ratings_of(&self, account: &UserId) -> Result<()> {
+    /// Removes what a person has judged, and what was noticed about missions of private conversations with them.
+    pub(super) async fn forget_insights_of(&self, erasure: &Erasure) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
         sql!(
-            self.db().write()?,
+            transaction.on(),
             execute,
             "DELETE FROM insight_ratings WHERE account = $1 /* reads all: a person is forgotten */",
-            account.as_str()
+            erasure.person.as_str()
         )?;
-        Ok(())
+        for place in &erasure.private {
+            sql!(
+                transaction.on(),
+                execute,
+                "DELETE FROM insights WHERE private_to = $1 /* reads all: a person is forgotten */",
+                place.as_str()
+            )?;
+        }
+        transaction.commit().await
     }
 }
 

@@ -89,17 +89,18 @@ async fn those_who_took_part_look_back_at_the_mission(backing: Backing) {
     assert!(prompt.contains("Step 1: Describe the cart (Eliza, done, attempts 1") && prompt.contains("File: result.md"), "{prompt}");
 
     // They stand in the thread, by whom and to whom.
-    let vince = card(&stage, "Vince → Eliza: 🔀 two concerns").await;
+    let vince = card(&stage, "Vince → Eliza: 🔀 conflict").await;
     assert_eq!((vince.author.as_str(), labels(&vince)), ("Vince", vec!["Useful", "Not useful", "Make it a work item"]));
-    assert_eq!(vince.raw["embeds"][0]["footer"]["text"], "Something can be done about it");
+    assert_eq!(vince.raw["embeds"][0]["footer"]["text"], "Actionable");
     let eliza = card(&stage, "Eliza → team: ⚠️ risk").await;
-    assert!(eliza.raw["embeds"][0]["footer"]["text"].as_str().unwrap().contains("later plans are not told"), "{eliza:#?}");
+    assert!(eliza.raw["embeds"][0]["footer"]["text"].as_str().unwrap().contains("won't be used for planning"), "{eliza:#?}");
     eventually("who saw nothing is named in one line", || async {
         thread(&stage, &mission).await.iter().any(|shown| shown.text.contains("Looking back, Echo saw no tension."))
     })
     .await;
 
     press_on(&stage, &vince, "Useful").await;
+    eventually("it is useful", || async { count(&stage.team, "SELECT COUNT(*) FROM insight_ratings WHERE useful").await == 1 }).await;
     press_on(&stage, &vince, "Not useful").await;
     eventually("the last judgement counts", || async {
         count(&stage.team, "SELECT COUNT(*) FROM insight_ratings").await == 1
@@ -115,8 +116,8 @@ async fn those_who_took_part_look_back_at_the_mission(backing: Backing) {
 
     let shown = text(&invoke(&stage.team, HERE, "overwatch", sub_command("show", &[])).await).to_owned();
     assert!(
-        shown.contains("- Vince → Eliza, cross-concern: The cart")
-            && shown.contains("(not borne out by the run)")
+        shown.contains("- Vince → Eliza, 🔀 conflict: The cart")
+            && shown.contains("(not confirmed)")
             && shown.contains("- Echo: no tension"),
         "{shown}"
     );

@@ -90,6 +90,7 @@ pub struct Material {
     pub passages: Vec<Passage>,
     /// What the team remembers about it.
     pub remembered: Vec<String>,
+    pub prepared_at: DateTime<Utc>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +120,8 @@ pub struct BoardRecord {
     pub documents: Vec<(String, String)>,
     /// Rounds that people have added.
     pub extra_rounds: u32,
+    /// How many remarks people have made.
+    pub remarks: u32,
     /// Who ended it early.
     pub stopped_by: Option<String>,
     /// Why it ended, once that is decided. No rounds and remarks are added any more.

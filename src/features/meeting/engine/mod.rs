@@ -148,7 +148,7 @@ impl Meetings {
         if due.is_empty() {
             return if self.open_next_round(&session, agenda).await? { Ok(Next::Now) } else { self.close(&session, agenda).await };
         }
-        if let Some(next) = self.wait_before_turn(meeting, agenda, &seats).await? {
+        if let Some(next) = self.wait_before_turn(&session, agenda).await? {
             return Ok(next);
         }
         let turns = due.into_iter().map(|seat| self.give_floor(&session, seat, agenda));
@@ -241,12 +241,12 @@ impl Meetings {
     }
 
     /// The wait before the next turn: the pause between turns, and people who must be answered first. None: no wait.
-    async fn wait_before_turn(&self, meeting: &Meeting, agenda: &dyn Agenda, seats: &[Seat]) -> Result<Option<Next>, StoreError> {
-        let deps = self.deps();
+    async fn wait_before_turn(&self, session: &Session<'_>, agenda: &dyn Agenda) -> Result<Option<Next>, StoreError> {
+        let (deps, meeting, seats) = (self.deps(), session.meeting, session.seats);
         if seats.iter().all(|seat| seat.started_at.is_none()) {
-            let called = (deps.clock.now() - meeting.called_at).to_std().unwrap_or_default();
-            let lead = agenda.lead(meeting).saturating_sub(called);
-            return Ok((!lead.is_zero() && !meeting.wrap).then_some(Next::Within(lead)));
+            let begins = agenda.begins_at(session.material).filter(|_| !meeting.wrap);
+            let wait = begins.and_then(|begins| (begins - deps.clock.now()).to_std().ok());
+            return Ok(wait.map(Next::Within));
         }
         // After a crash the interrupted turn starts again without a wait.
         let Some(since) = seats.iter().filter_map(|seat| seat.ended_at).max() else { return Ok(None) };

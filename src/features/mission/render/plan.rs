@@ -92,12 +92,15 @@ pub(in crate::features::mission) fn answered(who: &str, assumption: &Assumption,
     format!("{question} {who}: **{answer}**. {effect}.")
 }
 
-/// What is different because of an insight.
+/// What is different because of insights: in short for a card, whole for a file.
 fn learnt(plan: &Plan, medium: Medium) -> Vec<String> {
-    let line =
-        |learnt: &Learnt| format!("{} (because: {})", medium.line_within(&learnt.change, 200), medium.line_within(&learnt.insight, 200));
-    let lines = plan.learnt.iter().take(5).map(line);
-    if matches!(medium, Medium::Chat) { lines.map(|line| format!("- {line}")).collect() } else { lines.collect() }
+    let is_chat = matches!(medium, Medium::Chat);
+    let limit = if is_chat { 90 } else { 1800 };
+    let line = |learnt: &Learnt| {
+        format!("{} (because: {})", medium.line_within(&learnt.change, limit), medium.line_within(&learnt.insight, limit))
+    };
+    let mark = if is_chat { "- " } else { "" };
+    plan.learnt.iter().map(|learnt| format!("{mark}{}", line(learnt))).collect()
 }
 
 fn field(name: &str, value: String) -> CardField {
