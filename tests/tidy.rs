@@ -16,15 +16,17 @@ const FEATURES: [&str; 11] =
     ["chat", "memory", "backlog", "schedule", "meeting", "reminders", "standup", "board", "overwatch", "mission", "backup"];
 
 /// The features that others build on. Nobody mentions any other one, so that it can be removed.
-const FOUNDATIONS: [&str; 4] = ["chat", "backlog", "schedule", "meeting"];
+const FOUNDATIONS: [&str; 5] = ["chat", "backlog", "schedule", "meeting", "overwatch"];
 
 /// Who mentions a feature all the same. Everything here has to be changed when it is removed.
-const MENTIONS: [(&str, &str); 3] = [
+const MENTIONS: [(&str, &str); 4] = [
     // What an item has taught is offered to be remembered.
     ("memory", "src/features/backlog/judging.rs"),
     ("memory", "src/features/backlog/running.rs"),
     // The same of a standup.
     ("memory", "src/features/standup/closing.rs"),
+    // And of a board meeting.
+    ("memory", "src/features/board/closing.rs"),
 ];
 
 /// Crates that are used only in some folders, so that they can be replaced.

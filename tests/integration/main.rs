@@ -17,7 +17,6 @@ mod memory;
 mod mission;
 mod morning;
 mod offline;
-mod overwatch;
 mod people;
 mod reload;
 mod reminders;

@@ -170,9 +170,8 @@ impl Store {
         let (unread,): (bool,) = sql!(
             self.db().read(),
             fetch_one,
-            "SELECT EXISTS (SELECT 1 FROM board_comments WHERE meeting = $1 AND kind = 'remark' AND NOT EXISTS (
-                 SELECT 1 FROM (SELECT MIN(started_at) AS began FROM seats WHERE meeting = $1 GROUP BY round) AS rounds
-                 WHERE rounds.began > board_comments.created_at))",
+            "SELECT EXISTS (SELECT 1 FROM board_comments WHERE meeting = $1 AND kind = 'remark' AND created_at >= (
+                 SELECT MIN(started_at) FROM seats WHERE meeting = $1 AND round = (SELECT MAX(round) FROM seats WHERE meeting = $1)))",
             meeting.as_str()
         )?;
         Ok(unread)

@@ -8,6 +8,7 @@ mod crashes;
 mod critique;
 mod delivery;
 mod fabrication;
+mod look_back;
 mod new_personas;
 mod questions;
 mod setbacks;

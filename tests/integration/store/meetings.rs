@@ -6,9 +6,8 @@ use kernel::testing::jobs::ManualWorker;
 use serde_json::json;
 use teamroom::features::chat::model::decision::{Decision, Reason};
 use teamroom::features::chat::store::{CancelScope, Decided};
-use teamroom::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
+use teamroom::features::meeting::model::{CalledBy, Meeting, MeetingKind, MeetingState, Participant, Seat, SeatState};
 use teamroom::features::meeting::store::{Called, MeetingChange, MeetingRun, OpenMeeting};
-use teamroom::features::standup::STANDUP;
 use teamroom::store::Store;
 
 use super::meeting_sample::{a_meeting, ben, claim_run, meeting_channel, opened, run_of, seat, spoke, vince};
@@ -73,8 +72,8 @@ async fn a_channel_has_one_open_meeting(home: &Home) {
     assert_eq!(store.call_meeting(&first).await.unwrap(), Called::AlreadyOpen(first.clone()), "the same call twice");
     assert_eq!(store.call_meeting(&elsewhere).await.unwrap(), Called::Opened);
 
-    assert_eq!(store.find_open_meeting(&meeting_channel().id, &STANDUP).await.unwrap().as_ref(), Some(&first));
-    assert_eq!(store.find_open_meeting(&"30".into(), &STANDUP).await.unwrap(), None);
+    assert_eq!(store.find_open_meeting(&meeting_channel().id, &MeetingKind::new("standup")).await.unwrap().as_ref(), Some(&first));
+    assert_eq!(store.find_open_meeting(&"30".into(), &MeetingKind::new("standup")).await.unwrap(), None);
     assert_eq!(store.find_meeting(&second.id).await.unwrap(), None, "nothing of it was stored");
     let open = [&first, &elsewhere].map(|meeting| OpenMeeting { meeting: meeting.clone(), material: None });
     assert_eq!(store.list_open_meetings().await.unwrap(), open);
@@ -82,7 +81,8 @@ async fn a_channel_has_one_open_meeting(home: &Home) {
     assert!(store.end_meeting(&first.id, MeetingState::Cancelled, "Ada said so", &[], at(9)).await.unwrap());
     assert!(matches!(store.call_meeting(&first).await.unwrap(), Called::AlreadyOpen(over) if over.ended_at == Some(at(9))));
     assert_eq!(store.call_meeting(&Meeting { called_at: at(10), ..second.clone() }).await.unwrap(), Called::Opened, "the channel is free");
-    let newest: Vec<_> = store.list_meetings(&STANDUP, 2).await.unwrap().into_iter().map(|meeting| meeting.id).collect();
+    let newest: Vec<_> =
+        store.list_meetings(&MeetingKind::new("standup"), 2).await.unwrap().into_iter().map(|meeting| meeting.id).collect();
     assert_eq!(newest, [second.id, elsewhere.id]);
 }
 
@@ -279,7 +279,7 @@ async fn a_message_is_decided_on_together_with_what_it_does_to_a_meeting(home: &
     let meeting = a_meeting();
     assert_eq!(decide(&store, "m1", MeetingChange::Call(Box::new(meeting.clone()))).await, (true, false));
     assert_eq!(decide(&store, "m2", MeetingChange::Call(Box::new(a_meeting()))).await, (true, false), "decided on, though one is open");
-    assert_eq!(store.list_meetings(&STANDUP, 9).await.unwrap(), std::slice::from_ref(&meeting));
+    assert_eq!(store.list_meetings(&MeetingKind::new("standup"), 9).await.unwrap(), std::slice::from_ref(&meeting));
 
     let run = run_of(&store, &meeting).await;
     run.open(&[seat(&meeting, 0, vince()), seat(&meeting, 1, ben())], &[], at(6)).await.unwrap();

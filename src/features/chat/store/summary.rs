@@ -61,10 +61,10 @@ impl Store {
              UNION ALL SELECT 'budget_groups', COUNT(*) FROM budget_groups
              UNION ALL SELECT 'boards', COUNT(*) FROM boards
              UNION ALL SELECT 'board_comments', COUNT(*) FROM board_comments
-             UNION ALL SELECT 'insights', COUNT(*) FROM insights
-             UNION ALL SELECT 'insight_ratings', COUNT(*) FROM insight_ratings
              UNION ALL SELECT 'reviews', COUNT(*) FROM reviews
-             UNION ALL SELECT 'amendments', COUNT(*) FROM amendments"
+             UNION ALL SELECT 'amendments', COUNT(*) FROM amendments
+             UNION ALL SELECT 'insights', COUNT(*) FROM insights
+             UNION ALL SELECT 'insight_ratings', COUNT(*) FROM insight_ratings"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

@@ -9,10 +9,8 @@ use teamroom::features::mission::model::MissionStatus;
 use teamroom::features::overwatch::model::{Insight, InsightKind};
 use teamroom::store::Store;
 
+use super::stage::{HERE, Play, ROADMAP, SETTINGS, comes_to, find, hand_over, hasten, hears, labels, open, press_on, press_twice, thread};
 use crate::backlog::stage::{Setting, Stage};
-use crate::mission::stage::{
-    HERE, Play, ROADMAP, SETTINGS, comes_to, find, hand_over, hasten, hears, labels, open, press_on, press_twice, thread,
-};
 use crate::support::command::{invoke, sub_command, text};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::model::{Asked, Script};
