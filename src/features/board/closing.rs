@@ -46,13 +46,18 @@ impl Boards {
         if cancel.is_cancelled() {
             anyhow::bail!("it was interrupted");
         }
+        let (cost, usage) = self.store.spent_on(meeting.id.as_str()).await?;
         let question = if material.question.is_empty() { board.topic.clone() } else { material.question.clone() };
         // A model may forget those who disagree. Code does not.
         let minority = if text.minority.is_empty() { self.minority_of(&discussion) } else { text.minority };
         let written = Document {
             title: if text.title.is_empty() { kernel::text::flatten(&board.topic, 100) } else { text.title },
             artefact: board.artefact,
+            asked: board.topic.clone(),
             question,
+            members: board.members.clone(),
+            advocate: board.advocate.clone(),
+            positions: discussion.positions.clone(),
             summary: text.summary,
             sections: text.sections,
             votes: votes_of(&discussion),
@@ -62,7 +67,8 @@ impl Boards {
             ending,
             rounds: board.round + 1,
             loss: compressed.loss,
-            cost: self.cost_of(meeting).await?,
+            cost,
+            cost_on_t3: self.agents.runner.models.price(Tier::T3, usage),
             model,
             unfounded: text.unfounded,
             comments: discussion.comments.clone(),

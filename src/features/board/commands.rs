@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::features::board::button::{BoardButton, Choice as ButtonChoice};
 use crate::features::board::model::members::{self, MOST};
-use crate::features::board::model::{Artefact, Board, Order};
+use crate::features::board::model::{Artefact, Board, Member, Order};
 use crate::features::board::render;
 use crate::features::board::service::{BoardService, Known, participant_of};
 use crate::features::board::store::AddRemark;
@@ -15,13 +15,14 @@ use crate::features::meeting::store::Called;
 use crate::features::schedule::find_place;
 use kernel::agent::halts::HaltScope;
 use kernel::chat::attachments::read_local;
+use kernel::chat::medium::Medium;
 use kernel::chat::message::Place;
 use kernel::chat::outbound::{FileContent, OutboundFile};
 use kernel::commands::{
     ArgumentSpec, Caller, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse,
 };
 use kernel::money::Money;
-use kernel::text::flatten;
+use kernel::text::{flatten, join_with_and};
 
 const ARTEFACTS: &[Choice] = &[
     Choice::new("recommendations", "recommendations"),
@@ -124,16 +125,25 @@ async fn create(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
     let budget = call.arguments.find_number("budget").map(Money::from_dollars);
     let mut documents = Vec::new();
     for path in call.arguments.list_texts("file") {
-        documents.push(read_local(Path::new(&path)).await.map_err(Refused::new)?);
+        let (name, text) = read_local(Path::new(&path)).await.map_err(Refused::new)?;
+        if text.trim().is_empty() {
+            refuse(format!("{name} is empty"))?;
+        }
+        documents.push((name, text));
     }
     let meeting = boards.terms.call(channel, called_by, &board, budget, boards.now())?;
     Ok(match boards.store.call_board(&meeting, &documents).await? {
-        Called::Opened => CommandReply::public(format!("Called: {}.", render::title(&meeting, &board)))
-            .with_data(json!({ "board": describe(&meeting, &board) })),
+        Called::Opened => CommandReply::public(called(boards, &meeting, &board)).with_data(json!({ "board": describe(&meeting, &board) })),
         Called::AlreadyOpen(running) => {
             CommandReply::refused(format!("The {} is still running here. `/board stop` ends it.", running.describe()))
         }
     })
+}
+
+fn called(boards: &BoardService, meeting: &Meeting, board: &Board) -> String {
+    let names: Vec<&str> = board.members.iter().map(|member| boards.roster.name_of(&member.persona)).collect();
+    let title = render::title(meeting, board);
+    format!("Called: {title}. {} discuss it in #{}, as soon as the question is clear.", join_with_and(&names), meeting.channel.name)
 }
 
 /// What the arguments say, with the settings for the rest.
@@ -143,7 +153,7 @@ fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board
     if !topic.contains(char::is_alphanumeric) {
         refuse("what is the question?")?;
     }
-    let members = match arguments.find_text("team") {
+    let mut members = match arguments.find_text("team") {
         Some(names) => {
             let names: Vec<String> = names.split([',', ';', '\n']).map(str::to_owned).collect();
             members::name(&names, &boards.roster).map_err(Refused::new)?
@@ -156,8 +166,11 @@ fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board
     let advocate = match arguments.find_text("advocate") {
         Some(name) => {
             let persona = boards.roster.resolve(name).map_err(|error| Refused::new(error.to_string()))?;
+            if persona.coordinator {
+                refuse(format!("{} leads the meeting and does not take part in it", persona.name))?;
+            }
             if !members.iter().any(|member| member.persona == persona.slug) {
-                refuse(format!("{} does not take part. Name {} in `team` too", persona.name, persona.name))?;
+                members.push(Member { persona: persona.slug.clone(), why: "argues against what most hold".to_owned() });
             }
             Some(persona.slug.clone())
         }
@@ -225,11 +238,17 @@ async fn export(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
 async fn say(boards: &BoardService, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let meeting = boards.find_open(call).await?;
     let text = call.arguments.get_text("text")?.trim().to_owned();
+    if text.is_empty() {
+        refuse("what should they know?")?;
+    }
     let remark = AddRemark { meeting: meeting.id.clone(), by: participant_of(&call.caller), text: text.clone() };
-    if text.is_empty() || !boards.store.add_remark(&remark, boards.now()).await? {
+    if !boards.store.add_remark(&remark, boards.now()).await? {
         refuse("that board meeting is coming to its end")?;
     }
-    Ok(CommandReply::public(format!("All read it before their next turn: {}", kernel::chat::medium::Medium::Chat.line_within(&text, 300))))
+    if call.caller.is_command_line() {
+        boards.tell(&meeting, format!("The operator says to all: {}", Medium::Chat.line_within(&text, 300))).await?;
+    }
+    Ok(CommandReply::public(format!("All read it before their next turn: {}", Medium::Chat.line_within(&text, 300))))
 }
 
 async fn pause(boards: &BoardService, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -239,10 +258,10 @@ async fn pause(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Comm
 
 async fn pause_one(boards: &BoardService, call: &CommandCall, meeting: &Meeting) -> anyhow::Result<CommandReply> {
     if !boards.store.pause_meeting(&meeting.id, call.caller.name(), boards.now()).await? {
-        refuse("it is paused already, or is coming to its end")?;
+        refuse(if meeting.paused.is_some() { "it is paused already" } else { "it is coming to its end" })?;
     }
     boards.show_progress(&meeting.id).await?;
-    Ok(CommandReply::public(format!("{} paused the board meeting. `/board resume` continues it.", call.caller.subject())))
+    Ok(CommandReply::public(format!("{} paused {}. `/board resume` continues it.", call.caller.subject(), named(meeting))))
 }
 
 async fn resume(boards: &BoardService, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -255,7 +274,7 @@ async fn resume_one(boards: &BoardService, call: &CommandCall, meeting: &Meeting
         refuse("it is not paused")?;
     }
     boards.show_progress(&meeting.id).await?;
-    Ok(CommandReply::public(format!("{} resumed the board meeting.", call.caller.subject())))
+    Ok(CommandReply::public(format!("{} resumed {}.", call.caller.subject(), named(meeting))))
 }
 
 async fn extend(boards: &BoardService, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -269,6 +288,7 @@ async fn extend_one(boards: &BoardService, call: &CommandCall, meeting: &Meeting
     let Some(extra) = boards.store.extend_board(meeting, (rounds, most), call.caller.name(), boards.now()).await? else {
         return Ok(refuse(format!("no more rounds can be added: it is coming to its end, or may have {MOST_ROUNDS} already"))?);
     };
+    boards.show_progress(&meeting.id).await?;
     Ok(CommandReply::public(format!("{} allowed more rounds: {} at most.", call.caller.subject(), board.rounds + extra)))
 }
 
@@ -281,7 +301,7 @@ async fn stop_one(boards: &BoardService, call: &CommandCall, meeting: &Meeting) 
     if !boards.store.stop_board(&meeting.id, call.caller.name(), boards.now()).await? {
         refuse("it is coming to its end already")?;
     }
-    Ok(CommandReply::public(format!("{} stopped the board meeting. What was said is written down next.", call.caller.subject())))
+    Ok(CommandReply::public(format!("{} stopped {}. What was said is written down next.", call.caller.subject(), named(meeting))))
 }
 
 async fn cancel(boards: &BoardService, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -326,6 +346,11 @@ async fn complete(boards: &BoardService, typed: &str) -> Vec<Suggestion> {
     read.filter(fits).take(SUGGESTED).map(suggest).collect()
 }
 
+/// With its question, as far as that can be read.
+fn named(meeting: &Meeting) -> String {
+    meeting.read_payload().map_or_else(|_| "the board meeting".to_owned(), |board: Board| render::title(meeting, &board))
+}
+
 fn describe(meeting: &Meeting, board: &Board) -> Value {
     json!({
         "id": meeting.id,
@@ -334,7 +359,10 @@ fn describe(meeting: &Meeting, board: &Board) -> Value {
         "artefact": board.artefact.as_str(),
         "state": meeting.state.as_str(),
         "paused": render::is_paused(meeting),
+        "channel": meeting.channel.id,
+        "called_at": meeting.called_at,
         "round": board.round + 1,
+        "rounds": board.rounds,
         "members": board.members,
         "promoted": board.promoted,
     })

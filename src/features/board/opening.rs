@@ -52,8 +52,11 @@ impl Boards {
             prepared_at: self.clock.now(),
             remembered: recalled.iter().map(|memory| flatten(&memory.text, LINE)).collect(),
         };
+        let offline = self.agents.is_offline();
+        // Without a model there is one round.
+        let board = Board { rounds: if offline { 1 } else { board.rounds }, ..board };
         let outbox = vec![
-            render::restated(meeting, &board, &material, documents.len(), &self.roster),
+            render::restated(meeting, (&board, &material), &documents, offline, &self.roster),
             render::progress(meeting, &board, None, &self.roster),
         ];
         Ok(Preparation { material: serde_json::to_value(&material)?, outbox })

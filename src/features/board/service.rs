@@ -123,7 +123,11 @@ impl BoardService {
         let known = self.list(call).await?;
         let Some(asked) = call.arguments.find_text("id") else {
             let is_here = |meeting: &Meeting| call.channel.as_ref().is_none_or(|here| is_in(meeting, here));
-            let open = known.iter().find(|(meeting, _)| !meeting.state.is_over() && is_here(meeting));
+            let mut on = known.iter().filter(|(meeting, _)| !meeting.state.is_over() && is_here(meeting));
+            let open = on.next();
+            if call.channel.is_none() && on.next().is_some() {
+                refuse("several board meetings are on. Name one with --id: `teamroom board list` shows them")?;
+            }
             let last = || known.iter().find(|(meeting, _)| is_here(meeting));
             return match open.or_else(last) {
                 Some((meeting, _)) => Ok(meeting.clone()),
@@ -131,7 +135,10 @@ impl BoardService {
             };
         };
         let wanted = fold_name(asked.trim().trim_start_matches('#'));
-        let by_id = known.iter().filter(|(meeting, _)| wanted.len() >= 6 && meeting.id.as_str().ends_with(&wanted));
+        let by_id = known.iter().filter(|(meeting, _)| {
+            let short = render::short_id(&meeting.id);
+            wanted.len() >= 3 && (short.starts_with(&wanted) || meeting.id.as_str().ends_with(&wanted))
+        });
         let by_words = known.iter().filter(|(_, board)| fold_name(&board.topic).contains(&wanted));
         let mut found: Vec<_> = by_id.chain(by_words).filter(|_| !wanted.is_empty()).collect();
         // Those that are on are meant before those that are over.
@@ -170,13 +177,19 @@ impl BoardService {
         Ok(())
     }
 
+    /// Says something in the thread.
+    pub(super) async fn tell(&self, meeting: &Meeting, text: String) -> Result<(), StoreError> {
+        self.store.enqueue_once(&render::say(meeting, text), self.now()).await?;
+        Ok(())
+    }
+
     async fn has_progress(&self, meeting: &MeetingId) -> Result<bool, StoreError> {
         Ok(self.store.find_posted(&message_id(meeting, "progress")).await?.is_some())
     }
 
     /// Ends it without a document.
     pub(super) async fn cancel(&self, meeting: &Meeting, by: &str) -> anyhow::Result<()> {
-        let by = flatten(by, 40);
+        let by = render::capital(&flatten(by, 40));
         let mut outbox = vec![render::say(meeting, format!("{by} cancelled this board meeting. It leaves no document."))];
         if self.has_progress(&meeting.id).await? {
             outbox.push(render::revise(meeting, render::say(meeting, format!("Cancelled by {by}.")), "progress-over"));

@@ -8,6 +8,7 @@ use crate::features::board::{Boards, prompts, read_material, render};
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{Contribution, Meeting, Participant, Seat};
 use kernel::agent::halts::HaltScope;
+use kernel::agent::offline::EXPLANATION;
 use kernel::agent::{AnswerVerdict, Question, Run, RunError, SpeechAct};
 use kernel::chat::message::Speaker;
 use kernel::chat::store::FileText;
@@ -28,7 +29,7 @@ impl Boards {
             return Err(RunError::Paused);
         }
         if self.agents.is_offline() {
-            return self.look_up(session.meeting, persona, cancel).await;
+            return self.look_up((session.meeting, seat), persona, cancel).await;
         }
         let meeting = session.meeting;
         let board: Board = meeting.read_payload()?;
@@ -62,12 +63,21 @@ impl Boards {
             }
             Err(error) => return Err(error),
         };
+        // An answer to what nobody said answers nothing.
+        let is_known = |id: &String| discussion.comments.iter().any(|comment| comment.id == *id);
+        let answering = |said: GivenComment| GivenComment { answers: said.answers.filter(is_known), ..said };
+        let given = Given { comments: given.comments.into_iter().map(answering).collect(), ..given };
         let before = discussion.find_position(&seat.who).map(|position| &position.given);
-        Ok(self.contribute(meeting, given, before, model))
+        Ok(self.contribute((meeting, seat), given, before, model))
     }
 
     /// Without a model: what the persona's feeds, files and memories say about the question.
-    async fn look_up(&self, meeting: &Meeting, persona: &Persona, cancel: &CancellationToken) -> Result<Contribution, RunError> {
+    async fn look_up(
+        &self,
+        (meeting, seat): (&Meeting, &Seat),
+        persona: &Persona,
+        cancel: &CancellationToken,
+    ) -> Result<Contribution, RunError> {
         let board: Board = meeting.read_payload()?;
         let documents = self.store.find_board(&meeting.id).await?.map_or_else(Vec::new, |record| record.documents);
         let file = |(name, text): (String, String)| FileText {
@@ -93,12 +103,12 @@ impl Boards {
         if reply.verdict == Some(AnswerVerdict::DoesNotKnow) {
             return Err(RunError::Nothing);
         }
-        let lines: Vec<&str> = reply.text.lines().filter(|line| !is_subtext(line)).collect();
+        let lines: Vec<&str> = reply.text.lines().filter(|line| !is_subtext(line) && *line != EXPLANATION).collect();
         let comments = vec![GivenComment { kind: CommentKind::Detail, text: lines.join("\n").trim().to_owned(), answers: None }];
-        Ok(self.contribute(meeting, Given { comments, ..Given::default() }, None, None))
+        Ok(self.contribute((meeting, seat), Given { comments, ..Given::default() }, None, None))
     }
 
-    fn contribute(&self, meeting: &Meeting, given: Given, before: Option<&Given>, model: Option<String>) -> Contribution {
+    fn contribute(&self, (meeting, seat): (&Meeting, &Seat), given: Given, before: Option<&Given>, model: Option<String>) -> Contribution {
         let redact = |text: String| self.agents.runner.redact(text, meeting.id.as_str());
         let comment = |said: GivenComment| GivenComment { text: redact(said.text), ..said };
         let given = Given {
@@ -110,7 +120,7 @@ impl Boards {
             ..given
         };
         Contribution {
-            text: render::contribution(&given, before, model.is_some()),
+            text: render::contribution(seat, &given, before, model.is_some()),
             signals: Vec::new(),
             model,
             // The ledger has what the calls used.

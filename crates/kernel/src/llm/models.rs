@@ -13,7 +13,7 @@ use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
 use crate::llm::settings::{ModelRef, ModelSettings};
 use crate::llm::{Cause, FailedAttempt, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written};
-use crate::money::{Allowance, CallOutcome, Purpose, Reservation, Settlement};
+use crate::money::{Allowance, CallOutcome, Money, Purpose, Reservation, Settlement, TokenUsage};
 use crate::persona::Tier;
 use crate::time::SharedClock;
 
@@ -147,6 +147,13 @@ impl Models {
     /// The models without a known price, as `provider/model`.
     pub fn unpriced(&self) -> &[String] {
         &self.unpriced
+    }
+
+    /// What this many tokens cost on the model that is asked first for a tier. None: its price is not known.
+    pub fn price(&self, tier: Tier, usage: TokenUsage) -> Option<Money> {
+        let first = self.candidates.iter().find(|candidate| candidate.tier <= tier)?;
+        let cost = self.prices.cost(&first.name.model, usage);
+        (cost != Money::ZERO).then_some(cost)
     }
 
     /// The state of each provider, by name.

@@ -75,7 +75,7 @@ impl Given {
 }
 
 /// What a speaker held in a round.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Position {
     pub by: Participant,
     pub round: u32,
@@ -124,7 +124,7 @@ impl Discussion {
             let novelty = said_so_far.novelty_of(said.kind, &said.text);
             said_so_far.add(&said.text);
             self.comments.push(Comment {
-                id: format!("{}.{}.{number}", seat.round + 1, seat.position + 1),
+                id: comment_id(seat, number),
                 round: seat.round,
                 position: seat.position,
                 by: seat.who.clone(),
@@ -195,6 +195,11 @@ impl Discussion {
         };
         self.comments.iter().filter(move |comment| comment.by != *by).filter(is_news)
     }
+}
+
+/// `2.1.3`: the third point of the first speaker in the second round.
+pub fn comment_id(seat: &Seat, number: u32) -> String {
+    format!("{}.{}.{number}", seat.round + 1, seat.position + 1)
 }
 
 /// What a seat said. None if it said nothing.

@@ -7,8 +7,9 @@ use crate::features::backlog::model::ProposedAction;
 use crate::features::board::model::compression::Loss;
 use crate::features::board::model::convergence::Ending;
 use crate::features::board::model::discussion::Discussion;
-use crate::features::board::model::{Artefact, Comment, CommentKind};
+use crate::features::board::model::{Artefact, Comment, CommentKind, Member, Position};
 use crate::features::meeting::model::Participant;
+use kernel::ids::PersonaSlug;
 use kernel::money::Money;
 use kernel::text::flatten;
 
@@ -24,8 +25,19 @@ const ACTIONS: usize = 7;
 pub struct Document {
     pub title: String,
     pub artefact: Artefact,
+    /// The question as it was asked.
+    #[serde(default)]
+    pub asked: String,
     /// The question as it was understood.
     pub question: String,
+    #[serde(default)]
+    pub members: Vec<Member>,
+    /// Who argued against what most held.
+    #[serde(default)]
+    pub advocate: Option<PersonaSlug>,
+    /// What each held in each round.
+    #[serde(default)]
+    pub positions: Vec<Position>,
     /// The answer in short.
     pub summary: String,
     pub sections: Vec<Section>,
@@ -41,6 +53,9 @@ pub struct Document {
     pub loss: Loss,
     /// What the meeting cost.
     pub cost: Money,
+    /// What it would have cost on the highest tier alone (BOARD-8). None: the prices are not known.
+    #[serde(default)]
+    pub cost_on_t3: Option<Money>,
     /// `provider/model`. None: put together from the comments.
     pub model: Option<String>,
     /// Sections that rested on nothing that was said, and were left out.
@@ -144,7 +159,8 @@ pub fn compose(topic: &str, discussion: &Discussion, name: impl Fn(&Participant)
         ("From the discussion", CommentKind::Remark),
     ];
     let section = |(heading, kind): (&str, CommentKind)| {
-        let of_kind: Vec<&Comment> = discussion.comments.iter().filter(|comment| comment.kind == kind).collect();
+        // What was said before is not said again.
+        let of_kind: Vec<&Comment> = discussion.comments.iter().filter(|comment| comment.kind == kind && comment.is_new()).collect();
         let line = |comment: &&Comment| format!("- {}: {}", name(&comment.by), comment.text);
         let text = of_kind.iter().map(line).collect::<Vec<_>>().join("\n");
         let rests_on = of_kind.iter().map(|comment| comment.id.clone()).collect();
@@ -152,6 +168,7 @@ pub fn compose(topic: &str, discussion: &Discussion, name: impl Fn(&Participant)
     };
     let sides = discussion.sides();
     let summary = match &sides[..] {
+        [] if discussion.comments.is_empty() => "Nothing was said.".to_owned(),
         [] => "Nobody has taken a side. What was found stands below.".to_owned(),
         [(side, holders)] => format!("All {} hold: {side}.", holders.len()),
         [(first, holders), others @ ..] => {

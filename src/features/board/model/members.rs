@@ -43,8 +43,11 @@ pub fn choose(topic: &str, roster: &Roster, number: usize) -> Vec<Member> {
 
 /// What it knows about the question counts fully, what nobody else knows a little.
 fn rate(persona: &Persona, query: &Query, covered: &HashSet<String>) -> f64 {
-    let field = field_of(persona);
-    let fit: f64 = query.terms.iter().filter(|(term, _)| field.contains(term)).map(|(_, weight)| weight).sum();
+    let (field, prompt) = (field_of(persona), terms_of(&persona.prompt));
+    let matches =
+        |known: &dyn Fn(&String) -> bool| -> f64 { query.terms.iter().filter(|(term, _)| known(term)).map(|(_, weight)| weight).sum() };
+    // What its prompt mentions counts less than what it is there for.
+    let fit = matches(&|term| field.contains(term)) + matches(&|term| prompt.contains(term)) / 4.0;
     let fresh = super::comment::share_of(field.difference(covered).count(), field.len());
     fit + fresh / 2.0
 }

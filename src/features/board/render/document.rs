@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{ending, in_thread, line, name_of, revise, say, wanted};
 use crate::features::board::button::{BoardButton, Choice};
-use crate::features::board::model::{Board, Comment, Document, message_id};
+use crate::features::board::model::{Board, Comment, Document, Member, Position, message_id};
 use crate::features::meeting::model::{CalledBy, Meeting};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Card, CardField, FileContent, OutboundFile, OutboundKind, OutboundMessage};
@@ -24,17 +24,22 @@ pub(crate) fn ended(meeting: &Meeting, board: &Board, written: &Document, roster
     let how = ending(&written.ending, written.rounds);
     let cost = if written.cost == Money::ZERO { String::new() } else { format!(" · {}", written.cost) };
     let progress = revise(meeting, say(meeting, format!("{how}{cost}")), "progress-over");
+    let nothing = written.votes.is_empty() && written.comments.is_empty();
+    let there = if nothing { String::new() } else { format!(" The {} in the thread.", is_there(board)) };
     let result = OutboundMessage::new(
         &meeting.facilitator,
         &meeting.channel.id,
         OutboundKind::Notice,
-        format!("**{}**\n{}\n{how} The {} in the thread.", line(&written.title, 120), line(&written.summary, 900), is_there(board)),
+        format!("**{}**\n{}\n{how}{there}", line(&written.title, 120), line(&written.summary, 900)),
     );
     let (reply_to, pings) = match &meeting.called_by {
         CalledBy::Person { id, message, .. } => (message.clone(), vec![id.clone()]),
         CalledBy::Schedule { .. } | CalledBy::CommandLine => (None, Vec::new()),
     };
     let result = OutboundMessage { id: message_id(&meeting.id, "result"), reply_to, pings, ..result };
+    if nothing {
+        return vec![result, progress];
+    }
     let mut document = in_thread(meeting, OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, ""));
     document.id = message_id(&meeting.id, "document");
     document.card = Some(card(written, roster));
@@ -99,6 +104,12 @@ fn made_of(written: &Document) -> String {
         let sections = if written.unfounded == 1 { "1 section".to_owned() } else { format!("{} sections", written.unfounded) };
         let _ = write!(text, ", {sections} left out that rested on nothing said");
     }
+    if written.cost != Money::ZERO {
+        let _ = write!(text, ", {}", written.cost);
+    }
+    if let Some(cost) = written.cost_on_t3.filter(|cost| *cost > written.cost) {
+        let _ = write!(text, " (all of it on the highest tier: {cost})");
+    }
     if written.model.is_none() {
         text.push_str(", generated without AI");
     }
@@ -128,7 +139,7 @@ pub(crate) fn outcome(meeting: &Meeting, written: &Document, roster: &Roster) ->
     let votes: Vec<String> = written.votes.iter().map(vote).collect();
     let day = meeting.day.format("%-d %b %Y");
     kernel::text::flatten(
-        &format!("Board meeting of {day} on \"{}\": {} In the end: {}.", written.question, written.summary, votes.join("; ")),
+        &format!("Board meeting of {day} on \"{}\": {} In the end: {}.", written.asked, written.summary, votes.join("; ")),
         600,
     )
 }
@@ -137,7 +148,10 @@ pub(crate) fn outcome(meeting: &Meeting, written: &Document, roster: &Roster) ->
 pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
     let file = |text: &str| Medium::File.line(text);
     let mut text = format!("# {}\n\n{}\n\n", file(&written.title), prose(&written.summary));
-    let _ = writeln!(text, "Question: {}\n", file(&written.question));
+    let _ = writeln!(text, "Question: {}\n", file(&written.asked));
+    if written.question != written.asked {
+        let _ = writeln!(text, "Understood as: {}\n", file(&written.question));
+    }
     for section in &written.sections {
         let _ = writeln!(text, "## {}\n\n{}\n\nRests on: {}\n", file(&section.heading), prose(&section.text), section.rests_on.join(", "));
     }
@@ -154,6 +168,8 @@ pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
         format!("- {} ({}). {}", file(&action.what), file(&action.owner), file(&action.why))
     };
     list("What follows", &written.actions.iter().map(action).collect::<Vec<_>>());
+    list("Who took part", &written.members.iter().map(|member| took_part(member, written, roster)).collect::<Vec<_>>());
+    list("What each held", &written.positions.iter().map(|position| held(position, roster)).collect::<Vec<_>>());
     list("How it came about", &[format!("{} {}.", ending(&written.ending, written.rounds), made_of(written))]);
     list("Everything that was said", &written.comments.iter().map(|comment| said(comment, roster)).collect::<Vec<_>>());
     text.trim_end().to_owned() + "\n"
@@ -168,6 +184,28 @@ fn prose(text: &str) -> String {
     text.trim().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
+fn took_part(member: &Member, written: &Document, roster: &Roster) -> String {
+    let advocate = if written.advocate.as_ref() == Some(&member.persona) { ", as the devil's advocate" } else { "" };
+    format!("- {} {}{advocate}", roster.name_of(&member.persona), Medium::File.line(&member.why))
+}
+
+fn held(position: &Position, roster: &Roster) -> String {
+    let file = |text: &str| Medium::File.line(text);
+    let given = &position.given;
+    let mut text = format!(
+        "- Round {}, {}: {} ({} % sure). {}",
+        position.round + 1,
+        name_of(&position.by, roster),
+        file(&given.side),
+        (given.confidence * 100.0).round(),
+        file(&given.position)
+    );
+    if !given.changed_because.is_empty() {
+        let _ = write!(text, " Changed, because {}", file(&given.changed_because));
+    }
+    text
+}
+
 fn said(comment: &Comment, roster: &Roster) -> String {
     let answers = comment.answers.as_ref().map_or(String::new(), |id| format!(" on {id}"));
     let new = if comment.is_new() { "" } else { ", nothing new" };
@@ -180,7 +218,7 @@ pub(crate) fn html(written: &Document, roster: &Roster) -> String {
     let mut body = format!(
         "<h1>{}</h1>\n<p><strong>{}</strong></p>\n<p>{}</p>\n",
         escape(&written.title),
-        escape(&written.question),
+        escape(&written.asked),
         escape(&written.summary)
     );
     for section in &written.sections {
@@ -202,14 +240,22 @@ pub(crate) fn html(written: &Document, roster: &Roster) -> String {
     list("In the end", written.votes.iter().map(vote).collect());
     list("Another view", written.minority.lines().map(escape).collect());
     list("Open questions", written.open_questions.iter().map(|line| escape(line)).collect());
-    list("What follows", written.actions.iter().map(|action| format!("{} ({})", escape(&action.what), escape(&action.owner))).collect());
+    list(
+        "What follows",
+        written
+            .actions
+            .iter()
+            .map(|action| format!("{} ({}). {}", escape(&action.what), escape(&action.owner), escape(&action.why)))
+            .collect(),
+    );
     let comment = |comment: &Comment| {
         let who = name_of(&comment.by, roster);
         format!(
-            "<span id=\"c{0}\">{0}</span> {1}, {2}: {3}",
+            "<span id=\"c{0}\">{0}</span> {1}, {2}{3}: {4}",
             escape(&comment.id),
             escape(who),
             comment.kind.as_str(),
+            comment.answers.as_ref().map_or(String::new(), |id| format!(" on {}", escape(id))),
             escape(&comment.text)
         )
     };

@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 
 use crate::features::board::button::{BoardButton, Choice};
 use crate::features::board::model::convergence::RoundNews;
-use crate::features::board::model::discussion::Given;
+use crate::features::board::model::discussion::{Given, comment_id};
 use crate::features::board::model::{Artefact, Board, CommentKind, Discussion, Document, Ending, Material, Order, message_id};
 use crate::features::meeting::model::{Contribution, Meeting, MeetingState, Participant, Seat};
+use kernel::agent::RunError;
 use kernel::agent::offline::FOOTER;
 use kernel::chat::format::{TextFormat, clean};
 use kernel::chat::medium::{Medium, shorten};
@@ -81,7 +82,13 @@ pub(super) fn opening(meeting: &Meeting, board: &Board, (offline, unpriced): (bo
 }
 
 /// What exactly is asked, and why these take part. People can correct it.
-pub(super) fn restated(meeting: &Meeting, board: &Board, material: &Material, documents: usize, roster: &Roster) -> OutboundMessage {
+pub(super) fn restated(
+    meeting: &Meeting,
+    (board, material): (&Board, &Material),
+    documents: &[(String, String)],
+    offline: bool,
+    roster: &Roster,
+) -> OutboundMessage {
     let mut text = String::new();
     if !material.question.is_empty() {
         let _ = writeln!(text, "**The question**: {}", line(&material.question, TOPIC));
@@ -92,17 +99,21 @@ pub(super) fn restated(meeting: &Meeting, board: &Board, material: &Material, do
     if !material.answered_by.is_empty() {
         let _ = writeln!(text, "Answered by: {}", line(&material.answered_by, TOPIC));
     }
-    if documents > 0 {
-        let files = if documents == 1 { "1 file".to_owned() } else { format!("{documents} files") };
-        let passages = if material.passages.len() == 1 { "1 passage".to_owned() } else { format!("{} passages", material.passages.len()) };
-        let _ = writeln!(text, "All have read {passages} of {files}.");
+    if !documents.is_empty() {
+        let names: Vec<String> = documents.iter().map(|(name, _)| line(name, 60)).collect();
+        let _ = writeln!(text, "All are given what {} says about it.", join_with_and(&names));
+    }
+    for known in material.remembered.iter().take(2) {
+        let _ = writeln!(text, "Known from before: {}", line(known, 200));
     }
     for member in &board.members {
         let advocate = if board.advocate.as_ref() == Some(&member.persona) { ", as the devil's advocate" } else { "" };
         let _ = writeln!(text, "- {} {}{advocate}", roster.name_of(&member.persona), line(&member.why, 160));
     }
-    let note = Subtext("It starts in a moment: say here what is different. Later too, all who speak next read what you say.");
-    let _ = write!(text, "{note}");
+    if !offline {
+        let note = Subtext("It starts in a moment: say here what is different. Later too, all who speak next read what you say.");
+        let _ = write!(text, "{note}");
+    }
     OutboundMessage { id: message_id(&meeting.id, "question"), ..say(meeting, text) }
 }
 
@@ -171,7 +182,7 @@ pub(super) fn sides(discussion: &Discussion, roster: &Roster) -> String {
 }
 
 /// What is posted of a turn. `before`: what the speaker held before; a side that is kept without a new point is told in short.
-pub(super) fn contribution(given: &Given, before: Option<&Given>, by_model: bool) -> String {
+pub(super) fn contribution(seat: &Seat, given: &Given, before: Option<&Given>, by_model: bool) -> String {
     let mut text = String::new();
     let keeps = before.is_some_and(|before| fold_name(&before.side) == fold_name(&given.side));
     if keeps && given.comments.is_empty() {
@@ -182,13 +193,14 @@ pub(super) fn contribution(given: &Given, before: Option<&Given>, by_model: bool
         let side = if given.side.is_empty() { "Undecided" } else { &given.side };
         let _ = write!(text, "**{}** ({sure} % sure). {}", line(side, 40), line(&given.position, LINE));
     }
-    for comment in &given.comments {
+    for (number, comment) in (1..).zip(&given.comments) {
+        let id = comment_id(seat, number);
         let said = if by_model { line(&comment.text, 500) } else { comment.text.clone() };
         let answers = comment.answers.as_ref().map_or(String::new(), |id| format!(" on {id}"));
         let gap = if text.is_empty() { "" } else { "\n" };
         let _ = match comment.kind {
             CommentKind::Detail if !by_model => write!(text, "{gap}{said}"),
-            kind => write!(text, "{gap}- {}{answers}: {said}", capital(kind.as_str())),
+            kind => write!(text, "{gap}- `{id}` {}{answers}: {said}", capital(kind.as_str())),
         };
     }
     if !given.changed_because.is_empty() {
@@ -203,7 +215,7 @@ pub(super) fn contribution(given: &Given, before: Option<&Given>, by_model: bool
     text
 }
 
-fn capital(word: &str) -> String {
+pub(super) fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -218,6 +230,9 @@ pub(super) fn turn(meeting: &Meeting, seat: &Seat, said: &Contribution, format: 
 
 pub(super) fn skipped(meeting: &Meeting, seat: &Seat, reason: &str, roster: &Roster) -> OutboundMessage {
     let name = name_of(&seat.who, roster);
+    if reason == RunError::Nothing.in_short() {
+        return say(meeting, Subtext(format_args!("{name} has found nothing on it.")).to_string());
+    }
     say(meeting, Subtext(format_args!("{name} has no turn in round {}: {}.", seat.round + 1, line(reason, 160))).to_string())
 }
 
@@ -262,6 +277,7 @@ pub(super) fn status(meeting: &Meeting, board: &Board, shown: &Shown<'_>, writte
     let state = match meeting.state {
         _ if is_paused(meeting) => "paused",
         MeetingState::Called => "about to begin",
+        MeetingState::Running if shown.discussion.positions.is_empty() => "about to begin",
         MeetingState::Running => "running",
         MeetingState::Closing => "writing its document",
         MeetingState::Done => "over",
@@ -270,10 +286,11 @@ pub(super) fn status(meeting: &Meeting, board: &Board, shown: &Shown<'_>, writte
     };
     let why = meeting.reason.as_ref().map_or(String::new(), |why| format!(", {}", line(why, 200)));
     let order = match board.order {
+        _ if board.round == 0 => "each alone",
         Order::Sequential => "one after the other",
         Order::Greedy => "all at once",
     };
-    let points = shown.discussion.comments.iter().filter(|comment| comment.is_new()).count();
+    let points = shown.discussion.comments.iter().filter(|comment| comment.is_new() && comment.kind != CommentKind::Remark).count();
     let points = if points == 1 { "1 point".to_owned() } else { format!("{points} points") };
     let cost = if shown.cost == Money::ZERO { String::new() } else { format!(" · {}", shown.cost) };
     format!(
