@@ -11,7 +11,7 @@ use teamroom::features::backlog::model::{Wait, WorkStatus};
 use teamroom::features::mission::model::MissionStatus;
 use tokio::sync::watch;
 
-use super::stage::{Play, comes_to, command_text, hand_over, hears, open, plan, press_on, step, steps, thread, title_of};
+use super::stage::{Play, comes_to, command_text, hand_over, hasten, hears, open, plan, press_on, step, steps, thread, title_of};
 use crate::backlog::part::is_work;
 use crate::backlog::stage::Setting;
 use crate::support::model::Script;
@@ -121,9 +121,11 @@ async fn what_a_person_adds_reaches_the_steps_that_are_not_done(backing: Backing
     hand_over(&stage).await;
     let mission = comes_to(&stage, MissionStatus::Running).await;
     let is_last = async || steps(&stage, &mission).await.iter().filter(|item| item.status == WorkStatus::Done).count() == 2;
-    while !is_last().await {
-        stage.pass(Duration::from_secs(70)).await;
-    }
+    eventually("the last step is worked on", || async {
+        hasten(&stage).await;
+        is_last().await
+    })
+    .await;
     let said = command_text(&stage, "tell", &[("id", mission.short_id()), ("text", "Use PostgreSQL.")]).await;
     assert!(said.contains("1 step that is not done knows it now"), "{said}");
     begin.send(true).expect("the model waits");
