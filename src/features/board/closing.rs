@@ -65,7 +65,7 @@ impl Boards {
             open_questions: text.open_questions,
             actions: text.actions,
             ending,
-            rounds: board.round + 1,
+            rounds: if discussion.positions.is_empty() { 0 } else { board.round + 1 },
             loss: compressed.loss,
             cost,
             cost_on_t3: self.agents.runner.models.price(Tier::T3, usage),

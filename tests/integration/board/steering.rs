@@ -89,7 +89,7 @@ async fn it_is_stopped_and_written_down(backing: Backing) {
     let meeting = comes_to(&stage.store, MeetingState::Running).await;
     eventually("the second round has begun", || async { rounds_of(&stage).contains(&("Vince".to_owned(), 2)) }).await;
     let told = command(&stage, "stop", &[]).await;
-    assert!(told.contains("stopped the board meeting"), "{told}");
+    assert!(told.contains("stopped **Should we move the queue to PostgreSQL?**"), "{told}");
     comes_to(&stage.store, MeetingState::Done).await;
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
     assert!(text.contains("Over after 2 rounds: ") && text.contains(" stopped it."), "{text}");

@@ -49,6 +49,7 @@ pub struct Document {
     /// Not checked: owners may not exist.
     pub actions: Vec<ProposedAction>,
     pub ending: Ending,
+    /// 0: nobody has spoken.
     pub rounds: u32,
     pub loss: Loss,
     /// What the meeting cost.

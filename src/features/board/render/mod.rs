@@ -251,7 +251,11 @@ pub(super) fn wanted(artefact: Artefact) -> &'static str {
 
 /// Why it ended, as a sentence.
 pub(super) fn ending(ending: &Ending, rounds: u32) -> String {
-    let after = if rounds == 1 { "Over after one round".to_owned() } else { format!("Over after {rounds} rounds") };
+    let after = match rounds {
+        0 => "Over before anybody spoke".to_owned(),
+        1 => "Over after one round".to_owned(),
+        _ => format!("Over after {rounds} rounds"),
+    };
     match ending {
         Ending::Agreed => format!("{after}: all gave the same answer without seeing each other, and nothing was left open."),
         Ending::Converged => format!("{after}: nothing new was said, and nobody changed sides."),
