@@ -34,12 +34,11 @@ impl Boards {
         let discussion = self.read_discussion(meeting, session.seats).await?;
         record_comments(session.run.job(), &meeting.id, &discussion.comments, self.clock.now()).await?;
         // Decided before the document is paid for, so that a second try tells the same.
-        let ending = match record.ending.clone() {
-            Some(ending) => ending,
-            None => {
-                let ending = find_ending(meeting, &record, self.cost_of(meeting).await?, self.clock.now());
-                decide_ending(session.run.job(), &meeting.id, &ending).await?
-            }
+        let ending = if let Some(ending) = record.ending.clone() {
+            ending
+        } else {
+            let ending = find_ending(meeting, &record, self.cost_of(meeting).await?, self.clock.now());
+            decide_ending(session.run.job(), &meeting.id, &ending).await?
         };
         let compressed = compress_if_long(&discussion);
         let (text, model) = self.write(meeting, (&board, &material), (&discussion, &compressed), cancel).await?;

@@ -49,10 +49,8 @@ impl Listener for BoardListener {
         };
         let by = Participant::Person { id: message.author.id.clone(), name: message.author.name.clone() };
         let is_ending = meeting.wrap || meeting.state == MeetingState::Closing;
-        let mut told = match is_ending {
-            true => "This came too late: the document is being written.".to_owned(),
-            false => "All who speak next read that.".to_owned(),
-        };
+        let told = if is_ending { "This came too late: the document is being written." } else { "All who speak next read that." };
+        let mut told = told.to_owned();
         if !message.attachments.is_empty() {
             told.push_str(" Files are only read if they come with the question.");
         }

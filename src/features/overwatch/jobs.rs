@@ -85,7 +85,7 @@ impl JobHandler for LooksBack {
             for insight in &mut given.insights {
                 insight.message = redact(std::mem::take(&mut insight.message));
             }
-            read_given(given, &look.by, &run, &self.roster, now)
+            read_given(&given, &look.by, &run, &self.roster, now)
         };
         let insights: Vec<Insight> = looks.into_iter().flat_map(read).collect();
         let mut transaction = job.begin_final().await?;

@@ -119,7 +119,7 @@ pub struct Insight {
 }
 
 /// Within the limits. Nothing, or a single `none`, is "no tension".
-pub fn read_given(given: Given, by: &PersonaSlug, run: &LookBack, roster: &Roster, at: DateTime<Utc>) -> Vec<Insight> {
+pub fn read_given(given: &Given, by: &PersonaSlug, run: &LookBack, roster: &Roster, at: DateTime<Utc>) -> Vec<Insight> {
     let insight = |kind: InsightKind, given: Option<&GivenInsight>| {
         let text = given.map_or_else(String::new, |given| cut_words(&given.message));
         Insight {
@@ -342,7 +342,7 @@ mod tests {
                 .map(|_| GivenInsight { to: "Solus".into(), kind: InsightKind::Risk, message: "word ".repeat(300), actionable: true })
                 .collect(),
         };
-        let read = |given| read_given(given, &"vince".into(), &run, &roster, DateTime::UNIX_EPOCH);
+        let read = |given: Given| read_given(&given, &"vince".into(), &run, &roster, DateTime::UNIX_EPOCH);
         let insights = read(given(5));
         assert_eq!(insights.len(), MOST);
         assert!(insights.iter().all(|insight| insight.text.split_whitespace().count() <= WORDS && insight.to == Some("solus".into())));

@@ -10,7 +10,7 @@ use super::stage::{
 use crate::backlog::stage::{Setting, Stage};
 use crate::mission::stage::{labels, press_on};
 use crate::support::database::count;
-use crate::support::model::Script;
+use crate::support::model::{Asked, Script};
 use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(
@@ -121,7 +121,7 @@ async fn a_person_asks_for_it_in_words_and_adds_a_file(backing: Backing) {
     stage.team.drop_file(HERE, "notes.md", notes, ASKED).await;
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
     assert_eq!(board_of(&meeting).artefact, Artefact::Decision);
-    let prompts: Vec<String> = stage.team.model.requests().iter().filter(|asked| is_turn(asked)).map(|asked| asked.prompt()).collect();
+    let prompts: Vec<String> = stage.team.model.requests().iter().filter(|asked| is_turn(asked)).map(Asked::prompt).collect();
     assert!(prompts.iter().all(|prompt| prompt.contains("from notes.md") && prompt.contains("900 jobs an hour")), "{prompts:#?}");
     let told = stage.team.answers(HERE).await;
     assert!(told.iter().any(|shown| shown.text.contains("Called the board meeting `#")), "{told:#?}");

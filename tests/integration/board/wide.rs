@@ -18,10 +18,10 @@ const FINDINGS: [&str; 5] = ["cracks along", "moisture behind", "corrosion under
 fn lines(who: &str, round: u32) -> Json {
     let place = ["Echo", "Eliza", "Oracle", "Solus", "Vince"].iter().position(|name| *name == who).unwrap_or_default();
     let (subject, finding) = (SUBJECTS[place], FINDINGS[round as usize - 1]);
-    let text = |number: u32| {
+    let text = |number: usize| {
         format!(
             "{who} inspected the {subject} and found {finding} section {round}{place}{number}, which would take {} days to repair with the crew of last year.",
-            100 * round + 10 * number + place as u32
+            100 * round as usize + 10 * number + place
         )
     };
     let answers = (round > 1).then(|| format!("{}.{}.1", round - 1, (place + 1) % 5 + 1));

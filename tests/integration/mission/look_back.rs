@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kernel::ids::PersonaSlug;
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock as _, SystemClock};
 use serde_json::{Value as Json, json};
@@ -77,7 +78,7 @@ async fn those_who_took_part_look_back_at_the_mission(backing: Backing) {
     let all = insights(&stage.store, 3).await;
     assert_eq!(all.len(), 3, "{all:#?}");
     let by = |slug: &str| all.iter().find(|insight| insight.by.as_str() == slug).unwrap();
-    assert_eq!((by("vince").to.as_ref().map(|to| to.as_str()), by("vince").supported), (Some("eliza"), true));
+    assert_eq!((by("vince").to.as_ref().map(PersonaSlug::as_str), by("vince").supported), (Some("eliza"), true));
     assert_eq!((by("eliza").supported, by("echo").kind), (false, InsightKind::None));
 
     // Each sees the whole run, on the cheapest model.

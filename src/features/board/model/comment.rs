@@ -144,7 +144,9 @@ mod tests {
 
     fn novelty(known: &[&str], kind: CommentKind, text: &str) -> f64 {
         let mut said_so_far = SaidSoFar::of("Should we move the queue to PostgreSQL?");
-        known.iter().for_each(|text| said_so_far.add(text));
+        for text in known {
+            said_so_far.add(text);
+        }
         said_so_far.novelty_of(kind, text)
     }
 

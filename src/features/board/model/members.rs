@@ -108,9 +108,9 @@ mod tests {
     #[test]
     fn named_members_are_taken_once_and_strangers_refused() {
         let roster = roster();
-        let names: Vec<String> =
+        let team: Vec<String> =
             roster.personas().iter().filter(|persona| !persona.coordinator).map(|persona| persona.name.clone()).collect();
-        let [first, second, ..] = &names[..] else { panic!("two personas") };
+        let [first, second, ..] = &team[..] else { panic!("two personas") };
         let named = name(&[format!(" {first} "), second.clone(), first.to_uppercase()], &roster).unwrap();
         assert_eq!(named.len(), 2);
         for (names, why) in [

@@ -222,14 +222,14 @@ pub(crate) fn html(written: &Document, roster: &Roster) -> String {
         escape(&written.summary)
     );
     for section in &written.sections {
-        let paragraphs: String =
-            section.text.split("\n\n").map(|text| format!("<p>{}</p>\n", escape(text).replace('\n', "<br>"))).collect();
+        let paragraph = |text: &str| format!("<p>{}</p>\n", escape(text).replace('\n', "<br>"));
+        let paragraphs = section.text.split("\n\n").map(paragraph).collect::<Vec<_>>().concat();
         let links: Vec<String> = section.rests_on.iter().map(|id| format!("<a href=\"#c{0}\">{0}</a>", escape(id))).collect();
         let _ = write!(body, "<h2>{}</h2>\n{paragraphs}<p class=\"from\">Rests on {}</p>\n", escape(&section.heading), links.join(", "));
     }
     let mut list = |heading: &str, lines: Vec<String>| {
         if !lines.is_empty() {
-            let items: String = lines.iter().map(|line| format!("<li>{line}</li>\n")).collect();
+            let items = lines.iter().map(|line| format!("<li>{line}</li>\n")).collect::<Vec<_>>().concat();
             let _ = write!(body, "<h2>{heading}</h2>\n<ul>\n{items}</ul>\n");
         }
     };
