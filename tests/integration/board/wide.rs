@@ -38,7 +38,7 @@ async fn five_speakers_in_five_rounds_are_told_only_what_is_new_to_them(backing:
     let asked = stage.team.model.requests();
     let turns: Vec<_> = asked.iter().filter(|asked| is_turn(asked)).collect();
     assert_eq!(turns.len(), 25);
-    // What each is told anew, beside all that others have said by then.
+    // What each is told that is new, beside all that others have said by then.
     let (mut told, mut all) = (0, 0);
     for asked in &turns {
         let (prompt, (who, round)) = (asked.prompt(), speaker_of(asked));

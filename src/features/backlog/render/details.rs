@@ -1,6 +1,6 @@
 //! The details of an item.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
@@ -9,11 +9,11 @@ use chrono_tz::Tz;
 use crate::features::backlog::model::{ArtefactFacts, Claim, Execution, JournalEntry, Product, Review, Usage, WorkItem};
 use crate::features::backlog::store::ItemEvent;
 use kernel::chat::medium::Medium;
-use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
+use kernel::tools::Trace;
 use kernel::tools::approval::Approval;
-use kernel::tools::{CallStatus, Trace};
 
+use crate::features::backlog::render::journal::{describe, name_calls};
 use crate::features::backlog::render::{labels, list_files};
 
 /// The most characters of a line of text from outside.
@@ -257,46 +257,7 @@ fn describe_execution(execution: &Execution, roster: &Roster) -> String {
     }
 }
 
-/// The tool of each call id in a run.
-fn name_calls(entries: &[(JournalEntry, DateTime<Utc>)]) -> HashMap<&str, &str> {
-    let calls = entries.iter().flat_map(|(entry, _)| match entry {
-        JournalEntry::Replied { calls, .. } => calls.as_slice(),
-        _ => &[],
-    });
-    calls.map(|call| (call.id.as_str(), call.name.as_str())).collect()
-}
-
-fn describe(entry: &JournalEntry, author: Option<&PersonaSlug>, names: &HashMap<&str, &str>) -> String {
-    let tool = |call: &String| line(names.get(call.as_str()).copied().unwrap_or(call));
-    match entry {
-        JournalEntry::Asked { tainted, .. } => {
-            if *tainted { "asked the model, with text from outside" } else { "asked the model" }.to_owned()
-        }
-        JournalEntry::Replied { text, calls, model } => {
-            let calls: Vec<_> = calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
-            let said = [text.as_str(), &calls.join("; ")].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" → ");
-            format!("{} said: {}", line(model), line(&said))
-        }
-        JournalEntry::Judged { verdict, model } => {
-            let by = if model.is_empty() { "the composer".to_owned() } else { line(model) };
-            format!("{by} judged the answer: {}", verdict.as_str().replace('_', " "))
-        }
-        JournalEntry::Graded { by, entry, .. } if author == Some(by) => format!("its own second look: {}", describe(entry, author, names)),
-        JournalEntry::Graded { by, entry, .. } => format!("review by {}: {}", line(by.as_str()), describe(entry, author, names)),
-        JournalEntry::Consulted { colleague, entry, .. } => {
-            format!("question to {}: {}", line(colleague.as_str()), describe(entry, author, names))
-        }
-        JournalEntry::SentBack { why } => format!("sent back: {}", line(why)),
-        JournalEntry::Began { call } => format!("begins {}", tool(call)),
-        JournalEntry::Returned { call, text, status: CallStatus::Refused, .. } => format!("✖ **refused** {}: {}", tool(call), line(text)),
-        JournalEntry::Returned { call, text, status: CallStatus::Failed, .. } => format!("✖ **failed** {}: {}", tool(call), line(text)),
-        JournalEntry::Returned { call, text, outside, .. } => {
-            format!("{} gave{}: {}", tool(call), if *outside { " text from outside" } else { "" }, line(text))
-        }
-    }
-}
-
-fn line(text: &str) -> String {
+pub(super) fn line(text: &str) -> String {
     Medium::Chat.line_within(text, LINE)
 }
 
@@ -308,6 +269,7 @@ mod tests {
     use super::*;
     use crate::features::backlog::model::{FilePlace, Finding, Judge, Scores, ToolCall, WorkStatus};
     use kernel::money::Money;
+    use kernel::tools::CallStatus;
     use kernel::tools::approval::{ApprovalState, Risk};
 
     fn details() -> ItemDetails {

@@ -7,6 +7,7 @@ mod approval;
 mod decisions;
 mod details;
 mod files;
+mod journal;
 mod labels;
 mod lines;
 mod list;

@@ -1,5 +1,5 @@
-//! Shortens a long discussion for whoever writes its document (BOARD-5): what says the same is merged, and single points that nobody took up are left out. Whoever holds a
-//! minority side keeps every point, and no number is lost. The comments themselves stay as they are.
+//! Shortens a long discussion for the writer of its document (BOARD-5): what says the same is merged, and single points that nobody took up are left out.
+//! Points of a minority are all kept, and no number is lost. The comments themselves stay as they are.
 
 use std::collections::BTreeSet;
 

@@ -61,7 +61,7 @@ pub struct Document {
     pub model: Option<String>,
     /// Sections that rested on nothing that was said, and were left out.
     pub unfounded: usize,
-    /// All that was said, for whoever looks something up.
+    /// All that was said, to look things up.
     pub comments: Vec<Comment>,
 }
 
