@@ -122,6 +122,7 @@ struct Stage {
     wall: Arc<Wall>,
     clock: ManualClock,
     row: OutboundMessage,
+    tasks: TaskTracker,
 }
 
 impl Stage {
@@ -139,7 +140,7 @@ impl Stage {
             denials: 0.into(),
             gate: Semaphore::new(1),
         });
-        Self { store, wall, clock, row }
+        Self { store, wall, clock, row, tasks: TaskTracker::new() }
     }
 
     /// What a process did that died before it could record it.
@@ -149,7 +150,15 @@ impl Stage {
 
     fn start(&self, stop: &CancellationToken) -> Relay {
         let clock = Arc::new(self.clock.clone());
-        Relay::start(self.store.database(), self.wall.clone(), Redactor::new(&[]), clock, TaskTracker::new(), stop.clone())
+        Relay::start(self.store.database(), self.wall.clone(), Redactor::new(&[]), clock, self.tasks.clone(), stop.clone())
+    }
+
+    /// Ends the process, with all it was doing.
+    async fn end(&self, stop: &CancellationToken) {
+        stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.tasks.reopen();
     }
 
     /// Time passes, and a new process delivers what is due by then.
@@ -232,24 +241,27 @@ async fn an_old_row_that_was_only_turned_away_is_posted_at_once(home: &Home) {
 async fn an_attempt_that_could_not_be_recorded_is_looked_for(home: &Home) {
     let stage = Stage::new(home, false).await;
     let stop = CancellationToken::new();
-    let _relay = stage.start(&stop);
+    let relay = stage.start(&stop);
+    // Never between the choice of a way to send and the post.
+    let pass = async |until: DateTime<Utc>, step: Duration| {
+        relay.drained(Duration::from_secs(5)).await;
+        if stage.clock.now() < until {
+            stage.clock.advance(step);
+        }
+    };
     let pending = async || stage.store.outbox_depth(at(0)).await.unwrap().0;
     eventually("the row of before is sent", || async { pending().await == 0 }).await;
     tamper(home, "ALTER TABLE outbox RENAME COLUMN sent_at TO sent_once").await;
     stage.store.enqueue(&[line("later")], at(0)).await.unwrap();
     // Its statements are prepared again after the change, so it may be read in a second try only.
     eventually("the new row is posted", || async {
-        if stage.clock.now() < at(30) {
-            stage.clock.advance(Duration::from_secs(1));
-        }
+        pass(at(30), Duration::from_secs(1)).await;
         stage.count_posts() == 2
     })
     .await;
     tamper(home, "ALTER TABLE outbox RENAME COLUMN sent_once TO sent_at").await;
     eventually("the post is recorded", || async {
-        if stage.clock.now() < at(600) {
-            stage.clock.advance(Duration::from_mins(2));
-        }
+        pass(at(600), Duration::from_mins(2)).await;
         pending().await == 0
     })
     .await;
@@ -327,7 +339,7 @@ async fn a_row_that_lacks_a_permission_outlives_its_process(home: &Home) {
     let _relay = stage.start(&stop);
     let held = async || stage.store.list_held(10).await.unwrap().1;
     eventually("it is held", || async { held().await == 1 }).await;
-    stop.cancel();
+    stage.end(&stop).await;
     assert_eq!((stage.count_posts(), stage.store.next_pending(&stage.row.channel, at(0)).await.unwrap()), (0, None));
 
     let stop = CancellationToken::new();
