@@ -6,10 +6,10 @@ use super::team::{Shown, TestTeam, eventually};
 
 /// Uses a command in a channel. Returns the answer after the deferral.
 pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: Value) -> Value {
-    // Separates answers from other messages of the channel.
+    // Separates answers from other messages of the channel, and from the late answer to a button.
     let answers = || async {
         let history = team.history(channel).await.into_iter();
-        history.filter(|shown| shown.raw.get("interaction_metadata").is_some() && !shown.text.is_empty()).collect::<Vec<_>>()
+        history.filter(|shown| shown.raw["interaction_metadata"]["type"] == 2 && !shown.text.is_empty()).collect::<Vec<_>>()
     };
     let before: Vec<Value> = answers().await.into_iter().map(|shown| shown.raw["id"].clone()).collect();
     give(team, channel, name, options).await;
