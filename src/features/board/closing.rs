@@ -160,7 +160,8 @@ impl Boards {
         let mut memory = Memory {
             significance: SIGNIFICANCE,
             held: !material.passages.is_empty(),
-            tags: board.members.iter().map(|member| member.persona.to_string()).collect(),
+            // Guests remember nothing.
+            tags: board.members.iter().filter(|member| member.guest.is_none()).map(|member| member.persona.to_string()).collect(),
             place: Scope::of(&meeting.channel).place().cloned(),
             ..Memory::new(
                 MemoryKind::Lesson,

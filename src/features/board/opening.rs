@@ -2,10 +2,10 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::features::board::model::{Board, Material, Passage, Restated};
+use crate::features::board::model::{Board, Material, Member, Passage, Restated};
 use crate::features::board::{Boards, prompts, render};
 use crate::features::meeting::agenda::{Opening, Preparation};
-use crate::features::meeting::model::{Meeting, Participant};
+use crate::features::meeting::model::Meeting;
 use kernel::agent::{Run, RunError};
 use kernel::db::StoreError;
 use kernel::memory::retrieval::{Library, Query, cut};
@@ -30,7 +30,7 @@ const CONSTRAINTS: usize = 6;
 impl Boards {
     pub(super) fn open_board(&self, meeting: &Meeting) -> Result<Opening, StoreError> {
         let board: Board = meeting.read_payload()?;
-        let participants = board.members.iter().map(|member| Participant::Persona(member.persona.clone())).collect();
+        let participants = board.members.iter().map(Member::participant).collect();
         Ok(Opening {
             participants,
             outbox: vec![render::opening(meeting, &board, (self.agents.is_offline(), self.agents.runner.models.unpriced()), &self.roster)],

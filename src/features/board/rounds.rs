@@ -6,12 +6,12 @@ use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 
 use crate::features::board::model::convergence::find_end;
-use crate::features::board::model::members::FEWEST;
-use crate::features::board::model::{Board, BoardRecord, Discussion, Ending};
+use crate::features::board::model::members::{FEWEST, find_speaker};
+use crate::features::board::model::{Board, BoardRecord, Discussion, Ending, Member};
 use crate::features::board::store::{end_by_itself, record_comments};
 use crate::features::board::{Boards, render};
 use crate::features::meeting::agenda::{Round, Session};
-use crate::features::meeting::model::{Meeting, Participant};
+use crate::features::meeting::model::{Meeting, Participant, SeatState};
 use kernel::ids::PersonaSlug;
 use kernel::money::Money;
 
@@ -39,8 +39,11 @@ impl Boards {
                 Some(_) => {}
             }
         };
-        let participants = if unread { members_of(&board).collect() } else { list_speakers(&board, &discussion) };
-        let promoted = if board.round == 0 { find_engaged(&discussion) } else { board.promoted.clone() };
+        let mut participants = if unread { members_of(&board).collect() } else { list_speakers(&board, &discussion) };
+        // Somebody whose file is gone is told about once, when the turn comes.
+        let was_skipped = |who: &Participant| session.seats.iter().any(|seat| seat.who == *who && seat.state == SeatState::Skipped);
+        participants.retain(|who| find_speaker(who, &self.roster).is_some() || !was_skipped(who));
+        let promoted = if board.round == 0 { find_engaged(&board, &discussion) } else { board.promoted.clone() };
         let next = Board { round: board.round + 1, promoted, ..board };
         let shown = render::Shown { discussion: &discussion, rounds, cost: self.cost_of(meeting).await? };
         let progress =
@@ -60,7 +63,7 @@ pub(super) fn find_ending(meeting: &Meeting, record: &BoardRecord, cost: Money, 
 }
 
 fn members_of(board: &Board) -> impl Iterator<Item = Participant> {
-    board.members.iter().map(|member| Participant::Persona(member.persona.clone()))
+    board.members.iter().map(Member::participant)
 }
 
 /// From the third round on, those without a part in what is contested are left out: they had nothing new, nobody has answered them, and most hold their
@@ -84,13 +87,13 @@ fn list_speakers(board: &Board, discussion: &Discussion) -> Vec<Participant> {
 }
 
 /// The most engaged fifth, at least one: by what others took up of it, and what was new (BOARD-8).
-fn find_engaged(discussion: &Discussion) -> Vec<PersonaSlug> {
+fn find_engaged(board: &Board, discussion: &Discussion) -> Vec<PersonaSlug> {
     let mut points: BTreeMap<&PersonaSlug, usize> = BTreeMap::new();
     for comment in &discussion.comments {
-        let Participant::Persona(slug) = &comment.by else { continue };
+        let Some(member) = board.members.iter().find(|member| member.participant() == comment.by) else { continue };
         let taken_up =
             discussion.comments.iter().filter(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by).count();
-        *points.entry(slug).or_default() += taken_up * 2 + usize::from(comment.is_new());
+        *points.entry(&member.persona).or_default() += taken_up * 2 + usize::from(comment.is_new());
     }
     let mut ranked: Vec<(&PersonaSlug, usize)> = points.into_iter().collect();
     ranked.sort_by_key(|(_, points)| std::cmp::Reverse(*points));

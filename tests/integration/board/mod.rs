@@ -1,6 +1,7 @@
 //! Board meetings end to end: called, discussed in rounds, steered, and written down.
 
 mod crashes;
+mod experts;
 mod faults;
 mod meeting;
 mod offline;

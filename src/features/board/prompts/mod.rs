@@ -38,6 +38,7 @@ struct Values<'a> {
     round: u32,
     role: &'a str,
     advocate: bool,
+    guest: bool,
     sides: String,
     most: usize,
     shape: &'a str,
@@ -107,6 +108,7 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
         round: board.round + 1,
         role: turn.role,
         advocate,
+        guest: matches!(who, Participant::Guest { .. }),
         sides: if board.round == 0 { String::new() } else { sides.join(", ") },
         most: POINTS,
         ..Values::default()

@@ -186,7 +186,8 @@ fn prose(text: &str) -> String {
 
 fn took_part(member: &Member, written: &Document, roster: &Roster) -> String {
     let advocate = if written.advocate.as_ref() == Some(&member.persona) { ", as the devil's advocate" } else { "" };
-    format!("- {} {}{advocate}", roster.name_of(&member.persona), Medium::File.line(&member.why))
+    let guest = if member.guest.is_some() { ", a guest," } else { "" };
+    format!("- {}{guest} {}{advocate}", member.name(roster), Medium::File.line(&member.why))
 }
 
 fn held(position: &Position, roster: &Roster) -> String {

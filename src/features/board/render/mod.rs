@@ -16,7 +16,7 @@ use kernel::chat::medium::{Medium, shorten};
 use kernel::chat::message::Place;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use kernel::chat::text::Subtext;
-use kernel::ids::MeetingId;
+use kernel::ids::{MeetingId, PersonaSlug};
 use kernel::money::Money;
 use kernel::persona::roster::Roster;
 use kernel::text::{fold_name, join_with_and};
@@ -58,7 +58,7 @@ fn in_thread(meeting: &Meeting, message: OutboundMessage) -> OutboundMessage {
 
 /// Called: who discusses what. The thread hangs on it.
 pub(super) fn opening(meeting: &Meeting, board: &Board, (offline, unpriced): (bool, &[String]), roster: &Roster) -> OutboundMessage {
-    let names: Vec<&str> = board.members.iter().map(|member| roster.name_of(&member.persona)).collect();
+    let names: Vec<&str> = board.members.iter().map(|member| member.name(roster)).collect();
     let place = if meeting.channel.place == Place::Server { "in the thread below" } else { "here" };
     let how = if offline {
         format!(
@@ -108,7 +108,8 @@ pub(super) fn restated(
     }
     for member in &board.members {
         let advocate = if board.advocate.as_ref() == Some(&member.persona) { ", as the devil's advocate" } else { "" };
-        let _ = writeln!(text, "- {} {}{advocate}", roster.name_of(&member.persona), line(&member.why, 160));
+        let guest = if member.guest.is_some() { ", a guest," } else { "" };
+        let _ = writeln!(text, "- {}{guest} {}{advocate}", member.name(roster), line(&member.why, 160));
     }
     if !offline {
         let note = Subtext("It starts in a moment: say here what is different. Later too, all who speak next read what you say.");
@@ -220,16 +221,26 @@ pub(super) fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A turn, by the account of who speaks, in the thread.
+/// A turn, by the account of who speaks, in the thread. An expert has none and speaks like a persona without one.
 pub(super) fn turn(meeting: &Meeting, seat: &Seat, said: &Contribution, format: &TextFormat, roster: &Roster) -> Vec<OutboundMessage> {
-    let Participant::Persona(persona) = &seat.who else { return Vec::new() };
+    let speaker = match &seat.who {
+        Participant::Persona(persona) => persona.clone(),
+        Participant::Guest { id, .. } => PersonaSlug::new(id.as_str()),
+        Participant::Person { .. } => return Vec::new(),
+    };
     let pieces = format.split(&format.lay_out(&clean(&said.text, roster)));
-    let post = |text| in_thread(meeting, OutboundMessage::new(persona, &meeting.channel.id, OutboundKind::Report, text));
+    let post = |text| in_thread(meeting, OutboundMessage::new(&speaker, &meeting.channel.id, OutboundKind::Report, text));
     pieces.into_iter().map(post).collect()
 }
 
 pub(super) fn skipped(meeting: &Meeting, seat: &Seat, reason: &str, roster: &Roster) -> OutboundMessage {
     let name = name_of(&seat.who, roster);
+    if let Participant::Guest { id, .. } = &seat.who
+        && roster.find_expert(id).is_none()
+    {
+        let told = format!("{name} takes no further part: there is no file for this expert any more. The others go on.");
+        return say(meeting, Subtext(told).to_string());
+    }
     if reason == RunError::Nothing.in_short() {
         return say(meeting, Subtext(format_args!("{name} has found nothing on it.")).to_string());
     }
