@@ -265,7 +265,12 @@ async fn say(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Comman
     if text.is_empty() {
         refuse("what should they know?")?;
     }
-    let remark = AddRemark { meeting: meeting.id.clone(), by: participant_of(&call.caller), text: text.clone() };
+    let remark = AddRemark {
+        meeting: meeting.id.clone(),
+        channel: meeting.channel.id.clone(),
+        by: participant_of(&call.caller),
+        text: text.clone(),
+    };
     if !boards.store.add_remark(&remark, boards.now()).await? {
         refuse("that board meeting is coming to its end")?;
     }

@@ -9,6 +9,7 @@
 //! | --- | --- | --- |
 //! | it was called | the meeting, its row, its job: one transaction | it is opened |
 //! | the question was restated | the meeting's material, the message | the first round starts |
+//! | a person corrected the question | the remark; then the new material with the edit of the message: one transaction | it is restated, or the first round starts |
 //! | a turn was stored | the seat with what was said, its message | the next turn starts, without paying this one again |
 //! | a round ended | its seats; perhaps its comments | the comments are written once, and the next round is opened or the meeting closes |
 //! | a person said something in the thread | the remark, with the decision on the message | those who speak next read it; there is another round if all have spoken |
@@ -128,6 +129,10 @@ impl Agenda for Boards {
 
     async fn prepare(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation> {
         self.prepare_board(meeting, cancel).await
+    }
+
+    async fn revise(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
+        self.correct_question(session, cancel).await
     }
 
     async fn next_round(&self, session: &Session<'_>, _cancel: &CancellationToken) -> anyhow::Result<Option<Round>> {

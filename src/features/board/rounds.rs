@@ -46,8 +46,11 @@ impl Boards {
         let promoted = if board.round == 0 { find_engaged(&board, &discussion) } else { board.promoted.clone() };
         let next = Board { round: board.round + 1, promoted, ..board };
         let shown = render::Shown { discussion: &discussion, rounds, cost: self.cost_of(meeting).await? };
-        let progress =
-            render::revise(meeting, render::progress(meeting, &next, Some(&shown), &self.roster), &format!("progress-{}", next.round));
+        let progress = render::revise(
+            meeting,
+            render::progress(meeting, &next, Some(&shown), &self.roster),
+            ("progress", &format!("progress-{}", next.round)),
+        );
         Ok(Some(Round { participants, payload: Some(serde_json::to_value(&next)?), outbox: vec![progress] }))
     }
 }

@@ -81,6 +81,11 @@ pub trait Agenda: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// New material, if people have corrected what is asked. Called while nobody has spoken, after each change and last before the first turn.
+    async fn revise(&self, _session: &Session<'_>, _cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
+        Ok(None)
+    }
+
     /// The time limit of a participant's turn.
     fn turn_limit(&self, who: &Participant) -> Duration;
 

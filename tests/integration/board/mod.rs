@@ -1,5 +1,6 @@
 //! Board meetings end to end: called, discussed in rounds, steered, and written down.
 
+mod corrections;
 mod crashes;
 mod experts;
 mod faults;

@@ -39,6 +39,7 @@ struct Values<'a> {
     role: &'a str,
     advocate: bool,
     guest: bool,
+    corrected: bool,
     sides: String,
     most: usize,
     shape: &'a str,
@@ -49,15 +50,28 @@ fn prompt(system: String, message: String) -> Prompt {
     Prompt { system, message, holds_outside: true, remarks: Vec::new() }
 }
 
-/// What is asked, before anybody speaks.
-pub(super) fn restate(system: String, board: &Board, documents: &[(String, String)]) -> Prompt {
+/// What is asked, before anybody speaks. `corrected`: how it was stated, and what people said to that.
+pub(super) fn restate(
+    system: String,
+    board: &Board,
+    documents: &[(String, String)],
+    corrected: Option<(&Material, &[Comment])>,
+    roster: &Roster,
+) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let mut blocks = vec![Block { label: "question".into(), text: cleaner.text(&board.topic, TOPIC) }];
     for (name, text) in documents {
         blocks.push(Block { label: format!("document {}", flat_name(name)), text: cleaner.text(text, TOPIC) });
     }
-    prompt(system, RESTATE.render(Values { marker: &marker, artefact: wanted(board.artefact), blocks, ..Values::default() }))
+    if let Some((stated, remarks)) = corrected {
+        let constraints = stated.constraints.iter().map(|line| format!("- {line}"));
+        let lines = [stated.question.clone()].into_iter().chain(constraints).chain([stated.answered_by.clone()]);
+        blocks.extend(block("how you stated it", lines.map(|said| cleaner.line(&said, LINE))));
+        blocks.extend(block("what people said to that", remarks.iter().map(|remark| line(remark, roster, cleaner))));
+    }
+    let corrected = corrected.is_some();
+    prompt(system, RESTATE.render(Values { marker: &marker, artefact: wanted(board.artefact), blocks, corrected, ..Values::default() }))
 }
 
 /// What a speaker is given.

@@ -23,7 +23,7 @@ const FIELDS: usize = 5;
 pub(crate) fn ended(meeting: &Meeting, board: &Board, written: &Document, roster: &Roster) -> Vec<OutboundMessage> {
     let how = ending(&written.ending, written.rounds);
     let cost = if written.cost == Money::ZERO { String::new() } else { format!(" · {}", written.cost) };
-    let progress = revise(meeting, say(meeting, format!("{how}{cost}")), "progress-over");
+    let progress = revise(meeting, say(meeting, format!("{how}{cost}")), ("progress", "progress-over"));
     let nothing = written.votes.is_empty() && written.comments.is_empty();
     let there = if nothing { String::new() } else { format!(" The {} in the thread.", is_there(board)) };
     let result = OutboundMessage::new(

@@ -153,9 +153,9 @@ pub(super) fn progress(meeting: &Meeting, board: &Board, shown: Option<&Shown<'_
     OutboundMessage { id: message_id(&meeting.id, "progress"), buttons, ..say(meeting, text) }
 }
 
-/// The same message once more, in place of the one that stands there.
-pub(super) fn revise(meeting: &Meeting, message: OutboundMessage, what: &str) -> OutboundMessage {
-    let place = Placement::Revision { of: message_id(&meeting.id, "progress") };
+/// The same message once more, in place of the one that stands there: the question, or the line of progress.
+pub(super) fn revise(meeting: &Meeting, message: OutboundMessage, (of, what): (&str, &str)) -> OutboundMessage {
+    let place = Placement::Revision { of: message_id(&meeting.id, of) };
     OutboundMessage { id: message_id(&meeting.id, what), place, ..message }
 }
 

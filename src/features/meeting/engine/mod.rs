@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::features::chat::store::{MESSAGES, TURNS};
-use crate::features::meeting::agenda::{Agenda, Session};
+use crate::features::meeting::agenda::{Agenda, Preparation, Session};
 use crate::features::meeting::model::{Meeting, MeetingState, Participant, Paused, Seat};
 use crate::features::meeting::store::{MEETINGS, MeetingRun};
 use crate::features::meeting::{Deps, Meetings};
@@ -241,9 +241,13 @@ impl Meetings {
     }
 
     /// The wait before the next turn: the pause between turns, and people who must be answered first. None: no wait.
-    async fn wait_before_turn(&self, session: &Session<'_>, agenda: &dyn Agenda) -> Result<Option<Next>, StoreError> {
+    async fn wait_before_turn(&self, session: &Session<'_>, agenda: &dyn Agenda) -> anyhow::Result<Option<Next>> {
         let (deps, meeting, seats) = (self.deps(), session.meeting, session.seats);
         if seats.iter().all(|seat| seat.started_at.is_none()) {
+            if let Some(Preparation { material, outbox }) = agenda.revise(session, session.run.job().cancelled()).await? {
+                session.run.revise_material(&material, &outbox, deps.clock.now()).await?;
+                return Ok(Some(Next::Now));
+            }
             let begins = agenda.begins_at(session.material).filter(|_| !meeting.wrap);
             let wait = begins.and_then(|begins| (begins - deps.clock.now()).to_std().ok());
             return Ok(wait.map(Next::Within));
