@@ -14,6 +14,7 @@
 //! | a round ended | its seats; perhaps its comments | the comments are written once, and the next round is opened or the meeting closes |
 //! | a person said something in the thread | the remark, with the decision on the message | those who speak next read it; there is another round if all have spoken |
 //! | a round was added, or the meeting was stopped | the row of the meeting | the end of the round reads it |
+//! | it stood still, paused for a day or halted until its time was up | that reason | it closes, after a halt once that is over |
 //! | it was decided why it ends | that reason | the document is written, and tells the same reason |
 //! | the document was written, not stored | meeting `closing` | it is written again |
 //! | the document was stored | document, memory, messages, meeting `done`, end of the job: one transaction | nothing |
@@ -42,9 +43,11 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::board::model::{Board, Discussion, Material, Order, message_id};
-use crate::features::meeting::agenda::{Agenda, Opening, Preparation, Round, Session, Strategy};
+use crate::features::board::model::{Board, Discussion, Ending, Material, Order, message_id};
+use crate::features::board::store::decide_ending;
+use crate::features::meeting::agenda::{Agenda, Opening, Preparation, Round, Session, Standstill, Strategy};
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
+use crate::features::meeting::store::MeetingRun;
 use crate::store::Store;
 use kernel::agent::{Agents, RunError};
 use kernel::chat::format::TextFormat;
@@ -161,6 +164,20 @@ impl Agenda for Boards {
 
     async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()> {
         self.close_board(session, cancel).await
+    }
+
+    /// What was said is written down, and why the meeting ended.
+    async fn outlasts(&self, run: &MeetingRun, meeting: &Meeting, why: &Standstill) -> anyhow::Result<bool> {
+        let seats = self.store.list_seats(&meeting.id).await?;
+        if seats.iter().all(|seat| seat.contribution.is_none()) {
+            return Ok(false);
+        }
+        let ending = match why {
+            Standstill::Paused { by } => Ending::Paused { by: by.clone() },
+            Standstill::Halted { by } => Ending::Halted { by: by.clone() },
+        };
+        decide_ending(run.job(), &meeting.id, &ending).await?;
+        Ok(true)
     }
 
     fn render_failure(&self, meeting: &Meeting, reason: &str) -> Vec<OutboundMessage> {

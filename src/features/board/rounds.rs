@@ -51,7 +51,8 @@ impl Boards {
             render::progress(meeting, &next, Some(&shown), &self.roster),
             ("progress", &format!("progress-{}", next.round)),
         );
-        Ok(Some(Round { participants, payload: Some(serde_json::to_value(&next)?), outbox: vec![progress] }))
+        let line = render::next_round(meeting, &next, &shown, &self.roster);
+        Ok(Some(Round { participants, payload: Some(serde_json::to_value(&next)?), outbox: vec![progress, line] }))
     }
 }
 

@@ -34,6 +34,15 @@ pub struct Session<'a> {
     pub seats: &'a [Seat],
 }
 
+/// Why a meeting stood still until its time was over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standstill {
+    /// Paused for as long as a pause may last.
+    Paused { by: String },
+    /// The team or the channel was halted until the deadline.
+    Halted { by: String },
+}
+
 /// The meeting intent of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phrase {
@@ -114,6 +123,11 @@ pub trait Agenda: Send + Sync + 'static {
 
     /// Creates the result and stores it with [`MeetingRun`], which ends the meeting.
     async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()>;
+
+    /// Whether a meeting that stood still still closes with a result. False: it ends without one. May be asked again.
+    async fn outlasts(&self, _run: &MeetingRun, _meeting: &Meeting, _why: &Standstill) -> anyhow::Result<bool> {
+        Ok(false)
+    }
 
     /// The message that there is no result.
     fn render_failure(&self, meeting: &Meeting, reason: &str) -> Vec<OutboundMessage>;

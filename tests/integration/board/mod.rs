@@ -7,5 +7,6 @@ mod faults;
 mod meeting;
 mod offline;
 mod stage;
+mod standstill;
 mod steering;
 mod wide;

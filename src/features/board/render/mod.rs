@@ -159,6 +159,31 @@ pub(super) fn revise(meeting: &Meeting, message: OutboundMessage, (of, what): (&
     OutboundMessage { id: message_id(&meeting.id, what), place, ..message }
 }
 
+/// What a round is about, between the turns of the last one and its own.
+pub(super) fn next_round(meeting: &Meeting, board: &Board, shown: &Shown<'_>, roster: &Roster) -> OutboundMessage {
+    let sides: Vec<String> = shown
+        .discussion
+        .sides()
+        .iter()
+        .map(|(side, holders)| {
+            let names: Vec<&str> = holders.iter().map(|position| name_of(&position.by, roster)).collect();
+            format!("{} ({})", line(side, 40), names.join(", "))
+        })
+        .collect();
+    let contested = match &sides[..] {
+        [] => "nobody has taken a side yet".to_owned(),
+        [side] => format!("all hold {side}"),
+        [first, others @ ..] => format!("{first} against {}", join_with_and(others)),
+    };
+    let open = match &shown.discussion.list_open()[..] {
+        [] => String::new(),
+        [only] => format!(" Not answered yet: `{}` {}", only.id, line(&only.text, 160)),
+        [first, others @ ..] => format!(" Not answered yet: `{}` {} (and {} more)", first.id, line(&first.text, 160), others.len()),
+    };
+    let text = format!("**Round {} of {}**: {contested}.{open}", board.round + 1, shown.rounds);
+    OutboundMessage { id: message_id(&meeting.id, &format!("round-{}", board.round)), ..say(meeting, text) }
+}
+
 fn news(calm: RoundNews) -> String {
     let points = match calm.new {
         0 => "nothing new".to_owned(),
@@ -274,6 +299,12 @@ pub(super) fn ending(ending: &Ending, rounds: u32) -> String {
         Ending::Budget => format!("{after}: the budget was used up."),
         Ending::Time => format!("{after}: the time was up."),
         Ending::Stopped { by } => format!("{after}: {} stopped it.", line(by, 40)),
+        Ending::Paused { by } => {
+            format!("{after}: {} paused it, and nobody resumed it within a day. This is what there was by then.", line(by, 40))
+        }
+        Ending::Halted { by } => {
+            format!("{after}: {} had silenced the team until the time was up. This is what there was by then.", line(by, 40))
+        }
         Ending::Silent => format!("{after}: the language model gave no answers in the last one."),
         Ending::NoModel => format!("{after}: without a model nobody can answer what others say."),
     }

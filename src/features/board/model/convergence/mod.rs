@@ -21,6 +21,14 @@ pub enum Ending {
     Stopped {
         by: String,
     },
+    /// It was paused and never resumed.
+    Paused {
+        by: String,
+    },
+    /// The team was halted until the time was up.
+    Halted {
+        by: String,
+    },
     /// Without a model nobody can answer what others say.
     NoModel,
     /// Nobody had a turn in the last round: the model did not answer.
