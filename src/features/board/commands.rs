@@ -130,7 +130,7 @@ async fn create(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
         Caller::CommandLine => CalledBy::CommandLine,
         Caller::KanbanPage => refuse("a board meeting is not called on the kanban page. Use `/board create` in the chat")?,
     };
-    let board = read_board(boards, call)?;
+    let board = read_board(boards, call).await?;
     let budget = call.arguments.find_number("budget").map(Money::from_dollars);
     let mut documents = Vec::new();
     for path in call.arguments.list_texts("file") {
@@ -156,7 +156,7 @@ fn called(boards: &BoardService, meeting: &Meeting, board: &Board) -> String {
 }
 
 /// What the arguments say, with the settings for the rest.
-fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board> {
+async fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board> {
     let arguments = &call.arguments;
     let topic = arguments.get_text("topic")?.trim().to_owned();
     if !topic.contains(char::is_alphanumeric) {
@@ -167,7 +167,12 @@ fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board
             let names: Vec<String> = names.split([',', ';', '\n']).map(str::to_owned).collect();
             members::name(&names, &boards.roster).map_err(Refused::new)?
         }
-        None => members::choose(&topic, &boards.roster, (boards.terms.settings.members as usize).min(MOST)),
+        None => members::choose(
+            &topic,
+            &boards.roster,
+            &boards.store.list_relationships(boards.now()).await?,
+            (boards.terms.settings.members as usize).min(MOST),
+        ),
     };
     if members.len() < members::FEWEST {
         refuse(format!("a board meeting takes at least {} personas besides {}", members::FEWEST, boards.roster.coordinator().name))?;

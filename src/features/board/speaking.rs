@@ -46,11 +46,13 @@ impl Boards {
         let before = session.seats.iter().filter(|other| other.round < seat.round || (board.round > 0 && other.position < seat.position));
         let before: Vec<Seat> = before.cloned().collect();
         let discussion = self.read_discussion(meeting, &before).await?;
+        let relationships = self.store.list_relationships(self.clock.now()).await?;
         let prompt = || {
             let turn = prompts::Turn {
                 board: &board,
                 material: &material,
                 discussion: &discussion,
+                relationships: &relationships,
                 who: &seat.who,
                 role: &persona.role,
                 channel: &meeting.channel.name,

@@ -100,7 +100,8 @@ impl Tool for BoardCreate {
             return Err(ToolError::Refused("not called: a board meeting needs a channel where all can post. Say so".into()));
         }
         let members = if wanted.team.is_empty() {
-            members::choose(&topic, &self.roster, self.terms.settings.members as usize)
+            let relationships = self.store.list_relationships(context.now).await.map_err(|error| unavailable(&error))?;
+            members::choose(&topic, &self.roster, &relationships, self.terms.settings.members as usize)
         } else {
             members::name(&wanted.team, &self.roster).map_err(|why| ToolError::Refused(format!("not called: {why}")))?
         };

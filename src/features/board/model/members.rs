@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::features::meeting::model::Participant;
+use crate::features::relationships::Relationships;
 use kernel::ids::PersonaSlug;
 use kernel::memory::retrieval::{Query, terms_of};
 use kernel::persona::Persona;
@@ -57,17 +58,25 @@ pub fn find_speaker<'a>(who: &Participant, roster: &'a Roster) -> Option<&'a Per
 }
 
 /// Chooses by fit to the question and the artefact, and by what each adds to those already chosen. The coordinator leads and does not take part. An
-/// expert is only chosen for what the question asks about, never for another view.
-pub fn choose(topic: &str, roster: &Roster, number: usize) -> Vec<Member> {
+/// expert is only chosen for what the question asks about, never for another view. Of those who fit equally well the one comes first who is the least
+/// partial to those already chosen.
+pub fn choose(topic: &str, roster: &Roster, relationships: &Relationships, number: usize) -> Vec<Member> {
     let query = Query::parse(topic, &[]);
     let experts = roster.experts().iter().filter(|expert| !list_known(expert, &query).is_empty());
     let mut left: Vec<&Persona> = roster.personas().iter().filter(|persona| !persona.coordinator).chain(experts).collect();
     let mut covered: HashSet<String> = HashSet::new();
     let mut members = Vec::new();
     while members.len() < number && !left.is_empty() {
-        let rated = left.iter().enumerate().map(|(index, persona)| (rate(persona, &query, &covered), index));
+        let partiality = |persona: &Persona| -> f64 {
+            members.iter().map(|member: &Member| relationships.partiality(&member.persona, &persona.slug)).sum()
+        };
+        let rated = left.iter().enumerate().map(|(index, persona)| (rate(persona, &query, &covered), partiality(persona), index));
         // The first of the best.
-        let Some((_, index)) = rated.reduce(|best, other| if other.0 > best.0 { other } else { best }) else { break };
+        let better = |best: (f64, f64, usize), other: (f64, f64, usize)| {
+            let order = other.0.total_cmp(&best.0).then(best.1.total_cmp(&other.1));
+            if order.is_gt() { other } else { best }
+        };
+        let Some((.., index)) = rated.reduce(better) else { break };
         let persona = left.remove(index);
         members.push(Member::of(persona, roster, explain(persona, &query)));
         covered.extend(field_of(persona));
@@ -136,12 +145,16 @@ mod tests {
         let known: Vec<_> = roster.personas().iter().filter(|persona| !persona.coordinator).collect();
         let expert = known.iter().find(|persona| !persona.expertise.is_empty()).expect("somebody with expertise");
         let topic = format!("What about {}?", expert.expertise[0]);
-        let chosen = choose(&topic, &roster, known.len());
+        let chosen = choose(&topic, &roster, &strangers(), known.len());
         assert_eq!(chosen[0].persona, expert.slug, "{chosen:?}");
         assert!(chosen[0].why.contains(&expert.expertise[0]), "{}", chosen[0].why);
         assert_eq!(chosen.len(), known.len());
         assert!(chosen.iter().all(|member| !roster.find(&member.persona).unwrap().coordinator));
-        assert_eq!(choose(&topic, &roster, 2), chosen[..2]);
+        assert_eq!(choose(&topic, &roster, &strangers(), 2), chosen[..2]);
+    }
+
+    fn strangers() -> Relationships {
+        Relationships { all: Vec::new(), now: kernel::testing::feeds::now() }
     }
 
     fn expert(name: &str, expertise: &[&str]) -> Persona {
@@ -152,7 +165,7 @@ mod tests {
     #[test]
     fn an_expert_is_chosen_for_what_is_asked_and_never_for_another_view() {
         let roster = roster().with_experts(vec![expert("Ada", &["queues", "databases"]), expert("Bea", &["gardens"])]);
-        let chosen = choose("Should we move the queues to other databases?", &roster, 10);
+        let chosen = choose("Should we move the queues to other databases?", &roster, &strangers(), 10);
         assert_eq!(chosen[0].participant(), Participant::Guest { id: "ada".into(), name: "Ada".into() });
         assert_eq!((chosen[0].why.as_str(), chosen[0].name(&roster)), ("knows about queues and databases", "Ada"));
         assert_eq!(chosen.len(), roster.personas().len(), "all but the coordinator, and Ada: {chosen:?}");
