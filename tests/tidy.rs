@@ -297,6 +297,15 @@ fn every_skill_file_is_built_in_and_somebody_has_it() {
     }
 }
 
+#[test]
+fn every_expert_file_is_an_example_and_parses() {
+    let roster = persona::load::load(&root().join("personas")).roster.expect("a roster");
+    let loaded = persona::expert::load(&root().join("experts"), &roster);
+    assert!(loaded.refused.is_empty(), "{:?}", loaded.refused);
+    let examples: BTreeSet<_> = persona::expert::EXAMPLES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(examples, file_names("experts"));
+}
+
 fn persona_files() -> Vec<PathBuf> {
     file_names("personas").iter().map(|name| root().join("personas").join(name)).collect()
 }
