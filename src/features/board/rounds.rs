@@ -21,6 +21,10 @@ impl Boards {
         let board: Board = meeting.read_payload()?;
         let discussion = self.read_discussion(meeting, session.seats).await?;
         record_comments(session.run.job(), &meeting.id, &discussion.comments, self.clock.now()).await?;
+        // Somebody whose file is gone is told about once, when the turn comes.
+        let was_skipped = |who: &Participant| session.seats.iter().any(|seat| seat.who == *who && seat.state == SeatState::Skipped);
+        let mut there: Vec<Participant> = board.members.iter().map(Member::participant).collect();
+        there.retain(|who| find_speaker(who, &self.roster).is_some() || !was_skipped(who));
         let (rounds, unread) = loop {
             let record = self.store.find_board(&meeting.id).await?.context("the row of the board meeting is missing")?;
             let rounds = board.rounds + record.extra_rounds;
@@ -28,6 +32,7 @@ impl Boards {
             let unread = self.store.has_unread_remark(&meeting.id).await?;
             let ending = match find_end(&discussion, board.round, board.threshold) {
                 _ if self.agents.is_offline() => Some(Ending::NoModel),
+                _ if there.len() < FEWEST => Some(Ending::Alone),
                 Some(ending) if !unread || ending == Ending::Silent => Some(ending),
                 _ if board.round + 1 >= rounds => Some(Ending::Cap),
                 _ => None,
@@ -39,10 +44,7 @@ impl Boards {
                 Some(_) => {}
             }
         };
-        let mut participants = if unread { members_of(&board).collect() } else { list_speakers(&board, &discussion) };
-        // Somebody whose file is gone is told about once, when the turn comes.
-        let was_skipped = |who: &Participant| session.seats.iter().any(|seat| seat.who == *who && seat.state == SeatState::Skipped);
-        participants.retain(|who| find_speaker(who, &self.roster).is_some() || !was_skipped(who));
+        let participants = if unread || board.round == 0 { there } else { list_speakers(there, &board, &discussion) };
         let promoted = if board.round == 0 { find_engaged(&board, &discussion) } else { board.promoted.clone() };
         let next = Board { round: board.round + 1, promoted, ..board };
         let shown = render::Shown { discussion: &discussion, rounds, cost: self.cost_of(meeting).await? };
@@ -66,16 +68,9 @@ pub(super) fn find_ending(meeting: &Meeting, record: &BoardRecord, cost: Money, 
     }
 }
 
-fn members_of(board: &Board) -> impl Iterator<Item = Participant> {
-    board.members.iter().map(Member::participant)
-}
-
 /// From the third round on, those without a part in what is contested are left out: they had nothing new, nobody has answered them, and most hold their
 /// side.
-fn list_speakers(board: &Board, discussion: &Discussion) -> Vec<Participant> {
-    if board.round == 0 {
-        return members_of(board).collect();
-    }
+fn list_speakers(there: Vec<Participant>, board: &Board, discussion: &Discussion) -> Vec<Participant> {
     let majority = discussion.sides().first().map(|(_, holders)| holders.iter().map(|position| position.by.clone()).collect::<Vec<_>>());
     let is_engaged = |who: &Participant| {
         let spoke = discussion.comments.iter().any(|comment| comment.by == *who && comment.round == board.round && comment.is_new());
@@ -86,8 +81,8 @@ fn list_speakers(board: &Board, discussion: &Discussion) -> Vec<Participant> {
         let is_alone = majority.as_ref().is_some_and(|holders| !holders.contains(who));
         spoke || is_answered || is_alone || discussion.find_position(who).is_none()
     };
-    let engaged: Vec<Participant> = members_of(board).filter(is_engaged).collect();
-    if engaged.len() < FEWEST { members_of(board).collect() } else { engaged }
+    let engaged: Vec<Participant> = there.iter().filter(|who| is_engaged(who)).cloned().collect();
+    if engaged.len() < FEWEST { there } else { engaged }
 }
 
 /// The most engaged fifth, at least one: by what others took up of it, and what was new (BOARD-8).

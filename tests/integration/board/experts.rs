@@ -1,5 +1,6 @@
 //! Experts from files: guests of board meetings, and of nothing else.
 
+use kernel::ids::MeetingId;
 use kernel::persona::expert;
 use kernel::persona::roster::Roster;
 use serde_json::json;
@@ -17,6 +18,7 @@ on_both_stores!(
     an_expert_speaks_as_a_guest_under_the_own_name_and_answers_nobody_in_chat,
     an_expert_is_chosen_who_fits_the_question,
     whose_file_is_gone_is_told_once_and_the_others_go_on,
+    one_who_is_left_alone_ends_it,
 );
 
 const ADA: &str =
@@ -103,11 +105,12 @@ async fn an_expert_is_chosen_who_fits_the_question(backing: Backing) {
     hears(&stage.team, &stage.store, &meeting.id, "- Ada Byron, a guest, knows about PostgreSQL").await;
 }
 
-async fn whose_file_is_gone_is_told_once_and_the_others_go_on(backing: Backing) {
+/// In the second round, with the file of Ada gone.
+async fn without_ada(backing: Backing, team: &str) -> (Stage, MeetingId) {
     let (may, held) = watch::channel(false);
     let mut stage = open(Setting::on(backing), Play { held: Some(("Vince", 2, held)), ..Play::with_lines(with_ada) }).await;
     restart_with(&mut stage, &[("ada.md", ADA)]).await;
-    command(&stage, "create", &[("topic", json!(QUESTION)), ("team", json!("vince, solus, ada"))]).await;
+    command(&stage, "create", &[("topic", json!(QUESTION)), ("team", json!(team))]).await;
     let meeting = comes_to(&stage.store, MeetingState::Running).await;
     eventually("the second round has begun", || async {
         stage.team.model.requests().iter().any(|asked| is_turn(asked) && speaker_of(asked) == ("Vince".to_owned(), 2))
@@ -117,10 +120,21 @@ async fn whose_file_is_gone_is_told_once_and_the_others_go_on(backing: Backing) 
     restart_with(&mut stage, &[]).await;
     may.send(true).unwrap();
     comes_to(&stage.store, MeetingState::Done).await;
-    let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
-    let said = thread(&stage.team, &stage.store, &meeting.id).await;
+    (stage, meeting.id)
+}
+
+async fn whose_file_is_gone_is_told_once_and_the_others_go_on(backing: Backing) {
+    let (stage, meeting) = without_ada(backing, "vince, solus, ada").await;
+    let text = file(&document(&stage.team, &stage.store, &meeting).await).await;
+    let said = thread(&stage.team, &stage.store, &meeting).await;
     let told = "Ada Byron takes no further part: there is no file for this expert any more. The others go on.";
     assert_eq!(said.iter().filter(|shown| shown.text.contains(told)).count(), 1, "{said:#?}");
     // What she said before still counts.
     assert!(text.contains("`1.3.1` Ada Byron, risk: A restore of that size") && text.contains("Over after 3 rounds"), "{text}");
+}
+
+async fn one_who_is_left_alone_ends_it(backing: Backing) {
+    let (stage, meeting) = without_ada(backing, "vince, ada").await;
+    let text = file(&document(&stage.team, &stage.store, &meeting).await).await;
+    assert!(text.contains("Over after 2 rounds: all but one have left the team."), "{text}");
 }

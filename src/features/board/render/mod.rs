@@ -161,19 +161,15 @@ pub(super) fn revise(meeting: &Meeting, message: OutboundMessage, (of, what): (&
 
 /// What a round is about, between the turns of the last one and its own.
 pub(super) fn next_round(meeting: &Meeting, board: &Board, shown: &Shown<'_>, roster: &Roster) -> OutboundMessage {
-    let sides: Vec<String> = shown
-        .discussion
-        .sides()
-        .iter()
-        .map(|(side, holders)| {
-            let names: Vec<&str> = holders.iter().map(|position| name_of(&position.by, roster)).collect();
-            format!("{} ({})", line(side, 40), names.join(", "))
-        })
-        .collect();
+    let sides = shown.discussion.sides();
+    let held = |(side, holders): &(String, Vec<&super::model::Position>)| {
+        let names: Vec<&str> = holders.iter().map(|position| name_of(&position.by, roster)).collect();
+        format!("{} ({})", line(side, 40), names.join(", "))
+    };
     let contested = match &sides[..] {
         [] => "nobody has taken a side yet".to_owned(),
-        [side] => format!("all hold {side}"),
-        [first, others @ ..] => format!("{first} against {}", join_with_and(others)),
+        [(side, _)] => format!("all hold {}", line(side, 40)),
+        [first, others @ ..] => format!("{} against {}", held(first), join_with_and(&others.iter().map(held).collect::<Vec<_>>())),
     };
     let open = match &shown.discussion.list_open()[..] {
         [] => String::new(),
@@ -299,6 +295,7 @@ pub(super) fn ending(ending: &Ending, rounds: u32) -> String {
         Ending::Budget => format!("{after}: the budget was used up."),
         Ending::Time => format!("{after}: the time was up."),
         Ending::Stopped { by } => format!("{after}: {} stopped it.", line(by, 40)),
+        Ending::Alone => format!("{after}: all but one have left the team."),
         Ending::Paused { by } => {
             format!("{after}: {} paused it, and nobody resumed it within a day. This is what there was by then.", line(by, 40))
         }

@@ -21,6 +21,8 @@ pub enum Ending {
     Stopped {
         by: String,
     },
+    /// The files of the others are gone.
+    Alone,
     /// It was paused and never resumed.
     Paused {
         by: String,
