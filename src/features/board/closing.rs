@@ -143,7 +143,7 @@ impl Boards {
             save_memory(&mut transaction, memory).await?;
         }
         let about = Scope::of(&meeting.channel).place().is_none().then(|| board.topic.clone());
-        move_relationships(&mut transaction, list_moves(board, written, about.as_ref()), now).await?;
+        move_relationships(&mut transaction, list_moves(board, written, about.as_deref()), now).await?;
         insert_outbound(&mut transaction, &outbox, cause(meeting), now).await?;
         session.run.finish(transaction).await?;
         tracing::info!(meeting = %meeting.id, ending = ?written.ending, rounds = written.rounds, "the document of a board meeting is stored");
@@ -182,7 +182,7 @@ impl Boards {
 }
 
 /// Each two personas who ended on the same side, or on different ones. The devil's advocate held a side because of being asked to.
-fn list_moves(board: &Board, written: &Document, about: Option<&String>) -> Vec<Move> {
+fn list_moves(board: &Board, written: &Document, about: Option<&str>) -> Vec<Move> {
     let held_by = |who: &Participant| match who {
         Participant::Persona(slug) => Some(slug.clone()).filter(|slug| board.advocate.as_ref() != Some(slug)),
         Participant::Person { .. } | Participant::Guest { .. } => None,
@@ -193,7 +193,7 @@ fn list_moves(board: &Board, written: &Document, about: Option<&String>) -> Vec<
     for (index, (side, by)) in held.iter().enumerate() {
         for (other, with) in &held[index + 1..] {
             let cause = if side == other { Cause::Agreed } else { Cause::Disagreed };
-            moves.push(Move { cause, by: by.clone(), with: with.clone(), about: about.cloned() });
+            moves.push(Move { cause, by: by.clone(), with: with.clone(), about: about.map(str::to_owned) });
         }
     }
     moves

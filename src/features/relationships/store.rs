@@ -88,22 +88,22 @@ pub async fn move_relationships(transaction: &mut Transaction, moves: Vec<Move>,
             cause.by.as_str(),
             at
         )?;
-        let moved = row.read()?.moved(cause, at);
+        let now = row.read()?.moved(cause, at);
         sql!(
             transaction.on(),
             execute,
             "UPDATE relationships SET trust = $3, tension = $4, agreed = $5, disagreed = $6, cause = $7, moved_by = $8, about = $9, moved_at = $10
              WHERE one = $1 AND other = $2",
-            moved.pair.0.as_str(),
-            moved.pair.1.as_str(),
-            moved.trust,
-            moved.tension,
-            i64::from(moved.agreed),
-            i64::from(moved.disagreed),
-            moved.last.cause.as_str(),
-            moved.last.by.as_str(),
-            moved.last.about.as_deref().map(|about| plain(&flatten(about, ABOUT)).into_owned()),
-            moved.moved_at
+            now.pair.0.as_str(),
+            now.pair.1.as_str(),
+            now.trust,
+            now.tension,
+            i64::from(now.agreed),
+            i64::from(now.disagreed),
+            now.last.cause.as_str(),
+            now.last.by.as_str(),
+            now.last.about.as_deref().map(|about| plain(&flatten(about, ABOUT)).into_owned()),
+            now.moved_at
         )?;
     }
     Ok(())

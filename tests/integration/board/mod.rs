@@ -6,6 +6,7 @@ mod experts;
 mod faults;
 mod meeting;
 mod offline;
+mod relationships;
 mod stage;
 mod standstill;
 mod steering;

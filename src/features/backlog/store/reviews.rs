@@ -104,11 +104,10 @@ pub(super) fn skill_of(record: &ItemRecord, judgement: &ItemJudgement<'_>) -> Op
 pub(super) fn move_of(record: &ItemRecord, judgement: &ItemJudgement<'_>) -> Option<Move> {
     let item = &record.item;
     let Judge::Persona(by) = judgement.by else { return None };
-    let cause = match judgement.accepted {
-        true => Cause::Accepted,
-        false if judgement.note.trim().is_empty() => return None,
-        false => Cause::Rejected,
-    };
+    let cause = if judgement.accepted { Cause::Accepted } else { Cause::Rejected };
+    if cause == Cause::Rejected && judgement.note.trim().is_empty() {
+        return None;
+    }
     let about = item.private_to.is_none().then(|| item.what.clone());
     Some(Move { cause, by: by.clone(), with: item.persona.clone()?, about })
 }

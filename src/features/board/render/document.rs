@@ -97,12 +97,13 @@ fn made_of(written: &Document) -> String {
     let mut text =
         format!("{comments} in {}", if written.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", written.rounds) });
     if loss.points < loss.comments {
-        let lost = [(loss.numbers, "number"), (loss.names, "name")].map(|(count, what)| match count {
+        let missing = [(loss.numbers, "number"), (loss.names, "name")].map(|(count, what)| match count {
             0 => format!("no {what}"),
             1 => format!("1 {what}"),
             _ => format!("{count} {what}s"),
         });
-        let _ = write!(text, ", shortened to {} points for writing ({} left out, {} lost)", loss.points, loss.dropped, lost.join(" and "));
+        let _ =
+            write!(text, ", shortened to {} points for writing ({} left out, {} lost)", loss.points, loss.dropped, missing.join(" and "));
     }
     if written.unfounded > 0 {
         let sections = if written.unfounded == 1 { "1 section".to_owned() } else { format!("{} sections", written.unfounded) };

@@ -114,7 +114,7 @@ impl Meetings {
             return self.give_up(run, meeting, &format!("this team has no {} any more", meeting.kind)).await;
         };
         if let Some(by) = self.find_halt(meeting).await? {
-            return self.keep_silent(run, meeting, agenda, by).await;
+            return self.keep_silent(run, meeting, agenda, &by).await;
         }
         let mut overdue = deps.clock.now() >= meeting.deadline;
         if let Some(paused) = meeting.paused.as_ref().filter(|_| !meeting.wrap && meeting.state != MeetingState::Closing) {
@@ -315,14 +315,14 @@ impl Meetings {
     }
 
     /// Halted. Once its deadline passes it waits for the end of the halt to close, or is cancelled without a message.
-    async fn keep_silent(&self, run: &MeetingRun, meeting: &Meeting, agenda: &dyn Agenda, by: String) -> anyhow::Result<Next> {
+    async fn keep_silent(&self, run: &MeetingRun, meeting: &Meeting, agenda: &dyn Agenda, by: &str) -> anyhow::Result<Next> {
         let clock = &self.deps().clock;
         if let Ok(left) = (meeting.deadline - clock.now()).to_std()
             && !left.is_zero()
         {
             return Ok(Next::Within(left));
         }
-        if agenda.outlasts(run, meeting, &Standstill::Halted { by: by.clone() }).await? {
+        if agenda.outlasts(run, meeting, &Standstill::Halted { by: by.to_owned() }).await? {
             // A run may not last as long as a halt.
             return Err(JobError::Sleep(clock.now() + HALTED).into());
         }
