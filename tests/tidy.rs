@@ -12,11 +12,23 @@ use kernel::persona::file;
 use teamroom::config;
 
 /// The features in order. A feature may import only earlier ones.
-const FEATURES: [&str; 11] =
-    ["chat", "memory", "backlog", "schedule", "meeting", "reminders", "standup", "board", "overwatch", "mission", "backup"];
+const FEATURES: [&str; 12] = [
+    "relationships",
+    "chat",
+    "memory",
+    "backlog",
+    "schedule",
+    "meeting",
+    "reminders",
+    "standup",
+    "board",
+    "overwatch",
+    "mission",
+    "backup",
+];
 
 /// The features that others build on. Nobody mentions any other one, so that it can be removed.
-const FOUNDATIONS: [&str; 5] = ["chat", "backlog", "schedule", "meeting", "overwatch"];
+const FOUNDATIONS: [&str; 6] = ["relationships", "chat", "backlog", "schedule", "meeting", "overwatch"];
 
 /// Who mentions a feature all the same. Everything here has to be changed when it is removed.
 const MENTIONS: [(&str, &str); 4] = [
@@ -283,6 +295,15 @@ fn every_skill_file_is_built_in_and_somebody_has_it() {
     for skill in loaded.skills {
         assert!(roster.personas().iter().any(|persona| skill.is_for(persona)), "nobody has {}", skill.name);
     }
+}
+
+#[test]
+fn every_expert_file_is_an_example_and_parses() {
+    let roster = persona::load::load(&root().join("personas")).roster.expect("a roster");
+    let loaded = persona::expert::load(&root().join("experts"), &roster);
+    assert!(loaded.refused.is_empty(), "{:?}", loaded.refused);
+    let examples: BTreeSet<_> = persona::expert::EXAMPLES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(examples, file_names("experts"));
 }
 
 fn persona_files() -> Vec<PathBuf> {

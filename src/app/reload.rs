@@ -1,4 +1,4 @@
-//! Reloads settings, personas and skills while the team runs (OPS-7).
+//! Reloads settings, personas, skills and experts while the team runs (OPS-7).
 //!
 //! When a file changes, or on `SIGHUP`, everything is read again. If all of it is valid, the team stops as on Ctrl-C and starts again in the same
 //! process. All state is in the database, so nothing is lost, and no component has to handle a changed setting. If anything is invalid, the team
@@ -18,10 +18,10 @@ use crate::config::Config;
 
 /// An editor writes a file in several steps. It is read after this long without events.
 const QUIET: Duration = Duration::from_millis(300);
-/// The files in the folders of personas and skills that are compared.
+/// The files in the folders of personas, skills and experts that are compared.
 const COMPARED: [&str; 6] = ["md", "png", "jpg", "jpeg", "gif", "webp"];
 
-/// Reads all settings, personas and skills. An error names the file and the problem.
+/// Reads all settings, personas, skills and experts. An error names the file and the problem.
 pub(super) type Read<'a> = Box<dyn Fn() -> anyhow::Result<Setting> + Send + Sync + 'a>;
 
 /// Completes settings right before the team starts with them.
@@ -165,18 +165,18 @@ async fn next_event(events: &mut Option<Events>, files: &Files) {
     }
 }
 
-/// The files that settings, personas and skills come from. They need not exist.
+/// The files that settings, personas, skills and experts come from. They need not exist.
 #[derive(PartialEq, Eq)]
 struct Files {
     settings: Vec<PathBuf>,
     prices: PathBuf,
-    /// Of personas with their pictures, and of skills.
-    folders: [PathBuf; 2],
+    /// Of personas and experts with their pictures, and of skills.
+    folders: [PathBuf; 3],
 }
 
 impl Files {
     fn of(settings: Vec<PathBuf>, config: &Config) -> Self {
-        let folders = [config.personas.clone(), config.skills.clone()];
+        let folders = [config.personas.clone(), config.skills.clone(), config.experts.clone()];
         Self { settings, prices: config.models.prices_file.clone(), folders }
     }
 

@@ -8,9 +8,8 @@ use crate::cli::Globals;
 use crate::config;
 use crate::config::Config;
 use kernel::config::Sources;
-use kernel::persona::load;
 use kernel::persona::roster::Roster;
-use kernel::persona::skill;
+use kernel::persona::{expert, load, skill};
 
 /// Where `teamroom sandbox` keeps the team's files.
 pub(super) const SANDBOX: &str = ".teamroom/sandbox";
@@ -62,7 +61,7 @@ fn has_only_sandbox(sources: &Sources) -> bool {
     !names_data && !is_there(".teamroom") && is_there(SANDBOX)
 }
 
-/// Loads the personas and their skills. Invalid files are reported on standard error. The others form the team.
+/// Loads the personas, their skills and the experts. Invalid files are reported on standard error. The others form the team.
 pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
     let loaded = load::load(&config.personas);
     for (path, error) in &loaded.refused {
@@ -76,6 +75,14 @@ pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
         eprintln!("{}: {error}; the other skills are used", path.display());
     }
     let roster = loaded.roster?.with_skills(skills.skills).in_zone(config.schedules.zone);
+    let experts = expert::load(&config.experts, &roster);
+    for (path, error) in &experts.refused {
+        eprintln!("{}: {error}; the other experts are used", path.display());
+    }
+    for (path, error) in &experts.without_picture {
+        eprintln!("{}: {error}; a generated picture is used", path.display());
+    }
+    let roster = roster.with_experts(experts.experts);
     for stranger in config.list_unknown_personas(&roster) {
         eprintln!("{stranger}");
     }
@@ -88,16 +95,18 @@ pub(super) fn list_files(file: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
     Ok(vec![dir.join(file.unwrap_or(Path::new("teamroom.toml"))), dir.join(".env")])
 }
 
-/// Loads the personas and the skills of a running team. An invalid file is an error, because the team has its previous content.
+/// Loads the personas, the skills and the experts of a running team. An invalid file is an error, because the team has its previous content.
 ///
 /// # Errors
 /// All invalid files, and why.
 pub(super) fn reload_roster(config: &Config) -> anyhow::Result<Roster> {
     let (loaded, skills) = (load::load(&config.personas), skill::load::load(&config.skills));
-    let faults = loaded.refused.iter().chain(&loaded.without_picture).map(|(path, error)| format!("{}: {error}", path.display()));
+    let experts = loaded.roster.as_ref().map(|roster| expert::load(&config.experts, roster)).unwrap_or_default();
+    let faults = [&loaded.refused, &loaded.without_picture, &experts.refused, &experts.without_picture].into_iter().flatten();
+    let faults = faults.map(|(path, error)| format!("{}: {error}", path.display()));
     let faults: Vec<_> = faults.chain(skills.refused.iter().map(|(path, error)| format!("{}: {error}", path.display()))).collect();
     anyhow::ensure!(faults.is_empty(), "{}", faults.join("\n"));
-    Ok(loaded.roster?.with_skills(skills.skills).in_zone(config.schedules.zone))
+    Ok(loaded.roster?.with_skills(skills.skills).with_experts(experts.experts).in_zone(config.schedules.zone))
 }
 
 #[cfg(test)]

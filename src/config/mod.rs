@@ -40,6 +40,7 @@ settings! {
         team: String = "Teamroom".into(), "What the team is called, in prompts and on pages.";
         personas: PathBuf = "personas".into(), "Where the persona files are. Without such a folder the built-in team is used.";
         skills: PathBuf = "skills".into(), "Where the skill files are. Without such a folder the built-in skills are used.";
+        experts: PathBuf = "experts".into(), "Where the expert files are: guests of board meetings. Without such a folder there are none.";
         data: PathBuf = ".teamroom".into(), "Where the team keeps its files and, by default, its database.";
         work: PathBuf = ".".into(), "The directory whose git history and knowledge/ folder the personas' feeds read.";
         schedules: ScheduleSettings = ScheduleSettings::default(), by read_schedules;
@@ -93,7 +94,7 @@ impl Config {
     /// Relative paths start at `dir`.
     fn read_in(dir: &Path, root: &mut Section<'_>) -> Self {
         let mut config = Self::read(root);
-        for path in [&mut config.personas, &mut config.skills, &mut config.data, &mut config.work] {
+        for path in [&mut config.personas, &mut config.skills, &mut config.experts, &mut config.data, &mut config.work] {
             *path = dir.join(&*path);
         }
         if let Some(folder) = &mut config.models.embedding_folder {

@@ -10,6 +10,7 @@ pub mod meeting;
 pub mod memory;
 pub mod mission;
 pub mod overwatch;
+pub mod relationships;
 pub mod reminders;
 pub mod schedule;
 pub mod standup;
@@ -29,6 +30,7 @@ pub const FEATURES: &[&dyn Feature] = &[
     &backlog::BacklogFeature,
     &reminders::RemindersFeature,
     &memory::MemoryFeature,
+    &relationships::RelationshipsFeature,
     &schedule::ScheduleFeature,
     &standup::StandupFeature,
     &board::BoardFeature,

@@ -11,6 +11,7 @@ use kernel::llm::settings::ProviderKind;
 use kernel::persona::load::BUILT_IN;
 use serde_json::{Value, json};
 
+use crate::support::command::{invoke, text};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
@@ -18,6 +19,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores
 on_both_stores!(
     a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_is_not,
     a_changed_skill_is_taken_over_and_a_bad_one_is_not,
+    an_expert_is_taken_over_and_a_bad_one_is_not,
     what_is_said_meanwhile_is_answered_once,
 );
 
@@ -110,6 +112,41 @@ async fn a_changed_skill_is_taken_over_and_a_bad_one_is_not(backing: Backing) {
     assert!(ask_vince(&team, "three").await.contains("Look at the edges."), "he is as he was");
     fs::write(skills.join("stamps.md"), stamps("Look at the back.")).unwrap();
     eventually("it is taken over", || async { ask_vince(&team, "four").await.contains("Look at the back.") }).await;
+    assert!(process.terminate(), "it ends in peace");
+}
+
+async fn an_expert_is_taken_over_and_a_bad_one_is_not(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
+    let experts = team.dir.path().join("experts");
+    fs::create_dir_all(&experts).unwrap();
+    let ada = "---\nname: Ada Byron\nexpertise: [databases]\n---\nYou keep databases.\n";
+    fs::write(experts.join("ada.md"), ada).unwrap();
+    fs::write(experts.join("bea.md"), ada.replace("Ada Byron", "Vince")).unwrap();
+    fs::write(experts.join("vince.md"), ada).unwrap();
+    // The team starts with the good one.
+    let log = team.dir.path().join("log.txt");
+    let process = TeamProcess::spawn_logging(&team, &log);
+    let listed = async || {
+        let reply = invoke(&team, "general", "board", json!([{"type": 1, "name": "experts", "options": []}])).await;
+        text(&reply).to_owned()
+    };
+    let told = listed().await;
+    assert!(told.contains("Ada Byron") && !told.contains("Vince"), "{told}");
+    let said = fs::read_to_string(&log).unwrap();
+    assert!(
+        said.contains("bea.md: line 2: name: \"Vince\" is already a name of Vince. Choose another one; the other experts are used"),
+        "{said}"
+    );
+    assert!(said.contains("vince.md: \"vince\" is already a name of Vince. Rename the file"), "{said}");
+
+    fs::remove_file(experts.join("vince.md")).unwrap();
+    operators_are_told(&team, "bea.md: line 2: name:").await;
+    fs::write(experts.join("bea.md"), ada.replace("Ada Byron", "Bea")).unwrap();
+    operators_are_told(&team, "Reloaded bea.md").await;
+    assert!(listed().await.contains("**Bea** (`bea`): databases"));
+    fs::write(experts.join("bea.md"), ada.replace("expertise", "expertize")).unwrap();
+    operators_are_told(&team, "bea.md: line 3: ").await;
+    assert!(listed().await.contains("**Bea**"), "she is as she was");
     assert!(process.terminate(), "it ends in peace");
 }
 

@@ -97,9 +97,9 @@ impl OwnAccounts {
         }
     }
 
-    /// The persona that posted through one of our webhooks. The name can be trusted, because only the team posts through it.
+    /// The persona or expert that posted through one of our webhooks. The name can be trusted, because only the team posts through it.
     fn behind_webhook(&self, name: &str) -> PersonaSlug {
-        let speaker = self.roster.personas().iter().find(|persona| persona.name == name);
+        let speaker = self.roster.personas().iter().chain(self.roster.experts()).find(|speaker| speaker.name == name);
         speaker.unwrap_or_else(|| self.roster.coordinator()).slug.clone()
     }
 

@@ -129,7 +129,7 @@ impl Discord {
     /// The picture for a persona's messages through webhooks of `owner`.
     async fn find_avatar(&self, owner: &Credential, persona: &PersonaSlug) -> Option<String> {
         let application = self.hub.accounts.find_application(&owner.persona)?;
-        self.emojis.find_address(&self.rest, owner, application, self.roster.find(persona)?).await
+        self.emojis.find_address(&self.rest, owner, application, self.roster.find_speaker(persona)?).await
     }
 
     /// Posts through a webhook of `owner`.

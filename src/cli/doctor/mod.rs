@@ -15,9 +15,8 @@ use crate::store::Store;
 use kernel::agent::{Agents, PageEntry};
 use kernel::feeds::FeedQuery;
 use kernel::finding::{Finding, Grade};
-use kernel::persona::load;
 use kernel::persona::roster::Roster;
-use kernel::persona::skill;
+use kernel::persona::{expert, load, skill};
 use kernel::print_line;
 use kernel::time::{Clock, SharedClock, SystemClock};
 use kernel::tools::settings::SearchSettings;
@@ -70,7 +69,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// The personas with their skills.
+/// The personas with their skills, and the experts.
 fn check_personas(config: &Config, findings: &mut Vec<Finding>) -> Option<Roster> {
     let loaded = load::load(&config.personas);
     let refused = loaded.refused.iter().chain(&loaded.without_picture);
@@ -82,7 +81,14 @@ fn check_personas(config: &Config, findings: &mut Vec<Finding>) -> Option<Roster
         Ok(roster) => {
             findings.push(Finding::good(format!("personas: {}", roster.personas().len())));
             findings.push(Finding::good(format!("skills: {}", skills.skills.len())));
-            let roster = roster.with_skills(skills.skills);
+            let experts = expert::load(&config.experts, &roster);
+            let refused = experts.refused.iter().chain(&experts.without_picture);
+            findings
+                .extend(refused.map(|(path, error)| Finding::fault(format!("expert {}: {error}", path.display()), "Correct this file.")));
+            if !experts.experts.is_empty() {
+                findings.push(Finding::good(format!("experts: {}", experts.experts.len())));
+            }
+            let roster = roster.with_skills(skills.skills).with_experts(experts.experts);
             let unknown = config.list_unknown_personas(&roster).into_iter();
             findings.extend(unknown.map(|unknown| Finding::fault(unknown, "Correct the name, or add the persona's file.")));
             Some(roster)

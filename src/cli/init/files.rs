@@ -7,6 +7,7 @@ use anyhow::Context as _;
 
 use crate::cli::init::{Answers, ModelChoice};
 use crate::config;
+use kernel::persona::expert::EXAMPLES;
 use kernel::persona::load::BUILT_IN;
 
 /// The `.env.example` of this version. `tests/tidy.rs` compares it with the configuration.
@@ -45,10 +46,12 @@ impl fmt::Display for Written {
 /// # Errors
 /// A file could not be written. The files before it exist.
 pub(super) fn write_files(dir: &Path, answers: &Answers) -> anyhow::Result<Vec<Written>> {
-    let personas = dir.join("personas");
-    // An existing folder has its own personas. The built-in files would add more.
-    let has_team = personas.exists();
-    std::fs::create_dir_all(&personas).with_context(|| format!("creating {}", personas.display()))?;
+    // An existing folder has files of its own. The built-in ones would add more.
+    let folders = [(dir.join("personas"), &BUILT_IN[..]), (dir.join("experts"), &EXAMPLES[..])];
+    let (known, new): (Vec<_>, Vec<_>) = folders.into_iter().partition(|(folder, _)| folder.exists());
+    for (folder, _) in &new {
+        std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+    }
     // First, so that no key is ever in a folder that does not ignore it.
     let ignored = format!("{}\n", IGNORED.join("\n"));
     let mut files = vec![
@@ -57,8 +60,8 @@ pub(super) fn write_files(dir: &Path, answers: &Answers) -> anyhow::Result<Vec<W
         (dir.join(".env"), env_file(answers), 0o600),
         (dir.join(".env.example"), ENV_EXAMPLE.to_owned(), 0o644),
     ];
-    if !has_team {
-        files.extend(BUILT_IN.iter().map(|(name, text)| (personas.join(name), (*text).to_owned(), 0o644)));
+    for (folder, built_in) in &new {
+        files.extend(built_in.iter().map(|(name, text)| (folder.join(name), (*text).to_owned(), 0o644)));
     }
     let mut outcome = Vec::new();
     for (path, text, mode) in files {
@@ -67,9 +70,7 @@ pub(super) fn write_files(dir: &Path, answers: &Answers) -> anyhow::Result<Vec<W
         let written = if is_new { Outcome::New } else { Outcome::Kept };
         outcome.push(Written { path, outcome: if is_uncovered { Outcome::Uncovered } else { written } });
     }
-    if has_team {
-        outcome.push(Written { path: personas, outcome: Outcome::Kept });
-    }
+    outcome.extend(known.into_iter().map(|(path, _)| Written { path, outcome: Outcome::Kept }));
     Ok(outcome)
 }
 
@@ -149,6 +150,8 @@ mod tests {
         let config = read(dir.path());
         let roster = kernel::persona::load::load(&config.personas).roster.expect("a roster");
         assert_eq!((config.team.as_str(), roster.personas().len(), config.models.is_empty()), ("Teamroom", 7, true));
+        let experts = kernel::persona::expert::load(&config.experts, &roster);
+        assert_eq!((experts.experts.len(), experts.refused.len()), (EXAMPLES.len(), 0));
         assert!(fs::read_to_string(dir.path().join(".env")).expect("a file").lines().count() <= 15);
         for (model, key) in [(ModelChoice::Anthropic, "\nANTHROPIC_API_KEY=\n"), (ModelChoice::OpenAi, "\nOPENAI_API_KEY=\n")] {
             assert!(env_file(&Answers { model, ..Answers::default() }).contains(key), "{key}");
@@ -196,14 +199,16 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         fs::write(dir.path().join(".env"), "DISCORD_TOKEN_KELLY=x").expect("written");
         fs::write(dir.path().join(".gitignore"), "target\n").expect("written");
-        fs::create_dir(dir.path().join("personas")).expect("created");
+        for folder in ["personas", "experts"] {
+            fs::create_dir(dir.path().join(folder)).expect("created");
+        }
         let written = write_files(dir.path(), &Answers::default()).expect("written");
         let outcomes: Vec<_> =
             written.iter().map(|one| (one.path.file_name().expect("a name").to_str().expect("text"), one.outcome)).collect();
         let (new, kept) = (Outcome::New, Outcome::Kept);
-        let expected =
-            [(".gitignore", Outcome::Uncovered), ("teamroom.toml", new), (".env", kept), (".env.example", new), ("personas", kept)];
-        assert_eq!(outcomes, expected);
+        let ignore = (".gitignore", Outcome::Uncovered);
+        let files = [ignore, ("teamroom.toml", new), (".env", kept), (".env.example", new), ("personas", kept), ("experts", kept)];
+        assert_eq!(outcomes, files);
         assert_eq!(fs::read_to_string(dir.path().join(".env")).expect("readable"), "DISCORD_TOKEN_KELLY=x");
         assert_eq!(fs::read_to_string(dir.path().join(".gitignore")).expect("readable"), "target\n");
         assert_eq!(fs::read_dir(dir.path().join("personas")).expect("readable").count(), 0);

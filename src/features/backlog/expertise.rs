@@ -20,6 +20,19 @@ pub(super) fn best_of<'r>(rated: impl Iterator<Item = (f64, &'r Persona)>) -> Op
     fitting.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, persona)| persona)
 }
 
+/// As [`best_of`]. Of those that match equally well, the one with the least of `partiality`.
+pub(super) fn best_impartial<'r>(
+    rated: impl Iterator<Item = (f64, &'r Persona)>,
+    partiality: impl Fn(&Persona) -> f64,
+) -> Option<&'r Persona> {
+    let fitting = rated.filter(|(fit, _)| *fit > 0.0).map(|(fit, persona)| (fit, partiality(persona), persona));
+    let better = |best: (f64, f64, &'r Persona), other: (f64, f64, &'r Persona)| {
+        let order = other.0.total_cmp(&best.0).then(best.1.total_cmp(&other.1));
+        if order.is_gt() { other } else { best }
+    };
+    fitting.reduce(better).map(|(.., persona)| persona)
+}
+
 /// How well the persona's expertise matches.
 pub(super) fn fit(query: &Query, persona: &Persona) -> f64 {
     let field: HashSet<String> = persona.expertise.iter().chain([&persona.role]).flat_map(|words| terms_of(words)).collect();

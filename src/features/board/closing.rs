@@ -12,10 +12,12 @@ use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{Meeting, Participant};
 use crate::features::meeting::store::cause;
 use crate::features::memory::offer_lesson;
+use crate::features::relationships::{Cause, Move, move_relationships};
 use anyhow::Context as _;
 use kernel::agent::{Run, RunError};
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::StoreError;
+use kernel::ids::PersonaSlug;
 use kernel::llm::structured::Structured;
 use kernel::memory::store::save_memory;
 use kernel::memory::{Memory, MemoryKind, MemorySource, Scope};
@@ -140,6 +142,8 @@ impl Boards {
         if let Some(memory) = &memory {
             save_memory(&mut transaction, memory).await?;
         }
+        let about = Scope::of(&meeting.channel).place().is_none().then(|| board.topic.clone());
+        move_relationships(&mut transaction, list_moves(board, written, about.as_deref()), now).await?;
         insert_outbound(&mut transaction, &outbox, cause(meeting), now).await?;
         session.run.finish(transaction).await?;
         tracing::info!(meeting = %meeting.id, ending = ?written.ending, rounds = written.rounds, "the document of a board meeting is stored");
@@ -160,7 +164,8 @@ impl Boards {
         let mut memory = Memory {
             significance: SIGNIFICANCE,
             held: !material.passages.is_empty(),
-            tags: board.members.iter().map(|member| member.persona.to_string()).collect(),
+            // Guests remember nothing.
+            tags: board.members.iter().filter(|member| member.guest.is_none()).map(|member| member.persona.to_string()).collect(),
             place: Scope::of(&meeting.channel).place().cloned(),
             ..Memory::new(
                 MemoryKind::Lesson,
@@ -174,4 +179,22 @@ impl Boards {
         }
         Ok(Some(memory))
     }
+}
+
+/// Each two personas who ended on the same side, or on different ones. The devil's advocate held a side because of being asked to.
+fn list_moves(board: &Board, written: &Document, about: Option<&str>) -> Vec<Move> {
+    let held_by = |who: &Participant| match who {
+        Participant::Persona(slug) => Some(slug.clone()).filter(|slug| board.advocate.as_ref() != Some(slug)),
+        Participant::Person { .. } | Participant::Guest { .. } => None,
+    };
+    let held: Vec<(&str, PersonaSlug)> =
+        written.votes.iter().flat_map(|vote| vote.by.iter().filter_map(held_by).map(|slug| (vote.side.as_str(), slug))).collect();
+    let mut moves = Vec::new();
+    for (index, (side, by)) in held.iter().enumerate() {
+        for (other, with) in &held[index + 1..] {
+            let cause = if side == other { Cause::Agreed } else { Cause::Disagreed };
+            moves.push(Move { cause, by: by.clone(), with: with.clone(), about: about.map(str::to_owned) });
+        }
+    }
+    moves
 }

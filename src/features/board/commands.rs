@@ -22,6 +22,8 @@ use kernel::commands::{
     ArgumentSpec, Caller, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse,
 };
 use kernel::money::Money;
+use kernel::persona::Persona;
+use kernel::persona::roster::Roster;
 use kernel::text::{flatten, join_with_and};
 
 const ARTEFACTS: &[Choice] = &[
@@ -55,7 +57,11 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
                 .public()
                 .argument(ArgumentSpec::text("topic", 1500, "The question: should we move the queue to PostgreSQL?").required())
                 .argument(ArgumentSpec::choice("artefact", ARTEFACTS, "What it is to leave behind; by default recommendations"))
-                .argument(ArgumentSpec::text("team", 300, "Who takes part, names with commas; by default who knows most about it"))
+                .argument(ArgumentSpec::text(
+                    "team",
+                    300,
+                    "Who takes part, personas and experts, names with commas; by default who knows most about it",
+                ))
                 .argument(ArgumentSpec::choice("strategy", ORDERS, "Who speaks when after the first round"))
                 .argument(ArgumentSpec::integer("rounds", (1, i64::from(MOST_ROUNDS)), "The most rounds"))
                 .argument(ArgumentSpec::number("threshold", (0.0, 0.9), "Below this share of new comments it has nothing new to say"))
@@ -66,6 +72,9 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             |boards, call| Box::pin(create(boards, call)),
         )
         .command(CommandSpec::new("list", "The last board meetings."), |boards, call| Box::pin(list(boards, call)))
+        .command(CommandSpec::new("experts", "The experts who can be guests of a board meeting."), |boards, _| {
+            Box::pin(async move { Ok(list_experts(&boards.roster)) })
+        })
         .command(CommandSpec::new("status", "How far a board meeting is, and who holds what.").argument(which()), |boards, call| {
             Box::pin(status(boards, call))
         })
@@ -121,7 +130,7 @@ async fn create(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
         Caller::CommandLine => CalledBy::CommandLine,
         Caller::KanbanPage => refuse("a board meeting is not called on the kanban page. Use `/board create` in the chat")?,
     };
-    let board = read_board(boards, call)?;
+    let board = read_board(boards, call).await?;
     let budget = call.arguments.find_number("budget").map(Money::from_dollars);
     let mut documents = Vec::new();
     for path in call.arguments.list_texts("file") {
@@ -141,13 +150,13 @@ async fn create(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
 }
 
 fn called(boards: &BoardService, meeting: &Meeting, board: &Board) -> String {
-    let names: Vec<&str> = board.members.iter().map(|member| boards.roster.name_of(&member.persona)).collect();
+    let names: Vec<&str> = board.members.iter().map(|member| member.name(&boards.roster)).collect();
     let title = render::title(meeting, board);
     format!("Called: {title}. {} discuss it in #{}, as soon as the question is clear.", join_with_and(&names), meeting.channel.name)
 }
 
 /// What the arguments say, with the settings for the rest.
-fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board> {
+async fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board> {
     let arguments = &call.arguments;
     let topic = arguments.get_text("topic")?.trim().to_owned();
     if !topic.contains(char::is_alphanumeric) {
@@ -158,19 +167,24 @@ fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board
             let names: Vec<String> = names.split([',', ';', '\n']).map(str::to_owned).collect();
             members::name(&names, &boards.roster).map_err(Refused::new)?
         }
-        None => members::choose(&topic, &boards.roster, (boards.terms.settings.members as usize).min(MOST)),
+        None => members::choose(
+            &topic,
+            &boards.roster,
+            &boards.store.list_relationships(boards.now()).await?,
+            (boards.terms.settings.members as usize).min(MOST),
+        ),
     };
     if members.len() < members::FEWEST {
         refuse(format!("a board meeting takes at least {} personas besides {}", members::FEWEST, boards.roster.coordinator().name))?;
     }
     let advocate = match arguments.find_text("advocate") {
         Some(name) => {
-            let persona = boards.roster.resolve(name).map_err(|error| Refused::new(error.to_string()))?;
+            let persona = boards.roster.resolve_speaker(name).map_err(|error| Refused::new(error.to_string()))?;
             if persona.coordinator {
                 refuse(format!("{} leads the meeting and does not take part in it", persona.name))?;
             }
             if !members.iter().any(|member| member.persona == persona.slug) {
-                members.push(Member { persona: persona.slug.clone(), why: "argues against what most hold".to_owned() });
+                members.push(Member::of(persona, &boards.roster, "argues against what most hold"));
             }
             Some(persona.slug.clone())
         }
@@ -204,6 +218,21 @@ async fn list(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Comma
     let text: Vec<String> = known.iter().map(line).collect();
     let data: Vec<Value> = known.iter().map(|(meeting, board)| describe(meeting, board)).collect();
     Ok(CommandReply::private(text.join("\n")).with_data(json!(data)))
+}
+
+fn list_experts(roster: &Roster) -> CommandReply {
+    let experts = roster.experts();
+    let line = |expert: &Persona| format!("- **{}** (`{}`): {}", expert.name, expert.slug, Medium::Chat.line_within(&expert.role, 200));
+    let text = if experts.is_empty() {
+        "No experts yet. Add a file to the folder `experts`; `docs/boards.md` shows one.".to_owned()
+    } else {
+        let lines: Vec<String> = experts.iter().map(line).collect();
+        format!("Guests of board meetings, by name in `team` or if they fit the question:\n{}", lines.join("\n"))
+    };
+    let data = experts
+        .iter()
+        .map(|expert| json!({ "slug": expert.slug, "name": expert.name, "expertise": expert.expertise, "tier": expert.tier.as_str() }));
+    CommandReply::private(text).with_data(data.collect())
 }
 
 async fn status(boards: &BoardService, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -241,7 +270,12 @@ async fn say(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Comman
     if text.is_empty() {
         refuse("what should they know?")?;
     }
-    let remark = AddRemark { meeting: meeting.id.clone(), by: participant_of(&call.caller), text: text.clone() };
+    let remark = AddRemark {
+        meeting: meeting.id.clone(),
+        channel: meeting.channel.id.clone(),
+        by: participant_of(&call.caller),
+        text: text.clone(),
+    };
     if !boards.store.add_remark(&remark, boards.now()).await? {
         refuse("that board meeting is coming to its end")?;
     }

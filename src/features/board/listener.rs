@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::features::board::BOARD;
-use crate::features::board::model::{Board, meeting_of};
+use crate::features::board::model::{Board, is_of_meeting, meeting_of};
 use crate::features::board::render;
 use crate::features::board::service::BoardService;
 use crate::features::board::store::AddRemark;
@@ -35,10 +35,13 @@ impl Listener for BoardListener {
     /// What is said to nobody by name is a remark to all. Somebody who is addressed answers as anywhere.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let Ok(boards) = self.boards.get() else { return Ok(None) };
-        let to_all = matches!(
-            decision.reason,
-            Reason::Thread | Reason::FollowUp | Reason::Team | Reason::Question | Reason::Directive | Reason::Silence | Reason::Weighed
-        );
+        let to_all = match decision.reason {
+            Reason::Thread | Reason::FollowUp | Reason::Team | Reason::Question | Reason::Directive | Reason::Silence | Reason::Weighed => {
+                true
+            }
+            Reason::Reply => replies_to_meeting(&boards, message).await?,
+            _ => false,
+        };
         if message.author.kind != AuthorKind::Person || !to_all || decision.ask.is_some() {
             return Ok(None);
         }
@@ -49,8 +52,11 @@ impl Listener for BoardListener {
         };
         let by = Participant::Person { id: message.author.id.clone(), name: message.author.name.clone() };
         let is_ending = meeting.wrap || meeting.state == MeetingState::Closing;
-        let told = if is_ending { "This came too late: the document is being written." } else { "All who speak next read that." };
-        let mut told = told.to_owned();
+        let mut told = if is_ending {
+            "This came too late: the document is being written.".to_owned()
+        } else {
+            boards.describe_remark(&meeting.id).await?.to_owned()
+        };
         if !message.attachments.is_empty() {
             told.push_str(" Files are only read if they come with the question.");
         }
@@ -67,7 +73,7 @@ impl Listener for BoardListener {
         if is_ending {
             return Ok(Some(Taken { why: "it is a remark to a board meeting that ends".to_owned(), reply: Some(reply), effect: None }));
         }
-        let effect = AddRemark { meeting: meeting.id, by, text };
+        let effect = AddRemark { meeting: meeting.id, channel: meeting.channel.id, by, text };
         Ok(Some(Taken { why: "it is a remark to a board meeting".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }))
     }
 
@@ -79,6 +85,13 @@ impl Listener for BoardListener {
         let text = render::status(&known.meeting, &known.board, &known.shown(), known.record.document.as_ref(), &boards.roster);
         Ok(vec![PlaceNote { text, asked_by: "board meeting progress status round sides going far left over", is_of_place: true }])
     }
+}
+
+/// Whether a message replies to one of a meeting's own: how it was called, its question, its progress. A reply to a turn is for who spoke.
+async fn replies_to_meeting(boards: &BoardService, message: &InboundMessage) -> Result<bool, StoreError> {
+    let Some(reply) = &message.reply_to else { return Ok(false) };
+    let posted = boards.store.find_by_platform_id(&reply.message).await?;
+    Ok(posted.is_some_and(|posted| is_of_meeting(&posted.id)))
 }
 
 /// The meeting in whose thread this is, or that is held here in a thread of people.

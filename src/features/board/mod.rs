@@ -9,10 +9,12 @@
 //! | --- | --- | --- |
 //! | it was called | the meeting, its row, its job: one transaction | it is opened |
 //! | the question was restated | the meeting's material, the message | the first round starts |
+//! | a person corrected the question | the remark; then the new material with the edit of the message: one transaction | it is restated, or the first round starts |
 //! | a turn was stored | the seat with what was said, its message | the next turn starts, without paying this one again |
 //! | a round ended | its seats; perhaps its comments | the comments are written once, and the next round is opened or the meeting closes |
 //! | a person said something in the thread | the remark, with the decision on the message | those who speak next read it; there is another round if all have spoken |
 //! | a round was added, or the meeting was stopped | the row of the meeting | the end of the round reads it |
+//! | it stood still, paused for a day or halted until its time was up | that reason | it closes, after a halt once that is over |
 //! | it was decided why it ends | that reason | the document is written, and tells the same reason |
 //! | the document was written, not stored | meeting `closing` | it is written again |
 //! | the document was stored | document, memory, messages, meeting `done`, end of the job: one transaction | nothing |
@@ -41,9 +43,11 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::board::model::{Board, Discussion, Material, Order, message_id};
-use crate::features::meeting::agenda::{Agenda, Opening, Preparation, Round, Session, Strategy};
+use crate::features::board::model::{Board, Discussion, Ending, Material, Order, message_id};
+use crate::features::board::store::decide_ending;
+use crate::features::meeting::agenda::{Agenda, Opening, Preparation, Round, Session, Standstill, Strategy};
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
+use crate::features::meeting::store::MeetingRun;
 use crate::store::Store;
 use kernel::agent::{Agents, RunError};
 use kernel::chat::format::TextFormat;
@@ -130,6 +134,10 @@ impl Agenda for Boards {
         self.prepare_board(meeting, cancel).await
     }
 
+    async fn revise(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
+        self.correct_question(session, cancel).await
+    }
+
     async fn next_round(&self, session: &Session<'_>, _cancel: &CancellationToken) -> anyhow::Result<Option<Round>> {
         self.open_round(session).await
     }
@@ -156,6 +164,20 @@ impl Agenda for Boards {
 
     async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()> {
         self.close_board(session, cancel).await
+    }
+
+    /// What was said is written down, and why the meeting ended.
+    async fn outlasts(&self, run: &MeetingRun, meeting: &Meeting, why: &Standstill) -> anyhow::Result<bool> {
+        let seats = self.store.list_seats(&meeting.id).await?;
+        if seats.iter().all(|seat| seat.contribution.is_none()) {
+            return Ok(false);
+        }
+        let ending = match why {
+            Standstill::Paused { by } => Ending::Paused { by: by.clone() },
+            Standstill::Halted { by } => Ending::Halted { by: by.clone() },
+        };
+        decide_ending(run.job(), &meeting.id, &ending).await?;
+        Ok(true)
     }
 
     fn render_failure(&self, meeting: &Meeting, reason: &str) -> Vec<OutboundMessage> {

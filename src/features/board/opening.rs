@@ -1,11 +1,11 @@
-//! The beginning: who takes part, what is asked, and what is known about it.
+//! The beginning: who takes part, what is asked, what people correct in it, and what is known about it.
 
 use tokio_util::sync::CancellationToken;
 
-use crate::features::board::model::{Board, Material, Passage, Restated};
-use crate::features::board::{Boards, prompts, render};
-use crate::features::meeting::agenda::{Opening, Preparation};
-use crate::features::meeting::model::{Meeting, Participant};
+use crate::features::board::model::{Board, Comment, LINE, Material, Member, Passage, Restated};
+use crate::features::board::{Boards, prompts, read_material, render};
+use crate::features::meeting::agenda::{Opening, Preparation, Session};
+use crate::features::meeting::model::Meeting;
 use kernel::agent::{Run, RunError};
 use kernel::db::StoreError;
 use kernel::memory::retrieval::{Library, Query, cut};
@@ -24,13 +24,13 @@ const SHORT: usize = 2500;
 const BEGINNING: usize = 3000;
 /// What the team remembers about the question.
 const REMEMBERED: usize = 5;
-const LINE: usize = 300;
-const CONSTRAINTS: usize = 6;
+/// How often a model restates the question with what people say. Further remarks stand beside it.
+const CORRECTIONS: u32 = 5;
 
 impl Boards {
     pub(super) fn open_board(&self, meeting: &Meeting) -> Result<Opening, StoreError> {
         let board: Board = meeting.read_payload()?;
-        let participants = board.members.iter().map(|member| Participant::Persona(member.persona.clone())).collect();
+        let participants = board.members.iter().map(Member::participant).collect();
         Ok(Opening {
             participants,
             outbox: vec![render::opening(meeting, &board, (self.agents.is_offline(), self.agents.runner.models.unpriced()), &self.roster)],
@@ -40,18 +40,16 @@ impl Boards {
     pub(super) async fn prepare_board(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation> {
         let board: Board = meeting.read_payload()?;
         let documents = self.store.find_board(&meeting.id).await?.map_or_else(Vec::new, |record| record.documents);
-        let restated = self.restate(meeting, &board, &documents, cancel).await?;
+        let restated = self.restate(meeting, &board, &documents, None, cancel).await?.unwrap_or_default();
         let scope = Scope::of(&meeting.channel);
         let recalled = self.store.recall_for_prompt(&Recall::new(&board.topic, &scope, REMEMBERED)).await?;
-        let line = |text: String| flatten(&text, LINE);
         let material = Material {
-            question: line(restated.question),
-            constraints: restated.constraints.into_iter().map(line).filter(|line| !line.is_empty()).take(CONSTRAINTS).collect(),
-            answered_by: line(restated.answered_by),
             passages: find_passages(&board.topic, &documents),
             prepared_at: self.clock.now(),
             remembered: recalled.iter().map(|memory| flatten(&memory.text, LINE)).collect(),
+            ..Material::default()
         };
+        let material = material.restated(restated);
         let offline = self.agents.is_offline();
         // Without a model there is one round.
         let board = Board { rounds: if offline { 1 } else { board.rounds }, ..board };
@@ -62,27 +60,51 @@ impl Boards {
         Ok(Preparation { material: serde_json::to_value(&material)?, outbox })
     }
 
-    /// What exactly is asked. Without a model, or if none says it, the question stands as it was asked.
+    /// The question with what people have said since it was stated, edited in place. None: they said nothing.
+    pub(super) async fn correct_question(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
+        let meeting = session.meeting;
+        let material = read_material(session)?;
+        let remarks = self.store.list_remarks(&meeting.id).await?;
+        let Some(new) = remarks.get(material.remarks..).filter(|new| !new.is_empty()) else { return Ok(None) };
+        let board: Board = meeting.read_payload()?;
+        let documents = self.store.find_board(&meeting.id).await?.map_or_else(Vec::new, |record| record.documents);
+        let restated = match material.corrections {
+            CORRECTIONS.. => None,
+            _ => self.restate(meeting, &board, &documents, Some((&material, &remarks)), cancel).await?,
+        };
+        let seen = Material { remarks: remarks.len(), ..material.clone() };
+        let corrected = match restated {
+            Some(restated) => Material { corrections: seen.corrections + 1, ..seen.restated(restated) },
+            None => seen.constrained_by(new, &self.roster),
+        };
+        let offline = self.agents.is_offline();
+        let message = render::restated(meeting, (&board, &corrected), &documents, offline, &self.roster);
+        let message = render::revise(meeting, message, ("question", &format!("question-{}", remarks.len())));
+        Ok(Some(Preparation { material: serde_json::to_value(&corrected)?, outbox: vec![message] }))
+    }
+
+    /// What exactly is asked, with what people have `corrected` in the material. None without a model, or if none says it.
     async fn restate(
         &self,
         meeting: &Meeting,
         board: &Board,
         documents: &[(String, String)],
+        corrected: Option<(&Material, &[Comment])>,
         cancel: &CancellationToken,
-    ) -> Result<Restated, RunError> {
+    ) -> Result<Option<Restated>, RunError> {
         if self.agents.is_offline() {
-            return Ok(Restated::default());
+            return Ok(None);
         }
         let beginnings: Vec<(String, String)> = documents.iter().map(|(name, text)| (name.clone(), cut(text, BEGINNING))).collect();
         let coordinator = self.roster.coordinator();
-        let prompt = prompts::restate(self.agents.system_prompt(coordinator), board, &beginnings);
+        let prompt = prompts::restate(self.agents.system_prompt(coordinator), board, &beginnings, corrected, &self.roster);
         let run = Run { tier: Tier::T1, ..Run::new(coordinator, (Purpose::Board, meeting.id.as_str()), prompt, TOKENS, cancel) };
         match self.agents.run_structured::<Restated>(run).await {
-            Ok(given) => Ok(given.value),
+            Ok(given) => Ok(Some(given.value).filter(|restated| !restated.question.trim().is_empty())),
             Err(error @ (RunError::Cancelled | RunError::Lost | RunError::Store(_))) => Err(error),
             Err(error) => {
-                tracing::warn!(meeting = %meeting.id, %error, "the question of a board meeting stands as it was asked");
-                Ok(Restated::default())
+                tracing::warn!(meeting = %meeting.id, %error, "the question of a board meeting stands as it is");
+                Ok(None)
             }
         }
     }

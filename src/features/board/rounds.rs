@@ -6,12 +6,12 @@ use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 
 use crate::features::board::model::convergence::find_end;
-use crate::features::board::model::members::FEWEST;
-use crate::features::board::model::{Board, BoardRecord, Discussion, Ending};
+use crate::features::board::model::members::{FEWEST, find_speaker};
+use crate::features::board::model::{Board, BoardRecord, Discussion, Ending, Member};
 use crate::features::board::store::{end_by_itself, record_comments};
 use crate::features::board::{Boards, render};
 use crate::features::meeting::agenda::{Round, Session};
-use crate::features::meeting::model::{Meeting, Participant};
+use crate::features::meeting::model::{Meeting, Participant, SeatState};
 use kernel::ids::PersonaSlug;
 use kernel::money::Money;
 
@@ -21,6 +21,10 @@ impl Boards {
         let board: Board = meeting.read_payload()?;
         let discussion = self.read_discussion(meeting, session.seats).await?;
         record_comments(session.run.job(), &meeting.id, &discussion.comments, self.clock.now()).await?;
+        // Somebody whose file is gone is told about once, when the turn comes.
+        let was_skipped = |who: &Participant| session.seats.iter().any(|seat| seat.who == *who && seat.state == SeatState::Skipped);
+        let mut there: Vec<Participant> = board.members.iter().map(Member::participant).collect();
+        there.retain(|who| find_speaker(who, &self.roster).is_some() || !was_skipped(who));
         let (rounds, unread) = loop {
             let record = self.store.find_board(&meeting.id).await?.context("the row of the board meeting is missing")?;
             let rounds = board.rounds + record.extra_rounds;
@@ -28,6 +32,7 @@ impl Boards {
             let unread = self.store.has_unread_remark(&meeting.id).await?;
             let ending = match find_end(&discussion, board.round, board.threshold) {
                 _ if self.agents.is_offline() => Some(Ending::NoModel),
+                _ if there.len() < FEWEST => Some(Ending::Alone),
                 Some(ending) if !unread || ending == Ending::Silent => Some(ending),
                 _ if board.round + 1 >= rounds => Some(Ending::Cap),
                 _ => None,
@@ -39,13 +44,17 @@ impl Boards {
                 Some(_) => {}
             }
         };
-        let participants = if unread { members_of(&board).collect() } else { list_speakers(&board, &discussion) };
-        let promoted = if board.round == 0 { find_engaged(&discussion) } else { board.promoted.clone() };
+        let participants = if unread || board.round == 0 { there } else { list_speakers(there, &board, &discussion) };
+        let promoted = if board.round == 0 { find_engaged(&board, &discussion) } else { board.promoted.clone() };
         let next = Board { round: board.round + 1, promoted, ..board };
         let shown = render::Shown { discussion: &discussion, rounds, cost: self.cost_of(meeting).await? };
-        let progress =
-            render::revise(meeting, render::progress(meeting, &next, Some(&shown), &self.roster), &format!("progress-{}", next.round));
-        Ok(Some(Round { participants, payload: Some(serde_json::to_value(&next)?), outbox: vec![progress] }))
+        let progress = render::revise(
+            meeting,
+            render::progress(meeting, &next, Some(&shown), &self.roster),
+            ("progress", &format!("progress-{}", next.round)),
+        );
+        let line = render::next_round(meeting, &next, &shown, &self.roster);
+        Ok(Some(Round { participants, payload: Some(serde_json::to_value(&next)?), outbox: vec![progress, line] }))
     }
 }
 
@@ -59,16 +68,9 @@ pub(super) fn find_ending(meeting: &Meeting, record: &BoardRecord, cost: Money, 
     }
 }
 
-fn members_of(board: &Board) -> impl Iterator<Item = Participant> {
-    board.members.iter().map(|member| Participant::Persona(member.persona.clone()))
-}
-
 /// From the third round on, those without a part in what is contested are left out: they had nothing new, nobody has answered them, and most hold their
 /// side.
-fn list_speakers(board: &Board, discussion: &Discussion) -> Vec<Participant> {
-    if board.round == 0 {
-        return members_of(board).collect();
-    }
+fn list_speakers(there: Vec<Participant>, board: &Board, discussion: &Discussion) -> Vec<Participant> {
     let majority = discussion.sides().first().map(|(_, holders)| holders.iter().map(|position| position.by.clone()).collect::<Vec<_>>());
     let is_engaged = |who: &Participant| {
         let spoke = discussion.comments.iter().any(|comment| comment.by == *who && comment.round == board.round && comment.is_new());
@@ -79,18 +81,18 @@ fn list_speakers(board: &Board, discussion: &Discussion) -> Vec<Participant> {
         let is_alone = majority.as_ref().is_some_and(|holders| !holders.contains(who));
         spoke || is_answered || is_alone || discussion.find_position(who).is_none()
     };
-    let engaged: Vec<Participant> = members_of(board).filter(is_engaged).collect();
-    if engaged.len() < FEWEST { members_of(board).collect() } else { engaged }
+    let engaged: Vec<Participant> = there.iter().filter(|who| is_engaged(who)).cloned().collect();
+    if engaged.len() < FEWEST { there } else { engaged }
 }
 
 /// The most engaged fifth, at least one: by what others took up of it, and what was new (BOARD-8).
-fn find_engaged(discussion: &Discussion) -> Vec<PersonaSlug> {
+fn find_engaged(board: &Board, discussion: &Discussion) -> Vec<PersonaSlug> {
     let mut points: BTreeMap<&PersonaSlug, usize> = BTreeMap::new();
     for comment in &discussion.comments {
-        let Participant::Persona(slug) = &comment.by else { continue };
+        let Some(member) = board.members.iter().find(|member| member.participant() == comment.by) else { continue };
         let taken_up =
             discussion.comments.iter().filter(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by).count();
-        *points.entry(slug).or_default() += taken_up * 2 + usize::from(comment.is_new());
+        *points.entry(&member.persona).or_default() += taken_up * 2 + usize::from(comment.is_new());
     }
     let mut ranked: Vec<(&PersonaSlug, usize)> = points.into_iter().collect();
     ranked.sort_by_key(|(_, points)| std::cmp::Reverse(*points));

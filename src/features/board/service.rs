@@ -172,9 +172,18 @@ impl BoardService {
         }
         let known = self.know(meeting).await?;
         let line = render::progress(&known.meeting, &known.board, Some(&known.shown()), &self.roster);
-        let line = render::revise(&known.meeting, line, &format!("progress-at-{}", self.now().timestamp_millis()));
+        let line = render::revise(&known.meeting, line, ("progress", &format!("progress-at-{}", self.now().timestamp_millis())));
         self.store.enqueue_once(&line, self.now()).await?;
         Ok(())
+    }
+
+    /// What becomes of a remark, for who makes it.
+    pub(super) async fn describe_remark(&self, meeting: &MeetingId) -> Result<&'static str, StoreError> {
+        Ok(if self.store.is_before_first_turn(meeting).await? {
+            "I take that into the question before anybody answers it."
+        } else {
+            "All who speak next read that."
+        })
     }
 
     /// Says something in the thread.
@@ -192,7 +201,7 @@ impl BoardService {
         let by = render::capital(&flatten(by, 40));
         let mut outbox = vec![render::say(meeting, format!("{by} cancelled this board meeting. It leaves no document."))];
         if self.has_progress(&meeting.id).await? {
-            outbox.push(render::revise(meeting, render::say(meeting, format!("Cancelled by {by}.")), "progress-over"));
+            outbox.push(render::revise(meeting, render::say(meeting, format!("Cancelled by {by}.")), ("progress", "progress-over")));
         }
         let reason = format!("{by} cancelled it");
         if !self.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &outbox, self.now()).await? {

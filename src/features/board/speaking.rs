@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::features::board::model::discussion::{Given, GivenComment};
+use crate::features::board::model::members::find_speaker;
 use crate::features::board::model::{Board, CommentKind};
 use crate::features::board::{Boards, prompts, read_material, render};
 use crate::features::meeting::agenda::Session;
@@ -14,6 +15,7 @@ use kernel::chat::message::Speaker;
 use kernel::chat::store::FileText;
 use kernel::chat::text::is_subtext;
 use kernel::db::StoreError;
+use kernel::ids::PersonaSlug;
 use kernel::llm::structured::Structured;
 use kernel::memory::Scope;
 use kernel::money::{Purpose, TokenUsage};
@@ -23,13 +25,19 @@ const TOKENS: u32 = 1200;
 
 impl Boards {
     pub(super) async fn take_turn(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
-        let Participant::Persona(slug) = &seat.who else { return Err(RunError::Nothing) };
-        let persona = self.roster.find(slug).ok_or_else(|| RunError::NoPersona(slug.clone()))?;
+        let slug = &match &seat.who {
+            Participant::Persona(slug) => slug.clone(),
+            Participant::Guest { id, .. } => PersonaSlug::new(id.as_str()),
+            Participant::Person { .. } => return Err(RunError::Nothing),
+        };
+        let persona = find_speaker(&seat.who, &self.roster).ok_or_else(|| RunError::NoPersona(slug.clone()))?;
         if self.store.list_halts().await?.iter().any(|halt| halt.scope == HaltScope::Persona(slug.clone())) {
             return Err(RunError::Paused);
         }
         if self.agents.is_offline() {
-            return self.look_up((session.meeting, seat), persona, cancel).await;
+            // An expert has no feeds and files.
+            let is_guest = matches!(seat.who, Participant::Guest { .. });
+            return if is_guest { Err(RunError::Nothing) } else { self.look_up((session.meeting, seat), persona, cancel).await };
         }
         let meeting = session.meeting;
         let board: Board = meeting.read_payload()?;
@@ -38,11 +46,13 @@ impl Boards {
         let before = session.seats.iter().filter(|other| other.round < seat.round || (board.round > 0 && other.position < seat.position));
         let before: Vec<Seat> = before.cloned().collect();
         let discussion = self.read_discussion(meeting, &before).await?;
+        let relationships = self.store.list_relationships(self.clock.now()).await?;
         let prompt = || {
             let turn = prompts::Turn {
                 board: &board,
                 material: &material,
                 discussion: &discussion,
+                relationships: &relationships,
                 who: &seat.who,
                 role: &persona.role,
                 channel: &meeting.channel.name,

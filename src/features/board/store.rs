@@ -64,6 +64,7 @@ impl CommentColumns {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AddRemark {
     pub(super) meeting: MeetingId,
+    pub(super) channel: ChannelId,
     pub(super) by: Participant,
     pub(super) text: String,
 }
@@ -165,6 +166,17 @@ impl Store {
         Ok(true)
     }
 
+    /// Whether nobody has had a turn yet.
+    pub(super) async fn is_before_first_turn(&self, meeting: &MeetingId) -> Result<bool> {
+        let (begun,): (bool,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT EXISTS (SELECT 1 FROM seats WHERE meeting = $1 AND (started_at IS NOT NULL OR ended_at IS NOT NULL))",
+            meeting.as_str()
+        )?;
+        Ok(!begun)
+    }
+
     /// Whether people have said something since the last round began, so that not all have read it.
     pub(super) async fn has_unread_remark(&self, meeting: &MeetingId) -> Result<bool> {
         let (unread,): (bool,) = sql!(
@@ -232,6 +244,9 @@ async fn add_remark(transaction: &mut Transaction, remark: &AddRemark, at: DateT
     if !is_discussing(transaction, &remark.meeting, at).await? {
         return Ok(false);
     }
+    // Wakes a meeting that waits for corrections before its first round.
+    let said_by = Who { key: key_of(&remark.by), name: name_of(&remark.by) };
+    record(transaction, &event(&remark.meeting, &remark.channel, "remarked", at).by_key(said_by)).await?;
     let numbered: Option<(i64,)> = sql!(
         transaction.on(),
         fetch_optional,

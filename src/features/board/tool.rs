@@ -53,14 +53,14 @@ impl Tool for BoardCreate {
     }
 
     fn parameters(&self) -> Value {
-        let personas: Vec<_> =
-            self.roster.personas().iter().filter(|persona| !persona.coordinator).map(|persona| persona.name.as_str()).collect();
+        let members = self.roster.personas().iter().filter(|persona| !persona.coordinator).chain(self.roster.experts());
+        let members: Vec<_> = members.map(|member| member.name.as_str()).collect();
         json!({
             "type": "object",
             "properties": {
                 "topic": {"type": "string", "description": "The question, in exactly the person's words."},
                 "artefact": {"type": "string", "enum": ["recommendations", "decision", "document", "roadmap"]},
-                "team": {"type": "array", "items": {"type": "string", "enum": personas}, "description": "Only if the person names who takes part."},
+                "team": {"type": "array", "items": {"type": "string", "enum": members}, "description": "Only if the person names who takes part."},
             },
             "required": ["topic"],
             "additionalProperties": false,
@@ -100,7 +100,8 @@ impl Tool for BoardCreate {
             return Err(ToolError::Refused("not called: a board meeting needs a channel where all can post. Say so".into()));
         }
         let members = if wanted.team.is_empty() {
-            members::choose(&topic, &self.roster, self.terms.settings.members as usize)
+            let relationships = self.store.list_relationships(context.now).await.map_err(|error| unavailable(&error))?;
+            members::choose(&topic, &self.roster, &relationships, self.terms.settings.members as usize)
         } else {
             members::name(&wanted.team, &self.roster).map_err(|why| ToolError::Refused(format!("not called: {why}")))?
         };

@@ -34,6 +34,15 @@ pub struct Session<'a> {
     pub seats: &'a [Seat],
 }
 
+/// Why a meeting stood still until its time was over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standstill {
+    /// Paused for as long as a pause may last.
+    Paused { by: String },
+    /// The team or the channel was halted until the deadline.
+    Halted { by: String },
+}
+
 /// The meeting intent of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phrase {
@@ -81,6 +90,11 @@ pub trait Agenda: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// New material, if people have corrected what is asked. Called while nobody has spoken, after each change and last before the first turn.
+    async fn revise(&self, _session: &Session<'_>, _cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
+        Ok(None)
+    }
+
     /// The time limit of a participant's turn.
     fn turn_limit(&self, who: &Participant) -> Duration;
 
@@ -109,6 +123,11 @@ pub trait Agenda: Send + Sync + 'static {
 
     /// Creates the result and stores it with [`MeetingRun`], which ends the meeting.
     async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()>;
+
+    /// Whether a meeting that stood still still closes with a result. False: it ends without one. May be asked again.
+    async fn outlasts(&self, _run: &MeetingRun, _meeting: &Meeting, _why: &Standstill) -> anyhow::Result<bool> {
+        Ok(false)
+    }
 
     /// The message that there is no result.
     fn render_failure(&self, meeting: &Meeting, reason: &str) -> Vec<OutboundMessage>;

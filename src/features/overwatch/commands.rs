@@ -85,7 +85,7 @@ impl OverwatchCommands {
             Choice::Item => return self.make_item(call, &insight).await,
         };
         let Caller::Person { id, .. } = &call.caller else { return Ok(refuse("only people in the chat rate insights")?) };
-        self.store.rate_insight(&insight.id, id, useful, self.clock.now()).await?;
+        self.store.rate_insight(&insight, id, useful, self.clock.now()).await?;
         let name = self.roster.name_of(&insight.by);
         Ok(CommandReply::private(format!("Noted: {} for {name}.", if useful { "useful" } else { "not useful" })))
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use kernel::ids::{ChannelId, OutboxId, PersonaSlug, WorkItemId};
 use kernel::persona::roster::Roster;
+use kernel::text::tokens::{is_capital, shows_names, tokens};
 use kernel::text::{Shingles, flatten, fold_name};
 
 /// The most insights of one persona, and the most words of one (OVER-3).
@@ -158,9 +159,7 @@ fn cut_words(text: &str) -> String {
 pub fn find_unsupported(text: &str, digest: &str, roster: &Roster) -> Vec<String> {
     let there: HashSet<String> = tokens(digest).map(|(token, _)| token.to_lowercase()).collect();
     let words: Vec<(&str, bool)> = tokens(text).collect();
-    // Languages that write nouns with capitals give no names away by them.
-    let capitals = words.iter().filter(|(word, first)| !first && is_capital(word)).count();
-    let names_show = capitals * 4 <= words.len();
+    let names_show = shows_names(&words);
     let is_known = |word: &str| {
         let word = word.to_lowercase();
         there.contains(&word) || roster.find_named(&word).is_some() || there.contains(word.trim_end_matches("'s").trim_end_matches("’s"))
@@ -176,24 +175,6 @@ pub fn find_unsupported(text: &str, digest: &str, roster: &Roster) -> Vec<String
     let found: BTreeSet<String> =
         words.iter().filter(|word| names_something(word) && !is_known(word.0)).map(|(word, _)| (*word).to_owned()).collect();
     found.into_iter().collect()
-}
-
-/// The words of a text, with whether each begins a sentence. Files, numbers and ids stay whole.
-fn tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
-    let mut begins = true;
-    text.split_whitespace().flat_map(move |word| {
-        let first = std::mem::replace(&mut begins, word.ends_with(['.', '!', '?', ':', '"', '”']));
-        let parts = word.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '\'' | '’' | ',')));
-        let clean = |part: &str| part.len() - part.trim_matches(|c: char| !c.is_alphanumeric()).len();
-        parts
-            .filter(move |part| part.len() > clean(part))
-            .map(move |part| (part.trim_matches(|c: char| !c.is_alphanumeric()), first || !word.starts_with(part)))
-    })
-}
-
-fn is_capital(word: &str) -> bool {
-    let mut letters = word.chars();
-    letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase)
 }
 
 /// A theme that comes up in several runs (OVER-6).

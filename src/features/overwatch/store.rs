@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::features::overwatch::jobs::KIND;
 use crate::features::overwatch::model::{Insight, InsightKind, LookBack};
+use crate::features::relationships::{Cause, Move, move_relationships};
 use crate::store::Store;
 use kernel::db::{Result, Transaction, plain, sql};
 use kernel::ids::{PersonaSlug, UserId, WorkItemId};
@@ -81,19 +82,35 @@ impl Store {
         Ok(rows.into_iter().map(Insight::from).collect())
     }
 
-    /// A person's judgement. A later one replaces it.
-    pub(super) async fn rate_insight(&self, insight: &str, account: &UserId, useful: bool, at: DateTime<Utc>) -> Result<()> {
-        sql!(
-            self.db().write()?,
+    /// A person's judgement. A later one replaces it. Only the first one moves the relationship of the two whom the insight is about.
+    pub(super) async fn rate_insight(&self, insight: &Insight, account: &UserId, useful: bool, at: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        let is_first = sql!(
+            transaction.on(),
             execute,
-            "INSERT INTO insight_ratings (insight, account, useful, created_at) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (insight, account) DO UPDATE SET useful = excluded.useful, created_at = excluded.created_at",
-            insight,
+            "INSERT INTO insight_ratings (insight, account, useful, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (insight, account) DO NOTHING",
+            insight.id.as_str(),
             account.as_str(),
             useful,
             at
         )?;
-        Ok(())
+        if is_first == 0 {
+            sql!(
+                transaction.on(),
+                execute,
+                "UPDATE insight_ratings SET useful = $3, created_at = $4 WHERE insight = $1 AND account = $2",
+                insight.id.as_str(),
+                account.as_str(),
+                useful,
+                at
+            )?;
+        } else if let Some(to) = &insight.to {
+            let cause = if useful { Cause::Useful } else { Cause::NotUseful };
+            let about = insight.private_to.is_none().then(|| insight.title.clone());
+            let cause = Move { cause, by: insight.by.clone(), with: to.clone(), about };
+            move_relationships(&mut transaction, vec![cause], at).await?;
+        }
+        transaction.commit().await
     }
 
     /// How many ratings there are since then, and how many of them say useful.

@@ -18,6 +18,7 @@ on_both_stores!(
     a_person_asks_for_it_in_words_and_adds_a_file,
     what_nobody_has_asked_for_is_not_discussed,
     who_agree_at_once_need_no_second_round,
+    the_vote_of_the_devils_advocate_is_marked,
     what_follows_goes_into_the_backlog_once,
     the_outcome_is_known_to_the_next_meeting,
     those_who_are_new_or_hidden_are_not_told,
@@ -68,6 +69,16 @@ async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
         "{text}"
     );
     assert!(text.contains("`3.") && text.contains("nothing new: Thanks, Vince"), "{text}");
+
+    // Between the rounds it says what the next one is about.
+    let between: Vec<_> =
+        thread(&stage.team, &stage.store, &meeting.id).await.into_iter().filter(|shown| shown.text.starts_with("**Round ")).collect();
+    assert_eq!(
+        between[0].text,
+        "**Round 2 of 5**: move (Vince, Echo) against stay (Solus). Not answered yet: `1.3.1` Nobody here has ever tuned vacuum on a busy table."
+    );
+    assert_eq!(between[1].text, "**Round 3 of 5**: all hold move.");
+    assert_eq!(between.len(), 2);
 
     // The thread has the question, each turn under its own name, and one line of progress that was edited.
     let said = thread(&stage.team, &stage.store, &meeting.id).await;
@@ -157,6 +168,16 @@ async fn who_agree_at_once_need_no_second_round(backing: Backing) {
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
     assert!(text.contains("Over after one round: all gave the same answer without seeing each other"), "{text}");
     assert_eq!(stage.team.model.requests().iter().filter(|asked| is_turn(asked)).count(), 3);
+}
+
+async fn the_vote_of_the_devils_advocate_is_marked(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    command(&stage, "create", &[("topic", json!(QUESTION)), ("team", json!("vince, echo")), ("advocate", json!("solus"))]).await;
+    let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    let card = document(&stage.team, &stage.store, &meeting.id).await;
+    let fields = card.raw["embeds"][0]["fields"].to_string();
+    assert!(fields.contains("move: Vince, Echo and Solus (devil's advocate)"), "{fields}");
+    assert!(file(&card).await.contains("Solus (devil's advocate)"));
 }
 
 async fn what_follows_goes_into_the_backlog_once(backing: Backing) {

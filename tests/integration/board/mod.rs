@@ -1,9 +1,13 @@
 //! Board meetings end to end: called, discussed in rounds, steered, and written down.
 
+mod corrections;
 mod crashes;
+mod experts;
 mod faults;
 mod meeting;
 mod offline;
+mod relationships;
 mod stage;
+mod standstill;
 mod steering;
 mod wide;

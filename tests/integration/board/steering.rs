@@ -120,7 +120,7 @@ async fn more_rounds_are_allowed(backing: Backing) {
     command(&stage, "create", &[("topic", json!("Which house?")), ("team", json!("vince, echo")), ("rounds", json!(2))]).await;
     let meeting = comes_to(&stage.store, MeetingState::Running).await;
     eventually("the second round has begun", || async { rounds_of(&stage).contains(&("Vince".to_owned(), 2)) }).await;
-    let progress = hears(&stage.team, &stage.store, &meeting.id, "Round 2 of 2").await;
+    let progress = hears(&stage.team, &stage.store, &meeting.id, "Round 2 of 2 ·").await;
     press_on(&stage, &progress, "2 more rounds").await;
     let told = async || {
         stage

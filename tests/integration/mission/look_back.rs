@@ -106,6 +106,9 @@ async fn those_who_took_part_look_back_at_the_mission(backing: Backing) {
             && count(&stage.team, "SELECT COUNT(*) FROM insight_ratings WHERE NOT useful").await == 1
     })
     .await;
+    // The first judgement has moved the two, once.
+    let moved = "SELECT COUNT(*) FROM relationships WHERE one = 'eliza' AND other = 'vince' AND cause = 'useful'";
+    assert_eq!(count(&stage.team, moved).await, 1);
     press_twice(&stage, &vince, "Make it a work item").await;
     let made = async || stage.store.list_insights(9).await.unwrap().into_iter().find_map(|insight| insight.item);
     eventually("it is a work item", || async { made().await.is_some() }).await;

@@ -83,7 +83,7 @@ const GROWING: [&str; 40] = [
 
 /// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas
 /// with work; `queues` and `kinds` of jobs, and the first jobs of each, `heads`.
-const SMALL: [&str; 14] = [
+const SMALL: [&str; 15] = [
     "_sqlx_migrations",
     "blocks",
     "channels",
@@ -96,6 +96,7 @@ const SMALL: [&str; 14] = [
     "kinds",
     "people",
     "queues",
+    "relationships",
     "schedule_pauses",
     "schedules",
 ];
@@ -149,7 +150,7 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
 }
 
 /// Why a table is kept for good.
-const KEPT: [(&str, &str); 31] = [
+const KEPT: [(&str, &str); 32] = [
     ("identities", "one row for each persona"),
     ("identifies", "one row for each login, and logins are limited to a few hundred a day"),
     ("registrations", "one row for each place in which commands are registered"),
@@ -160,6 +161,7 @@ const KEPT: [(&str, &str); 31] = [
     ("checkin_people", "ended by the person"),
     ("cooldowns", "one row for each pair that talked in a channel"),
     ("notices", "one row for each thing that is told of"),
+    ("relationships", "one row for each two personas"),
     ("spending", "what each day cost, by persona: the little that is left of the ledger"),
     ("schedules", "what people wrote down"),
     ("schedule_pauses", "ended by a person"),

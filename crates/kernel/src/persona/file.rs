@@ -16,9 +16,9 @@ pub const MAX_BYTES: usize = 64 * 1024;
 /// The upper limit for the length of a standup report, in characters.
 pub const MAX_CAP: usize = 1200;
 /// Discord shows names of up to 32 characters in full.
-const MAX_NAME: usize = 32;
+pub(super) const MAX_NAME: usize = 32;
 /// Words with another meaning where names are allowed.
-const RESERVED: [&str; 9] = ["all", "clyde", "discord", "everyone", "halt", "here", "listen", "stop", "team"];
+pub(super) const RESERVED: [&str; 9] = ["all", "clyde", "discord", "everyone", "halt", "here", "listen", "stop", "team"];
 
 /// Why a persona file was refused.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,8 @@ pub enum PersonaFileError {
     Slug,
     #[error(transparent)]
     Malformed(#[from] Malformed),
+    #[error("\"{name}\" is already a name of {holder}. Rename the file")]
+    Taken { name: String, holder: String },
     /// Valid on its own, but in conflict with other files.
     #[error("{0}")]
     Clash(RosterError),
@@ -51,7 +53,7 @@ pub const DEFAULT_TOOLS: [&str; 12] = [
     "workspace_read",
     "workspace_write",
 ];
-const DEFAULT_CAP: usize = 600;
+pub(super) const DEFAULT_CAP: usize = 600;
 /// Colours for files without one. All are readable on light and dark backgrounds.
 const COLORS: [u32; 8] = [0x3B_82_C4, 0x2F_9E_77, 0xC2_55_9D, 0xB7_89_2B, 0x7A_5C_C7, 0xE8_68_4A, 0x5B_6B_7B, 0x1F_9A_A8];
 
@@ -98,7 +100,7 @@ struct Standup {
 pub(super) struct NamedPicture {
     /// Relative to the persona file.
     pub(super) path: String,
-    line: usize,
+    pub(super) line: usize,
 }
 
 impl NamedPicture {
@@ -158,14 +160,14 @@ pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, O
 }
 
 /// Always the same for a slug.
-fn default_color(slug: &str) -> u32 {
+pub(super) fn default_color(slug: &str) -> u32 {
     let sum = slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     COLORS[sum % COLORS.len()]
 }
 
 /// Checks that YAML cannot do, with the line of the key.
-struct Check<'a> {
-    document: &'a Document,
+pub(super) struct Check<'a> {
+    pub(super) document: &'a Document,
 }
 
 impl Check<'_> {
@@ -206,7 +208,7 @@ impl Check<'_> {
     }
 
     /// `"#5865F2"`. The quotes are needed, because YAML treats a bare `#` as a comment.
-    fn color(&self, text: &str) -> Result<u32, PersonaFileError> {
+    pub(super) fn color(&self, text: &str) -> Result<u32, PersonaFileError> {
         let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit()));
         digits
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())

@@ -109,7 +109,7 @@ fn read_file(path: &Path) -> Result<WithFault, PersonaFileError> {
     })
 }
 
-fn read_picture(persona: &Path, named: &NamedPicture) -> Result<Picture, PersonaFileError> {
+pub(super) fn read_picture(persona: &Path, named: &NamedPicture) -> Result<Picture, PersonaFileError> {
     let path = persona.parent().unwrap_or(Path::new("")).join(&named.path);
     let bytes = read_at_most(&path, picture::MAX_BYTES).map_err(|error| named.fault(&format!("{} cannot be read: {error}", named.path)))?;
     if bytes.len() > picture::MAX_BYTES {

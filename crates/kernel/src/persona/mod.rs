@@ -1,6 +1,7 @@
-//! Persona files, skill files and the roster.
+//! Persona files, expert files, skill files and the roster.
 
 pub mod add;
+pub mod expert;
 pub mod file;
 mod front_matter;
 pub mod load;

@@ -9,12 +9,13 @@ use crate::persona::skill::Skill;
 use crate::text::fold_name;
 use crate::time::{Today, show_time};
 
-/// The team: its personas, sorted by slug, their skills, and the zone in which people read its times.
+/// The team: its personas, sorted by slug, their skills, the experts who may be guests of a meeting, and the zone in which people read its times.
 #[derive(Debug, Clone)]
 pub struct Roster {
     personas: Vec<Persona>,
     coordinator: usize,
     skills: Vec<Skill>,
+    experts: Vec<Persona>,
     zone: Tz,
 }
 
@@ -53,7 +54,7 @@ impl Roster {
         if let Some((_, second)) = coordinators.next() {
             return Err(RosterError::TwoCoordinators { first: first.slug.clone(), second: second.slug.clone() });
         }
-        Ok(Self { personas, coordinator, skills: Vec::new(), zone: Tz::UTC })
+        Ok(Self { personas, coordinator, skills: Vec::new(), experts: Vec::new(), zone: Tz::UTC })
     }
 
     /// The same team in another zone.
@@ -66,6 +67,26 @@ impl Roster {
     #[must_use]
     pub fn with_skills(self, skills: Vec<Skill>) -> Self {
         Self { skills, ..self }
+    }
+
+    /// The same team with these experts.
+    #[must_use]
+    pub fn with_experts(self, experts: Vec<Persona>) -> Self {
+        Self { experts, ..self }
+    }
+
+    /// Guests of meetings. They are not on the team: they have no account, answer nobody and own no work.
+    pub fn experts(&self) -> &[Persona] {
+        &self.experts
+    }
+
+    pub fn find_expert(&self, slug: &str) -> Option<&Persona> {
+        self.experts.iter().find(|expert| expert.slug.as_str() == slug)
+    }
+
+    /// A persona or an expert: whoever posts under this slug.
+    pub fn find_speaker(&self, slug: &PersonaSlug) -> Option<&Persona> {
+        self.find(slug).or_else(|| self.find_expert(slug.as_str()))
     }
 
     pub fn skills(&self) -> &[Skill] {
@@ -101,9 +122,9 @@ impl Roster {
         self.personas.iter().find(|persona| persona.slug == *slug)
     }
 
-    /// The display name. The slug if the persona has left.
+    /// The display name, also of an expert. The slug if the persona has left.
     pub fn name_of<'a>(&'a self, slug: &'a PersonaSlug) -> &'a str {
-        self.find(slug).map_or(slug.as_str(), |persona| &persona.name)
+        self.find_speaker(slug).map_or(slug.as_str(), |persona| &persona.name)
     }
 
     /// Finds a persona by name, alias or slug, ignoring case.
@@ -117,18 +138,27 @@ impl Roster {
     /// # Errors
     /// A sentence for the person with the available names.
     pub fn resolve(&self, asked: &str) -> Result<&Persona, UnknownPersona> {
-        if let Some(persona) = self.find_named(asked) {
-            return Ok(persona);
-        }
-        let prefix = fold_name(asked);
-        let mut matching = self.personas.iter().filter(|p| !prefix.is_empty() && names_of(p).any(|name| name.starts_with(&prefix)));
-        match (matching.next(), matching.next()) {
-            (Some(only), None) => Ok(only),
-            _ => Err(UnknownPersona {
-                asked: asked.trim().to_owned(),
-                known: self.personas.iter().map(|persona| persona.name.clone()).collect(),
-            }),
-        }
+        resolve_among(&self.personas.iter().collect::<Vec<_>>(), asked)
+    }
+
+    /// As [`Self::resolve`], among personas and experts.
+    ///
+    /// # Errors
+    /// A sentence for the person with the available names.
+    pub fn resolve_speaker(&self, asked: &str) -> Result<&Persona, UnknownPersona> {
+        resolve_among(&self.personas.iter().chain(&self.experts).collect::<Vec<_>>(), asked)
+    }
+}
+
+fn resolve_among<'a>(all: &[&'a Persona], asked: &str) -> Result<&'a Persona, UnknownPersona> {
+    let word = fold_name(asked);
+    if let Some(named) = all.iter().find(|persona| names_of(persona).any(|name| name == word)) {
+        return Ok(named);
+    }
+    let mut matching = all.iter().filter(|persona| !word.is_empty() && names_of(persona).any(|name| name.starts_with(&word)));
+    match (matching.next(), matching.next()) {
+        (Some(only), None) => Ok(only),
+        _ => Err(UnknownPersona { asked: asked.trim().to_owned(), known: all.iter().map(|persona| persona.name.clone()).collect() }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Text functions used for decisions.
 
 mod flat;
+pub mod tokens;
 
 use std::borrow::Cow;
 

@@ -117,7 +117,9 @@ pub async fn review(
     let item = of.item;
     let halts = store.list_halts().await.context("cannot check who is paused")?;
     let is_paused = |persona: &Persona| halts.iter().any(|halt| halt.scope == HaltScope::Persona(persona.slug.clone()));
-    let reviewer = choose(roster, deps.reviewer.as_ref(), item, of.parts, is_paused).filter(|_| !deps.agents.is_offline());
+    let known = deps.store.list_relationships(deps.agents.runner.clock.now()).await.context("cannot read the relationships")?;
+    let partiality = |persona: &Persona| item.persona.as_ref().map_or(0.0, |author| known.partiality(author, &persona.slug));
+    let reviewer = choose(roster, deps.reviewer.as_ref(), item, of.parts, is_paused, partiality).filter(|_| !deps.agents.is_offline());
     let Some(reviewer) = reviewer else {
         tracing::info!(item = %item.id, "only a person can review it");
         return Ok(None);

@@ -1,6 +1,6 @@
 //! Who reviews.
 
-use crate::features::backlog::expertise::{best_of, fit};
+use crate::features::backlog::expertise::{best_impartial, fit};
 use crate::features::backlog::model::{Owner, WorkItem, WorkKind};
 use kernel::ids::PersonaSlug;
 use kernel::memory::retrieval::Query;
@@ -9,13 +9,14 @@ use kernel::persona::roster::Roster;
 
 /// Chooses the reviewer: the configured one, or the one with the best expertise, or the coordinator, or any other. Never the author of it
 /// or of a part, never the owner, and never a paused persona. If the whole team has worked on a mission, somebody judges it who did not make the part
-/// that is delivered.
+/// that is delivered. `partiality`: of those who know equally much, the one is taken with the least trust in the author and the least tension with it.
 pub(super) fn choose<'r>(
     roster: &'r Roster,
     by_setting: Option<&PersonaSlug>,
     item: &WorkItem,
     parts: &[WorkItem],
     is_paused: impl Fn(&Persona) -> bool,
+    partiality: impl Fn(&Persona) -> f64,
 ) -> Option<&'r Persona> {
     let may =
         |persona: &&Persona| item.owner != Owner::Persona(persona.slug.clone()) && !item.is_made_by(&persona.slug) && !is_paused(persona);
@@ -29,7 +30,7 @@ pub(super) fn choose<'r>(
         free = without_makers_of(&parts.iter().filter(is_last).collect::<Vec<_>>());
     }
     let query = Query::parse(&[item.what.as_str(), &item.how, &item.why].join(" "), &[]);
-    let best = best_of(free.iter().map(|persona| (fit(&query, persona), *persona)));
+    let best = best_impartial(free.iter().map(|persona| (fit(&query, persona), *persona)), partiality);
     let named = free.iter().find(|persona| by_setting == Some(&persona.slug)).copied();
     let coordinator = free.iter().find(|persona| persona.coordinator).copied();
     named.or(best).or(coordinator).or(free.first().copied())
@@ -56,7 +57,7 @@ mod tests {
         let mut item = item();
         change(&mut item);
         let by_setting = by_setting.map(PersonaSlug::from);
-        choose(&roster, by_setting.as_ref(), &item, &[], |persona| paused.contains(&persona.slug.as_str()))
+        choose(&roster, by_setting.as_ref(), &item, &[], |persona| paused.contains(&persona.slug.as_str()), |_| 0.0)
             .map(|persona| persona.slug.to_string())
     }
 
@@ -67,6 +68,22 @@ mod tests {
         assert_eq!(chosen(None, |item| item.what = "Compare prices".into(), &[]).as_deref(), Some("kelly"), "nobody's field");
         assert_eq!(chosen(None, |_| (), &["sentinel"]).as_deref(), Some("kelly"), "who is paused judges nothing");
         assert_eq!(chosen(Some("gone"), |_| (), &[]).as_deref(), Some("sentinel"), "who has left judges nothing");
+    }
+
+    #[test]
+    fn of_two_who_know_equally_much_the_less_partial_one_judges() {
+        let roster = roster();
+        let item = WorkItem { what: "Check the code and the coordination".into(), how: String::new(), ..item() };
+        let chosen = |partial: &str| {
+            let partiality = |persona: &Persona| if persona.slug.as_str() == partial { 0.3 } else { 0.1 };
+            choose(&roster, None, &item, &[], |_| false, partiality).map(|persona| persona.slug.to_string())
+        };
+        assert_eq!(chosen("nobody").as_deref(), Some("kelly"), "the first");
+        assert_eq!(chosen("kelly").as_deref(), Some("sentinel"));
+        // Who knows more judges all the same.
+        let of_code = WorkItem { what: "Check the code".into(), ..item.clone() };
+        let chosen = choose(&roster, None, &of_code, &[], |_| false, |persona| if persona.slug.as_str() == "sentinel" { 0.9 } else { 0.0 });
+        assert_eq!(chosen.map(|persona| persona.slug.as_str()), Some("sentinel"));
     }
 
     #[test]
@@ -83,7 +100,7 @@ mod tests {
     fn who_made_a_part_does_not_judge_the_whole() {
         let (roster, whole) = (roster(), item());
         let part = |by: &str| WorkItem { persona: Some(by.into()), ..item() };
-        let chosen = choose(&roster, None, &whole, &[part("sentinel"), part("kelly")], |_| false);
+        let chosen = choose(&roster, None, &whole, &[part("sentinel"), part("kelly")], |_| false, |_| 0.0);
         assert_eq!(chosen.map(|persona| persona.slug.as_str()), Some("solus"));
     }
 
@@ -96,7 +113,8 @@ mod tests {
             depends_on: needs.iter().map(|need| need.id.clone()).collect(),
             ..WorkItem::new("Part", Owner::Persona(by.clone()), item().origin, item().created_at)
         };
-        let chosen = |parts: &[WorkItem]| choose(&roster, None, &mission, parts, |_| false).map(|persona| persona.slug.to_string());
+        let chosen =
+            |parts: &[WorkItem]| choose(&roster, None, &mission, parts, |_| false, |_| 0.0).map(|persona| persona.slug.to_string());
         let judge = chosen(&["vince".into(), "solus".into()].map(|by| part(&by, &[]))).expect("somebody is free");
         assert!(!["vince", "solus", "kelly"].contains(&judge.as_str()), "{judge}");
         let mut parts: Vec<WorkItem> = roster.personas().iter().map(|persona| part(&persona.slug, &[])).collect();

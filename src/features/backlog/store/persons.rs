@@ -6,9 +6,10 @@ use crate::features::backlog::learning::amendment::store::begin_if_due;
 use crate::features::backlog::model::{DueChange, Evidence, Execution, Finding, Judge, Owner, Scores, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
-use crate::features::backlog::store::reviews::{insert_review, list_rejections, skill_of};
+use crate::features::backlog::store::reviews::{insert_review, list_rejections, move_of, skill_of};
 use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness};
+use crate::features::relationships::move_relationships;
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
@@ -154,6 +155,7 @@ impl Store {
         let cause = record.cause().cloned();
         let before = if judgement.accepted { Vec::new() } else { list_rejections(&mut transaction, item, record.rejections).await? };
         insert_review(&mut transaction, &record, judgement).await?;
+        move_relationships(&mut transaction, move_of(&record, judgement).into_iter().collect(), at).await?;
         if let (true, Some(author), Some(skill)) = (judgement.amends, &record.item.persona, skill_of(&record, judgement)) {
             begin_if_due(&mut transaction, author, skill, at).await?;
         }

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::{ExecutionKind, Finding, Judge, Review, Scores};
 use crate::features::backlog::store::persons::ItemJudgement;
 use crate::features::backlog::store::transitions::ItemRecord;
+use crate::features::relationships::{Cause, Move};
 use crate::store::Store;
 use kernel::db::{Document, Result, Transaction, document, plain, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
@@ -97,6 +98,18 @@ pub(super) fn skill_of(record: &ItemRecord, judgement: &ItemJudgement<'_>) -> Op
     let kind = item.execution.as_ref()?.kind();
     let is_for_all = item.private_to.is_none() && !record.has_parts && kind.needs_model();
     (is_for_all && !judgement.accepted && judgement.findings.iter().any(|finding| !finding.met)).then_some(kind)
+}
+
+/// How a judgement of a persona moves its relationship with the author. A rejection without a reason moves nothing.
+pub(super) fn move_of(record: &ItemRecord, judgement: &ItemJudgement<'_>) -> Option<Move> {
+    let item = &record.item;
+    let Judge::Persona(by) = judgement.by else { return None };
+    let cause = if judgement.accepted { Cause::Accepted } else { Cause::Rejected };
+    if cause == Cause::Rejected && judgement.note.trim().is_empty() {
+        return None;
+    }
+    let about = item.private_to.is_none().then(|| item.what.clone());
+    Some(Move { cause, by: by.clone(), with: item.persona.clone()?, about })
 }
 
 /// The notes of the last rejections of an item, oldest first.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::features::board::model::comment::{Comment, CommentKind, SAME, share_of};
 use crate::features::board::model::discussion::Discussion;
 use crate::features::meeting::model::Participant;
+use kernel::text::tokens::{list_names, tokens};
 use kernel::text::{Shingles, fold_name};
 
 /// From so many characters of comments on, they are compressed.
@@ -46,6 +47,9 @@ pub struct Loss {
     pub saved: f64,
     /// Numbers that stand nowhere any more.
     pub numbers: usize,
+    /// Names that stand nowhere any more.
+    #[serde(default)]
+    pub names: usize,
     /// Comments of a minority that stand nowhere any more.
     pub dissents: usize,
 }
@@ -122,6 +126,10 @@ fn measure(discussion: &Discussion, kept: &[Point<'_>], dropped: usize, dissents
     let after: usize = kept.iter().map(|point| point.comment.text.len()).sum();
     let there: BTreeSet<String> = kept.iter().flat_map(|point| numbers_of(&point.comment.text)).collect();
     let numbers: BTreeSet<String> = discussion.comments.iter().flat_map(|comment| numbers_of(&comment.text)).collect();
+    let texts = |texts: &mut dyn Iterator<Item = &str>| texts.collect::<Vec<_>>().join(" . ");
+    let names = list_names(&texts(&mut discussion.comments.iter().map(|comment| comment.text.as_str())));
+    let kept_text = texts(&mut kept.iter().map(|point| point.comment.text.as_str()));
+    let kept_words: BTreeSet<String> = tokens(&kept_text).map(|(word, _)| word.to_lowercase()).collect();
     let stands = |comment: &Comment| kept.iter().any(|point| point.from.iter().any(|from| from.id == comment.id));
     Loss {
         comments: discussion.comments.len(),
@@ -129,6 +137,7 @@ fn measure(discussion: &Discussion, kept: &[Point<'_>], dropped: usize, dissents
         dropped,
         saved: 1.0 - share_of(after, before.max(1)),
         numbers: numbers.difference(&there).count(),
+        names: names.difference(&kept_words).count(),
         dissents: discussion.comments.iter().filter(|comment| dissents(comment) && !stands(comment)).count(),
     }
 }

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::features::meeting::model::Participant;
+use crate::features::relationships::Relationships;
 use kernel::ids::PersonaSlug;
 use kernel::memory::retrieval::{Query, terms_of};
 use kernel::persona::Persona;
@@ -19,23 +21,64 @@ pub const FEWEST: usize = 2;
 /// Somebody who takes part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
+    /// Of a persona, or of an expert.
     pub persona: PersonaSlug,
     /// Why, for people: "knows about queues and databases".
     pub why: String,
+    /// The name of an expert, who is a guest. Kept here, because the file may be gone later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<String>,
 }
 
-/// Chooses by fit to the question and the artefact, and by what each adds to those already chosen. The coordinator leads and does not take part.
-pub fn choose(topic: &str, roster: &Roster, number: usize) -> Vec<Member> {
+impl Member {
+    pub fn of(speaker: &Persona, roster: &Roster, why: impl Into<String>) -> Self {
+        let guest = roster.find(&speaker.slug).is_none().then(|| speaker.name.clone());
+        Self { persona: speaker.slug.clone(), why: why.into(), guest }
+    }
+
+    pub fn participant(&self) -> Participant {
+        match &self.guest {
+            Some(name) => Participant::Guest { id: self.persona.to_string(), name: name.clone() },
+            None => Participant::Persona(self.persona.clone()),
+        }
+    }
+
+    pub fn name<'a>(&'a self, roster: &'a Roster) -> &'a str {
+        self.guest.as_deref().unwrap_or_else(|| roster.name_of(&self.persona))
+    }
+}
+
+/// Who takes part, as a persona or an expert. None: the file is gone, or it is a person.
+pub fn find_speaker<'a>(who: &Participant, roster: &'a Roster) -> Option<&'a Persona> {
+    match who {
+        Participant::Persona(slug) => roster.find(slug),
+        Participant::Guest { id, .. } => roster.find_expert(id),
+        Participant::Person { .. } => None,
+    }
+}
+
+/// Chooses by fit to the question and the artefact, and by what each adds to those already chosen. The coordinator leads and does not take part. An
+/// expert is only chosen for what the question asks about, never for another view. Of those who fit equally well the one comes first who is the least
+/// partial to those already chosen.
+pub fn choose(topic: &str, roster: &Roster, relationships: &Relationships, number: usize) -> Vec<Member> {
     let query = Query::parse(topic, &[]);
-    let mut left: Vec<&Persona> = roster.personas().iter().filter(|persona| !persona.coordinator).collect();
+    let experts = roster.experts().iter().filter(|expert| !list_known(expert, &query).is_empty());
+    let mut left: Vec<&Persona> = roster.personas().iter().filter(|persona| !persona.coordinator).chain(experts).collect();
     let mut covered: HashSet<String> = HashSet::new();
     let mut members = Vec::new();
     while members.len() < number && !left.is_empty() {
-        let rated = left.iter().enumerate().map(|(index, persona)| (rate(persona, &query, &covered), index));
+        let partiality = |persona: &Persona| -> f64 {
+            members.iter().map(|member: &Member| relationships.partiality(&member.persona, &persona.slug)).sum()
+        };
+        let rated = left.iter().enumerate().map(|(index, persona)| (rate(persona, &query, &covered), partiality(persona), index));
         // The first of the best.
-        let Some((_, index)) = rated.reduce(|best, other| if other.0 > best.0 { other } else { best }) else { break };
+        let better = |best: (f64, f64, usize), other: (f64, f64, usize)| {
+            let order = other.0.total_cmp(&best.0).then(best.1.total_cmp(&other.1));
+            if order.is_gt() { other } else { best }
+        };
+        let Some((.., index)) = rated.reduce(better) else { break };
         let persona = left.remove(index);
-        members.push(Member { persona: persona.slug.clone(), why: explain(persona, &query) });
+        members.push(Member::of(persona, roster, explain(persona, &query)));
         covered.extend(field_of(persona));
     }
     members
@@ -56,9 +99,14 @@ fn field_of(persona: &Persona) -> HashSet<String> {
     persona.expertise.iter().chain([&persona.role]).flat_map(|words| terms_of(words)).collect()
 }
 
-fn explain(persona: &Persona, query: &Query) -> String {
+/// The subjects of somebody that the question asks about.
+fn list_known<'a>(persona: &'a Persona, query: &Query) -> Vec<&'a String> {
     let about = |words: &&String| terms_of(words).iter().any(|term| query.terms.iter().any(|(asked, _)| asked == term));
-    let known: Vec<&String> = persona.expertise.iter().filter(about).take(3).collect();
+    persona.expertise.iter().filter(about).take(3).collect()
+}
+
+fn explain(persona: &Persona, query: &Query) -> String {
+    let known = list_known(persona, query);
     if known.is_empty() { format!("adds the view of {}", persona.role) } else { format!("knows about {}", join_with_and(&known)) }
 }
 
@@ -69,12 +117,12 @@ fn explain(persona: &Persona, query: &Query) -> String {
 pub fn name(names: &[String], roster: &Roster) -> Result<Vec<Member>, String> {
     let mut members: Vec<Member> = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
-        let persona = roster.resolve(name).map_err(|error| error.to_string())?;
+        let persona = roster.resolve_speaker(name).map_err(|error| error.to_string())?;
         if persona.coordinator {
             return Err(format!("{} leads the meeting and does not take part in it", persona.name));
         }
         if !members.iter().any(|member| member.persona == persona.slug) {
-            members.push(Member { persona: persona.slug.clone(), why: "was asked to take part".to_owned() });
+            members.push(Member::of(persona, roster, "was asked to take part"));
         }
     }
     if members.len() < FEWEST {
@@ -89,7 +137,7 @@ pub fn name(names: &[String], roster: &Roster) -> Result<Vec<Member>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernel::testing::persona::roster;
+    use kernel::testing::persona::{persona, roster};
 
     #[test]
     fn those_are_chosen_who_know_about_it_then_those_who_add_another_view() {
@@ -97,12 +145,33 @@ mod tests {
         let known: Vec<_> = roster.personas().iter().filter(|persona| !persona.coordinator).collect();
         let expert = known.iter().find(|persona| !persona.expertise.is_empty()).expect("somebody with expertise");
         let topic = format!("What about {}?", expert.expertise[0]);
-        let chosen = choose(&topic, &roster, known.len());
+        let chosen = choose(&topic, &roster, &strangers(), known.len());
         assert_eq!(chosen[0].persona, expert.slug, "{chosen:?}");
         assert!(chosen[0].why.contains(&expert.expertise[0]), "{}", chosen[0].why);
         assert_eq!(chosen.len(), known.len());
         assert!(chosen.iter().all(|member| !roster.find(&member.persona).unwrap().coordinator));
-        assert_eq!(choose(&topic, &roster, 2), chosen[..2]);
+        assert_eq!(choose(&topic, &roster, &strangers(), 2), chosen[..2]);
+    }
+
+    fn strangers() -> Relationships {
+        Relationships { all: Vec::new(), now: kernel::testing::feeds::now() }
+    }
+
+    fn expert(name: &str, expertise: &[&str]) -> Persona {
+        let expertise = expertise.iter().map(|words| (*words).to_owned()).collect();
+        Persona { expertise, ..persona(name, "guest", &[]) }
+    }
+
+    #[test]
+    fn an_expert_is_chosen_for_what_is_asked_and_never_for_another_view() {
+        let roster = roster().with_experts(vec![expert("Ada", &["queues", "databases"]), expert("Bea", &["gardens"])]);
+        let chosen = choose("Should we move the queues to other databases?", &roster, &strangers(), 10);
+        assert_eq!(chosen[0].participant(), Participant::Guest { id: "ada".into(), name: "Ada".into() });
+        assert_eq!((chosen[0].why.as_str(), chosen[0].name(&roster)), ("knows about queues and databases", "Ada"));
+        assert_eq!(chosen.len(), roster.personas().len(), "all but the coordinator, and Ada: {chosen:?}");
+        let named = name(&["Vince".to_owned(), "bea".to_owned()], &roster).unwrap();
+        assert_eq!((named[0].guest.as_deref(), named[1].guest.as_deref()), (None, Some("Bea")));
+        assert!(name(&["Vince".to_owned(), "dora".to_owned()], &roster).unwrap_err().contains("Ada, Bea"));
     }
 
     #[test]

@@ -12,12 +12,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use kernel::ids::{MeetingId, OutboxId, PersonaSlug};
+use kernel::persona::roster::Roster;
+use kernel::text::flatten;
 
 pub use comment::{Comment, CommentKind};
 pub use convergence::Ending;
 pub use discussion::{Discussion, Position};
 pub use document::{Document, Section, Vote};
 pub use members::Member;
+
+/// The most characters of a line of the question, and the most constraints that a model names.
+pub const LINE: usize = 300;
+const CONSTRAINTS: usize = 6;
 
 /// What a board meeting leaves behind.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +96,11 @@ pub struct Material {
     pub passages: Vec<Passage>,
     /// What the team remembers about it.
     pub remembered: Vec<String>,
+    /// How many remarks of people the question takes in, and how often a model has restated it with them.
+    #[serde(default)]
+    pub remarks: usize,
+    #[serde(default)]
+    pub corrections: u32,
     pub prepared_at: DateTime<Utc>,
 }
 
@@ -110,6 +121,28 @@ pub struct Restated {
     /// What would count as an answer, in one sentence.
     #[serde(default)]
     pub answered_by: String,
+}
+
+impl Material {
+    /// With what a model, or nobody, has restated.
+    pub fn restated(self, restated: Restated) -> Self {
+        let line = |text: String| flatten(&text, LINE);
+        Self {
+            question: line(restated.question),
+            constraints: restated.constraints.into_iter().map(line).filter(|line| !line.is_empty()).take(CONSTRAINTS).collect(),
+            answered_by: line(restated.answered_by),
+            ..self
+        }
+    }
+
+    /// Without a model: what people said stands beside the question as it is.
+    pub fn constrained_by(mut self, remarks: &[Comment], roster: &Roster) -> Self {
+        self.constraints.extend(remarks.iter().map(|remark| flatten(&format!("{}: {}", remark.by.name(roster), remark.text), LINE)));
+        // The last ones count most.
+        let surplus = self.constraints.len().saturating_sub(2 * CONSTRAINTS);
+        self.constraints.drain(..surplus);
+        self
+    }
 }
 
 /// The row of a board meeting beside that of the meeting.
@@ -133,6 +166,11 @@ pub struct BoardRecord {
 /// The id of one of its messages, of which there is one each.
 pub fn message_id(meeting: &MeetingId, what: &str) -> OutboxId {
     OutboxId::new(format!("board-{meeting}-{what}"))
+}
+
+/// Whether a message has one of these ids.
+pub fn is_of_meeting(message: &OutboxId) -> bool {
+    message.as_str().starts_with("board-")
 }
 
 /// The meeting whose thread hangs on this message.

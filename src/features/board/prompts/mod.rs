@@ -6,9 +6,11 @@ use crate::features::board::model::compression::{Compressed, Point};
 use crate::features::board::model::{Artefact, Board, Comment, CommentKind, Discussion, Material};
 use crate::features::board::render::name_of;
 use crate::features::meeting::model::Participant;
+use crate::features::relationships::Relationships;
 use kernel::agent::Prompt;
 use kernel::agent::context::{Cleaner, flat_name, new_marker};
 use kernel::agent::prompt::{Block, Template};
+use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 use kernel::text::join_with_and;
 
@@ -38,6 +40,9 @@ struct Values<'a> {
     round: u32,
     role: &'a str,
     advocate: bool,
+    guest: bool,
+    tone: String,
+    corrected: bool,
     sides: String,
     most: usize,
     shape: &'a str,
@@ -48,15 +53,28 @@ fn prompt(system: String, message: String) -> Prompt {
     Prompt { system, message, holds_outside: true, remarks: Vec::new() }
 }
 
-/// What is asked, before anybody speaks.
-pub(super) fn restate(system: String, board: &Board, documents: &[(String, String)]) -> Prompt {
+/// What is asked, before anybody speaks. `corrected`: how it was stated, and what people said to that.
+pub(super) fn restate(
+    system: String,
+    board: &Board,
+    documents: &[(String, String)],
+    corrected: Option<(&Material, &[Comment])>,
+    roster: &Roster,
+) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let mut blocks = vec![Block { label: "question".into(), text: cleaner.text(&board.topic, TOPIC) }];
     for (name, text) in documents {
         blocks.push(Block { label: format!("document {}", flat_name(name)), text: cleaner.text(text, TOPIC) });
     }
-    prompt(system, RESTATE.render(Values { marker: &marker, artefact: wanted(board.artefact), blocks, ..Values::default() }))
+    if let Some((stated, remarks)) = corrected {
+        let constraints = stated.constraints.iter().map(|line| format!("- {line}"));
+        let lines = [stated.question.clone()].into_iter().chain(constraints).chain([stated.answered_by.clone()]);
+        blocks.extend(block("how you stated it", lines.map(|said| cleaner.line(&said, LINE))));
+        blocks.extend(block("what people said to that", remarks.iter().map(|remark| line(remark, roster, cleaner))));
+    }
+    let corrected = corrected.is_some();
+    prompt(system, RESTATE.render(Values { marker: &marker, artefact: wanted(board.artefact), blocks, corrected, ..Values::default() }))
 }
 
 /// What a speaker is given.
@@ -64,6 +82,7 @@ pub(super) struct Turn<'a> {
     pub(super) board: &'a Board,
     pub(super) material: &'a Material,
     pub(super) discussion: &'a Discussion,
+    pub(super) relationships: &'a Relationships,
     pub(super) who: &'a Participant,
     pub(super) role: &'a str,
     pub(super) channel: &'a str,
@@ -79,6 +98,7 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
     let mut blocks = material(turn.material, &board.topic, cleaner);
     let remarks = discussion.comments.iter().filter(|comment| comment.kind == CommentKind::Remark);
     blocks.extend(block("said by people", remarks.map(|comment| line(comment, roster, cleaner))));
+    blocks.extend(block("you and the others in earlier board meetings", earlier(turn).map(|told| cleaner.line(&told, LINE))));
     if board.round > 0 {
         blocks.extend(block(
             "where everybody stands",
@@ -107,11 +127,39 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
         round: board.round + 1,
         role: turn.role,
         advocate,
+        tone: tone(turn).unwrap_or_default(),
+        guest: matches!(who, Participant::Guest { .. }),
         sides: if board.round == 0 { String::new() } else { sides.join(", ") },
         most: POINTS,
         ..Values::default()
     });
     prompt(system, message)
+}
+
+/// With whom the speaker has agreed before (BOARD-10).
+fn earlier<'a>(turn: &'a Turn<'_>) -> impl Iterator<Item = String> + 'a {
+    let own = persona_of(turn.who);
+    let others = turn.board.members.iter().map(|member| &member.persona).filter(move |other| own != Some(other));
+    others.filter_map(move |other| {
+        let known = turn.relationships.between(own?, other)?;
+        let all = known.agreed + known.disagreed;
+        let meetings = if all == 1 { "1 meeting".to_owned() } else { format!("{all} meetings") };
+        (all > 0).then(|| format!("{}: on your side in the end in {} of {meetings}", flat_name(turn.roster.name_of(other)), known.agreed))
+    })
+}
+
+/// One line about who is there, if a relationship is strong (MEM-6).
+fn tone(turn: &Turn<'_>) -> Option<String> {
+    let there = turn.board.members.iter().map(|member| &member.persona);
+    turn.relationships.tone(persona_of(turn.who)?, there, |slug| flat_name(turn.roster.name_of(slug)))
+}
+
+/// Guests have no relationships.
+fn persona_of(who: &Participant) -> Option<&PersonaSlug> {
+    match who {
+        Participant::Persona(slug) => Some(slug),
+        Participant::Person { .. } | Participant::Guest { .. } => None,
+    }
 }
 
 /// The document at the end.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{ending, in_thread, line, name_of, revise, say, wanted};
 use crate::features::board::button::{BoardButton, Choice};
 use crate::features::board::model::{Board, Comment, Document, Member, Position, message_id};
-use crate::features::meeting::model::{CalledBy, Meeting};
+use crate::features::meeting::model::{CalledBy, Meeting, Participant};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Card, CardField, FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use kernel::money::Money;
@@ -23,7 +23,7 @@ const FIELDS: usize = 5;
 pub(crate) fn ended(meeting: &Meeting, board: &Board, written: &Document, roster: &Roster) -> Vec<OutboundMessage> {
     let how = ending(&written.ending, written.rounds);
     let cost = if written.cost == Money::ZERO { String::new() } else { format!(" · {}", written.cost) };
-    let progress = revise(meeting, say(meeting, format!("{how}{cost}")), "progress-over");
+    let progress = revise(meeting, say(meeting, format!("{how}{cost}")), ("progress", "progress-over"));
     let nothing = written.votes.is_empty() && written.comments.is_empty();
     let there = if nothing { String::new() } else { format!(" The {} in the thread.", is_there(board)) };
     let result = OutboundMessage::new(
@@ -97,8 +97,13 @@ fn made_of(written: &Document) -> String {
     let mut text =
         format!("{comments} in {}", if written.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", written.rounds) });
     if loss.points < loss.comments {
+        let missing = [(loss.numbers, "number"), (loss.names, "name")].map(|(count, what)| match count {
+            0 => format!("no {what}"),
+            1 => format!("1 {what}"),
+            _ => format!("{count} {what}s"),
+        });
         let _ =
-            write!(text, ", shortened to {} points for writing ({} left out, {} numbers lost)", loss.points, loss.dropped, loss.numbers);
+            write!(text, ", shortened to {} points for writing ({} left out, {} lost)", loss.points, loss.dropped, missing.join(" and "));
     }
     if written.unfounded > 0 {
         let sections = if written.unfounded == 1 { "1 section".to_owned() } else { format!("{} sections", written.unfounded) };
@@ -124,16 +129,30 @@ fn ids(ids: &[String]) -> String {
 
 fn votes(written: &Document, roster: &Roster, medium: Medium) -> Vec<String> {
     let vote = |vote: &crate::features::board::model::Vote| {
-        let names: Vec<&str> = vote.by.iter().map(|who| name_of(who, roster)).collect();
+        let names = voters(vote, written, roster);
         format!("- {}: {}. {}", medium.line_within(&vote.side, 40), join_with_and(&names), medium.line_within(&vote.reason, 300))
     };
     written.votes.iter().map(vote).collect()
 }
 
+/// Who voted. The devil's advocate argued against most because of being asked to.
+fn voters(vote: &crate::features::board::model::Vote, written: &Document, roster: &Roster) -> Vec<String> {
+    let is_advocate = |who: &Participant| match who {
+        Participant::Persona(slug) => written.advocate.as_ref() == Some(slug),
+        Participant::Guest { id, .. } => written.advocate.as_ref().is_some_and(|slug| slug.as_str() == id),
+        Participant::Person { .. } => false,
+    };
+    let name = |who: &Participant| {
+        let name = name_of(who, roster);
+        if is_advocate(who) { format!("{name} (devil's advocate)") } else { name.to_owned() }
+    };
+    vote.by.iter().map(name).collect()
+}
+
 /// What is remembered: the question, the outcome, who held what.
 pub(crate) fn outcome(meeting: &Meeting, written: &Document, roster: &Roster) -> String {
     let vote = |vote: &crate::features::board::model::Vote| {
-        let names: Vec<&str> = vote.by.iter().map(|who| name_of(who, roster)).collect();
+        let names = voters(vote, written, roster);
         format!("{} ({})", vote.side, names.join(", "))
     };
     let votes: Vec<String> = written.votes.iter().map(vote).collect();
@@ -186,7 +205,8 @@ fn prose(text: &str) -> String {
 
 fn took_part(member: &Member, written: &Document, roster: &Roster) -> String {
     let advocate = if written.advocate.as_ref() == Some(&member.persona) { ", as the devil's advocate" } else { "" };
-    format!("- {} {}{advocate}", roster.name_of(&member.persona), Medium::File.line(&member.why))
+    let guest = if member.guest.is_some() { ", a guest," } else { "" };
+    format!("- {}{guest} {}{advocate}", member.name(roster), Medium::File.line(&member.why))
 }
 
 fn held(position: &Position, roster: &Roster) -> String {
@@ -234,7 +254,7 @@ pub(crate) fn html(written: &Document, roster: &Roster) -> String {
         }
     };
     let vote = |vote: &crate::features::board::model::Vote| {
-        let names: Vec<&str> = vote.by.iter().map(|who| name_of(who, roster)).collect();
+        let names = voters(vote, written, roster);
         format!("{}: {}. {}", escape(&vote.side), escape(&join_with_and(&names)), escape(&vote.reason))
     };
     list("In the end", written.votes.iter().map(vote).collect());

@@ -16,7 +16,7 @@ use kernel::chat::medium::{Medium, shorten};
 use kernel::chat::message::Place;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use kernel::chat::text::Subtext;
-use kernel::ids::MeetingId;
+use kernel::ids::{MeetingId, PersonaSlug};
 use kernel::money::Money;
 use kernel::persona::roster::Roster;
 use kernel::text::{fold_name, join_with_and};
@@ -58,7 +58,7 @@ fn in_thread(meeting: &Meeting, message: OutboundMessage) -> OutboundMessage {
 
 /// Called: who discusses what. The thread hangs on it.
 pub(super) fn opening(meeting: &Meeting, board: &Board, (offline, unpriced): (bool, &[String]), roster: &Roster) -> OutboundMessage {
-    let names: Vec<&str> = board.members.iter().map(|member| roster.name_of(&member.persona)).collect();
+    let names: Vec<&str> = board.members.iter().map(|member| member.name(roster)).collect();
     let place = if meeting.channel.place == Place::Server { "in the thread below" } else { "here" };
     let how = if offline {
         format!(
@@ -108,7 +108,8 @@ pub(super) fn restated(
     }
     for member in &board.members {
         let advocate = if board.advocate.as_ref() == Some(&member.persona) { ", as the devil's advocate" } else { "" };
-        let _ = writeln!(text, "- {} {}{advocate}", roster.name_of(&member.persona), line(&member.why, 160));
+        let guest = if member.guest.is_some() { ", a guest," } else { "" };
+        let _ = writeln!(text, "- {}{guest} {}{advocate}", member.name(roster), line(&member.why, 160));
     }
     if !offline {
         let note = Subtext("It starts in a moment: say here what is different. Later too, all who speak next read what you say.");
@@ -152,10 +153,31 @@ pub(super) fn progress(meeting: &Meeting, board: &Board, shown: Option<&Shown<'_
     OutboundMessage { id: message_id(&meeting.id, "progress"), buttons, ..say(meeting, text) }
 }
 
-/// The same message once more, in place of the one that stands there.
-pub(super) fn revise(meeting: &Meeting, message: OutboundMessage, what: &str) -> OutboundMessage {
-    let place = Placement::Revision { of: message_id(&meeting.id, "progress") };
+/// The same message once more, in place of the one that stands there: the question, or the line of progress.
+pub(super) fn revise(meeting: &Meeting, message: OutboundMessage, (of, what): (&str, &str)) -> OutboundMessage {
+    let place = Placement::Revision { of: message_id(&meeting.id, of) };
     OutboundMessage { id: message_id(&meeting.id, what), place, ..message }
+}
+
+/// What a round is about, between the turns of the last one and its own.
+pub(super) fn next_round(meeting: &Meeting, board: &Board, shown: &Shown<'_>, roster: &Roster) -> OutboundMessage {
+    let sides = shown.discussion.sides();
+    let held = |(side, holders): &(String, Vec<&super::model::Position>)| {
+        let names: Vec<&str> = holders.iter().map(|position| name_of(&position.by, roster)).collect();
+        format!("{} ({})", line(side, 40), names.join(", "))
+    };
+    let contested = match &sides[..] {
+        [] => "nobody has taken a side yet".to_owned(),
+        [(side, _)] => format!("all hold {}", line(side, 40)),
+        [first, others @ ..] => format!("{} against {}", held(first), join_with_and(&others.iter().map(held).collect::<Vec<_>>())),
+    };
+    let open = match &shown.discussion.list_open()[..] {
+        [] => String::new(),
+        [only] => format!(" Not answered yet: `{}` {}", only.id, line(&only.text, 160)),
+        [first, others @ ..] => format!(" Not answered yet: `{}` {} (and {} more)", first.id, line(&first.text, 160), others.len()),
+    };
+    let text = format!("**Round {} of {}**: {contested}.{open}", board.round + 1, shown.rounds);
+    OutboundMessage { id: message_id(&meeting.id, &format!("round-{}", board.round)), ..say(meeting, text) }
 }
 
 fn news(calm: RoundNews) -> String {
@@ -220,16 +242,26 @@ pub(super) fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A turn, by the account of who speaks, in the thread.
+/// A turn, by the account of who speaks, in the thread. An expert has none and speaks like a persona without one.
 pub(super) fn turn(meeting: &Meeting, seat: &Seat, said: &Contribution, format: &TextFormat, roster: &Roster) -> Vec<OutboundMessage> {
-    let Participant::Persona(persona) = &seat.who else { return Vec::new() };
+    let speaker = match &seat.who {
+        Participant::Persona(persona) => persona.clone(),
+        Participant::Guest { id, .. } => PersonaSlug::new(id.as_str()),
+        Participant::Person { .. } => return Vec::new(),
+    };
     let pieces = format.split(&format.lay_out(&clean(&said.text, roster)));
-    let post = |text| in_thread(meeting, OutboundMessage::new(persona, &meeting.channel.id, OutboundKind::Report, text));
+    let post = |text| in_thread(meeting, OutboundMessage::new(&speaker, &meeting.channel.id, OutboundKind::Report, text));
     pieces.into_iter().map(post).collect()
 }
 
 pub(super) fn skipped(meeting: &Meeting, seat: &Seat, reason: &str, roster: &Roster) -> OutboundMessage {
     let name = name_of(&seat.who, roster);
+    if let Participant::Guest { id, .. } = &seat.who
+        && roster.find_expert(id).is_none()
+    {
+        let told = format!("{name} takes no further part: there is no file for this expert any more. The others go on.");
+        return say(meeting, Subtext(told).to_string());
+    }
     if reason == RunError::Nothing.in_short() {
         return say(meeting, Subtext(format_args!("{name} has found nothing on it.")).to_string());
     }
@@ -263,6 +295,13 @@ pub(super) fn ending(ending: &Ending, rounds: u32) -> String {
         Ending::Budget => format!("{after}: the budget was used up."),
         Ending::Time => format!("{after}: the time was up."),
         Ending::Stopped { by } => format!("{after}: {} stopped it.", line(by, 40)),
+        Ending::Alone => format!("{after}: all but one have left the team."),
+        Ending::Paused { by } => {
+            format!("{after}: {} paused it, and nobody resumed it within a day. This is what there was by then.", line(by, 40))
+        }
+        Ending::Halted { by } => {
+            format!("{after}: {} had silenced the team until the time was up. This is what there was by then.", line(by, 40))
+        }
         Ending::Silent => format!("{after}: the language model gave no answers in the last one."),
         Ending::NoModel => format!("{after}: without a model nobody can answer what others say."),
     }

@@ -166,6 +166,10 @@ pub(super) fn render_team(roster: &Roster, is_paused: impl Fn(&PersonaSlug) -> b
         let paused = if is_paused(&persona.slug) { " (paused)" } else { "" };
         let _ = writeln!(text, "- **{}**, {}{coordinator}: {}{paused}", persona.name, persona.role, persona.expertise.join(", "));
     }
+    let experts: Vec<&str> = roster.experts().iter().map(|expert| expert.name.as_str()).collect();
+    if !experts.is_empty() {
+        let _ = writeln!(text, "Experts for board meetings: {}", experts.join(", "));
+    }
     text
 }
 

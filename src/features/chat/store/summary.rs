@@ -64,7 +64,8 @@ impl Store {
              UNION ALL SELECT 'reviews', COUNT(*) FROM reviews
              UNION ALL SELECT 'amendments', COUNT(*) FROM amendments
              UNION ALL SELECT 'insights', COUNT(*) FROM insights
-             UNION ALL SELECT 'insight_ratings', COUNT(*) FROM insight_ratings"
+             UNION ALL SELECT 'insight_ratings', COUNT(*) FROM insight_ratings
+             UNION ALL SELECT 'relationships', COUNT(*) FROM relationships"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

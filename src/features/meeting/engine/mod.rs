@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::features::chat::store::{MESSAGES, TURNS};
-use crate::features::meeting::agenda::{Agenda, Session};
+use crate::features::meeting::agenda::{Agenda, Preparation, Session, Standstill};
 use crate::features::meeting::model::{Meeting, MeetingState, Participant, Paused, Seat};
 use crate::features::meeting::store::{MEETINGS, MeetingRun};
 use crate::features::meeting::{Deps, Meetings};
@@ -23,6 +23,9 @@ const MOST_CLOSINGS: u32 = 3;
 
 /// A longer pause ends the meeting, because it blocks its channel for new ones.
 const LONGEST_PAUSE: chrono::TimeDelta = chrono::TimeDelta::days(1);
+
+/// How often a meeting that is over time looks whether the team is still halted.
+const HALTED: Duration = Duration::from_mins(1);
 
 /// The limit for agendas that would never end, which would cost money for ever.
 const MOST_ROUNDS: u32 = 100;
@@ -111,12 +114,15 @@ impl Meetings {
             return self.give_up(run, meeting, &format!("this team has no {} any more", meeting.kind)).await;
         };
         if let Some(by) = self.find_halt(meeting).await? {
-            return self.keep_silent(run, meeting, &by).await;
+            return self.keep_silent(run, meeting, agenda, &by).await;
         }
+        let mut overdue = deps.clock.now() >= meeting.deadline;
         if let Some(paused) = meeting.paused.as_ref().filter(|_| !meeting.wrap && meeting.state != MeetingState::Closing) {
-            return self.keep_paused(run, meeting, paused).await;
+            if let Some(next) = self.keep_paused(run, meeting, agenda, paused).await? {
+                return Ok(next);
+            }
+            overdue = true;
         }
-        let overdue = deps.clock.now() >= meeting.deadline;
         if overdue && open.material.is_none() {
             // No process ran in time. A report without participants is useless.
             return self.give_up(run, meeting, "the team was offline until its time was over").await;
@@ -241,9 +247,13 @@ impl Meetings {
     }
 
     /// The wait before the next turn: the pause between turns, and people who must be answered first. None: no wait.
-    async fn wait_before_turn(&self, session: &Session<'_>, agenda: &dyn Agenda) -> Result<Option<Next>, StoreError> {
+    async fn wait_before_turn(&self, session: &Session<'_>, agenda: &dyn Agenda) -> anyhow::Result<Option<Next>> {
         let (deps, meeting, seats) = (self.deps(), session.meeting, session.seats);
         if seats.iter().all(|seat| seat.started_at.is_none()) {
+            if let Some(Preparation { material, outbox }) = agenda.revise(session, session.run.job().cancelled()).await? {
+                session.run.revise_material(&material, &outbox, deps.clock.now()).await?;
+                return Ok(Some(Next::Now));
+            }
             let begins = agenda.begins_at(session.material).filter(|_| !meeting.wrap);
             let wait = begins.and_then(|begins| (begins - deps.clock.now()).to_std().ok());
             return Ok(wait.map(Next::Within));
@@ -292,22 +302,29 @@ impl Meetings {
         Ok((spent >= budget).then_some(budget))
     }
 
-    /// Paused. Ended with a message once the pause has lasted too long.
-    async fn keep_paused(&self, run: &MeetingRun, meeting: &Meeting, paused: &Paused) -> anyhow::Result<Next> {
+    /// Paused. Once the pause has lasted too long it closes (None), or ends with a message.
+    async fn keep_paused(&self, run: &MeetingRun, meeting: &Meeting, agenda: &dyn Agenda, paused: &Paused) -> anyhow::Result<Option<Next>> {
         let left = (LONGEST_PAUSE - (self.deps().clock.now() - paused.at)).to_std().unwrap_or_default();
-        if left.is_zero() {
-            return self.give_up(run, meeting, &format!("{} paused it, and nobody resumed it", flatten(&paused.by, 40))).await;
+        if !left.is_zero() {
+            return Ok(Some(Next::Within(left)));
         }
-        Ok(Next::Within(left))
+        if agenda.outlasts(run, meeting, &Standstill::Paused { by: paused.by.clone() }).await? {
+            return Ok(None);
+        }
+        self.give_up(run, meeting, &format!("{} paused it, and nobody resumed it", flatten(&paused.by, 40))).await.map(Some)
     }
 
-    /// Halted. Cancelled without a message once its deadline passes.
-    async fn keep_silent(&self, run: &MeetingRun, meeting: &Meeting, by: &str) -> anyhow::Result<Next> {
+    /// Halted. Once its deadline passes it waits for the end of the halt to close, or is cancelled without a message.
+    async fn keep_silent(&self, run: &MeetingRun, meeting: &Meeting, agenda: &dyn Agenda, by: &str) -> anyhow::Result<Next> {
         let clock = &self.deps().clock;
         if let Ok(left) = (meeting.deadline - clock.now()).to_std()
             && !left.is_zero()
         {
             return Ok(Next::Within(left));
+        }
+        if agenda.outlasts(run, meeting, &Standstill::Halted { by: by.to_owned() }).await? {
+            // A run may not last as long as a halt.
+            return Err(JobError::Sleep(clock.now() + HALTED).into());
         }
         let reason = format!("{by} had paused the team until its time was over");
         run.end(MeetingState::Cancelled, &reason, &[], clock.now()).await?;

@@ -113,6 +113,21 @@ impl MeetingRun {
         Ok(true)
     }
 
+    /// Replaces the shared material of a running meeting. False if it is not running.
+    pub async fn revise_material(
+        &self,
+        material: &serde_json::Value,
+        outbox: &[OutboundMessage],
+        at: DateTime<Utc>,
+    ) -> Result<bool, JobError> {
+        let mut transaction = self.job.begin_step().await?;
+        let Some(held) = hold_running(&mut transaction, &self.meeting, at).await? else { return Ok(false) };
+        sql!(transaction.on(), execute, "UPDATE meetings SET material = $2 WHERE id = $1", self.meeting.as_str(), document(material))?;
+        insert_outbound(&mut transaction, outbox, cause(&held), at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
     /// Adds a round to a running meeting and updates its payload if given. False if the round exists, the last round is not over, or the
     /// meeting is not running.
     pub async fn open_round(

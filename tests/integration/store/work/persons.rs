@@ -172,6 +172,14 @@ async fn what_is_accepted_is_done(home: &Home) {
     assert_eq!(ended.item.evidence, [proof(), reviewed_by(&solus, "it is short", 40)]);
     assert_eq!((posts(&store).await.len(), store.list_lessons(&"vince".into(), 9).await.unwrap().len()), (1, 1));
     assert!(judge(&store, &made, &solus, false, "or is it?").await.is_none(), "it is over");
+    assert_eq!(trust_and_tension(&store).await, ("0.15".to_owned(), "0.00".to_owned()), "once");
+}
+
+/// Between Solus, who judges, and Vince.
+async fn trust_and_tension(store: &Store) -> (String, String) {
+    let known = store.list_relationships(at(40)).await.unwrap();
+    let between = known.between(&"vince".into(), &"solus".into()).expect("they have one");
+    (format!("{:.2}", between.trust_at(at(40))), format!("{:.2}", between.tension_at(at(40))))
 }
 
 /// What a person is told of three rejections.
@@ -197,6 +205,8 @@ async fn what_is_rejected_is_tried_again_until_a_person_has_to_decide(home: &Hom
     assert!(judge(&store, &made, &ada, false, "no").await.is_none(), "it was rejected often enough");
     judge(&store, &made, &ada, true, "good enough").await.unwrap();
     assert_eq!(outcome(&store, &made).await, (WorkStatus::Done, "a page on it".into()));
+    // Each rejection moved them once. A person's word moves nobody.
+    assert_eq!(trust_and_tension(&store).await, ("0.00".to_owned(), "0.39".to_owned()));
 }
 
 async fn the_author_does_not_judge(home: &Home) {

@@ -21,6 +21,16 @@ pub enum Ending {
     Stopped {
         by: String,
     },
+    /// The files of the others are gone.
+    Alone,
+    /// It was paused and never resumed.
+    Paused {
+        by: String,
+    },
+    /// The team was halted until the time was up.
+    Halted {
+        by: String,
+    },
     /// Without a model nobody can answer what others say.
     NoModel,
     /// Nobody had a turn in the last round: the model did not answer.
