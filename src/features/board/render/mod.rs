@@ -21,7 +21,7 @@ use kernel::money::Money;
 use kernel::persona::roster::Roster;
 use kernel::text::{fold_name, join_with_and};
 
-pub(super) use document::{ended, html, markdown, outcome};
+pub(super) use document::{ended, html, markdown, outcome, result};
 
 /// The most characters of a topic in a line, and of a position.
 const TOPIC: usize = 300;
