@@ -53,11 +53,17 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
     let overwatch = services.late::<OverwatchCommands>();
     registry
         .group(CommandSpec::new("overwatch", "What personas noticed when they looked back."), &overwatch)
-        .command(CommandSpec::new("show", "What was noticed about the last missions and meetings."), |overwatch, call| Box::pin(overwatch.show(call)))
+        .command(CommandSpec::new("show", "What was noticed about the last missions and meetings."), |overwatch, call| {
+            Box::pin(overwatch.show(call))
+        })
         .command(
             CommandSpec::new("run", "Have those who took part in a meeting look back at it.")
                 .public()
-                .argument(ArgumentSpec::reference("meeting", "meeting", "Which one: its kind, its day or words of its question; by default the last one here"))
+                .argument(ArgumentSpec::reference(
+                    "meeting",
+                    "meeting",
+                    "Which one: its kind, its day or words of its question; by default the last one here",
+                ))
                 .argument(ArgumentSpec::name_or_id("channel", 100, "The channel, by name or id").only_in(Surface::CommandLine)),
             |overwatch, call| Box::pin(overwatch.run(call)),
         )
@@ -114,7 +120,7 @@ impl OverwatchCommands {
         transaction.commit().await?;
         let look = if names.len() == 1 { "looks" } else { "look" };
         let text = format!(
-            "{} {look} back at **{}**. What they notice is told there in half a minute.",
+            "{} {look} back at **{}** now. What they notice follows there in half a minute.",
             join_with_and(&names),
             Medium::Chat.line_within(&title, 100)
         );
@@ -138,7 +144,9 @@ impl OverwatchCommands {
             let open = self.store.list_open_meetings().await?.into_iter().map(|open| open.meeting).find(is_here);
             return Ok(match open {
                 Some(open) => refuse(format!("the {} here is still on. Ask again when it is over", open.kind))?,
-                None if channel.is_some() => refuse("no standup or board meeting has been held here yet, so there is nothing to look back at")?,
+                None if channel.is_some() => {
+                    refuse("no standup or board meeting has been held here yet, so there is nothing to look back at")?
+                }
                 None => refuse("no standup or board meeting has been held yet, so there is nothing to look back at")?,
             });
         };

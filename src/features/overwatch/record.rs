@@ -36,7 +36,12 @@ impl Records {
         let (cost, _) = self.store.spent_on(meeting.id.as_str()).await?;
         let ended_at = meeting.ended_at.unwrap_or(meeting.called_at);
         let mut digest = format!("{} in #{} ({})\n", result.title, meeting.channel.name, meeting.state.as_str());
-        let _ = writeln!(digest, "Called by {}. Over after {} minutes.", meeting.called_by.describe(), (ended_at - meeting.called_at).num_minutes());
+        let _ = writeln!(
+            digest,
+            "Called by {}. Over after {} minutes.",
+            meeting.called_by.describe(),
+            (ended_at - meeting.called_at).num_minutes()
+        );
         let budget = meeting.budget.map_or_else(String::new, |budget| format!(", of at most {budget}"));
         let _ = writeln!(digest, "Cost: {cost}{budget}");
         if let Some(reason) = &meeting.reason {

@@ -122,12 +122,7 @@ pub(super) fn trends(trends: &[Trend], today: Today) -> String {
     }
     let line = |trend: &Trend| {
         let resolved = if trend.resolved { ", resolved" } else { "" };
-        format!(
-            "- {} times, last {}{resolved}: {}",
-            trend.count,
-            today.show(trend.last_seen),
-            Medium::Chat.line_within(&trend.text, LINE)
-        )
+        format!("- {} times, last {}{resolved}: {}", trend.count, today.show(trend.last_seen), Medium::Chat.line_within(&trend.text, LINE))
     };
     trends.iter().map(line).collect::<Vec<_>>().join("\n")
 }

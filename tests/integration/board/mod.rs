@@ -2,6 +2,7 @@
 
 mod crashes;
 mod faults;
+mod look_back;
 mod meeting;
 mod offline;
 mod stage;
