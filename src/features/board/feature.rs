@@ -3,9 +3,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::features::board::listener::BoardListener;
+use crate::features::board::model::Board;
 use crate::features::board::service::{BoardService, Terms};
 use crate::features::board::tool::BoardCreate;
-use crate::features::board::model::Board;
 use crate::features::board::{BOARD, BoardSettings, Boards, commands, render};
 use crate::features::chat::listener::Listener;
 use crate::features::meeting::agenda::Agenda;

@@ -111,7 +111,15 @@ pub struct CommandReply {
 impl CommandReply {
     /// Visible to everybody in the channel.
     pub fn public(text: impl Into<String>) -> Self {
-        Self { text: text.into(), files: Vec::new(), data: None, ephemeral: false, error: false, retire_buttons: false, left_to_team: false }
+        Self {
+            text: text.into(),
+            files: Vec::new(),
+            data: None,
+            ephemeral: false,
+            error: false,
+            retire_buttons: false,
+            left_to_team: false,
+        }
     }
 
     /// Visible to the caller only.

@@ -59,7 +59,7 @@ fn field_of(persona: &Persona) -> HashSet<String> {
 fn explain(persona: &Persona, query: &Query) -> String {
     let about = |words: &&String| terms_of(words).iter().any(|term| query.terms.iter().any(|(asked, _)| asked == term));
     let known: Vec<&String> = persona.expertise.iter().filter(about).take(3).collect();
-    if known.is_empty() { format!("adds the view of {}", persona.role) } else { format!("knows about {}", join_with_and(&known)) }
+    if known.is_empty() { format!("adds another view: {}", persona.role) } else { format!("knows about {}", join_with_and(&known)) }
 }
 
 /// Those that somebody named.

@@ -179,11 +179,20 @@ pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
 /// What came of it, for those who look back. What was said stands in its turns.
 pub(crate) fn result(meeting: &Meeting, board: &Board, written: Option<&Document>, roster: &Roster) -> MeetingResult {
     let opening = (meeting.channel.place == Place::Server).then(|| message_id(&meeting.id, "opening"));
-    let mut text = format!("The question: {}
-", flatten(&board.topic, 400));
+    let mut text = format!(
+        "The question: {}
+",
+        flatten(&board.topic, 400)
+    );
     let Some(written) = written else { return MeetingResult { title: flatten(&board.topic, 100), text, opening } };
-    let _ = writeln!(text, "{}
-{}: {}", ending(&written.ending, written.rounds), written.artefact.as_str(), flatten(&written.title, 120));
+    let _ = writeln!(
+        text,
+        "{}
+{}: {}",
+        ending(&written.ending, written.rounds),
+        written.artefact.as_str(),
+        flatten(&written.title, 120)
+    );
     let _ = writeln!(text, "{}", flatten(&written.summary, 900));
     for section in &written.sections {
         let _ = writeln!(text, "- {}: {}", flatten(&section.heading, 120), flatten(&section.text, 600));
