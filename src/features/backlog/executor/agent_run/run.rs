@@ -46,13 +46,17 @@ impl AgentExecutor {
         let approvals = background.spot.map(|spot| ItemApprovals { store: &self.store, agents: &self.agents, assignment, spot });
         let always: &[&str] = if background.site.is_some() { &READ_ONLY } else { &ALWAYS };
         let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(always.iter().copied());
-        let mut critic = is_to_be_judged(item, background).then(|| Critic::new(&self.store, &self.agents, &self.workspaces, assignment));
+        // The author of a step looks at it once more before handing it in (WORK-17).
+        let mut critic = (item.kind == WorkKind::Step).then(|| Critic::new(&self.store, &self.agents, &self.workspaces, assignment));
         if let Some(critic) = critic.as_mut().filter(|_| deliverable == Deliverable::Research) {
             critic.divide().await;
         }
         let limits = limits_of(background);
         let finish = Finish { critic: critic.as_ref(), calls: limits.calls };
-        let mut own = background.site.map_or_else(|| vec![Box::new(finish) as Box<dyn OwnTool>], |site| repository::tools(site, cancel));
+        let mut own = match background.site {
+            Some(site) => repository::tools(site, finish, cancel),
+            None => vec![Box::new(finish) as Box<dyn OwnTool>],
+        };
         own.extend(background.more_tools.map(|tools| tools.offer(assignment)).unwrap_or_default());
         let tools = Tools {
             listed: listed.map(str::to_owned).collect(),
@@ -247,11 +251,6 @@ fn missing(why: String) -> Outcome {
 
 fn failing(why: String) -> Outcome {
     Outcome::Failed { blocker: Blocker::FailingTool, why }
-}
-
-/// Whether its author looks at it once more before it hands it in. A change of a repository is held against tests instead.
-fn is_to_be_judged(item: &WorkItem, background: &Background<'_>) -> bool {
-    item.kind == WorkKind::Step && background.site.is_none()
 }
 
 fn limits_of(background: &Background<'_>) -> Limits {
