@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 use kernel::events::Audience;
-use kernel::llm::settings::ProviderKind;
+use kernel::llm::settings::{ModelSettings, ProviderKind};
 use kernel::time::{Clock as _, SystemClock};
 use secrecy::ExposeSecret;
 use serde_json::{Value as Json, json};
@@ -282,7 +282,7 @@ async fn without_a_model_nothing_is_drafted(backing: Backing) {
         "UPDATE jobs SET state = 'ready', holder = NULL, attempts = 0, run_at = '2026-01-01T00:00:00+00:00' WHERE kind = 'persona.amend'",
     )
     .await;
-    stage.team.config.models.providers.clear();
+    stage.team.config.models = ModelSettings::default();
     stage.team.start_app().await;
     let waits = "SELECT COUNT(*) FROM jobs WHERE kind = 'persona.amend' AND finished_at IS NULL AND run_at > '2026-01-02T00:00:00+00:00'";
     eventually("the draft waits for a model", || async { count(&stage.team, waits).await == 1 }).await;

@@ -93,7 +93,7 @@ async fn a_page_that_nobody_has_read_is_taken_out_and_counted(backing: Backing) 
     let told = "1 citation was taken out, because nobody had read the page. What rested on it alone is marked \"(no source)\".";
     let delivery = hears(&stage, "is done. 2 of 2 steps done").await;
     assert!(delivery.text.contains(told), "{}", delivery.text);
-    let status = command_text(&stage, "status", &[]).await;
+    let status = command_text(&stage, "status", &[("id", mission.short_id())]).await;
     assert!(status.contains(told), "{status}");
     let file = delivery.raw["attachments"].as_array().unwrap().iter().find(|file| file["filename"] == "tea.md").expect("tea.md");
     let text = reqwest::get(file["url"].as_str().unwrap()).await.unwrap().text().await.unwrap();

@@ -91,7 +91,7 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     let told: Value = serde_json::from_str(&beside(&team, &["team", "show", "nobody", "--json"]).expect_err("a failure")).expect("JSON");
     assert_eq!(told["error"], json!(true));
     let wrong = beside(&team, &["costs", "--since", "ever"]).expect_err("a complaint");
-    assert!(wrong.contains("\"since\" cannot be \"ever\". Choose today, this-week, this-month"), "{wrong}");
+    assert!(wrong.contains("\"since\" cannot be \"ever\". Choose today, week, month"), "{wrong}");
 }
 
 #[test]
