@@ -1,5 +1,6 @@
 //! `/board`, `teamroom board` and the buttons. They only use the database, so they also work beside a running team.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -136,7 +137,7 @@ async fn create(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
         Called::Opened => {
             let mut text = called(boards, &meeting, &board);
             if let (Some(budget), [model, ..]) = (budget, &boards.terms.unpriced[..]) {
-                text += &format!("\n{}", render::unpriced(model, budget));
+                let _ = write!(text, "\n{}", render::unpriced(model, budget));
             }
             CommandReply::public(text).with_data(json!({ "board": describe(&meeting, &board) })).left_to_team()
         }

@@ -32,15 +32,12 @@ pub(super) fn clean(text: &str, is_known: &dyn Fn(&Address) -> bool) -> Option<C
                 if !cleaned.removed.contains(shown) {
                     cleaned.removed.push(shown.clone());
                 }
-                match label_of(&line[..at]) {
-                    Some(label) => {
-                        labels.push(format!("[{label}]"));
-                        line.clear();
-                    }
-                    None => {
-                        let citation = citation_at(&line, at..at + shown.len());
-                        take_out(&mut line, citation, &known);
-                    }
+                if let Some(label) = label_of(&line[..at]) {
+                    labels.push(format!("[{label}]"));
+                    line.clear();
+                } else {
+                    let citation = citation_at(&line, at..at + shown.len());
+                    take_out(&mut line, citation, &known);
                 }
             }
         }

@@ -155,10 +155,10 @@ pub(super) fn status(mission: &Mission, items: &[WorkItem], (cost, messages): (M
     match messages {
         0 => {}
         1 => text.push_str("\n1 message between colleagues so far; the thread has it."),
-        many => text.push_str(&format!("\n{many} messages between colleagues so far; the thread has them.")),
+        many => _ = write!(text, "\n{many} messages between colleagues so far; the thread has them."),
     }
     if let Some(told) = delivery::removed_citations(items) {
-        text.push_str(&format!("\n{told}"));
+        let _ = write!(text, "\n{told}");
     }
     text
 }
