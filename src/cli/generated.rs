@@ -122,19 +122,31 @@ async fn call(beside: &Beside, config: &Config, path: &str, given: Vec<(String, 
     let reply = beside.registry.try_run(CommandRequest { invoked, caller: Caller::CommandLine, channel: None }).await?;
     match path {
         "backlog run" | "status" if !reply.error => tell_who_serves(config, reply).await,
+        _ if reply.left_to_team && who_serves(config).await?.is_none() => {
+            let text = format!("{}\nNo team is running, so this starts once one does: `teamroom run`, or `teamroom sandbox`.", reply.text);
+            Ok(CommandReply { text, ..reply })
+        }
         _ => Ok(reply),
+    }
+}
+
+/// The process that serves the database, if there is one.
+async fn who_serves(config: &Config) -> anyhow::Result<Option<String>> {
+    match Store::open(&config.database_url, SystemClock.now()).await {
+        Ok(store) => {
+            store.close().await;
+            Ok(None)
+        }
+        Err(StoreError::Locked { who, .. }) => Ok(Some(who)),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// Adds whether a team serves the database, and what to do if none does.
 async fn tell_who_serves(config: &Config, reply: CommandReply) -> anyhow::Result<CommandReply> {
-    let (told, served) = match Store::open(&config.database_url, SystemClock.now()).await {
-        Ok(store) => {
-            store.close().await;
-            ("No team serves this database: start `teamroom run`, or `teamroom sandbox` for its own.".to_owned(), false)
-        }
-        Err(StoreError::Locked { who, .. }) => (format!("The team is running: {who} serves this database."), true),
-        Err(error) => return Err(error.into()),
+    let (told, served) = match who_serves(config).await? {
+        None => ("No team serves this database: start `teamroom run`, or `teamroom sandbox` for its own.".to_owned(), false),
+        Some(who) => (format!("The team is running: {who} serves this database."), true),
     };
     let mut data = reply.data.clone().unwrap_or_else(|| json!({}));
     data["served"] = served.into();

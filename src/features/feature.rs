@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use crate::config::{Config, RetentionSettings};
 use crate::features::chat::listener::Listener;
 use crate::features::meeting::agenda::Agenda;
-use crate::features::meeting::model::{Meeting, MeetingKind};
+use crate::features::meeting::model::{Meeting, MeetingKind, MeetingResult};
 use crate::features::schedule::action::Action;
 use crate::features::schedule::model::ActionKind;
 use crate::store::Store;
@@ -19,6 +19,7 @@ use kernel::agent::{Agents, PageEntry};
 use kernel::chat::ChatPlatform;
 use kernel::commands::{CommandReply, Refused, Registry, Services};
 use kernel::config::Section;
+use kernel::db::StoreError;
 use kernel::finding::Finding;
 use kernel::ids::{PersonaSlug, UserId};
 use kernel::jobs::{JobHandler, RetentionRule};
@@ -96,6 +97,11 @@ pub trait Feature: Send + Sync {
     /// How its meetings are held. None in a process that runs no jobs.
     fn agenda(&self, _services: &Services) -> Option<Arc<dyn Agenda>> {
         None
+    }
+
+    /// What came of one of its meetings that is over, for those who look back at it. None: it is of another feature.
+    async fn find_meeting_result(&self, _meeting: &Meeting, _store: &Store, _roster: &Roster) -> Result<Option<MeetingResult>, StoreError> {
+        Ok(None)
     }
 
     /// What a meeting that is over has led to, for the command line.

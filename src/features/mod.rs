@@ -17,9 +17,13 @@ pub mod standup;
 
 use std::sync::Arc;
 
+use crate::store::Store;
 use kernel::commands::{Authorize, Registry, Services};
 use kernel::config::Section;
+use kernel::db::StoreError;
+use kernel::persona::roster::Roster;
 use kernel::tools::{Act, Tool};
+use meeting::model::{Meeting, MeetingResult};
 use schedule::model::Actions;
 
 pub use feature::{Feature, FeatureDeps, FeatureSection, FeatureSettings, Running, Shown, TerminalCommand, ToolDeps};
@@ -67,6 +71,19 @@ pub fn acts() -> Vec<Act> {
 /// What scheduled jobs can do.
 pub fn actions() -> Actions {
     Actions::of(FEATURES.iter().flat_map(|feature| feature.action_kinds()).cloned())
+}
+
+/// What came of a meeting that is over. None if its feature was removed.
+///
+/// # Errors
+/// The database is unavailable.
+pub async fn find_meeting_result(meeting: &Meeting, store: &Store, roster: &Roster) -> Result<Option<MeetingResult>, StoreError> {
+    for feature in FEATURES {
+        if let Some(result) = feature.find_meeting_result(meeting, store, roster).await? {
+            return Ok(Some(result));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -154,7 +154,8 @@ impl Work {
         let is_good = |critique: &&Critique| critique.faults.is_empty() && !critique.shown.is_empty();
         let Some(critique) = product.critique.as_ref().filter(is_good) else { return Ok(false) };
         let is_expert = item.persona.as_ref().and_then(|slug| deps.roster.find(slug)).is_none_or(|persona| persona.tier == Tier::T3);
-        if item.kind != WorkKind::Step || is_expert || critique.mean() < deps.settings.review_below {
+        // A change of a repository is always read by somebody else.
+        if item.kind != WorkKind::Step || item.repository.is_some() || is_expert || critique.mean() < deps.settings.review_below {
             return Ok(false);
         }
         let Some(mission) = &item.parent else { return Ok(false) };

@@ -1,5 +1,6 @@
 //! `/board`, `teamroom board` and the buttons. They only use the database, so they also work beside a running team.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -142,7 +143,13 @@ async fn create(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
     }
     let meeting = boards.terms.call(channel, called_by, &board, budget, boards.now())?;
     Ok(match boards.store.call_board(&meeting, &documents).await? {
-        Called::Opened => CommandReply::public(called(boards, &meeting, &board)).with_data(json!({ "board": describe(&meeting, &board) })),
+        Called::Opened => {
+            let mut text = called(boards, &meeting, &board);
+            if let (Some(budget), [model, ..]) = (budget, &boards.terms.unpriced[..]) {
+                let _ = write!(text, "\n{}", render::unpriced(model, budget));
+            }
+            CommandReply::public(text).with_data(json!({ "board": describe(&meeting, &board) })).left_to_team()
+        }
         Called::AlreadyOpen(running) => {
             CommandReply::refused(format!("The {} is still running here. `/board stop` ends it.", running.describe()))
         }

@@ -3,17 +3,20 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::features::board::listener::BoardListener;
+use crate::features::board::model::Board;
 use crate::features::board::service::{BoardService, Terms};
 use crate::features::board::tool::BoardCreate;
-use crate::features::board::{BoardSettings, Boards, commands};
+use crate::features::board::{BOARD, BoardSettings, Boards, commands, render};
 use crate::features::chat::listener::Listener;
 use crate::features::meeting::agenda::Agenda;
+use crate::features::meeting::model::{Meeting, MeetingResult};
 use crate::features::{Feature, FeatureDeps, FeatureSection, ToolDeps};
 use crate::store::Store;
 use kernel::commands::{Registry, Services};
 use kernel::config::Section;
 use kernel::db::StoreError;
 use kernel::people::Erasure;
+use kernel::persona::roster::Roster;
 use kernel::tools::Tool;
 
 pub struct BoardFeature;
@@ -62,6 +65,15 @@ impl Feature for BoardFeature {
 
     fn agenda(&self, services: &Services) -> Option<Arc<dyn Agenda>> {
         services.late::<Boards>().get().ok().map(|boards| boards as Arc<dyn Agenda>)
+    }
+
+    async fn find_meeting_result(&self, meeting: &Meeting, store: &Store, roster: &Roster) -> Result<Option<MeetingResult>, StoreError> {
+        if meeting.kind != BOARD {
+            return Ok(None);
+        }
+        let board: Board = meeting.read_payload()?;
+        let written = store.find_board(&meeting.id).await?.and_then(|record| record.document);
+        Ok(Some(render::result(meeting, &board, written.as_ref(), roster)))
     }
 
     async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {

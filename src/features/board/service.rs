@@ -45,6 +45,8 @@ pub(super) struct Terms {
     pub(super) zone: Tz,
     /// The most that one may cost, unless its caller says otherwise.
     pub(super) budget: Option<Money>,
+    /// Models without a known price.
+    pub(super) unpriced: Vec<String>,
 }
 
 impl Terms {
@@ -54,6 +56,7 @@ impl Terms {
             settings: config.features.get::<BoardSettings>(),
             zone: config.schedules.zone,
             budget: config.budgets.meeting,
+            unpriced: config.models.list_unpriced(),
         }
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::features::meeting::signal::Signal;
 use kernel::chat::message::Channel;
 use kernel::db::StoreError;
-use kernel::ids::{MeetingId, MessageId, PersonaSlug, UserId};
+use kernel::ids::{MeetingId, MessageId, OutboxId, PersonaSlug, UserId};
 use kernel::money::{Money, TokenUsage};
 use kernel::persona::roster::Roster;
 use kernel::text::flatten;
@@ -203,6 +203,17 @@ impl MeetingState {
             Self::Failed => "failed",
         }
     }
+}
+
+/// What came of a meeting, for those who look back at it. What was said is in its seats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeetingResult {
+    /// What it was about, in a line.
+    pub title: String,
+    /// What was decided and written, as plain text.
+    pub text: String,
+    /// The message on which its thread hangs. None: it has none.
+    pub opening: Option<OutboxId>,
 }
 
 /// A participant's place in the order of a round.

@@ -17,11 +17,11 @@ use crate::features::mission::follow::Follower;
 use crate::features::mission::model::Mission;
 use crate::features::mission::model::message::{self, ColleagueMessage, MessageKind};
 use crate::features::mission::model::plan::MOST_CHANGES;
+use crate::features::mission::store::post_message;
 use crate::features::mission::{prompts, render};
 use kernel::agent::halts::HaltScope;
 use kernel::agent::{CallError, Journal, JournalEntry, OwnTool, Progress, Reply, Run, RunError};
 use kernel::chat::outbound::OutboundMessage;
-use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{Effect as _, StoreError};
 use kernel::ids::{OutboxId, PersonaSlug};
 use kernel::llm::ToolSpec;
@@ -131,7 +131,9 @@ impl MessageColleague<'_> {
         };
         let posted =
             OutboundMessage { id: self.message_id(sent), ..render::exchange(mission, message, Some(&text), &self.follower.roster) };
-        self.follower.store.enqueue_once(&posted, clock.now()).await?;
+        let mut transaction = self.follower.store.db().begin().await?;
+        post_message(&mut transaction, mission, (&posted, &self.of.persona.slug), clock.now()).await?;
+        transaction.commit().await?;
         Ok(if is_answer {
             format!("{} answers:\n{text}", receiver.name)
         } else {
@@ -177,7 +179,7 @@ impl MessageColleague<'_> {
             return Err(RunError::Lost.into());
         }
         // Otherwise it was sent before a crash.
-        if insert_outbound_once(&mut transaction, &posted, mission.message.as_ref(), now).await? {
+        if post_message(&mut transaction, mission, (&posted, &self.of.persona.slug), now).await? {
             wish.apply(&mut transaction, now).await?;
         }
         transaction.commit().await?;

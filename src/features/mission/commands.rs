@@ -125,7 +125,8 @@ async fn start(missions: &Missions, call: &CommandCall) -> anyhow::Result<Comman
     let drafted = missions.draft(wanted, &missions.roster().coordinator().slug).map_err(explain)?;
     let mission = missions.start(drafted).await.map_err(explain)?;
     Ok(CommandReply::public(format!("Started: {}. The plan comes in its thread.", render::title(&mission)))
-        .with_data(json!({ "mission": describe(&mission) })))
+        .with_data(json!({ "mission": describe(&mission) }))
+        .left_to_team())
 }
 
 async fn list(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -138,8 +139,11 @@ async fn list(missions: &Missions, call: &CommandCall) -> anyhow::Result<Command
 async fn status(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, items) = find(missions, call).await?;
     let (_, cost) = missions.cost_of(&mission).await?;
-    let text = render::status(&mission, &items, cost, missions.roster());
-    Ok(CommandReply::private(text).with_data(describe_with_steps(&mission, &items)))
+    let messages = missions.store().count_messages(&mission.id).await?;
+    let text = render::status(&mission, &items, (cost, messages), missions.roster());
+    let mut data = describe_with_steps(&mission, &items);
+    data["messages"] = json!(messages);
+    Ok(CommandReply::private(text).with_data(data))
 }
 
 async fn plan(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {

@@ -156,7 +156,8 @@ impl Listener for MissionListener {
 async fn describe(missions: &Missions, mission: &Mission) -> Result<String, StoreError> {
     let items = missions.items_of(mission).await?;
     let (_, cost) = missions.cost_of(mission).await?;
-    Ok(render::status(mission, &items, cost, missions.roster()))
+    let messages = missions.store().count_messages(&mission.id).await?;
+    Ok(render::status(mission, &items, (cost, messages), missions.roster()))
 }
 
 /// What a person wants to be different about the mission in whose thread it is said. A model tells it from talk, in any language; without one there are

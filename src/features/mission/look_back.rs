@@ -8,7 +8,7 @@ use crate::features::backlog::model::{Artefact, WorkItem, WorkStatus};
 use crate::features::backlog::store::ItemEvent;
 use crate::features::mission::follow::Follower;
 use crate::features::mission::model::Mission;
-use crate::features::overwatch::model::LookBack;
+use crate::features::overwatch::model::{LookBack, Subject};
 use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
 use kernel::memory::retrieval::cut;
@@ -78,7 +78,8 @@ impl Follower {
             digest.push('\n');
         }
         Ok(Some(LookBack {
-            subject: mission.id.clone(),
+            subject: Subject::Mission(mission.id.clone()),
+            kind: "mission".to_owned(),
             title: mission.title.clone(),
             digest: self.agents.runner.redact(digest, mission.id.as_str()),
             personas,

@@ -16,7 +16,7 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, document, plain, sql};
 use kernel::events::{Audience, Event, Topic, record};
-use kernel::ids::{ChannelId, OutboxId, WorkItemId};
+use kernel::ids::{ChannelId, OutboxId, PersonaSlug, WorkItemId};
 use kernel::jobs::RetentionRule;
 use kernel::llm::store::join_budget;
 use kernel::money::Money;
@@ -24,6 +24,8 @@ use kernel::people::Erasure;
 
 /// What happens to missions. What they say is not repeated.
 const MISSIONS: Topic = Topic::new("mission");
+/// The kind of the event that a colleague has sent a message to another one.
+const MESSAGE: &str = "message";
 
 #[derive(sqlx::FromRow)]
 struct MissionColumns {
@@ -122,6 +124,12 @@ impl Store {
     pub async fn find_mission(&self, id: &WorkItemId) -> Result<Option<Mission>> {
         let row: Option<MissionColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM missions WHERE id = $1", id.as_str())?;
         row.map(MissionColumns::read).transpose()
+    }
+
+    /// How many messages colleagues have sent each other.
+    pub(super) async fn count_messages(&self, mission: &WorkItemId) -> Result<usize> {
+        let events = self.list_events_of(mission.as_str(), &Audience::Operators).await?;
+        Ok(events.iter().filter(|event| event.topic == MISSIONS.as_str() && event.kind == MESSAGE).count())
     }
 
     /// The mission whose thread this is: it hangs on that message of the team, or was there before the mission.
@@ -330,6 +338,20 @@ pub(super) async fn change_mission(
         record(transaction, &event(from, kind, change.by, at)).await?;
     }
     wake_mission(transaction, &from.id, at).await?;
+    Ok(true)
+}
+
+/// Posts a message of one colleague to another in the thread. False if it was sent before.
+pub(super) async fn post_message(
+    transaction: &mut Transaction,
+    mission: &Mission,
+    (message, sender): (&OutboundMessage, &PersonaSlug),
+    at: DateTime<Utc>,
+) -> Result<bool> {
+    if !insert_outbound_once(transaction, message, mission.message.as_ref(), at).await? {
+        return Ok(false);
+    }
+    record(transaction, &event(mission, MESSAGE, Some(&Actor::Persona(sender.clone())), at)).await?;
     Ok(true)
 }
 

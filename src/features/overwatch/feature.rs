@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use crate::config::RetentionSettings;
 use crate::features::overwatch::commands::{self, OverwatchCommands};
 use crate::features::overwatch::jobs::LooksBack;
+use crate::features::overwatch::record::Records;
 use crate::features::overwatch::{OverwatchSettings, store};
 use crate::features::{Feature, FeatureDeps, FeatureSection};
 use crate::store::Store;
@@ -31,10 +32,18 @@ impl Feature for OverwatchFeature {
 
     fn provide(&self, deps: &FeatureDeps<'_>, services: &Services) {
         let FeatureDeps { config, roster, store, running, clock, .. } = deps;
-        services.provide(Arc::new(OverwatchCommands { store: store.clone(), roster: roster.clone(), clock: clock.clone() }));
+        let records = Records { store: store.clone(), roster: roster.clone() };
+        services.provide(Arc::new(OverwatchCommands {
+            store: store.clone(),
+            records: records.clone(),
+            roster: roster.clone(),
+            agents: running.as_ref().map(|running| running.agents.clone()),
+            clock: clock.clone(),
+        }));
         if let Some(running) = running {
             services.provide(Arc::new(LooksBack {
                 store: store.clone(),
+                records,
                 roster: roster.clone(),
                 agents: running.agents.clone(),
                 enabled: config.features.get::<OverwatchSettings>().enabled,

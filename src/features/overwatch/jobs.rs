@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-use crate::features::overwatch::model::{Given, Insight, InsightKind, LookBack, read_given};
+use crate::features::overwatch::model::{Given, Insight, InsightKind, LookBack, Subject, read_given};
+use crate::features::overwatch::record::Records;
 use crate::features::overwatch::store::insert_insights;
 use crate::features::overwatch::{prompts, render};
 use crate::store::Store;
@@ -15,7 +16,7 @@ use kernel::agent::halts::HaltScope;
 use kernel::agent::{Agents, Run, RunError};
 use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{StoreError, Transaction};
-use kernel::ids::PersonaSlug;
+use kernel::ids::{MeetingId, PersonaSlug};
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings};
 use kernel::money::Purpose;
 use kernel::persona::Tier;
@@ -43,8 +44,22 @@ struct Look {
     given: Option<Given>,
 }
 
+/// The payload of a job. A mission hands its record over when it ends; that of a meeting is read when somebody asks.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Payload {
+    Run(LookBack),
+    Meeting(MeetingAsked),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MeetingAsked {
+    pub(super) meeting: MeetingId,
+}
+
 pub(super) struct LooksBack {
     pub(super) store: Store,
+    pub(super) records: Records,
     pub(super) roster: Arc<Roster>,
     pub(super) agents: Arc<Agents>,
     pub(super) enabled: bool,
@@ -61,13 +76,9 @@ impl JobHandler for LooksBack {
     }
 
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {
-        let run: LookBack = job.payload()?;
-        if !self.enabled || self.agents.is_offline() {
-            return job.begin_final().await?.finish().await;
-        }
-        // What was forgotten meanwhile is not looked back at.
-        if self.store.find_item(&run.subject).await?.is_none() {
-            return job.begin_final().await?.finish().await;
+        let Some(run) = self.find_run(job.payload()?).await? else { return job.begin_final().await?.finish().await };
+        if self.agents.is_offline() {
+            return self.tell_nothing(job, &run, "no model is connected").await;
         }
         let halts = self.store.list_halts().await?;
         let is_halted = |scope: HaltScope| halts.iter().any(|halt| halt.scope == scope);
@@ -79,7 +90,7 @@ impl JobHandler for LooksBack {
         let note = self.note_for_rates(job).await?;
         let looks: Vec<Look> = job.step("looks", || async { self.ask_all(&run, &note, job).await }).await?;
         let now = job.now();
-        let redact = |text: String| self.agents.runner.redact(text, run.subject.as_str());
+        let redact = |text: String| self.agents.runner.redact(text, &run.subject.to_string());
         let read = |look: Look| -> Vec<Insight> {
             let Some(mut given) = look.given else { return Vec::new() };
             for insight in &mut given.insights {
@@ -88,6 +99,9 @@ impl JobHandler for LooksBack {
             read_given(&given, &look.by, &run, &self.roster, now)
         };
         let insights: Vec<Insight> = looks.into_iter().flat_map(read).collect();
+        if insights.is_empty() {
+            return self.tell_nothing(job, &run, "nobody gave an answer in time that can be used").await;
+        }
         let mut transaction = job.begin_final().await?;
         insert_insights(&mut transaction, &insights).await?;
         for message in render::insights(&run, &insights, &self.roster) {
@@ -96,14 +110,46 @@ impl JobHandler for LooksBack {
         transaction.finish().await
     }
 
-    /// No message: the mission is already delivered.
-    async fn give_up(&self, _transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
-        tracing::warn!(job = %job.id, %why, "a mission is not looked back at");
+    /// Who asked is told. No message after a mission: it is already delivered.
+    async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
+        tracing::warn!(job = %job.id, %why, "a run is not looked back at");
+        if let Ok(Payload::Meeting(asked)) = job.read_payload()
+            && let Some(run) = self.records.read(&asked.meeting).await?
+        {
+            let message = render::nothing(&run, &job.id.to_string(), "it failed several times", &self.roster);
+            insert_outbound_once(transaction, &message, None, self.agents.runner.clock.now()).await?;
+        }
         Ok(())
     }
 }
 
 impl LooksBack {
+    /// None if there is nothing to do: it is turned off, it was forgotten meanwhile, or the meeting was looked back at by an earlier job.
+    async fn find_run(&self, payload: Payload) -> Result<Option<LookBack>, StoreError> {
+        match payload {
+            Payload::Run(run) => {
+                let Subject::Mission(item) = &run.subject else { return Ok(None) };
+                Ok(if self.enabled && self.store.find_item(item).await?.is_some() { Some(run) } else { None })
+            }
+            Payload::Meeting(asked) => {
+                let Some(run) = self.records.read(&asked.meeting).await? else { return Ok(None) };
+                let is_known = !self.store.list_insights_of(&run.subject).await?.is_empty();
+                let digest = self.agents.runner.redact(run.digest, asked.meeting.as_str());
+                Ok((!is_known).then_some(LookBack { digest, ..run }))
+            }
+        }
+    }
+
+    /// Ends without insights. Who asked for it is told why.
+    async fn tell_nothing(&self, job: &JobContext, run: &LookBack, why: &str) -> Result<(), JobError> {
+        let mut transaction = job.begin_final().await?;
+        if matches!(run.subject, Subject::Meeting(_)) {
+            let message = render::nothing(run, &job.job().id.to_string(), why, &self.roster);
+            insert_outbound_once(&mut transaction, &message, None, job.now()).await?;
+        }
+        transaction.finish().await
+    }
+
     /// All at once. Who has not answered in time is left out.
     async fn ask_all(&self, run: &LookBack, note: &str, job: &JobContext) -> Result<Vec<Look>, JobError> {
         let cancel = job.cancelled().child_token();

@@ -1,4 +1,5 @@
-//! Overwatch: when a mission is over, each persona that took part looks back at the whole run (OVER-1 to OVER-7).
+//! Overwatch: when a mission is over, each persona that took part looks back at the whole run (OVER-1 to OVER-7). The same happens with a meeting that is
+//! over when somebody asks for it; `record` reads what was said in it and what came of it.
 //!
 //! `jobs` asks all at once, on the cheapest model, within 30 seconds. `model` keeps what they may say within limits and marks what the run does not bear
 //! out. What is left is posted in the mission's thread, rated by people, made into work items by a button, and told to later plans. Missions hand a run
@@ -7,6 +8,7 @@
 //! | the process dies after | stored state | what follows |
 //! | --- | --- | --- |
 //! | the mission was delivered | the job with the record of the run: one transaction | it is looked back at |
+//! | somebody asked about a meeting | the job with its id | the record is read, and it is looked back at |
 //! | all have answered | the step of the job | nothing is asked again |
 //! | the insights were stored | the rows, the messages, the end of the job: one transaction | nothing |
 //! | an insight was made a work item | the item, and its id in the insight: one transaction | a second click adds nothing |
@@ -17,6 +19,7 @@ mod feature;
 mod jobs;
 pub mod model;
 mod prompts;
+mod record;
 mod render;
 mod settings;
 mod store;

@@ -1,12 +1,13 @@
 //! What personas notice when they look back, and whether the run bears it out. Pure.
 
 use std::collections::{BTreeSet, HashSet};
+use std::fmt;
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use kernel::ids::{ChannelId, OutboxId, PersonaSlug, WorkItemId};
+use kernel::ids::{ChannelId, MeetingId, OutboxId, PersonaSlug, WorkItemId};
 use kernel::persona::roster::Roster;
 use kernel::text::tokens::{is_capital, shows_names, tokens};
 use kernel::text::{Shingles, flatten, fold_name};
@@ -18,13 +19,50 @@ const WORDS: usize = 200;
 /// Insights this similar are about the same theme.
 const THEME: f64 = 0.45;
 
+/// What is looked back at. Stored as one word.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Subject {
+    /// The item of a mission.
+    Mission(WorkItemId),
+    Meeting(MeetingId),
+}
+
+const MEETING: &str = "meeting:";
+
+impl From<String> for Subject {
+    fn from(word: String) -> Self {
+        match word.strip_prefix(MEETING) {
+            Some(meeting) => Self::Meeting(meeting.into()),
+            None => Self::Mission(word.into()),
+        }
+    }
+}
+
+impl From<Subject> for String {
+    fn from(subject: Subject) -> Self {
+        subject.to_string()
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mission(item) => f.write_str(item.as_str()),
+            Self::Meeting(meeting) => write!(f, "{MEETING}{meeting}"),
+        }
+    }
+}
+
 /// A run that is over, as those see it who look back at it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LookBack {
-    /// The item of the mission.
-    pub subject: WorkItemId,
+    pub subject: Subject,
+    /// In a word: `mission`, `standup`.
+    #[serde(default = "mission")]
+    pub kind: String,
     pub title: String,
-    /// What was asked for, the steps with their owners, rejections, changes, costs and files, as text.
+    /// What was asked for, what was done or said by whom, what came of it and what it cost, as text.
     pub digest: String,
     /// Who took part.
     pub personas: Vec<PersonaSlug>,
@@ -36,11 +74,20 @@ pub struct LookBack {
     pub ended_at: DateTime<Utc>,
 }
 
+/// Jobs of earlier versions are about missions.
+fn mission() -> String {
+    "mission".to_owned()
+}
+
 impl LookBack {
     /// For what is said and stored about this end of it.
     pub fn key(&self) -> String {
-        format!("{}-{}", self.subject, self.ended_at.timestamp())
+        key_of(&self.subject, self.ended_at)
     }
+}
+
+pub fn key_of(subject: &Subject, ended_at: DateTime<Utc>) -> String {
+    format!("{subject}-{}", ended_at.timestamp())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -101,9 +148,8 @@ pub struct GivenInsight {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Insight {
     pub id: String,
-    /// The mission that it is about.
-    pub subject: WorkItemId,
-    /// The title of the mission.
+    pub subject: Subject,
+    /// The title of the mission or the meeting.
     pub title: String,
     pub by: PersonaSlug,
     /// None: the team.
@@ -206,7 +252,7 @@ pub fn find_trends(insights: &[Insight], done: impl Fn(&WorkItemId) -> Option<Da
         }
     }
     let trend = |(_, members): (Shingles, Vec<&Insight>)| {
-        let runs: BTreeSet<&str> = members.iter().map(|insight| insight.subject.as_str()).collect();
+        let runs: HashSet<&Subject> = members.iter().map(|insight| &insight.subject).collect();
         let last = *members.last()?;
         let solved = members.iter().filter_map(|insight| done(insight.item.as_ref()?)).max();
         (runs.len() > 1).then(|| Trend {
@@ -275,7 +321,7 @@ mod tests {
     fn insight(subject: &str, text: &str, at: i64, item: Option<&str>) -> Insight {
         Insight {
             id: format!("{subject}-{at}"),
-            subject: subject.into(),
+            subject: subject.to_owned().into(),
             title: subject.to_owned(),
             by: "vince".into(),
             to: None,
@@ -309,7 +355,8 @@ mod tests {
     fn at_most_three_are_kept_and_none_is_no_tension() {
         let roster = roster();
         let run = LookBack {
-            subject: "m".into(),
+            subject: "m".to_owned().into(),
+            kind: mission(),
             title: "Tea".into(),
             digest: DIGEST.to_owned(),
             personas: Vec::new(),

@@ -36,10 +36,10 @@ fn message_of(run: &LookBack, insight: &Insight, roster: &Roster) -> OutboundMes
     let title = format!("{} → {}: {}", roster.name_of(&insight.by), whom(insight.to.as_ref(), roster), label(insight.kind));
     let mut notes = Vec::new();
     if insight.actionable {
-        notes.push("Actionable");
+        notes.push("Actionable".to_owned());
     }
     if !insight.supported {
-        notes.push("Mentions something that isn't in this mission, so it won't be used for planning");
+        notes.push(format!("Mentions something that isn't in this {}, so it won't be used for planning", run.kind));
     }
     let card = Card {
         title,
@@ -58,6 +58,12 @@ fn post(run: &LookBack, by: &PersonaSlug, what: &str, text: String) -> OutboundM
     };
     let id = OutboxId::new(format!("overwatch-{}-{what}", run.key()));
     OutboundMessage { id, place, ..OutboundMessage::new(by, &run.channel, OutboundKind::Notice, text) }
+}
+
+/// Why nobody has noticed anything, for those who asked. `attempt`: asked again, it is told again.
+pub(super) fn nothing(run: &LookBack, attempt: &str, why: &str, roster: &Roster) -> OutboundMessage {
+    let text = Subtext(format_args!("Nothing to show of looking back: {why}. `/overwatch run` tries again.")).to_string();
+    post(run, &roster.coordinator().slug, &format!("nothing-{attempt}"), text)
 }
 
 fn whom<'a>(to: Option<&'a PersonaSlug>, roster: &'a Roster) -> &'a str {
@@ -86,7 +92,7 @@ fn color(kind: InsightKind) -> u32 {
     }
 }
 
-/// The insights of the last missions, for a command.
+/// The insights of the last missions and meetings, for a command.
 pub(super) fn list(insights: &[&Insight], roster: &Roster, today: Today) -> String {
     let mut text = String::new();
     let mut subject = None;
@@ -106,22 +112,17 @@ pub(super) fn list(insights: &[&Insight], roster: &Roster, today: Today) -> Stri
             }
         };
     }
-    if text.is_empty() { "Nobody has looked back at a mission yet.".to_owned() } else { text.trim_end().to_owned() }
+    if text.is_empty() { "Nobody has looked back at a mission or a meeting yet.".to_owned() } else { text.trim_end().to_owned() }
 }
 
 /// Themes that come up again, for a command.
 pub(super) fn trends(trends: &[Trend], today: Today) -> String {
     if trends.is_empty() {
-        return "No theme has come up in more than one mission yet.".to_owned();
+        return "No theme has come up more than once yet.".to_owned();
     }
     let line = |trend: &Trend| {
         let resolved = if trend.resolved { ", resolved" } else { "" };
-        format!(
-            "- in {} missions, last {}{resolved}: {}",
-            trend.count,
-            today.show(trend.last_seen),
-            Medium::Chat.line_within(&trend.text, LINE)
-        )
+        format!("- {} times, last {}{resolved}: {}", trend.count, today.show(trend.last_seen), Medium::Chat.line_within(&trend.text, LINE))
     };
     trends.iter().map(line).collect::<Vec<_>>().join("\n")
 }

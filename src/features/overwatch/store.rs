@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use std::time::Duration;
 
-use crate::features::overwatch::jobs::KIND;
-use crate::features::overwatch::model::{Insight, InsightKind, LookBack};
+use crate::features::overwatch::jobs::{KIND, MeetingAsked};
+use crate::features::overwatch::model::{Insight, InsightKind, LookBack, Subject};
 use crate::features::relationships::{Cause, Move, move_relationships};
 use crate::store::Store;
 use kernel::db::{Result, Transaction, plain, sql};
@@ -12,6 +12,9 @@ use kernel::ids::{PersonaSlug, UserId, WorkItemId};
 use kernel::jobs::{self, NewJob, RetentionRule};
 use kernel::memory::Scope;
 use kernel::people::Erasure;
+
+/// The last insights among which those of one run are looked for. Older runs may be looked back at again.
+const SEARCHED: u32 = 1000;
 
 #[derive(sqlx::FromRow)]
 struct InsightColumns {
@@ -54,12 +57,24 @@ pub async fn look_back(transaction: &mut Transaction, run: &LookBack, at: DateTi
     Ok(())
 }
 
+/// Has a meeting looked back at. Asked again before the job is over, it is the same job.
+pub(super) async fn look_back_at_meeting(transaction: &mut Transaction, asked: &MeetingAsked, at: DateTime<Utc>) -> Result<()> {
+    jobs::enqueue(transaction, &NewJob::new(KIND, asked).unique(format!("{KIND}:{}", asked.meeting)), at).await?;
+    Ok(())
+}
+
 impl Store {
     /// The last insights, the newest first.
     pub async fn list_insights(&self, limit: u32) -> Result<Vec<Insight>> {
         let rows: Vec<InsightColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM insights ORDER BY created_at DESC, id LIMIT $1", i64::from(limit))?;
         Ok(rows.into_iter().map(Insight::from).collect())
+    }
+
+    /// What was noticed about one run.
+    pub(super) async fn list_insights_of(&self, subject: &Subject) -> Result<Vec<Insight>> {
+        let all = self.list_insights(SEARCHED).await?;
+        Ok(all.into_iter().filter(|insight| insight.subject == *subject).collect())
     }
 
     pub(super) async fn find_insight(&self, id: &str) -> Result<Option<Insight>> {
@@ -153,7 +168,7 @@ pub(super) async fn insert_insights(transaction: &mut Transaction, insights: &[I
             "INSERT INTO insights (id, subject, title, persona, whom, kind, text, actionable, supported, private_to, item, created_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11) ON CONFLICT (id) DO NOTHING",
             insight.id.as_str(),
-            insight.subject.as_str(),
+            insight.subject.to_string(),
             plain(&insight.title),
             insight.by.as_str(),
             insight.to.as_ref().map(PersonaSlug::as_str),

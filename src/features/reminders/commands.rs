@@ -8,7 +8,7 @@ use super::model::Reminder;
 use super::render::{render_cancelled, render_list, render_set, render_snoozed};
 use super::request::ForWhom;
 use super::service::{Asked, Asker, RemindError, Reminders};
-use crate::features::schedule::find_channel;
+use crate::features::schedule::get_channel;
 use crate::features::schedule::model::Timetable;
 use kernel::chat::message::{Channel, Place};
 use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
@@ -118,11 +118,11 @@ async fn find_place(reminders: &Reminders, call: &CommandCall) -> anyhow::Result
     let Some(asked) = call.arguments.find_text("channel") else {
         return Ok(refuse("where? Add --channel with the name or the id of a channel")?);
     };
-    let found = find_channel(reminders.store(), None, asked.trim_start_matches('#')).await?;
-    match found.filter(|channel| channel.place != Place::Direct) {
-        Some(channel) => Ok(channel),
-        None => Ok(refuse(format!("nothing was ever heard in a channel {asked}; give its id"))?),
+    let channel = get_channel(reminders.store(), asked).await?;
+    if channel.place == Place::Direct {
+        refuse(format!("{asked} is a direct conversation. Give a channel"))?;
     }
+    Ok(channel)
 }
 
 /// What a person did wrong is told; a fault of the store is none of theirs.

@@ -111,10 +111,22 @@ pub async fn find_place(store: &Store, call: &CommandCall) -> anyhow::Result<Cha
         return Ok(channel.clone());
     }
     let Some(name) = call.arguments.find_text("channel") else { return Ok(refuse("in which channel? Add --channel with its name")?) };
-    match find_channel(store, None, name.trim_start_matches('#')).await? {
-        Some(channel) => Ok(channel),
-        None => Ok(refuse(format!("there is no channel {name}, or nobody has written there yet"))?),
+    get_channel(store, name).await
+}
+
+/// A channel that the team has heard of, by name or id.
+///
+/// # Errors
+/// There is none. The error names those that there are.
+pub async fn get_channel(store: &Store, name: &str) -> anyhow::Result<Channel> {
+    let name = name.trim().trim_start_matches('#');
+    if let Some(channel) = find_channel(store, None, name).await? {
+        return Ok(channel);
     }
+    let seen = store.list_channels().await?.into_iter().map(|seen| seen.channel);
+    let known: Vec<_> = seen.filter(|channel| channel.place == Place::Server).map(|channel| format!("#{}", channel.name)).collect();
+    let known = if known.is_empty() { "none yet".into() } else { known.join(", ") };
+    Ok(refuse(format!("there is no channel \"{name}\". Known channels: {known}"))?)
 }
 
 /// Whether the platform has reported its channels, so that a channel it did not report does not exist. The reports arrive shortly after the login.

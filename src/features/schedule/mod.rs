@@ -53,7 +53,7 @@ use kernel::tools::Act;
 use action::Action;
 use carry_out::CarryOut;
 pub use feature::ScheduleFeature;
-pub use firing::{find_channel, find_place};
+pub use firing::{find_channel, find_place, get_channel};
 pub use jobs::{JobStatus, ScheduleError};
 pub use render::{describe_firing, render_jobs};
 

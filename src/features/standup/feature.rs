@@ -7,13 +7,13 @@ use clap::ArgMatches;
 use crate::config::{PLATFORM, RetentionSettings};
 use crate::features::chat::listener::Listener;
 use crate::features::meeting::agenda::Agenda;
-use crate::features::meeting::model::{Meeting, MeetingKind};
+use crate::features::meeting::model::{Meeting, MeetingKind, MeetingResult};
 use crate::features::schedule::action::Action;
 use crate::features::schedule::model::{ActionKind, JobAction};
 use crate::features::standup::checkins::CheckInListener;
 use crate::features::standup::commands::{self, StandupCommands, show_report};
 use crate::features::standup::settings::StandupSettings;
-use crate::features::standup::{Deps, STANDUP, Standup, StandupTerms, jobs, question, store, terminal};
+use crate::features::standup::{Deps, STANDUP, Standup, StandupTerms, jobs, question, render, store, terminal};
 use crate::features::{Feature, FeatureDeps, FeatureSection, TerminalCommand};
 use crate::store::Store;
 use kernel::agent::PageEntry;
@@ -24,6 +24,7 @@ use kernel::finding::Finding;
 use kernel::ids::{PersonaSlug, UserId, complete};
 use kernel::jobs::RetentionRule;
 use kernel::people::Erasure;
+use kernel::persona::roster::Roster;
 use kernel::tools::workspace::Workspaces;
 
 pub struct StandupFeature;
@@ -100,6 +101,14 @@ impl Feature for StandupFeature {
 
     fn agenda(&self, services: &Services) -> Option<Arc<dyn Agenda>> {
         services.late::<Standup>().get().ok().map(|standup| standup as Arc<dyn Agenda>)
+    }
+
+    async fn find_meeting_result(&self, meeting: &Meeting, store: &Store, roster: &Roster) -> Result<Option<MeetingResult>, StoreError> {
+        if meeting.kind != STANDUP {
+            return Ok(None);
+        }
+        let stored = store.find_report(&meeting.channel.id, meeting.day).await?;
+        Ok(Some(render::render_result(meeting, stored.as_ref(), roster)))
     }
 
     async fn show_result(&self, meeting: &Meeting, services: &Services) -> anyhow::Result<CommandReply> {

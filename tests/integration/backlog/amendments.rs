@@ -2,7 +2,8 @@
 //! back (WORK-28).
 
 use chrono::TimeDelta;
-use kernel::llm::settings::ProviderKind;
+use kernel::events::Audience;
+use kernel::llm::settings::{ModelSettings, ProviderKind};
 use kernel::time::{Clock as _, SystemClock};
 use secrecy::ExposeSecret;
 use serde_json::{Value as Json, json};
@@ -27,6 +28,7 @@ on_both_stores!(
     on_no_everything_stays_as_it_is,
     only_operators_decide_what_a_persona_is_told,
     nothing_is_drafted_from_what_is_private_or_where_the_settings_say_so,
+    without_a_model_nothing_is_drafted,
     a_draft_that_is_refused_twice_is_told_in_the_list,
     killed_around_each_stored_step_of_an_amendment,
 );
@@ -90,6 +92,13 @@ async fn reject(stage: &Stage, what: &str) -> WorkItem {
 
 async fn amendments(store: &Store) -> Vec<Amendment> {
     store.list_amendments(None).await.unwrap()
+}
+
+/// What the log says of an amendment.
+async fn events(store: &Store, amendment: &Amendment) -> Vec<String> {
+    let events = store.list_events_of(amendment.id.as_str(), &Audience::Team).await.unwrap();
+    assert!(events.iter().all(|event| event.topic == "amendment" && event.text("persona") == Some("eliza")), "{events:#?}");
+    events.into_iter().map(|event| event.kind).collect()
 }
 
 async fn comes_to(store: &Store, status: AmendmentStatus) -> Amendment {
@@ -214,6 +223,9 @@ async fn five_rejections_are_learnt_from_and_it_is_taken_back(backing: Backing) 
     assert!(were_told(&stage, "cellar").iter().all(|told| !told));
     let statuses: Vec<_> = amendments(&stage.store).await.into_iter().map(|amendment| amendment.status).collect();
     assert_eq!(statuses, [AmendmentStatus::Reverted; 2]);
+    for amendment in amendments(&stage.store).await {
+        assert_eq!(events(&stage.store, &amendment).await, ["drafted", "used", "reverted"]);
+    }
 }
 
 async fn on_no_everything_stays_as_it_is(backing: Backing) {
@@ -221,7 +233,8 @@ async fn on_no_everything_stays_as_it_is(backing: Backing) {
     reject(&stage, "Compare the prices").await;
     let offer = hears(&stage.team, "could learn").await;
     press_on(&stage.team, &offer, "No").await;
-    comes_to(&stage.store, AmendmentStatus::Declined).await;
+    let declined = comes_to(&stage.store, AmendmentStatus::Declined).await;
+    assert_eq!(events(&stage.store, &declined).await, ["drafted", "declined"]);
     hears(&stage.team, "said no: Eliza goes on as before.").await;
     // The same rejections are not counted again. Five others are.
     reject(&stage, "Compare other prices").await;
@@ -254,6 +267,30 @@ async fn nothing_is_drafted_from_what_is_private_or_where_the_settings_say_so(ba
     assert_eq!(stage.store.list_reviews(&private.id).await.unwrap().len(), 5);
     assert!(amendments(&stage.store).await.is_empty());
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM reviews WHERE skill IS NOT NULL").await, 0);
+}
+
+async fn without_a_model_nothing_is_drafted(backing: Backing) {
+    let mut stage = open(Setting::on(backing), [&[HABIT]; 2]).await;
+    forbid(&stage.team, "wall", "INSERT ON job_steps", "NEW.name = 'draft-1'").await;
+    reject(&stage, "Compare the prices").await;
+    comes_to(&stage.store, AmendmentStatus::Drafting).await;
+    stage.team.stop_app().await;
+    allow(&stage.team, "wall").await;
+    let asked = stage.team.model.requests().iter().filter(|asked| is_draft(asked)).count();
+    execute(
+        &stage.team,
+        "UPDATE jobs SET state = 'ready', holder = NULL, attempts = 0, run_at = '2026-01-01T00:00:00+00:00' WHERE kind = 'persona.amend'",
+    )
+    .await;
+    stage.team.config.models = ModelSettings::default();
+    stage.team.start_app().await;
+    let waits = "SELECT COUNT(*) FROM jobs WHERE kind = 'persona.amend' AND finished_at IS NULL AND run_at > '2026-01-02T00:00:00+00:00'";
+    eventually("the draft waits for a model", || async { count(&stage.team, waits).await == 1 }).await;
+    let all = amendments(&stage.store).await;
+    assert_eq!((all.len(), all[0].status, all[0].text.as_ref()), (1, AmendmentStatus::Drafting, None));
+    assert_eq!(events(&stage.store, &all[0]).await, Vec::<String>::new());
+    assert_eq!(stage.team.model.requests().iter().filter(|asked| is_draft(asked)).count(), asked);
+    assert!(stage.team.answers(OPS).await.iter().all(|shown| !shown.text.contains("could learn")));
 }
 
 async fn a_draft_that_is_refused_twice_is_told_in_the_list(backing: Backing) {

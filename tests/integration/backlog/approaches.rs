@@ -75,7 +75,7 @@ async fn what_failed_leaves_no_approach(backing: Backing) {
     stage.team.model.on(move |asked: &Asked| match asked.tool_results() {
         _ if !is_work(asked) => Script::Json(json!({"execution": "research", "verdict": "answers"})),
         0 => fetch(&prices),
-        1 => write("prices.md", &format!("# Prices\n\nShop A asks $9 ({prices}), B asks $1 (https://elsewhere.example/b).{MORE}\n")),
+        1 => write("prices.md", &format!("# Prices\n\nShop A asks $9, B asks $1 (https://elsewhere.example/b).{MORE}\n")),
         _ => finish("prices.md"),
     });
     let item = research(&stage, "Compare the prices of hosting in Madrid");

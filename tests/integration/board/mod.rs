@@ -4,6 +4,7 @@ mod corrections;
 mod crashes;
 mod experts;
 mod faults;
+mod look_back;
 mod meeting;
 mod offline;
 mod relationships;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kernel::repository::RepositorySettings;
 use kernel::tools::command::run_confined;
 use serde_json::{Value as Json, json};
-use teamroom::features::backlog::model::{Evidence, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Evidence, Judge, WorkItem, WorkStatus};
 use teamroom::features::mission::model::MissionStatus;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,7 @@ use super::stage::{Play, comes_to, files_of, hand_over, hears, is_planning, plan
 use crate::backlog::part::is_work;
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::git::{count_worktrees, git};
+use crate::support::grading::is_critique;
 use crate::support::model::{Asked, Script};
 use crate::support::skip;
 use crate::support::team::{Backing, eventually, on_both_stores};
@@ -179,6 +180,19 @@ async fn two_steps_side_by_side_are_joined_tested_and_delivered(backing: Backing
     let (discount, shipping, total) =
         (find(&items, "Take the discount off"), find(&items, "Add the shipping"), find(&items, "Print the total"));
     assert!(items.iter().all(|item| item.status == WorkStatus::Done), "{items:#?}");
+
+    // Each author looked at the whole change and at what the tests say, and a colleague did all the same.
+    let looked: Vec<String> = stage.team.model.requests().iter().filter(|asked| is_critique(asked)).map(Asked::prompt).collect();
+    for (change, tests) in [("+discount() { echo 100; }", "ended with 0."), ("+shipping() { echo 490; }", "ended with 0.")] {
+        let has = |prompt: &&String| prompt.contains("| file change.patch>>") && prompt.contains(change) && prompt.contains(tests);
+        assert!(looked.iter().any(|prompt| has(&prompt)), "{change}: {looked:#?}");
+    }
+    let reviewed = |item: &WorkItem| {
+        item.evidence
+            .iter()
+            .any(|found| matches!(found, Evidence::Criterion { by: Judge::Persona(by), .. } if Some(by) != item.persona.as_ref()))
+    };
+    assert!(items.iter().all(reviewed), "{items:#?}");
 
     // The branches of both are in the last one, and nothing of it is in theirs.
     let (branch, commit, diffstat, tests) = branch_of(total);

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use super::changes::is_change;
 use super::crashes::hurry;
 use super::stage::{
-    HERE, Play, ROADMAP, SETTINGS, comes_to, find, hand_over, hasten, hears, open, step, steps, thread, thread_of, title_of,
+    HERE, Play, ROADMAP, SETTINGS, comes_to, command_text, find, hand_over, hasten, hears, open, step, steps, thread, thread_of, title_of,
 };
 use crate::backlog::part::is_work;
 use crate::backlog::stage::{Setting, Stage};
@@ -149,6 +149,8 @@ async fn a_question_is_answered_and_the_step_goes_on_with_the_answer(backing: Ba
     assert_eq!(shown.len(), 1, "{shown:#?}");
     let text = "**Vince → Eliza** (question): Which currency does the cart show?\n**Eliza**: In euros, by my result.";
     assert_eq!((shown[0].author.as_str(), shown[0].text.as_str()), ("Vince", text));
+    let status = command_text(&stage, "status", &[("id", mission.short_id())]).await;
+    assert!(status.ends_with("1 message between colleagues so far; the thread has it."), "{status}");
     let payment = step_of(&stage, &mission, SENDER).await;
     let paid = format!("SELECT COUNT(*) FROM ledger WHERE persona = 'eliza' AND subject = '{}'", payment.id);
     assert_eq!(count(&stage.team, &paid).await, 1, "the mission pays what Eliza says");
@@ -385,6 +387,7 @@ async fn killed_behind_each_stored_step_of_a_message(backing: Backing) {
     {
         assert_eq!(told.iter().filter(|shown| shown.text.contains(text)).count(), 1, "{text}: {told:#?}");
     }
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM events WHERE topic = 'mission' AND kind = 'message'").await, 3);
     let asked = |is: fn(&Asked) -> bool| team.model.requests().iter().filter(|asked| is(asked)).count();
     // The answer that the first wall kept from being stored is paid once more.
     assert_eq!((asked(is_question), asked(is_change)), (2, 1));

@@ -21,6 +21,7 @@ use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both
 on_both_stores!(
     those_who_took_part_look_back_at_the_mission,
     the_next_plan_is_told_and_says_what_it_changed,
+    from_a_mission_to_what_the_next_one_does_differently,
     who_hangs_or_cannot_be_read_is_left_out,
     killed_before_it_is_stored,
 );
@@ -124,7 +125,7 @@ async fn those_who_took_part_look_back_at_the_mission(backing: Backing) {
         "{shown}"
     );
     let trends = text(&invoke(&stage.team, HERE, "overwatch", sub_command("trends", &[])).await).to_owned();
-    assert_eq!(trends, "No theme has come up in more than one mission yet.");
+    assert_eq!(trends, "No theme has come up more than once yet.");
 }
 
 async fn the_next_plan_is_told_and_says_what_it_changed(backing: Backing) {
@@ -149,6 +150,41 @@ async fn the_next_plan_is_told_and_says_what_it_changed(backing: Backing) {
         learnt.iter().map(|learnt| (learnt.insight.as_str(), learnt.change.as_str())).collect::<Vec<_>>(),
         [(NOTICED, "One step names the sum before both describe it.")]
     );
+}
+
+/// A mission, what was noticed about it, what a person makes of that, and the next mission.
+async fn from_a_mission_to_what_the_next_one_does_differently(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    perform(&stage, Play::default());
+    hand_over(&stage).await;
+    let first = comes_to(&stage, MissionStatus::Done).await;
+    let vince = card(&stage, "Vince → Eliza: 🔀 conflict").await;
+    press_on(&stage, &vince, "Useful").await;
+    eventually("it is useful", || async { count(&stage.team, "SELECT COUNT(*) FROM insight_ratings WHERE useful").await == 1 }).await;
+    press_on(&stage, &vince, "Make it a work item").await;
+    let made = async || stage.store.list_insights(9).await.unwrap().into_iter().find_map(|insight| insight.item);
+    eventually("it is a work item", || async { made().await.is_some() }).await;
+    let item = stage.store.find_item(&made().await.unwrap()).await.unwrap().expect("the item");
+    assert_eq!((item.how.as_str(), item.why.as_str()), (NOTICED, "Vince noticed it when looking back at \"Tea shop\"."));
+
+    let mut play = Play::default();
+    let change = "One step names the sum before both describe it.";
+    play.plans[0]["learnt"] = json!([{"insight": "i1", "change": change}]);
+    perform(&stage, play);
+    stage.team.drop_file(HERE, "again.md", ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;
+    let second = async || {
+        let listed = stage.store.list_missions(5).await.unwrap().into_iter().find(|mission| mission.id != first.id)?;
+        stage.store.find_mission(&listed.id).await.unwrap()
+    };
+    eventually("the second mission is planned", || async { second().await.is_some_and(|mission| mission.plan.is_some()) }).await;
+    let second = second().await.unwrap();
+    let plan = async || {
+        let said = thread(&stage, &second).await;
+        said.into_iter().find(|shown| shown.raw["embeds"][0]["fields"].to_string().contains("Learnt from earlier missions"))
+    };
+    eventually("its card is posted", || async { plan().await.is_some() }).await;
+    let told = plan().await.unwrap().raw["embeds"][0]["fields"].to_string();
+    assert!(told.contains(&format!("{change} (because: The cart and the payment name the sum differently")), "{told}");
 }
 
 async fn who_hangs_or_cannot_be_read_is_left_out(backing: Backing) {

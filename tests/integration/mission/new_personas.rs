@@ -21,7 +21,7 @@ use crate::backlog::stage::{Setting, Stage};
 use crate::support::database::{allow, count, execute, forbid, is_sqlite};
 use crate::support::model::{Asked, Script, ScriptedModel};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, Shown, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
 
 on_both_stores!(
     who_is_added_takes_over_the_steps_that_have_not_begun,
@@ -34,6 +34,8 @@ on_both_stores!(
     a_role_that_somebody_fills_is_not_missing,
     a_file_that_cannot_be_written_is_told_and_may_be_put_there_by_hand,
     killed_behind_each_stored_step_of_a_new_persona,
+    killed_between_its_file_and_its_joining,
+    killed_around_a_no,
 );
 
 const ADD: &str = "Add Dana to the team";
@@ -340,4 +342,113 @@ async fn killed_behind_each_stored_step_of_a_new_persona(backing: Backing) {
     // The draft that the first wall kept from being stored is paid once more.
     assert_eq!(team.model.requests().iter().filter(|asked| is_draft(asked)).count(), 2);
     store.close().await;
+}
+
+/// A mission in processes that are killed, whose new persona waits for a decision.
+struct Pending {
+    team: TestTeam,
+    store: Store,
+    process: TeamProcess,
+    go_on: watch::Sender<bool>,
+    asked: Shown,
+}
+
+impl Pending {
+    async fn begin(backing: Backing) -> Self {
+        let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
+        std::fs::write(team.path("teamroom.toml"), SETTINGS).unwrap();
+        let go_on = perform(&team.model, "designer", [draft("Dana"), draft("Dana")]);
+        let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
+        let process = TeamProcess::start(&team, &[]).await;
+        team.drop_file(HERE, "roadmap.md", ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;
+        let running =
+            async || store.list_missions(5).await.unwrap().first().is_some_and(|mission| mission.status == MissionStatus::Running);
+        eventually("it runs", || async { running().await }).await;
+        let mission = find_in(&store).await;
+        let asked = async || thread_of(&team, &store, &mission).await.into_iter().find(|shown| shown.text.contains("could join"));
+        eventually("somebody is asked", || async { asked().await.is_some() }).await;
+        let asked = asked().await.unwrap();
+        Self { team, store, process, go_on, asked }
+    }
+
+    async fn comes_to(&self, status: NewPersonaStatus) {
+        eventually(&format!("{status:?}"), || async { persona_of(&find_in(&self.store).await).status == status }).await;
+    }
+
+    async fn stands_before(&self) {
+        let held = "SELECT COUNT(*) FROM jobs WHERE kind = 'mission' AND attempts > 0 AND finished_at IS NULL";
+        eventually("it stands before the wall", || async { count(&self.team, held).await == 1 }).await;
+    }
+
+    /// Kills the process, takes the wall away if there is one, and starts another one.
+    async fn restart(self, has_wall: bool) -> Self {
+        self.process.kill();
+        if has_wall {
+            allow(&self.team, "wall").await;
+        }
+        hurry(&self.team).await;
+        let process = TeamProcess::start(&self.team, &[]).await;
+        Self { process, ..self }
+    }
+
+    async fn said(&self, text: &str) -> usize {
+        let mission = find_in(&self.store).await;
+        thread_of(&self.team, &self.store, &mission).await.iter().filter(|shown| shown.text.contains(text)).count()
+    }
+
+    async fn is_delivered(&self) {
+        let delivered = async || self.team.answers(HERE).await.iter().any(|shown| shown.text.contains("is done. 3 of 3 steps done"));
+        eventually("it is delivered", || async { delivered().await }).await;
+    }
+}
+
+async fn find_in(store: &Store) -> Mission {
+    let listed = store.list_missions(5).await.unwrap().remove(0);
+    store.find_mission(&listed.id).await.unwrap().unwrap()
+}
+
+async fn killed_between_its_file_and_its_joining(backing: Backing) {
+    let pending = Pending::begin(backing).await;
+    forbid(&pending.team, "wall", "UPDATE OF plan ON missions", r#"NEW.plan LIKE '%"status":"joined"%'"#).await;
+    press_of(&pending.team, &pending.asked, ADD).await;
+    // Its file is stored as written, and the team restarts with it.
+    pending.comes_to(NewPersonaStatus::Written).await;
+    pending.stands_before().await;
+    let file = pending.team.config.personas.join("dana.md");
+    let before = std::fs::read(&file).unwrap();
+    let pending = pending.restart(true).await;
+    pending.comes_to(NewPersonaStatus::Joined).await;
+    pending.go_on.send(true).unwrap();
+    pending.is_delivered().await;
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    for text in ["Dana has a file now", "Dana has joined the team as designer. Dana takes over \"Sketch the screens\"."] {
+        assert_eq!(pending.said(text).await, 1, "{text}");
+    }
+    let parts = pending.store.list_parts(&find_in(&pending.store).await.id).await.unwrap();
+    assert_eq!(parts.iter().find(|item| item.what == "Sketch the screens").unwrap().persona, Some("dana".into()));
+    pending.store.close().await;
+}
+
+async fn killed_around_a_no(backing: Backing) {
+    let pending = Pending::begin(backing).await;
+    // Not stored: it is asked as before.
+    forbid(&pending.team, "wall", "UPDATE OF plan ON missions", r#"NEW.plan LIKE '%"status":"declined"%'"#).await;
+    press_of(&pending.team, &pending.asked, "No").await;
+    eventually("the person is told that it did not work", || async { pending.said("That didn't work").await == 1 }).await;
+    let pending = pending.restart(true).await;
+    assert_eq!(persona_of(&find_in(&pending.store).await).status, NewPersonaStatus::Proposed);
+    press_of(&pending.team, &pending.asked, "No").await;
+    pending.comes_to(NewPersonaStatus::Declined).await;
+    // Stored: it stays so, and nobody is asked again.
+    let pending = pending.restart(false).await;
+    pending.go_on.send(true).unwrap();
+    pending.is_delivered().await;
+    assert_eq!(
+        (pending.said("could join the team").await, persona_of(&find_in(&pending.store).await).status),
+        (1, NewPersonaStatus::Declined)
+    );
+    assert!(!pending.team.config.personas.exists());
+    let parts = pending.store.list_parts(&find_in(&pending.store).await.id).await.unwrap();
+    assert_eq!(parts.iter().find(|item| item.what == "Sketch the screens").unwrap().persona, Some("echo".into()));
+    pending.store.close().await;
 }

@@ -41,6 +41,9 @@ async fn the_terminal_sets_reminders_that_a_team_tells() {
 
     assert!(complain(&["new", "tomorrow", "call", "--channel", &general]).contains("whom? Add --whom"));
     assert!(complain(&["new", "tomorrow", "call", "--whom", &ann]).contains("where? Add --channel"));
-    assert!(complain(&["new", "tomorrow", "call", "--whom", &ann, "--channel", "nowhere"]).contains("in a channel nowhere; give its id"));
+    assert!(
+        complain(&["new", "tomorrow", "call", "--whom", &ann, "--channel", "nowhere"])
+            .contains("there is no channel \"nowhere\". Known channels: ")
+    );
     assert!(complain(&["cancel", &id]).contains("There is no open reminder"));
 }

@@ -83,12 +83,16 @@ impl Cast {
 
     /// Uses these answers from now on.
     pub(super) fn perform(self, model: &ScriptedModel) {
-        model.on(move |asked| match Part::of(asked) {
+        model.on(move |asked| self.answer(asked));
+    }
+
+    pub(super) fn answer(&self, asked: &Asked) -> Script {
+        match Part::of(asked) {
             Part::Report => self.reports.get(who(asked)).cloned().unwrap_or_else(|| Script::say("Nothing to report.")),
             Part::Call => self.call.clone(),
             Part::Conclusion => self.conclusion.clone(),
             Part::Talk => self.talk.clone(),
-        });
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod faults;
 mod feeds;
 mod health;
 mod job_crashes;
+mod look_back;
 mod mornings;
 mod newsstand;
 mod old_version;

@@ -37,7 +37,7 @@ fn json_of(team: &TestTeam, args: &[&str]) -> Value {
 async fn a_team_that_runs_obeys_the_command_line(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let general = team.channel_id("general");
-    assert_eq!(say(&team, &["halt"]), "You halted the team. We say nothing until `/resume`.");
+    assert_eq!(say(&team, &["halt"]), "You halted the team. We say nothing until `teamroom resume`.");
     eventually("the team is silent", || async { team.app().is_halted_in(&general) }).await;
     assert_eq!(json_of(&team, &["status"])["halted"], json!(true));
     assert_eq!(say(&team, &["resume"]), "You let us speak again.");
@@ -77,12 +77,21 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     assert!(status.contains("Spent since 0") && status.contains("No team serves this database"), "{status}");
     assert_eq!(json_of(&team, &["status"])["served"], json!(false));
 
+    // Commands are named as they are given here, and what is left to the team says when it starts.
+    let nowhere = beside(&team, &["board", "create", "Why do we test?", "--channel", "nowhere"]).expect_err("a complaint");
+    assert!(nowhere.contains("there is no channel \"nowhere\". Known channels: "), "{nowhere}");
+    let called = say(&team, &["board", "create", "Why do we test?", "--channel", "4711"]);
+    assert!(called.starts_with("Called: Why do we test?"), "{called}");
+    assert!(called.ends_with("No team is running, so this starts once one does: `teamroom run`, or `teamroom sandbox`."), "{called}");
+    let unknown = beside(&team, &["board", "status", "--id", "the moon"]).expect_err("a complaint");
+    assert!(unknown.contains("there is no board meeting \"the moon\". `teamroom board list` shows them"), "{unknown}");
+
     let complaint = beside(&team, &["team", "show", "nobody"]).expect_err("a complaint");
     assert!(complaint.starts_with("teamroom: ") && complaint.contains("nobody"), "{complaint}");
     let told: Value = serde_json::from_str(&beside(&team, &["team", "show", "nobody", "--json"]).expect_err("a failure")).expect("JSON");
     assert_eq!(told["error"], json!(true));
     let wrong = beside(&team, &["costs", "--since", "ever"]).expect_err("a complaint");
-    assert!(wrong.contains("\"since\" cannot be \"ever\". Choose today, this week, this month"), "{wrong}");
+    assert!(wrong.contains("\"since\" cannot be \"ever\". Choose today, week, month"), "{wrong}");
 }
 
 #[test]

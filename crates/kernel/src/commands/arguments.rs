@@ -116,8 +116,9 @@ fn parse_choice(name: &str, choices: &[Choice], text: &str) -> Result<&'static s
     if let Some(choice) = choices.iter().find(|choice| choice.value == wanted || fold(choice.label) == wanted) {
         return Ok(choice.value);
     }
-    let labels: Vec<_> = choices.iter().map(|choice| choice.label).collect();
-    refuse(format!("\"{name}\" cannot be \"{}\". Choose {}", text.trim(), labels.join(", ")))
+    // What can be written. A chat offers the labels and lets nobody write anything else.
+    let values: Vec<_> = choices.iter().map(|choice| choice.value).collect();
+    refuse(format!("\"{name}\" cannot be \"{}\". Choose {}", text.trim(), values.join(", ")))
 }
 
 /// A number with a unit: `500ms`, `30s`, `10m`, `2h`, `1d`.
@@ -210,7 +211,7 @@ mod tests {
             (&[("what", "Tidy up it all")], "\"what\" has 14 characters. The limit is 10"),
             (&[("what", "x"), ("what", "y")], "\"what\" was given more than once"),
             (&[("what", "x"), ("colour", "red")], "there is no argument \"colour\""),
-            (&[("what", "x"), ("urgency", "soon")], "\"urgency\" cannot be \"soon\". Choose today, this week"),
+            (&[("what", "x"), ("urgency", "soon")], "\"urgency\" cannot be \"soon\". Choose today, this-week"),
             (&[("what", "x"), ("count", "6")], "\"count\" is a whole number from 1 to 5; \"6\" is not"),
             (&[("what", "x"), ("dollars", "NaN")], "\"dollars\" is a number from 0.01 to 10; \"NaN\" is not"),
             (&[("what", "x"), ("after", "soon")], "\"soon\" is not a duration. Write it like 30s, 10m, 2h or 1d"),

@@ -90,6 +90,7 @@ impl CommandCall {
 }
 
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct CommandReply {
     /// Markdown of any length. The platform splits it.
     pub text: String,
@@ -103,12 +104,22 @@ pub struct CommandReply {
     pub error: bool,
     /// Removes the buttons of the clicked message, because its question is decided.
     pub retire_buttons: bool,
+    /// The running team does the rest. The command line says so if none is running.
+    pub left_to_team: bool,
 }
 
 impl CommandReply {
     /// Visible to everybody in the channel.
     pub fn public(text: impl Into<String>) -> Self {
-        Self { text: text.into(), files: Vec::new(), data: None, ephemeral: false, error: false, retire_buttons: false }
+        Self {
+            text: text.into(),
+            files: Vec::new(),
+            data: None,
+            ephemeral: false,
+            error: false,
+            retire_buttons: false,
+            left_to_team: false,
+        }
     }
 
     /// Visible to the caller only.
@@ -134,6 +145,11 @@ impl CommandReply {
     #[must_use]
     pub fn retiring_buttons(self) -> Self {
         Self { retire_buttons: true, ..self }
+    }
+
+    #[must_use]
+    pub fn left_to_team(self) -> Self {
+        Self { left_to_team: true, ..self }
     }
 }
 

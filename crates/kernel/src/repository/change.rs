@@ -45,6 +45,15 @@ impl Worktree {
         Ok(!self.git().holds(&["diff", "--quiet", "--no-ext-diff", from, commit]).await?)
     }
 
+    /// What was changed so far, committed or not, as people read it.
+    ///
+    /// # Errors
+    /// The repository.
+    pub async fn diff(&self) -> Result<String, RepositoryError> {
+        self.git().text(&["add", "--all", "."]).await?;
+        self.git().text(&["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", self.base()]).await
+    }
+
     /// What the branch changes. None if nothing.
     ///
     /// # Errors

@@ -110,6 +110,11 @@ pub enum Evidence {
         sha256: String,
         at: DateTime<Utc>,
     },
+    /// A file cited these pages, which were not fetched in this run. The citations were taken out of it.
+    Uncited {
+        path: String,
+        pages: Vec<String>,
+    },
     Delivered {
         outbox: OutboxId,
         message: MessageId,

@@ -88,6 +88,7 @@ pub(super) fn evidence_in_short(evidence: &[Evidence], roster: &Roster) -> Strin
             Evidence::Link { .. } | Evidence::Criterion { .. } => return None,
             Evidence::File { path, .. } => path.clone(),
             Evidence::Branch { branch, .. } => format!("branch {branch}"),
+            Evidence::Uncited { pages, .. } => removed_citations(pages.len()),
             Evidence::Delivered { at, .. } => format!("delivered {}", roster.show_time(*at)),
             Evidence::Answer { by, at, .. } => format!("answer by {by}, {}", roster.show_time(*at)),
             Evidence::Test { exit_code, .. } => format!("test exit {exit_code}"),
@@ -113,6 +114,9 @@ pub(super) fn evidence(found: &Evidence, roster: &Roster) -> String {
             format!("branch {branch} of {repository}: {}{}", total(diffstat), changed_tests(tests))
         }
         Evidence::Link { url, sha256, at } => format!("{url} fetched {}, sha256 {}", roster.show_time(*at), short_hash(sha256)),
+        Evidence::Uncited { path, pages } => {
+            format!("{} of {path}, because the pages were never read: {}", removed_citations(pages.len()), pages.join(", "))
+        }
         Evidence::Delivered { message, at, .. } => format!("message {} delivered {}", message.bare(), roster.show_time(*at)),
         Evidence::Answer { by, text, at } => format!("{by} answered {}: {text}", roster.show_time(*at)),
         Evidence::Test { command, exit_code, at } => format!("\"{command}\" ended with {exit_code}, {}", roster.show_time(*at)),
@@ -126,6 +130,11 @@ pub(super) fn evidence(found: &Evidence, roster: &Roster) -> String {
         Evidence::Criterion { criterion, shown, by, .. } => format!("{criterion} — {} found: \"{shown}\"", judge(by, roster)),
         Evidence::Review { by, note, at } => format!("{} accepted it, {}: {note}", judge(by, roster), roster.show_time(*at)),
     }
+}
+
+/// `2 citations taken out`
+fn removed_citations(count: usize) -> String {
+    if count == 1 { "1 citation taken out".to_owned() } else { format!("{count} citations taken out") }
 }
 
 /// The last line of a diffstat: "1 file changed, 1 insertion(+), 1 deletion(-)".

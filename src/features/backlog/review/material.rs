@@ -8,6 +8,7 @@ use chrono_tz::Tz;
 use crate::features::backlog::model::{Evidence, JournalEntry, Owner, WorkItem};
 use crate::features::backlog::prompts::work_review as template;
 use crate::features::backlog::render::{changed_tests, total};
+use crate::features::backlog::verifier::without_unsupported;
 use kernel::agent::Prompt;
 use kernel::agent::context::{Cleaner, flat_name};
 use kernel::agent::prompt::{Block, render_system};
@@ -85,7 +86,7 @@ impl Shown<'_> {
             Evidence::Answer { text, .. } => vec![text.clone(), describe(found, self.zone)],
             _ => vec![describe(found, self.zone)],
         });
-        self.files.iter().map(|(_, text)| text.clone()).chain(findings).collect()
+        self.files.iter().map(|(_, text)| without_unsupported(text)).chain(findings).collect()
     }
 
     /// Everything goes into data blocks, because models and pages may have written any part of it.
@@ -167,6 +168,10 @@ fn describe(evidence: &Evidence, zone: Tz) -> String {
             format!("the branch {branch} of the repository {repository}, whose patch is below: {}{}", total(diffstat), changed_tests(tests))
         }
         Evidence::Link { url, at, .. } => format!("the page {url} was fetched at {}", show_time(*at, zone)),
+        Evidence::Uncited { path, pages } => format!(
+            "the file {path} cited pages that were never read; the citations were taken out, and what rested on them alone is marked (no source): {}",
+            pages.join(", ")
+        ),
         Evidence::Delivered { at, .. } => format!("a message was delivered at {}", show_time(*at, zone)),
         Evidence::Answer { by, text, .. } => format!("{by} answered: {text}"),
         Evidence::Test { command, exit_code, .. } => format!("the test command \"{command}\" ended with {exit_code}"),

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::inputs::{Inputs, list_inputs};
 use crate::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, WorkItem};
+use crate::features::backlog::verifier::citations::{self, Cleaned};
 use crate::features::backlog::verifier::form::read_form;
 use crate::features::backlog::verifier::links::{Address, addresses_in, normalise};
 use crate::features::backlog::verifier::{Findings, Submitted, VerifierDeps, figures, test};
@@ -57,6 +58,11 @@ pub(super) async fn check(
                 found.prove(Evidence::File { path: path.clone(), sha256, bytes: bytes.len() as u64, form: form.description });
                 if let Some(text) = form.text.filter(|_| !built) {
                     check_links(path, &text, &sources, found);
+                    let removed = removed_from(journal, path);
+                    if !removed.is_empty() {
+                        let pages = removed.into_iter().map(str::to_owned).collect();
+                        found.prove(Evidence::Uncited { path: path.clone(), pages });
+                    }
                     figures::check(path, &text, journal, found);
                 }
             }
@@ -74,6 +80,30 @@ pub(super) async fn check(
         found.leave_open("code cannot judge its quality");
     }
     Ok(())
+}
+
+/// The call of the journal's entry about citations that were taken out of a file. Its text has an address on each line.
+pub(crate) const CITATIONS: &str = "citations";
+
+/// Takes citations of pages that were not fetched in this run out of a text. None if there is nothing to take out.
+pub(crate) fn clean_citations(item: &WorkItem, journal: &[JournalEntry], text: &str) -> Option<Cleaned> {
+    let sources = Sources::of(item, journal);
+    citations::clean(text, &|address| {
+        address.readings.iter().any(|reading| sources.find_fetched(reading).is_some() || sources.given.contains(reading))
+    })
+}
+
+/// The citations that were taken out of a file.
+fn removed_from<'a>(journal: &'a [JournalEntry], path: &str) -> Vec<&'a str> {
+    let of = path.trim_start_matches("./");
+    let entries = journal.iter().filter_map(|entry| match entry {
+        JournalEntry::Returned { call, text, trace: Some(Trace::Wrote { path, .. }), .. } if call == CITATIONS && path == of => Some(text),
+        _ => None,
+    });
+    let mut removed: Vec<&str> = entries.flat_map(|text| text.lines()).collect();
+    removed.sort_unstable();
+    removed.dedup();
+    removed
 }
 
 /// What it builds on must be as it was given.

@@ -5,6 +5,7 @@
 //! be checked is not proven. What code cannot judge
 //! goes to a review.
 
+mod citations;
 mod figures;
 mod files;
 mod form;
@@ -24,7 +25,8 @@ use kernel::agent::Readings;
 use kernel::repository::Repositories;
 use kernel::tools::workspace::Workspaces;
 
-pub(crate) use files::sha256_of;
+pub(crate) use citations::{Cleaned, without_unsupported};
+pub(crate) use files::{CITATIONS, clean_citations, sha256_of};
 pub use records::reading_trace;
 
 pub struct VerifierDeps {

@@ -107,7 +107,7 @@ fn list_known<'a>(persona: &'a Persona, query: &Query) -> Vec<&'a String> {
 
 fn explain(persona: &Persona, query: &Query) -> String {
     let known = list_known(persona, query);
-    if known.is_empty() { format!("adds the view of {}", persona.role) } else { format!("knows about {}", join_with_and(&known)) }
+    if known.is_empty() { format!("adds another view: {}", persona.role) } else { format!("knows about {}", join_with_and(&known)) }
 }
 
 /// Those that somebody named.

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use super::{ending, in_thread, line, name_of, revise, say, wanted};
 use crate::features::board::button::{BoardButton, Choice};
 use crate::features::board::model::{Board, Comment, Document, Member, Position, message_id};
-use crate::features::meeting::model::{CalledBy, Meeting, Participant};
+use crate::features::meeting::model::{CalledBy, Meeting, MeetingResult, Participant};
 use kernel::chat::medium::Medium;
+use kernel::chat::message::Place;
 use kernel::chat::outbound::{Card, CardField, FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use kernel::money::Money;
 use kernel::persona::roster::Roster;
-use kernel::text::join_with_and;
+use kernel::text::{flatten, join_with_and};
 
 const COLOR: u32 = 0x3B_82_C4;
 
@@ -192,6 +193,45 @@ pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
     list("How it came about", &[format!("{} {}.", ending(&written.ending, written.rounds), made_of(written))]);
     list("Everything that was said", &written.comments.iter().map(|comment| said(comment, roster)).collect::<Vec<_>>());
     text.trim_end().to_owned() + "\n"
+}
+
+/// What came of it, for those who look back. What was said stands in its turns.
+pub(crate) fn result(meeting: &Meeting, board: &Board, written: Option<&Document>, roster: &Roster) -> MeetingResult {
+    let opening = (meeting.channel.place == Place::Server).then(|| message_id(&meeting.id, "opening"));
+    let mut text = format!(
+        "The question: {}
+",
+        flatten(&board.topic, 400)
+    );
+    let Some(written) = written else { return MeetingResult { title: flatten(&board.topic, 100), text, opening } };
+    let _ = writeln!(
+        text,
+        "{}
+{}: {}",
+        ending(&written.ending, written.rounds),
+        written.artefact.as_str(),
+        flatten(&written.title, 120)
+    );
+    let _ = writeln!(text, "{}", flatten(&written.summary, 900));
+    for section in &written.sections {
+        let _ = writeln!(text, "- {}: {}", flatten(&section.heading, 120), flatten(&section.text, 600));
+    }
+    for vote in votes(written, roster, Medium::File) {
+        let _ = writeln!(text, "In the end: {}", vote.trim_start_matches("- "));
+    }
+    if !written.minority.is_empty() {
+        let _ = writeln!(text, "Another view: {}", flatten(&written.minority, 600));
+    }
+    for question in &written.open_questions {
+        let _ = writeln!(text, "Left open: {}", flatten(question, 300));
+    }
+    for action in &written.actions {
+        let _ = writeln!(text, "What follows: {} ({})", flatten(&action.what, 200), flatten(&action.owner, 40));
+    }
+    if written.unfounded > 0 {
+        let _ = writeln!(text, "Sections left out that rested on nothing said: {}", written.unfounded);
+    }
+    MeetingResult { title: flatten(&board.topic, 100), text, opening }
 }
 
 /// Text of others, line by line: it may be a list, and holds no other Markdown.

@@ -21,7 +21,7 @@ use kernel::money::Money;
 use kernel::persona::roster::Roster;
 use kernel::text::{fold_name, join_with_and};
 
-pub(super) use document::{ended, html, markdown, outcome};
+pub(super) use document::{ended, html, markdown, outcome, result};
 
 /// The most characters of a topic in a line, and of a position.
 const TOPIC: usize = 300;
@@ -57,7 +57,7 @@ fn in_thread(meeting: &Meeting, message: OutboundMessage) -> OutboundMessage {
 }
 
 /// Called: who discusses what. The thread hangs on it.
-pub(super) fn opening(meeting: &Meeting, board: &Board, (offline, unpriced): (bool, &[String]), roster: &Roster) -> OutboundMessage {
+pub(super) fn opening(meeting: &Meeting, board: &Board, (offline, unpriced_models): (bool, &[String]), roster: &Roster) -> OutboundMessage {
     let names: Vec<&str> = board.members.iter().map(|member| member.name(roster)).collect();
     let place = if meeting.channel.place == Place::Server { "in the thread below" } else { "here" };
     let how = if offline {
@@ -70,15 +70,19 @@ pub(super) fn opening(meeting: &Meeting, board: &Board, (offline, unpriced): (bo
         format!("{} discuss it {place}, in {rounds}, and leave {}.", join_with_and(&names), wanted(board.artefact))
     };
     let mut text = format!("**Board meeting**: {}\n{how}", line(&board.topic, TOPIC));
-    if let (Some(budget), [model, ..]) = (meeting.budget, unpriced) {
-        let _ = write!(
-            text,
-            "\n{}",
-            Subtext(format_args!("The price of {} is not known, so its budget of {budget} cannot be kept.", line(model, 60)))
-        );
+    if let (Some(budget), [model, ..]) = (meeting.budget, unpriced_models) {
+        let _ = write!(text, "\n{}", Subtext(unpriced(model, budget)));
     }
     let message = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Notice, text);
     OutboundMessage { id: message_id(&meeting.id, "opening"), ..message }
+}
+
+/// Why the budget does not end it, and what does.
+pub(super) fn unpriced(model: &str, budget: Money) -> String {
+    format!(
+        "The price of {} is not known, so its budget of {budget} cannot be kept. Its rounds, its time and the team's limit on tokens end it.",
+        line(model, 60)
+    )
 }
 
 /// What exactly is asked, and why these take part. People can correct it.

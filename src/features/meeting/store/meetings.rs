@@ -134,6 +134,17 @@ impl Store {
         Ok(rows.into_iter().map(Meeting::from).collect())
     }
 
+    /// The last `limit` meetings that were held, of all kinds, newest first. Those that somebody cancelled are left out.
+    pub async fn list_held_meetings(&self, limit: u32) -> Result<Vec<Meeting>> {
+        let rows: Vec<MeetingColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM meetings WHERE state IN ('done', 'failed') ORDER BY called_at DESC LIMIT $1",
+            i64::from(limit)
+        )?;
+        Ok(rows.into_iter().map(Meeting::from).collect())
+    }
+
     /// Asks a meeting to end. False if it was asked before, or nobody speaks any more.
     pub async fn ask_wrap(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;

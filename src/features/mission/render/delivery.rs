@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::coverage::{render_coverage, what_is_open};
 use super::{TITLE, of_expected, say, sentence, text_file, title, to_asker};
-use crate::features::backlog::model::{Artefact, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Artefact, Evidence, WorkItem, WorkStatus};
 use crate::features::backlog::render::{attach_some, how_to_merge};
 use crate::features::mission::button::{Choice, MissionButton};
 use crate::features::mission::model::plan::Plan;
@@ -52,6 +52,9 @@ pub(in crate::features::mission) fn delivery(
         let why = item.outcome.as_deref().map_or(String::new(), |why| format!(": {}", Medium::Chat.line_within(why, 300)));
         let _ = write!(text, "\n- \"{}\" failed{why}", Medium::Chat.line_within(&item.what, TITLE));
     }
+    if let Some(told) = removed_citations(items) {
+        let _ = write!(text, "\n{told}");
+    }
     let merges: Vec<String> = branches_to_merge(items).map(how_to_merge).collect();
     text.extend(merges.iter().take(BRANCHES).map(String::as_str));
     if merges.len() > BRANCHES {
@@ -71,6 +74,23 @@ pub(in crate::features::mission) fn delivery(
     }
     message.text = text;
     to_asker(mission, message)
+}
+
+/// How many citations were taken out of the results, because nobody had read the pages. None if there are none.
+pub(super) fn removed_citations(items: &[WorkItem]) -> Option<String> {
+    let removed = items.iter().flat_map(|item| &item.evidence).map(|found| match found {
+        Evidence::Uncited { pages, .. } => pages.len(),
+        _ => 0,
+    });
+    match removed.sum() {
+        0 => None,
+        1 => Some(
+            "1 citation was taken out, because nobody had read the page. What rested on it alone is marked \"(no source)\".".to_owned(),
+        ),
+        many => Some(format!(
+            "{many} citations were taken out, because nobody had read the pages. What rested on them alone is marked \"(no source)\"."
+        )),
+    }
 }
 
 /// The finished steps that changed a repository, without those whose change is in the branch of another one.

@@ -145,10 +145,22 @@ fn raise_button(mission: &Mission, used: &Refused, step: i64) -> Button {
 }
 
 /// Where the mission is, for a command or a question.
-pub(super) fn status(mission: &Mission, items: &[WorkItem], cost: Money, roster: &Roster) -> String {
+pub(super) fn status(mission: &Mission, items: &[WorkItem], (cost, messages): (Money, usize), roster: &Roster) -> String {
     let about = format!("{}: {}", title(mission), mission.status.as_str());
     let why = mission.why.as_ref().map_or(String::new(), |why| format!(", {}", Medium::Chat.line_within(why, 300)));
-    if items.is_empty() { format!("{about}{why}.") } else { format!("{about}{why}.\n{}", progress(mission, items, cost, roster)) }
+    if items.is_empty() {
+        return format!("{about}{why}.");
+    }
+    let mut text = format!("{about}{why}.\n{}", progress(mission, items, cost, roster));
+    match messages {
+        0 => {}
+        1 => text.push_str("\n1 message between colleagues so far; the thread has it."),
+        many => _ = write!(text, "\n{many} messages between colleagues so far; the thread has them."),
+    }
+    if let Some(told) = delivery::removed_citations(items) {
+        let _ = write!(text, "\n{told}");
+    }
+    text
 }
 
 pub(super) fn list(missions: &[Mission]) -> String {

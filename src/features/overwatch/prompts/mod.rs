@@ -15,6 +15,7 @@ const DIGEST: usize = 14_000;
 #[derive(Serialize)]
 struct Values<'a> {
     marker: &'a str,
+    kind: &'a str,
     role: &'a str,
     digest: String,
     note: &'a str,
@@ -24,6 +25,6 @@ struct Values<'a> {
 pub(super) fn look(system: String, role: &str, run: &LookBack, note: &str) -> Prompt {
     let marker = new_marker();
     let digest = Cleaner { marker: &marker }.text(&run.digest, DIGEST);
-    let message = LOOK.render(Values { marker: &marker, role, digest, note });
+    let message = LOOK.render(Values { marker: &marker, kind: &run.kind, role, digest, note });
     Prompt { system, message, holds_outside: true, remarks: Vec::new() }
 }

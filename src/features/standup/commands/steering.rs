@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
 use crate::features::meeting::store::Called;
-use crate::features::schedule::find_channel;
+use crate::features::schedule::get_channel;
 use crate::features::standup::commands::StandupCommands;
 use crate::features::standup::{STANDUP, render, say};
 use kernel::agent::halts::HaltScope;
@@ -164,14 +164,7 @@ impl StandupCommands {
         let Some(name) = asked.or(self.scheduled_in.as_deref()) else {
             return Ok(refuse("no standup is scheduled. Give a channel with --channel")?);
         };
-        let name = name.trim().trim_start_matches('#');
-        if let Some(channel) = find_channel(&self.store, None, name).await? {
-            return Ok(channel);
-        }
-        let seen = self.store.list_channels().await?.into_iter().map(|seen| seen.channel);
-        let known: Vec<_> = seen.filter(|channel| channel.place == Place::Server).map(|channel| format!("#{}", channel.name)).collect();
-        let known = if known.is_empty() { "none yet".into() } else { known.join(", ") };
-        Ok(refuse(format!("there is no channel \"{name}\". Known channels: {known}"))?)
+        get_channel(&self.store, name).await
     }
 
     fn name_of<'a>(&'a self, who: &'a Participant) -> &'a str {

@@ -12,6 +12,7 @@ mod messages;
 mod page;
 mod predictions;
 mod report;
+mod result;
 mod status;
 
 use kernel::chat::medium;
@@ -23,4 +24,5 @@ pub use lines::{render_already_running, render_call, render_moved, render_revise
 pub use page::render_page;
 pub use predictions::{render_predictions, render_scoreboard};
 pub use report::{render_report_card, render_report_markdown, render_report_sections, render_report_thread};
+pub use result::render_result;
 pub use status::render_standup_status;

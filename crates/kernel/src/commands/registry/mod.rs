@@ -212,6 +212,44 @@ impl Registry {
     /// # Errors
     /// The handler's error.
     pub async fn try_run(&self, request: CommandRequest) -> anyhow::Result<CommandReply> {
+        if !request.caller.is_command_line() {
+            return self.handle_request(request).await;
+        }
+        match self.handle_request(request).await {
+            Ok(reply) => Ok(CommandReply { text: self.spell_for_command_line(&reply.text), ..reply }),
+            Err(error) => Err(match error.downcast::<Refused>() {
+                Ok(refused) => Refused::new(self.spell_for_command_line(&refused.to_string())).into(),
+                Err(error) => error,
+            }),
+        }
+    }
+
+    /// Names commands as they are given at the command line: `teamroom board stop --id 1a2b3c` for `/board stop id:1a2b3c`. Those that a person is to
+    /// give in the chat, and those that only a chat has, stay as they are.
+    fn spell_for_command_line(&self, text: &str) -> String {
+        let mut parts = text.split("`/");
+        let mut spelled = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (command, after) = part.split_once('`').unwrap_or((part, ""));
+            let name = command.split(' ').next().unwrap_or_default();
+            let is_known = self.commands.iter().any(|known| known.name == name && known.surface.is_on_command_line());
+            if !is_known || after.starts_with(" in the chat") {
+                spelled.extend(["`/", part]);
+                continue;
+            }
+            let mut command = command.to_owned();
+            let path = command.split(' ').take(2).collect::<Vec<_>>().join(" ");
+            let spec = self.find(&path).or_else(|| self.find(name));
+            for argument in spec.into_iter().flat_map(|spec| &spec.arguments) {
+                let given = if argument.required { " ".to_owned() } else { format!(" --{} ", argument.name) };
+                command = command.replace(&format!(" {}:", argument.name), &given);
+            }
+            spelled.extend(["`teamroom ", command.as_str(), &part[part.len() - after.len() - usize::from(part.contains('`'))..]]);
+        }
+        spelled
+    }
+
+    async fn handle_request(&self, request: CommandRequest) -> anyhow::Result<CommandReply> {
         let CommandRequest { invoked, caller, channel } = request;
         let (name, handler, arguments, needed) = match invoked {
             Invoked::Command { path, given } => {

@@ -78,6 +78,20 @@ async fn the_command_line_is_an_operator_without_a_channel() {
     assert_eq!(told(&started(), request).await, ("You: 2".into(), false));
 }
 
+#[test]
+fn at_the_command_line_commands_are_named_as_they_are_given_there() {
+    let registry = started();
+    for (chat, terminal) in [
+        ("Use `/count up` or `/count`.", "Use `teamroom count up` or `teamroom count`."),
+        ("`/count reset` starts again, and so does `/other`.", "`teamroom count reset` starts again, and so does `/other`."),
+        ("Use `/count up` in the chat. A path: `/counter/up`.", "Use `/count up` in the chat. A path: `/counter/up`."),
+        ("Use `/count up step:5`.", "Use `teamroom count up --step 5`."),
+        ("Nothing `to` / change. `/count", "Nothing `to` / change. `teamroom count"),
+    ] {
+        assert_eq!(registry.spell_for_command_line(chat), terminal);
+    }
+}
+
 #[tokio::test]
 async fn rights_are_checked_before_anything_else_is_looked_at() {
     let registry = started();

@@ -52,7 +52,7 @@ pub(super) fn count_evidence(evidence: &[Evidence]) -> Option<String> {
 
 fn kind(evidence: &Evidence) -> &'static str {
     match evidence {
-        Evidence::File { .. } => "file",
+        Evidence::File { .. } | Evidence::Uncited { .. } => "file",
         Evidence::Branch { .. } => "change",
         Evidence::Link { .. } => "link",
         Evidence::Delivered { .. } => "delivery",
@@ -73,6 +73,9 @@ pub(super) fn evidence(evidence: &Evidence, zone: Tz) -> (&'static str, String, 
             (format!("branch {branch} of {repository}: {}{}", total(diffstat), changed_tests(tests)), None)
         }
         Evidence::Link { url, sha256, at } => (format!("{url}, fetched {}", show_time(*at, zone)), Some(sha256.clone())),
+        Evidence::Uncited { path, pages } => {
+            (format!("{path}: citations taken out, because the pages were never read: {}", pages.join(", ")), None)
+        }
         Evidence::Delivered { message, at, .. } => (format!("message {}, delivered {}", message.bare(), show_time(*at, zone)), None),
         Evidence::Answer { by, text, at } => (format!("{by} answered “{text}” ({})", show_time(*at, zone)), None),
         Evidence::Test { command, exit_code, at } => (format!("{command} ended with {exit_code}, {}", show_time(*at, zone)), None),

@@ -16,11 +16,20 @@ const SENTENCE: usize = 300;
 const FILES: usize = 200;
 
 /// The tool that ends a run. It has no effects.
+#[derive(Clone, Copy)]
 pub(super) struct Finish<'a> {
     /// Has to agree. None: the files are handed in as they are.
     pub(super) critic: Option<&'a Critic<'a>>,
     /// The most calls of the run.
     pub(super) calls: usize,
+}
+
+impl Finish<'_> {
+    /// How many calls the run has made, and how many it has left after this one.
+    pub(super) fn calls_of(&self, progress: &Progress) -> (usize, usize) {
+        let made = progress.calls();
+        (made, self.calls.saturating_sub(made + 1))
+    }
 }
 
 #[async_trait]
@@ -32,8 +41,7 @@ impl OwnTool for Finish<'_> {
     async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, CallError> {
         let product = read_product(arguments, &progress.written, None).map_err(ToolError::Refused)?;
         if let Some(critic) = self.critic {
-            let made = progress.calls();
-            critic.look(&product.files(), (made, self.calls.saturating_sub(made + 1))).await.map_err(ToolError::Refused)?;
+            critic.look(&product.files(), self.calls_of(progress)).await.map_err(ToolError::Refused)?;
         }
         Ok(ToolOutput { text: String::new(), outside: false, trace: None })
     }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::backlog::executor::agent_run::finish::{product_of, read_summary};
+use crate::features::backlog::executor::agent_run::finish::{Finish, product_of, read_summary};
 use crate::features::backlog::model::{Claim, Product, WorkItem};
 use kernel::agent::{CallError, OwnTool, Progress};
 use kernel::llm::ToolSpec;
@@ -21,6 +21,8 @@ use kernel::tools::{ToolError, ToolOutput, Trace};
 /// The most files in a list, and the most characters of what a tool gives.
 const LISTED: usize = 600;
 const SHOWN: usize = 24_000;
+/// The most bytes of the tests' output that its author looks at once more.
+const TAIL: usize = 4000;
 
 /// What a run with a worktree works on.
 #[derive(Clone, Copy)]
@@ -31,10 +33,10 @@ pub(crate) struct Site<'a> {
 }
 
 /// The tools for the files of a repository. They stay inside the worktree, so they are always allowed.
-pub(super) fn tools<'a>(site: Site<'a>, cancel: &'a CancellationToken) -> Vec<Box<dyn OwnTool + 'a>> {
+pub(super) fn tools<'a>(site: Site<'a>, finish: Finish<'a>, cancel: &'a CancellationToken) -> Vec<Box<dyn OwnTool + 'a>> {
     let mut kinds = vec![Kind::List, Kind::Search, Kind::Read, Kind::Edit, Kind::Write, Kind::Delete, Kind::Finish];
     kinds.extend((!site.worktree.settings.test_command.is_empty()).then_some(Kind::Test));
-    kinds.into_iter().map(|kind| Box::new(RepositoryTool { kind, site, cancel }) as Box<dyn OwnTool + 'a>).collect()
+    kinds.into_iter().map(|kind| Box::new(RepositoryTool { kind, site, finish, cancel }) as Box<dyn OwnTool + 'a>).collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,7 @@ enum Kind {
 struct RepositoryTool<'a> {
     kind: Kind,
     site: Site<'a>,
+    finish: Finish<'a>,
     cancel: &'a CancellationToken,
 }
 
@@ -142,8 +145,12 @@ impl OwnTool for RepositoryTool<'_> {
         ToolSpec { name: name.into(), description: description.into(), parameters }
     }
 
-    async fn call(&self, arguments: &Value, _: &Progress) -> Result<ToolOutput, CallError> {
-        Ok(self.perform(arguments).await?)
+    async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, CallError> {
+        let done = self.perform(arguments).await?;
+        if self.kind == Kind::Finish {
+            self.look(progress).await?;
+        }
+        Ok(done)
     }
 }
 
@@ -222,6 +229,18 @@ impl RepositoryTool<'_> {
         }
     }
 
+    /// The author looks at the whole change once more, and at what the tests say of it (WORK-17).
+    async fn look(&self, progress: &Progress) -> Result<(), ToolError> {
+        let (Some(critic), worktree) = (self.finish.critic, self.site.worktree) else { return Ok(()) };
+        let mut shown = vec![("change.patch".to_owned(), worktree.diff().await.map_err(failed)?)];
+        // If they cannot be run, the verifier says so.
+        if let Some(Ok(ended)) = worktree.test(Version::Current, self.site.limit, self.cancel).await.map_err(failed)? {
+            let text = format!("The test command ended with {}.\n{}", ended.exit_code, tail_of(&ended.output));
+            shown.push(("output of the tests".to_owned(), text));
+        }
+        critic.look_at(shown, self.finish.calls_of(progress)).await.map_err(ToolError::Refused)
+    }
+
     async fn text_of(&self, path: &str) -> Result<String, ToolError> {
         let file = self.site.worktree.files().map_err(failed)?.read(path, MOST_FILE_BYTES).await?;
         if file.bytes > file.head.len() as u64 {
@@ -272,6 +291,12 @@ fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, ToolError> {
 
 fn failed(error: RepositoryError) -> ToolError {
     ToolError::Failed(error.0)
+}
+
+/// The end of an output, where tests say what failed.
+fn tail_of(output: &str) -> &str {
+    let from = output.len().saturating_sub(TAIL);
+    &output[output.ceil_char_boundary(from)..]
 }
 
 fn told(text: String) -> ToolOutput {

@@ -6,12 +6,13 @@ use crate::features::backlog::executor::item_journal::ItemJournal;
 use crate::features::backlog::executor::{Assignment, Outcome, failure};
 use crate::features::backlog::model::{Blocker, Product, WorkItem, WorkKind};
 use crate::features::backlog::review::Critic;
+use crate::features::backlog::verifier::{CITATIONS, Cleaned, clean_citations, sha256_of};
 use kernel::agent::context::new_marker;
 use kernel::agent::{Approvals, Journal, JournalEntry, Limits, OwnTool, Prompt, Reply, Run, RunError, Tools, addresses_in};
 use kernel::memory::{MemorySource, Scope};
 use kernel::money::Purpose;
 use kernel::persona::Tier;
-use kernel::tools::workspace::Written;
+use kernel::tools::workspace::{MOST_FILE_BYTES, Written};
 use kernel::tools::{CallStatus, RESEARCH, ToolError, Trace};
 
 /// The minimum token limit of a reply, because a document comes in one piece.
@@ -45,13 +46,17 @@ impl AgentExecutor {
         let approvals = background.spot.map(|spot| ItemApprovals { store: &self.store, agents: &self.agents, assignment, spot });
         let always: &[&str] = if background.site.is_some() { &READ_ONLY } else { &ALWAYS };
         let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(always.iter().copied());
-        let mut critic = is_to_be_judged(item, background).then(|| Critic::new(&self.store, &self.agents, &self.workspaces, assignment));
+        // The author of a step looks at it once more before handing it in (WORK-17).
+        let mut critic = (item.kind == WorkKind::Step).then(|| Critic::new(&self.store, &self.agents, &self.workspaces, assignment));
         if let Some(critic) = critic.as_mut().filter(|_| deliverable == Deliverable::Research) {
             critic.divide().await;
         }
         let limits = limits_of(background);
         let finish = Finish { critic: critic.as_ref(), calls: limits.calls };
-        let mut own = background.site.map_or_else(|| vec![Box::new(finish) as Box<dyn OwnTool>], |site| repository::tools(site, cancel));
+        let mut own = match background.site {
+            Some(site) => repository::tools(site, finish, cancel),
+            None => vec![Box::new(finish) as Box<dyn OwnTool>],
+        };
         own.extend(background.more_tools.map(|tools| tools.offer(assignment)).unwrap_or_default());
         let tools = Tools {
             listed: listed.map(str::to_owned).collect(),
@@ -131,10 +136,10 @@ impl AgentExecutor {
     ) -> Result<Outcome, RunError> {
         let Reply { text, model, finish, mut written, .. } = reply;
         if let Some(arguments) = finish {
-            return Ok(match finish::read_product(&arguments, &written, model.as_deref()) {
-                Ok(product) => Outcome::Made(product),
-                Err(why) => missing(why),
-            });
+            return match finish::read_product(&arguments, &written, model.as_deref()) {
+                Ok(product) => self.clean_citations(item, deliverable, product, journal).await,
+                Err(why) => Ok(missing(why)),
+            };
         }
         if written.is_empty() {
             if deliverable == Deliverable::Files {
@@ -147,7 +152,54 @@ impl AgentExecutor {
             written.push(saved.path.clone());
             self.record_saved("The reply", saved, journal).await?;
         }
-        Ok(Outcome::Made(Product { model, ..finish::product_of(&text, written) }))
+        self.clean_citations(item, deliverable, Product { model, ..finish::product_of(&text, written) }, journal).await
+    }
+
+    /// Takes citations of pages that nobody has fetched out of documents (WORK-16). Journaled before each file is written, so that a crash in between
+    /// takes them out again.
+    async fn clean_citations(
+        &self,
+        item: &WorkItem,
+        deliverable: Deliverable,
+        product: Product,
+        journal: &ItemJournal<'_>,
+    ) -> Result<Outcome, RunError> {
+        // Other files are read by programs.
+        let is_prose = |path: &&str| path.rsplit_once('.').is_some_and(|(_, form)| matches!(form, "md" | "markdown" | "txt"));
+        let paths: Vec<&str> =
+            if deliverable == Deliverable::Files { Vec::new() } else { product.files().into_iter().filter(is_prose).collect() };
+        if paths.is_empty() {
+            return Ok(Outcome::Made(product));
+        }
+        let entries: Vec<JournalEntry> = self.store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect();
+        let workspace = match self.workspaces.open(&item.id).await {
+            Ok(workspace) => workspace,
+            Err(error) => return Ok(failing(format!("cannot open the workspace: {error}"))),
+        };
+        for path in paths {
+            // What cannot be read is told by the verifier.
+            let Ok(file) = workspace.read(path, MOST_FILE_BYTES).await else { continue };
+            let Some(Cleaned { text, removed }) = String::from_utf8(file.head).ok().and_then(|text| clean_citations(item, &entries, &text))
+            else {
+                continue;
+            };
+            let path = path.trim_start_matches("./").to_owned();
+            let bytes = text.len() as u64;
+            let entry = JournalEntry::Returned {
+                call: CITATIONS.into(),
+                text: removed.join("\n"),
+                outside: true,
+                status: CallStatus::Ok,
+                trace: Some(Trace::Wrote { path: path.clone(), sha256: sha256_of(text.as_bytes()), bytes }),
+            };
+            if !journal.append(&[entry], self.agents.runner.clock.now()).await? {
+                return Err(RunError::Lost);
+            }
+            if let Err(error) = workspace.write(&path, text.as_bytes()).await {
+                return Ok(failing(format!("cannot save the document: {error}")));
+            }
+        }
+        Ok(Outcome::Made(product))
     }
 
     /// The result of work in a repository: its commit, with the patch in the workspace.
@@ -199,11 +251,6 @@ fn missing(why: String) -> Outcome {
 
 fn failing(why: String) -> Outcome {
     Outcome::Failed { blocker: Blocker::FailingTool, why }
-}
-
-/// Whether its author looks at it once more before it hands it in. A change of a repository is held against tests instead.
-fn is_to_be_judged(item: &WorkItem, background: &Background<'_>) -> bool {
-    item.kind == WorkKind::Step && background.site.is_none()
 }
 
 fn limits_of(background: &Background<'_>) -> Limits {

@@ -50,10 +50,10 @@ impl Work {
                     tracing::warn!(amendment = %amendment.id, "an amendment cannot be offered, because there is no channel for operators");
                     return Err(later());
                 };
-                let amendment = Amendment { text: Some(text.clone()), replaces: replaces.clone(), ..amendment };
+                let amendment = Amendment { text: Some(text), replaces, ..amendment };
                 let message = render::offer(&amendment, &channel, &deps.roster);
                 let mut transaction = job.begin_final().await?;
-                if offer(&mut transaction, &amendment.id, &text, replaces.as_deref()).await? {
+                if offer(&mut transaction, &amendment, job.now()).await? {
                     insert_outbound_once(&mut transaction, &message, None, job.now()).await?;
                 }
                 transaction.finish().await

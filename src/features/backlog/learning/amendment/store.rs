@@ -6,9 +6,13 @@ use crate::features::backlog::model::{ExecutionKind, Finding, short_id};
 use crate::store::Store;
 use kernel::actor::Actor;
 use kernel::db::{Document, Result, Transaction, Who, Word, document, plain, sql};
+use kernel::events::{Audience, Event, Topic, record};
 use kernel::ids::{AmendmentId, PersonaSlug};
 use kernel::jobs::{self, NewJob};
 use kernel::text::flatten;
+
+/// What happens to amendments. What they say is not repeated.
+const AMENDMENTS: Topic = Topic::new("amendment");
 
 /// Drafts an amendment and offers it.
 pub(in crate::features::backlog) const AMEND: &str = "persona.amend";
@@ -85,6 +89,13 @@ impl Decider<'_> {
     fn key(&self) -> Option<String> {
         self.account.map(|account| Who::from(account).key)
     }
+
+    fn sign(&self, event: Event) -> Event {
+        match self.account {
+            Some(account) => event.by(account),
+            None => event.by_name(self.name),
+        }
+    }
 }
 
 /// Begins an amendment if enough results were rejected since the last one, and none is open. In the transaction of the last rejection.
@@ -144,16 +155,27 @@ fn reasons_of(rejected: &RejectedColumns) -> Vec<String> {
 }
 
 /// Offers a draft. False if it is not to be drafted any more.
-pub(super) async fn offer(transaction: &mut Transaction, amendment: &AmendmentId, text: &str, replaces: Option<&str>) -> Result<bool> {
+pub(super) async fn offer(transaction: &mut Transaction, amendment: &Amendment, at: DateTime<Utc>) -> Result<bool> {
     let changed = sql!(
         transaction.on(),
         execute,
         "UPDATE amendments SET status = 'offered', text = $2, replaces = $3 WHERE id = $1 AND status = 'drafting'",
-        amendment.as_str(),
-        plain(text),
-        replaces
+        amendment.id.as_str(),
+        amendment.text.as_deref().map(plain),
+        amendment.replaces.as_deref()
     )?;
+    if changed > 0 {
+        record(transaction, &event(amendment, "drafted", at)).await?;
+    }
     Ok(changed > 0)
+}
+
+fn event(amendment: &Amendment, kind: &'static str, at: DateTime<Utc>) -> Event {
+    Event::new(AMENDMENTS, amendment.id.as_str(), kind, at)
+        .seen_by(Audience::Team)
+        .with("persona", amendment.persona.as_str())
+        .with("skill", amendment.skill.as_str())
+        .with("version", amendment.version)
 }
 
 /// Ends an amendment that cannot be drafted.
@@ -200,17 +222,23 @@ impl Store {
 
     /// Stores what somebody decided on an offer. False if it is not offered any more.
     pub(super) async fn decide_amendment(&self, amendment: &AmendmentId, uses: bool, by: Decider<'_>, at: DateTime<Utc>) -> Result<bool> {
-        let changed = sql!(
-            self.db().write()?,
-            execute,
-            "UPDATE amendments SET status = $2, decided_by = $3, decided_by_name = $4, decided_at = $5 WHERE id = $1 AND status = 'offered'",
+        let kind = if uses { "used" } else { "declined" };
+        let mut transaction = self.db().begin().await?;
+        let decided: Option<AmendmentColumns> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "UPDATE amendments SET status = $2, decided_by = $3, decided_by_name = $4, decided_at = $5
+             WHERE id = $1 AND status = 'offered' RETURNING *",
             amendment.as_str(),
-            if uses { "used" } else { "declined" },
+            kind,
             by.key(),
             plain(by.name),
             at
         )?;
-        Ok(changed > 0)
+        let Some(decided) = decided.map(Amendment::from) else { return Ok(false) };
+        record(&mut transaction, &by.sign(event(&decided, kind, at))).await?;
+        transaction.commit().await?;
+        Ok(true)
     }
 
     /// Takes back the amendment that is used. One that is open builds on it, and is declined. None if none is used.
@@ -235,20 +263,25 @@ impl Store {
             plain(by.name),
             at
         )?;
-        if reverted.is_some() {
-            sql!(
+        let reverted = reverted.map(Amendment::from);
+        if let Some(reverted) = &reverted {
+            record(&mut transaction, &by.sign(event(reverted, "reverted", at))).await?;
+            let declined: Vec<AmendmentColumns> = sql!(
                 transaction.on(),
-                execute,
+                fetch_all,
                 "UPDATE amendments SET status = 'declined', decided_by = $3, decided_by_name = $4, decided_at = $5
-                 WHERE persona = $1 AND skill = $2 AND status IN ('drafting', 'offered')",
+                 WHERE persona = $1 AND skill = $2 AND status IN ('drafting', 'offered') RETURNING *",
                 persona.as_str(),
                 skill.as_str(),
                 by.key(),
                 plain(by.name),
                 at
             )?;
+            for amendment in declined.into_iter().map(Amendment::from) {
+                record(&mut transaction, &by.sign(event(&amendment, "declined", at))).await?;
+            }
         }
         transaction.commit().await?;
-        Ok(reverted.map(Amendment::from))
+        Ok(reverted)
     }
 }

@@ -118,17 +118,21 @@ impl<'a> Critic<'a> {
         (self.questions, self.last.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Looks at what is to be handed in. `made` calls of the run came before, and so many are `left` afterwards.
+    /// Looks at what is to be handed in. `calls`: so many of the run came before, and so many are left afterwards.
     ///
     /// Without a usable critique the work is handed in as it is: a colleague reviews it then.
     ///
     /// # Errors
     /// What is to be improved first, for the author.
-    pub(crate) async fn look(&self, paths: &[&str], (made, left): (usize, usize)) -> Result<(), String> {
+    pub(crate) async fn look(&self, paths: &[&str], calls: (usize, usize)) -> Result<(), String> {
+        self.look_at(self.read(paths).await, calls).await
+    }
+
+    /// As [`Self::look`], at texts with their names.
+    pub(crate) async fn look_at(&self, files: Vec<(String, String)>, (made, left): (usize, usize)) -> Result<(), String> {
         let item = self.of.item;
         let Ok(journal) = self.store.list_journal(&item.id, item.run).await else { return Ok(()) };
         let journal: Vec<JournalEntry> = journal.into_iter().map(|(entry, _)| entry).collect();
-        let files = self.read(paths).await;
         if files.is_empty() {
             // The verifier says so.
             return Ok(());
