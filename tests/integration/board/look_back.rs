@@ -5,7 +5,7 @@ use std::process::Command;
 use kernel::chat::message::Channel;
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock as _, SystemClock};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use teamroom::features::meeting::model::MeetingState;
 use teamroom::features::overwatch::model::{Insight, InsightKind, Subject};
 use teamroom::store::Store;
@@ -222,7 +222,7 @@ async fn killed_before_and_behind_each_stored_step(backing: Backing) {
     let meeting = last(&store).await.unwrap();
     let posted = async || {
         let said = thread(&team, &store, &meeting.id).await;
-        said.iter().filter(|shown| shown.raw["embeds"][0]["description"] == Json::from(NOTICED)).count()
+        said.iter().filter(|shown| shown.raw["embeds"][0]["description"] == NOTICED).count()
     };
     eventually("it is posted", || async { posted().await > 0 }).await;
     // Whatever would come twice comes now.

@@ -178,12 +178,12 @@ async fn from_a_mission_to_what_the_next_one_does_differently(backing: Backing) 
     };
     eventually("the second mission is planned", || async { second().await.is_some_and(|mission| mission.plan.is_some()) }).await;
     let second = second().await.unwrap();
-    let plan = async || {
+    let shown_plan = async || {
         let said = thread(&stage, &second).await;
         said.into_iter().find(|shown| shown.raw["embeds"][0]["fields"].to_string().contains("Learnt from earlier missions"))
     };
-    eventually("its card is posted", || async { plan().await.is_some() }).await;
-    let told = plan().await.unwrap().raw["embeds"][0]["fields"].to_string();
+    eventually("its card is posted", || async { shown_plan().await.is_some() }).await;
+    let told = shown_plan().await.unwrap().raw["embeds"][0]["fields"].to_string();
     assert!(told.contains(&format!("{change} (because: The cart and the payment name the sum differently")), "{told}");
 }
 
