@@ -125,6 +125,7 @@ pub struct Restated {
 
 impl Material {
     /// With what a model, or nobody, has restated.
+    #[must_use]
     pub fn restated(self, restated: Restated) -> Self {
         let line = |text: String| flatten(&text, LINE);
         Self {
@@ -136,6 +137,7 @@ impl Material {
     }
 
     /// Without a model: what people said stands beside the question as it is.
+    #[must_use]
     pub fn constrained_by(mut self, remarks: &[Comment], roster: &Roster) -> Self {
         self.constraints.extend(remarks.iter().map(|remark| flatten(&format!("{}: {}", remark.by.name(roster), remark.text), LINE)));
         // The last ones count most.
