@@ -3,7 +3,9 @@
 mod chat;
 mod clients;
 mod conversations;
+mod descriptions;
 mod faults;
+mod fidelity;
 mod files;
 mod harness;
 mod interactions;
