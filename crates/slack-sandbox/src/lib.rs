@@ -34,7 +34,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{any, get, post};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -178,6 +178,20 @@ impl Workspace {
     pub fn assistant(&self, channel: &str, thread: &str) -> Option<Value> {
         let key = (channel.to_owned(), thread.parse().ok()?);
         self.server.core().world.assistants.get(&key).cloned()
+    }
+
+    /// Shows what a link of a message leads to, as Slack does a moment after the message: by a change that is no edit. False if
+    /// the message is not there, or an app did not ask for it by `unfurl_links`.
+    pub fn unfurl(&self, channel: &str, ts: &str, url: &str, title: &str) -> bool {
+        let mut core = self.server.core();
+        let Ok(ts) = ts.parse() else { return false };
+        if !core.world.find_message(channel, ts).is_some_and(|message| message.unfurls) {
+            return false;
+        }
+        let shown = json!({ "id": 1, "from_url": url, "original_url": url, "title": title, "title_link": url, "fallback": title });
+        core.world.edit(channel, ts, None, |message| message.attachments.push(shown));
+        core.flush();
+        true
     }
 
     /// Moves the time of a manual clock.

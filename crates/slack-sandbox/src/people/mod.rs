@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub use clicks::Interaction;
 
 use super::server::{Core, Server};
-use super::state::{Audience, Author, Channel, Message, Ts, normalize, rich_text};
+use super::state::{Audience, Author, Channel, Message, Ts, User, normalize, rich_text};
 
 /// What Slack does not let a person do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -213,12 +213,21 @@ impl Person {
 
     /// Changes the shown name. Apps get `user_change`.
     pub fn rename(&self, name: &str) {
+        self.change(|user| name.clone_into(&mut user.real_name));
+    }
+
+    /// Closes the account, as when somebody leaves the company. Apps get `user_change`.
+    pub fn deactivate(&self) {
+        self.change(|user| user.deactivated = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut User)) {
         let mut core = self.core();
         let now = core.now().as_secs();
-        core.world.users.entry(self.id.clone()).and_modify(|user| {
-            name.clone_into(&mut user.real_name);
+        if let Some(user) = core.world.users.get_mut(&self.id) {
+            change(user);
             user.updated = now;
-        });
+        }
         let body = json!({ "type": "user_change", "user": core.world.user(&self.id), "cache_ts": now });
         core.world.announce("user_change", "users:read", Audience::Workspace, body);
         core.flush();

@@ -127,8 +127,8 @@ fn render(pending: &Pending, envelope: &str) -> String {
         DeliveryKind::Interaction => "interactive",
     };
     let mut message = json!({ "envelope_id": envelope, "type": kind, "payload": delivery.payload });
-    let is_answerable = || ["view_submission", "block_suggestion"].map(Value::from).contains(&delivery.payload["type"]);
-    message["accepts_response_payload"] = json!(delivery.kind == DeliveryKind::Command || is_answerable());
+    let is_submission = delivery.payload["type"] == "view_submission";
+    message["accepts_response_payload"] = json!(delivery.kind == DeliveryKind::Command || is_submission);
     if delivery.kind == DeliveryKind::Event {
         message["retry_attempt"] = json!(pending.attempt);
         message["retry_reason"] = json!(if pending.attempt == 0 { "" } else { "timeout" });

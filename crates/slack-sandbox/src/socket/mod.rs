@@ -87,9 +87,9 @@ impl Core {
     /// A new address for a connection, which can be used once.
     pub(crate) fn open_connection(&mut self, app: &str) -> String {
         let ticket = format!("{:032x}", self.random.u128(..));
-        let until = self.now() + self.world.windows.ticket;
-        self.tickets.retain(|_, ticket| ticket.until > until.saturating_sub(self.world.windows.ticket));
-        self.tickets.insert(ticket.clone(), Ticket { app: app.to_owned(), until });
+        let now = self.now();
+        self.tickets.retain(|_, ticket| now < ticket.until);
+        self.tickets.insert(ticket.clone(), Ticket { app: app.to_owned(), until: now + self.world.windows.ticket });
         let host = self.world.base.replacen("http", "ws", 1);
         format!("{host}/link/?ticket={ticket}&app_id={app}")
     }

@@ -108,9 +108,7 @@ impl Core {
             Timer::Ping(number) => {
                 if self.sockets.contains_key(&number) {
                     self.write(number, Outgoing::Ping);
-                    // A clock that was moved far ahead leaves one ping, not hundreds.
-                    let next = (due + self.world.windows.ping).max(self.now());
-                    self.timers.set(next + Duration::from_millis(1), Timer::Ping(number));
+                    self.timers.set(self.now() + self.world.windows.ping, Timer::Ping(number));
                 }
             }
             Timer::Warn(number) => self.disconnect(number, DisconnectReason::Warning),

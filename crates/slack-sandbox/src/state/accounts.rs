@@ -137,7 +137,7 @@ impl World {
         })
     }
 
-    fn team_of(&self, user: &User) -> String {
+    pub(super) fn team_of(&self, user: &User) -> String {
         if user.role == Role::Stranger { super::OTHER_TEAM.to_owned() } else { self.team.id.clone() }
     }
 

@@ -47,6 +47,8 @@ pub(crate) struct Message {
     pub(crate) inviter: Option<String>,
     /// The only user who sees it. It is in nobody's history.
     pub(crate) only_for: Option<String>,
+    /// What its links lead to may be shown. Apps have to ask for that.
+    pub(crate) unfurls: bool,
     /// While it is streamed: until when.
     pub(crate) streaming: Option<Duration>,
 }
@@ -68,6 +70,7 @@ impl Message {
             metadata: None,
             inviter: None,
             only_for: None,
+            unfurls: true,
             streaming: None,
         }
     }

@@ -172,6 +172,7 @@ impl World {
             app.listens_to(event)
                 && (scope.is_empty() || app.has_scope(scope))
                 && !app.uninstalled
+                && (!app.revoked || event == "tokens_revoked")
                 && only.as_ref().is_none_or(|only| *only == app.id)
                 && channel.as_ref().is_none_or(is_member)
         };

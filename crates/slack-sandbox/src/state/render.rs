@@ -54,7 +54,13 @@ impl World {
         match &message.author {
             Author::Person(user) => {
                 json["user"] = json!(user);
-                json["team"] = json!(self.team.id);
+                if let Some(user) = self.users.get(user) {
+                    json["team"] = json!(self.team_of(user));
+                }
+                if !message.is_note() {
+                    let digits = message.ts.to_string().replace('.', "");
+                    json["client_msg_id"] = json!(format!("00000000-0000-4000-8000-{}", &digits[digits.len() - 12..]));
+                }
             }
             Author::App { id, custom } => {
                 let Some(app) = self.apps.get(id) else { return };

@@ -107,6 +107,10 @@ async fn files_reactions_and_membership_have_their_events() {
     assert_eq!(socket.event("channel_archive").await["channel"], random);
     ann.rename("Ann Lee");
     assert_eq!(socket.event("user_change").await["user"]["real_name"], "Ann Lee");
+    ann.deactivate();
+    assert_eq!(socket.event("user_change").await["user"]["deleted"], true);
+    let open = world.kelly().json("conversations.open", &json!({ "users": ann.id() })).await;
+    assert_eq!(open.error(), "user_disabled");
     world.slack.add_person(&PersonConfig::new("Zoe"));
     assert_eq!(socket.event("team_join").await["user"]["name"], "zoe");
     world.slack.add_channel(&ChannelConfig::new("new"));
@@ -161,4 +165,23 @@ async fn a_group_conversation_has_events_of_its_own_kind() {
     world.ann().say(&private, "psst").expect("posted");
     let event: Value = socket.event("message").await;
     assert_eq!((&event["channel_type"], &event["text"]), (&json!("group"), &json!("psst")));
+}
+
+/// It looks like an edit, and is none.
+#[tokio::test]
+async fn a_link_is_unfurled_by_a_change_that_nobody_made() {
+    let world = start().await;
+    let mut socket = world.connect("kelly").await;
+    let ts = world.ann().say(&world.general, "see https://example.com").expect("posted");
+    socket.event("message").await;
+    assert!(world.slack.unfurl(&world.general, &ts, "https://example.com", "Example"));
+    let changed = socket.event("message").await;
+    assert_eq!((&changed["subtype"], changed["message"].get("edited")), (&json!("message_changed"), None));
+    assert_eq!(changed["message"]["text"], changed["previous_message"]["text"]);
+    assert_eq!(changed["message"]["attachments"][0]["title"], "Example");
+    for (flag, unfurls) in [(false, false), (true, true)] {
+        let message = json!({ "channel": world.general, "text": "https://example.com", "unfurl_links": flag });
+        let posted = world.kelly().json("chat.postMessage", &message).await.ok();
+        assert_eq!(world.slack.unfurl(&world.general, posted["ts"].as_str().expect("ts"), "https://example.com", "x"), unfurls);
+    }
 }

@@ -51,6 +51,9 @@ async fn a_scope_can_be_dropped_and_given_back() {
 async fn a_revoked_token_and_a_removed_app_are_told_apart() {
     let world = start().await;
     world.set(Switch::RevokeToken { app: "kelly".to_owned(), on: true });
+    let before = world.slack.unacknowledged("kelly");
+    world.ann().say(&world.general, "nobody may read this").expect("posted");
+    assert_eq!(world.slack.unacknowledged("kelly"), before, "no event is sent without a token");
     assert_eq!(world.kelly().call("auth.test", json!({})).await.error(), "token_revoked");
     world.set(Switch::RevokeToken { app: "kelly".to_owned(), on: false });
     world.kelly().call("auth.test", json!({})).await.ok();

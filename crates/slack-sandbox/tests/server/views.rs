@@ -84,7 +84,10 @@ async fn wrong_views_are_refused_with_their_places() {
     untitled["title"] = Value::Null;
     let mut unsubmitted = modal("x");
     unsubmitted["submit"] = Value::Null;
+    let mut odd = modal("x");
+    odd["blocks"] = json!([{ "type": "poem" }]);
     for (view, complaint) in [
+        (odd, "[ERROR] unsupported type: poem [json-pointer:/view/blocks/0/type]"),
         (long, "[ERROR] must be less than 25 characters [json-pointer:/view/title/text]"),
         (untitled, "[ERROR] missing required field: title [json-pointer:/view/title]"),
         (unsubmitted, "[ERROR] `submit` is required when an `input` block is present [json-pointer:/view/submit]"),

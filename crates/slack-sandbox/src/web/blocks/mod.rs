@@ -23,12 +23,15 @@ pub(crate) enum Surface {
 pub(crate) fn check(blocks: &Value, surface: Surface, mut new_id: impl FnMut() -> String) -> Result<Vec<Value>, ApiError> {
     let Value::Array(blocks) = blocks else { return Err(ApiError::new("invalid_blocks_format")) };
     let mut checker = Checker::default();
-    let limit = if surface == Surface::Message { BLOCKS_IN_MESSAGE } else { BLOCKS_IN_VIEW };
+    let (root, limit) = match surface {
+        Surface::Message => ("/blocks", BLOCKS_IN_MESSAGE),
+        Surface::View => ("/view/blocks", BLOCKS_IN_VIEW),
+    };
     if blocks.len() > limit {
-        checker.complain(&format!("no more than {limit} items allowed"), "/blocks");
+        checker.complain(&format!("no more than {limit} items allowed"), root);
     }
     for (index, block) in blocks.iter().enumerate() {
-        checker.block(block, &format!("/blocks/{index}"));
+        checker.block(block, &format!("{root}/{index}"));
     }
     if !checker.complaints.is_empty() {
         let code = if surface == Surface::Message { "invalid_blocks" } else { "invalid_arguments" };

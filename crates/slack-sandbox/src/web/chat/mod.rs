@@ -71,6 +71,7 @@ pub(crate) fn post(call: &mut Call) -> Outcome {
     let mut message = Message::new(call.author(), "");
     message.thread = call.thread(&channel)?;
     content.fill(&mut message);
+    message.unfurls = call.arguments.flag("unfurl_links");
     if message.thread.is_some() && call.arguments.flag("reply_broadcast") {
         message.broadcast = true;
         message.subtype = Some("thread_broadcast");
