@@ -62,7 +62,7 @@ pub(crate) struct Faults {
     pub(crate) random: fastrand::Rng,
     /// Slugs of the apps whose envelopes are sent out of order; `None` for all.
     pub(crate) reorder: Vec<Option<String>>,
-    /// A shorter life of all new connections.
+    /// A shorter lifetime of all new connections.
     pub(crate) refresh: Option<Duration>,
 }
 

@@ -160,7 +160,7 @@ impl Workspace {
 
     pub fn add_channel(&self, config: &ChannelConfig) -> String {
         let mut core = self.server.core();
-        let id = core.world.furnish(config);
+        let id = core.world.add_configured_channel(config);
         core.flush();
         id
     }

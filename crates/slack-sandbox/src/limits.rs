@@ -26,8 +26,8 @@ pub(crate) enum Tier {
 /// Messages that may come at once in a channel. Slack gives no number; clients have seen far more pass.
 const POST_BURST: f64 = 4.0;
 const POSTS_PER_MINUTE: f64 = 300.0;
-/// Requests for history of apps that are sold.
-const SOLD_PER_MINUTE: f64 = 1.0;
+/// Requests for history of commercially distributed apps.
+const COMMERCIAL_PER_MINUTE: f64 = 1.0;
 
 struct Bucket {
     left: f64,
@@ -62,9 +62,9 @@ impl Limits {
         self.take(app, method, per_minute, burst, now)
     }
 
-    /// Counts a request for history of an app that is sold outside of the Marketplace.
-    pub(crate) fn count_sold(&mut self, app: &str, method: &str, now: Duration) -> Result<(), u64> {
-        self.take(app, &format!("{method} sold"), SOLD_PER_MINUTE, 1.0, now)
+    /// Counts a request for history of a commercially distributed app.
+    pub(crate) fn count_commercial(&mut self, app: &str, method: &str, now: Duration) -> Result<(), u64> {
+        self.take(app, &format!("{method} commercial"), COMMERCIAL_PER_MINUTE, 1.0, now)
     }
 
     fn take(&mut self, app: &str, key: &str, per_minute: f64, burst: f64, now: Duration) -> Result<(), u64> {

@@ -17,7 +17,7 @@ pub enum Cut {
     /// A close frame with this code.
     Close(u16),
     /// The end of the stream, without a close frame.
-    WithoutWord,
+    WithoutCloseFrame,
 }
 
 /// One fault. `app` is a slug; `None` means all apps.
@@ -50,8 +50,8 @@ pub enum Switch {
     Disconnect { app: Option<String>, reason: DisconnectReason },
     /// Drops the connections now.
     Drop { app: Option<String>, how: Cut },
-    /// Makes the present connections half-open: they stay open, and nothing comes or is heard on them, not even pings.
-    Deafen { app: Option<String> },
+    /// Makes the present connections half-open: they stay open, and nothing is sent or read on them, not even pings.
+    HalfOpen { app: Option<String> },
     /// Ends each new connection after so many seconds; 0 means after the usual time.
     Refresh { seconds: u64 },
     /// Revokes or restores a bot token. The app gets `tokens_revoked`.
@@ -89,17 +89,17 @@ impl Core {
                 let end = match how {
                     Cut::Reset => End::Reset,
                     Cut::Close(code) => End::Close(code),
-                    Cut::WithoutWord => End::WithoutWord,
+                    Cut::WithoutCloseFrame => End::WithoutCloseFrame,
                 };
                 for socket in self.concerned(app.as_deref()) {
                     self.end(socket, end);
                 }
             }
-            Switch::Deafen { app } => {
+            Switch::HalfOpen { app } => {
                 for socket in self.concerned(app.as_deref()) {
                     if let Some(socket) = self.sockets.get_mut(&socket) {
-                        socket.deaf = true;
-                        let _ = socket.frames.send(Outgoing::Deafen);
+                        socket.half_open = true;
+                        let _ = socket.frames.send(Outgoing::StopReading);
                     }
                 }
             }
@@ -139,7 +139,7 @@ fn named_app(switch: &Switch) -> Option<&str> {
         | Switch::IgnoreUpgrades { app, .. }
         | Switch::Disconnect { app, .. }
         | Switch::Drop { app, .. }
-        | Switch::Deafen { app } => app.as_deref(),
+        | Switch::HalfOpen { app } => app.as_deref(),
         Switch::RevokeToken { app, .. } | Switch::DropScope { app, .. } | Switch::Uninstall { app } => Some(app),
         Switch::Refresh { .. } | Switch::Seed { .. } | Switch::Behave => None,
     }

@@ -99,13 +99,13 @@ const EVENTS: [&str; 19] = [
     "user_change",
 ];
 
-/// Who uses an app.
+/// Who an app is distributed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// The workspace that made it.
     Internal,
-    /// Others too, outside of Slack's Marketplace. That makes history slow: one request of 15 messages a minute.
-    Sold,
+    /// Customers, outside of Slack's Marketplace. That makes history slow: one request of 15 messages a minute.
+    Commercial,
 }
 
 /// What a person is in the workspace.

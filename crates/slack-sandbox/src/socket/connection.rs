@@ -33,11 +33,11 @@ pub(super) async fn run(server: Arc<Server>, socket: WebSocket, wire: CutSwitch,
             Exchange::Frame(FrameExchange { app: server.core().slug(&app), connection: number, direction, payload })
         });
     };
-    let mut deaf = false;
+    let mut is_read = true;
     let ended = loop {
         tokio::select! {
             outgoing = queue.recv() => match outgoing {
-                None => break Ended::Ordered(End::WithoutWord),
+                None => break Ended::Ordered(End::WithoutCloseFrame),
                 Some(Outgoing::End(end)) => break Ended::Ordered(end),
                 Some(Outgoing::Text(text)) => {
                     journal(Direction::Sent, &text);
@@ -45,14 +45,14 @@ pub(super) async fn run(server: Arc<Server>, socket: WebSocket, wire: CutSwitch,
                         break Ended::ByClient;
                     }
                 }
-                Some(Outgoing::Deafen) => deaf = true,
+                Some(Outgoing::StopReading) => is_read = false,
                 Some(Outgoing::Ping) => {
                     if sink.send(Message::Ping("Ping from the sandbox".into())).await.is_err() {
                         break Ended::ByClient;
                     }
                 }
             },
-            message = stream.next(), if !deaf => match message {
+            message = stream.next(), if is_read => match message {
                 Some(Ok(Message::Text(text))) => {
                     journal(Direction::Received, text.as_str());
                     server.core().received(number, text.as_str());
@@ -69,7 +69,7 @@ pub(super) async fn run(server: Arc<Server>, socket: WebSocket, wire: CutSwitch,
         // Writes the answer to the client's close frame, which was queued when that was read.
         Ended::ByClient => _ = tokio::time::timeout(CLOSE_TIMEOUT, sink.flush()).await,
         Ended::Ordered(End::Reset) => wire.reset(),
-        Ended::Ordered(End::WithoutWord) => wire.close(),
+        Ended::Ordered(End::WithoutCloseFrame) => wire.close(),
         Ended::Ordered(End::Close(code)) => close(&mut sink, &mut stream, code).await,
         Ended::Stopped => close(&mut sink, &mut stream, 1001).await,
     }

@@ -92,7 +92,7 @@ impl Core {
 
     /// A text frame of a client.
     pub(crate) fn received(&mut self, number: u64, text: &str) {
-        let Some(socket) = self.sockets.get(&number).filter(|socket| !socket.deaf) else { return };
+        let Some(socket) = self.sockets.get(&number).filter(|socket| !socket.half_open) else { return };
         let app = socket.app.clone();
         let Ok(message) = serde_json::from_str::<Value>(text) else { return };
         let Some(envelope) = message["envelope_id"].as_str() else { return };

@@ -21,7 +21,7 @@ use super::wire::CutSwitch;
 
 /// "Socket Mode allows your app to maintain up to 10 open WebSocket connections at the same time."
 pub(crate) const CONNECTION_LIMIT: usize = 10;
-/// The life of a connection with `debug_reconnects=true`.
+/// The lifetime of a connection with `debug_reconnects=true`.
 const DEBUG_CONNECTION: Duration = Duration::from_mins(6);
 
 /// Why Slack asks a client to disconnect.
@@ -42,7 +42,7 @@ pub enum DisconnectReason {
 pub(crate) enum End {
     Close(u16),
     /// FIN without a close frame.
-    WithoutWord,
+    WithoutCloseFrame,
     Reset,
 }
 
@@ -51,8 +51,8 @@ pub(crate) enum End {
 pub(crate) enum Outgoing {
     Text(String),
     Ping,
-    /// Nothing is read from the connection any more.
-    Deafen,
+    /// From [`crate::Switch::HalfOpen`].
+    StopReading,
     End(End),
 }
 
@@ -63,8 +63,8 @@ pub(crate) struct Socket {
     pub(crate) frames: mpsc::UnboundedSender<Outgoing>,
     /// `hello` was sent, and no `disconnect`.
     pub(crate) ready: bool,
-    /// [`crate::Switch::Deafen`].
-    pub(crate) deaf: bool,
+    /// Nothing is sent or read. See [`crate::Switch::HalfOpen`].
+    pub(crate) half_open: bool,
     pub(crate) debug_reconnects: bool,
 }
 

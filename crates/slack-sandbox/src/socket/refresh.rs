@@ -1,4 +1,4 @@
-//! The life of a connection: `hello`, pings, the warning, `disconnect`.
+//! The lifetime of a connection: `hello`, pings, the warning, `disconnect`.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Core {
         let number = self.last_socket;
         let open = self.sockets.values().filter(|socket| socket.app == app && socket.ready);
         let is_one_too_many = open.count() >= CONNECTION_LIMIT;
-        let socket = Socket { app: app.to_owned(), frames, ready: false, deaf: false, debug_reconnects };
+        let socket = Socket { app: app.to_owned(), frames, ready: false, half_open: false, debug_reconnects };
         self.sockets.insert(number, socket);
         let slug = self.slug(app);
         if is_one_too_many {
@@ -32,7 +32,7 @@ impl Core {
         } else if !self.faults.withholds_hello(&slug) {
             let delay = self.faults.delays_hello(&slug);
             if delay.is_zero() {
-                self.greet(number);
+                self.send_hello(number);
             } else {
                 self.timers.set(self.now() + delay, Timer::Hello(number));
             }
@@ -46,29 +46,29 @@ impl Core {
         self.changes.send_modify(|changes| *changes += 1);
     }
 
-    fn greet(&mut self, number: u64) {
+    fn send_hello(&mut self, number: u64) {
         let now = self.now();
         let Some(socket) = self.sockets.get_mut(&number) else { return };
         socket.ready = true;
         let (app, debug_reconnects) = (socket.app.clone(), socket.debug_reconnects);
         let usual = if debug_reconnects { DEBUG_CONNECTION } else { self.world.windows.connection };
-        let life = self.faults.refresh.unwrap_or(usual);
+        let lifetime = self.faults.refresh.unwrap_or(usual);
         let connections = self.sockets.values().filter(|socket| socket.app == app && socket.ready).count();
         let started = chrono::DateTime::from_timestamp(i64::try_from(now.as_secs()).unwrap_or_default(), 0);
         let started = started.map(|started| started.format("%Y-%m-%d %H:%M:%S%.3f").to_string());
         let hello = json!({
             "type": "hello", "num_connections": connections, "connection_info": { "app_id": app },
-            "debug_info": { "host": HOST, "started": started, "build_number": 1, "approximate_connection_time": life.as_secs() },
+            "debug_info": { "host": HOST, "started": started, "build_number": 1, "approximate_connection_time": lifetime.as_secs() },
         });
         self.write(number, Outgoing::Text(hello.to_string()));
         let windows = &self.world.windows;
-        let warning = life.saturating_sub(windows.warning);
+        let warning = lifetime.saturating_sub(windows.warning);
         let first_ping = now + windows.ping;
-        // A life shorter than the warning has none.
+        // A lifetime shorter than the warning has none.
         if !warning.is_zero() {
             self.timers.set(now + warning, Timer::Warn(number));
         }
-        self.timers.set(now + life, Timer::Refresh(number));
+        self.timers.set(now + lifetime, Timer::Refresh(number));
         self.timers.set(first_ping, Timer::Ping(number));
     }
 
@@ -93,9 +93,9 @@ impl Core {
         }
     }
 
-    /// Writes to a connection, unless it is deaf or gone.
+    /// Writes to a connection, unless it is half-open or gone.
     pub(super) fn write(&self, number: u64, outgoing: Outgoing) {
-        if let Some(socket) = self.sockets.get(&number).filter(|socket| !socket.deaf) {
+        if let Some(socket) = self.sockets.get(&number).filter(|socket| !socket.half_open) {
             let _ = socket.frames.send(outgoing);
         }
     }
@@ -104,7 +104,7 @@ impl Core {
         match timer {
             Timer::Unacknowledged(envelope) => self.unacknowledged(&envelope, due),
             Timer::Retry(pending) => self.send_envelope(*pending, due),
-            Timer::Hello(number) => self.greet(number),
+            Timer::Hello(number) => self.send_hello(number),
             Timer::Ping(number) => {
                 if self.sockets.contains_key(&number) {
                     self.write(number, Outgoing::Ping);
@@ -119,7 +119,7 @@ impl Core {
             }
             Timer::Close(number) => {
                 // The client of a half-open connection never hears of its end.
-                if self.sockets.get(&number).is_some_and(|socket| !socket.deaf) {
+                if self.sockets.get(&number).is_some_and(|socket| !socket.half_open) {
                     self.end(number, End::Close(GOING_AWAY));
                 }
             }

@@ -1,4 +1,4 @@
-//! Messages, threads and reactions.
+//! Messages and threads.
 
 use std::time::Duration;
 
@@ -6,26 +6,21 @@ use serde_json::{Value, json};
 
 use super::channels::{Channel, ChannelKind};
 use super::ids::Ts;
+use super::reactions::Reaction;
 use super::{Audience, World};
 
 /// Who wrote a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Author {
     Person(String),
-    App { id: String, custom: Option<Custom> },
+    App { id: String, custom: Option<CustomIdentity> },
 }
 
 /// The name and picture of one message, by `chat:write.customize`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Custom {
+pub(crate) struct CustomIdentity {
     pub(crate) username: Option<String>,
     pub(crate) icons: Value,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Reaction {
-    pub(crate) name: String,
-    pub(crate) users: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -84,8 +79,8 @@ impl Message {
         self.only_for.is_none() && (self.thread.is_none_or(|thread| thread == self.ts) || self.broadcast)
     }
 
-    /// A note of Slack itself, such as that somebody joined. Nobody can reply to it.
-    pub(crate) fn is_note(&self) -> bool {
+    /// A system message, such as that somebody joined. Nobody can reply to it.
+    pub(crate) fn is_system(&self) -> bool {
         matches!(self.subtype, Some("channel_join" | "group_join" | "tombstone"))
     }
 }
@@ -95,19 +90,15 @@ impl World {
     pub(crate) fn post(&mut self, channel: &str, mut message: Message) -> Ts {
         message.ts = self.next_ts();
         let ts = message.ts;
-        let Some(found) = self.channels.get_mut(channel) else { return ts };
-        if let Some(thread) = message.thread
-            && let Some(parent) = found.messages.get_mut(&thread)
-            && message.only_for.is_none()
-        {
-            // A message becomes a parent with its first reply.
-            parent.thread = Some(thread);
-        }
-        let hidden = message.only_for.is_some();
-        let files = message.files.clone();
         let author = self.author_user(&message.author);
-        self.channels.entry(channel.to_owned()).and_modify(|found| _ = found.messages.insert(ts, message));
-        if hidden {
+        let (files, is_hidden) = (message.files.clone(), message.only_for.is_some());
+        let Some(found) = self.channels.get_mut(channel) else { return ts };
+        // A message becomes a parent with its first reply.
+        if let Some(parent) = message.thread.filter(|_| !is_hidden).and_then(|thread| found.messages.get_mut(&thread)) {
+            parent.thread = Some(parent.ts);
+        }
+        found.messages.insert(ts, message);
+        if is_hidden {
             return ts;
         }
         self.clear_status(channel, ts);
@@ -117,7 +108,6 @@ impl World {
         let Some(found) = self.channels.get(channel) else { return ts };
         let Some(message) = found.messages.get(&ts) else { return ts };
         let mut body = self.message(found, message);
-        // Threads are described on the parent, when it is fetched.
         body["channel"] = json!(channel);
         body["event_ts"] = json!(ts.to_string());
         body["channel_type"] = json!(found.kind.in_events());
@@ -125,9 +115,12 @@ impl World {
             // Only the event says so, not the history.
             body["subtype"] = json!("file_share");
         }
-        let (kind, text) = (found.kind, message.text.clone());
+        let (kind, text, is_system) = (found.kind, message.text.clone(), message.is_system());
         self.announce_message(channel, kind, body.clone());
-        self.announce_mentions(channel, kind, &text, &body);
+        // That somebody has joined names them and is no mention.
+        if !is_system {
+            self.announce_mentions(channel, kind, &text, &body);
+        }
         for file in files {
             let body = json!({
                 "type": "file_shared", "file_id": file, "user_id": author, "file": { "id": file }, "channel_id": channel,
@@ -221,31 +214,6 @@ impl World {
         if previous.only_for.is_none() {
             self.announce_message(channel, kind, body);
         }
-    }
-
-    /// Adds or removes a reaction. False without a change.
-    pub(crate) fn react(&mut self, channel: &str, ts: Ts, user: &str, name: &str, on: bool) -> bool {
-        let Some(message) = self.channels.get_mut(channel).and_then(|found| found.messages.get_mut(&ts)) else { return false };
-        let known = message.reactions.iter_mut().find(|reaction| reaction.name == name);
-        match known {
-            Some(known) if on != known.users.iter().any(|other| other == user) => {
-                known.users.retain(|other| other != user);
-                if on {
-                    known.users.push(user.to_owned());
-                }
-            }
-            None if on => message.reactions.push(Reaction { name: name.to_owned(), users: vec![user.to_owned()] }),
-            _ => return false,
-        }
-        message.reactions.retain(|reaction| !reaction.users.is_empty());
-        let author = message.author.clone();
-        let event = if on { "reaction_added" } else { "reaction_removed" };
-        let body = json!({
-            "type": event, "user": user, "reaction": name, "item_user": self.author_user(&author),
-            "item": { "type": "message", "channel": channel, "ts": ts.to_string() },
-        });
-        self.announce(event, "reactions:read", Audience::Channel(channel.to_owned()), body);
-        true
     }
 
     pub(crate) fn find_message(&self, channel: &str, ts: Ts) -> Option<&Message> {

@@ -6,6 +6,7 @@ mod files;
 mod ids;
 mod interactions;
 mod messages;
+mod reactions;
 mod render;
 mod rich_text;
 mod views;
@@ -22,7 +23,7 @@ use ids::Ids;
 pub(crate) use ids::Ts;
 pub use interactions::Progress;
 pub(crate) use interactions::{ResponseUrl, Trigger};
-pub(crate) use messages::{Author, Custom, Message, replies};
+pub(crate) use messages::{Author, CustomIdentity, Message, replies};
 pub(crate) use rich_text::{normalize, rich_text};
 pub(crate) use views::{STACK_LIMIT, View};
 
@@ -116,7 +117,7 @@ impl World {
             world.add_person(person);
         }
         for channel in &options.channels {
-            world.furnish(channel);
+            world.add_configured_channel(channel);
         }
         for app in &options.apps {
             let id = world.add_app(app);
@@ -126,7 +127,7 @@ impl World {
     }
 
     /// Adds a channel with its members, without notes about them.
-    pub(crate) fn furnish(&mut self, config: &ChannelConfig) -> String {
+    pub(crate) fn add_configured_channel(&mut self, config: &ChannelConfig) -> String {
         let kind = if config.private { ChannelKind::Private } else { ChannelKind::Public };
         let belongs = |user: &&User| user.app.is_none() && (config.shared || matches!(user.role, Role::Member | Role::Admin));
         let members: BTreeSet<String> = self.users.values().filter(belongs).map(|user| user.id.clone()).collect();

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::World;
 use super::channels::Channel;
-use super::messages::{Author, Message, Reaction, replies};
+use super::messages::{Author, Message, replies};
+use super::reactions::Reaction;
 
 impl World {
     /// A message as history and events show it, without its metadata.
@@ -57,7 +58,7 @@ impl World {
                 if let Some(user) = self.users.get(user) {
                     json["team"] = json!(self.team_of(user));
                 }
-                if !message.is_note() {
+                if !message.is_system() {
                     let digits = message.ts.to_string().replace('.', "");
                     json["client_msg_id"] = json!(format!("00000000-0000-4000-8000-{}", &digits[digits.len() - 12..]));
                 }

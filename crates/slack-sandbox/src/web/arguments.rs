@@ -85,12 +85,7 @@ impl Arguments {
 
     /// A text that is there and not empty.
     pub(crate) fn find(&self, name: &str) -> Option<String> {
-        let text = match self.values.get(name)? {
-            Value::String(text) => text.clone(),
-            Value::Null => return None,
-            other => other.to_string(),
-        };
-        (!text.is_empty()).then_some(text)
+        self.values.get(name).and_then(text_of)
     }
 
     pub(crate) fn text(&self, name: &str) -> Result<String, ApiError> {
@@ -118,14 +113,9 @@ impl Arguments {
         self.find(name).map(|text| text.parse().map_err(|_| ApiError::new(error))).transpose()
     }
 
-    /// A structured argument: JSON, or JSON in a text.
+    /// A structured argument.
     pub(crate) fn json(&self, name: &str, error: &str) -> Result<Option<Value>, ApiError> {
-        match self.values.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) if text.is_empty() => Ok(None),
-            Some(Value::String(text)) => serde_json::from_str(text).map(Some).map_err(|_| ApiError::new(error)),
-            Some(other) => Ok(Some(other.clone())),
-        }
+        self.values.get(name).map_or(Ok(None), |value| structured(value, error))
     }
 
     /// Texts separated by commas, or a list in JSON.
@@ -135,5 +125,24 @@ impl Arguments {
         }
         let text = self.find(name).unwrap_or_default();
         text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+/// A text, or a number as one. `None` if it is empty.
+pub(crate) fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => (!text.is_empty()).then(|| text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// JSON, or JSON in a text, as forms have it.
+pub(crate) fn structured(value: &Value, error: &str) -> Result<Option<Value>, ApiError> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) if text.is_empty() => Ok(None),
+        Value::String(text) => serde_json::from_str(text).map(Some).map_err(|_| ApiError::new(error)),
+        other => Ok(Some(other.clone())),
     }
 }

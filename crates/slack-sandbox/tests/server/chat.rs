@@ -111,13 +111,13 @@ async fn a_reply_goes_to_its_thread() {
     assert_eq!((&second["message"]["thread_ts"], &second["message"]["subtype"]), (&json!(parent), &json!("thread_broadcast")));
     assert_eq!(second["message"]["root"]["text"], "question");
     assert_eq!(world.kelly().history(&world.general).await, ["more", "question"], "only the broadcast one is in the channel");
-    // A thread that does not exist is ignored, and a note of Slack cannot be answered.
+    // A thread that does not exist is ignored, and a system message cannot be answered.
     let lost = post(&world, json!({ "text": "lost", "thread_ts": "1790000000.000001" })).await.ok();
     assert!(lost["message"]["thread_ts"].is_null());
     world.slack.person("Ben").leave(&world.general);
     world.slack.person("Ben").join(&world.general);
-    let note = world.ann().messages(&world.general).pop().expect("a note")["ts"].clone();
-    assert_eq!(post(&world, json!({ "text": "x", "thread_ts": note })).await.error(), "cannot_reply_to_message");
+    let joined = world.ann().messages(&world.general).pop().expect("a message")["ts"].clone();
+    assert_eq!(post(&world, json!({ "text": "x", "thread_ts": joined })).await.error(), "cannot_reply_to_message");
 }
 
 #[tokio::test]

@@ -104,9 +104,9 @@ async fn a_thread_has_its_parent_and_its_replies() {
 }
 
 #[tokio::test]
-async fn apps_that_are_sold_get_little_history() {
+async fn commercially_distributed_apps_get_little_history() {
     let world = start_with(|options| {
-        options.apps[0].distribution = Distribution::Sold;
+        options.apps[0].distribution = Distribution::Commercial;
         options.rate_limits = RateLimits::Slack;
     })
     .await;

@@ -128,7 +128,7 @@ async fn hello_is_late_or_never_comes() {
 async fn connections_are_dropped_and_asked_to_leave() {
     let world = start().await;
     let mut other = world.connect("vince").await;
-    for (how, closed) in [(Cut::Reset, Closed::Broken), (Cut::WithoutWord, Closed::Broken), (Cut::Close(1011), Closed::Code(1011))] {
+    for (how, closed) in [(Cut::Reset, Closed::Broken), (Cut::WithoutCloseFrame, Closed::Broken), (Cut::Close(1011), Closed::Code(1011))] {
         let mut socket = world.connect("kelly").await;
         world.set(Switch::Drop { app: Some(kelly()), how });
         assert_eq!(socket.closed().await, closed, "{how:?}");
@@ -148,13 +148,13 @@ async fn connections_are_dropped_and_asked_to_leave() {
 #[tokio::test]
 async fn a_half_open_connection_swallows_what_is_sent_to_it() {
     let world = start().await;
-    let mut deaf = world.connect("kelly").await;
-    world.set(Switch::Deafen { app: Some(kelly()) });
-    assert!(!deaf.is_answered().await, "not even a ping");
+    let mut half_open = world.connect("kelly").await;
+    world.set(Switch::HalfOpen { app: Some(kelly()) });
+    assert!(!half_open.is_answered().await, "not even a ping");
     world.ann().say(&world.general, "lost").expect("posted");
-    assert!(deaf.is_silent().await);
+    assert!(half_open.is_silent().await);
     let mut fresh = world.connect("kelly").await;
-    // It comes again, on either connection: the deaf one counts as open.
+    // It comes again, on either connection: the half-open one counts as open.
     let mut waited = Duration::ZERO;
     while fresh.is_silent().await {
         assert!(waited < Duration::from_mins(10), "no retry comes");

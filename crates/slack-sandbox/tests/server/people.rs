@@ -30,6 +30,10 @@ async fn a_mention_comes_as_a_second_event_to_the_one_who_is_meant() {
     assert!(mention.get("channel_type").is_none());
     vince.event("message").await;
     assert!(vince.is_silent().await);
+    // That the bot has joined names it, and is no mention.
+    world.ann().invite(&world.slack.channel("random"), &world.slack.app("kelly").user);
+    assert_eq!(kelly.event("message").await["subtype"], "channel_join");
+    assert_eq!(kelly.envelope("events_api").await["payload"]["event"]["type"], "member_joined_channel");
     // A direct message needs no mention.
     let direct = world.ann().open_direct(&[&world.slack.app("kelly").user]);
     world.ann().say(&direct, &format!("<@{}> hi", world.slack.app("kelly").user)).expect("posted");

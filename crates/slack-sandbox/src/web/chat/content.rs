@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::arguments::{structured, text_of};
 use super::super::blocks::{Surface, check};
 use super::{ApiError, Call, Message};
 use crate::state::{World, normalize, rich_text};
@@ -85,14 +86,18 @@ impl Content {
         if says_nothing { Err(ApiError::new("no_text")) } else { Ok(()) }
     }
 
-    pub(super) fn has_blocks(&self) -> bool {
-        self.blocks.is_some()
+    /// The blocks to show: those that were sent, or one that is made of the text.
+    fn shown_blocks(&self) -> Vec<Value> {
+        match &self.blocks {
+            Some(blocks) if !blocks.is_empty() => blocks.clone(),
+            _ if self.text.is_empty() => Vec::new(),
+            _ => vec![rich_text(&self.text, &self.text_block)],
+        }
     }
 
     /// Puts the content into a new message.
     pub(crate) fn fill(self, message: &mut Message) {
-        let made = || if self.text.is_empty() { Vec::new() } else { vec![rich_text(&self.text, &self.text_block)] };
-        message.blocks = self.blocks.clone().filter(|blocks| !blocks.is_empty()).unwrap_or_else(made);
+        message.blocks = self.shown_blocks();
         message.attachments = self.attachments.unwrap_or_default();
         message.metadata = self.metadata;
         message.text = self.text;
@@ -101,8 +106,7 @@ impl Content {
     /// Changes a message. Blocks stay only if there is neither a new text nor a new list; attachments if there is no list.
     pub(crate) fn change(self, message: &mut Message, has_text: bool) {
         if self.blocks.is_some() || has_text {
-            let made = || if self.text.is_empty() { Vec::new() } else { vec![rich_text(&self.text, &self.text_block)] };
-            message.blocks = self.blocks.clone().filter(|blocks| !blocks.is_empty()).unwrap_or_else(made);
+            message.blocks = self.shown_blocks();
         }
         if has_text {
             message.text = self.text;
@@ -113,25 +117,6 @@ impl Content {
         if let Some(metadata) = self.metadata {
             message.metadata = Some(metadata);
         }
-    }
-}
-
-fn text_of(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) if text.is_empty() => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    }
-}
-
-/// JSON, or JSON in a text, as forms have it.
-fn structured(value: &Value, error: &str) -> Result<Option<Value>, ApiError> {
-    match value {
-        Value::Null => Ok(None),
-        Value::String(text) if text.is_empty() => Ok(None),
-        Value::String(text) => serde_json::from_str(text).map(Some).map_err(|_| ApiError::new(error)),
-        other => Ok(Some(other.clone())),
     }
 }
 

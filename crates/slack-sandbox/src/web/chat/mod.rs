@@ -9,7 +9,7 @@ pub(crate) use content::Content;
 pub(crate) use streams::{append_stream, start_stream, stop_stream};
 
 use super::{ApiError, Call, Channel, ChannelKind, Message, Outcome, Ts};
-use crate::state::{Author, Custom};
+use crate::state::{Author, CustomIdentity};
 
 impl Call<'_> {
     /// Where a message goes: a conversation by id or name, or a person, with whom a direct conversation is opened.
@@ -36,14 +36,14 @@ impl Call<'_> {
             (None, None) => Value::Null,
         };
         let is_custom = (username.is_some() || !icons.is_null()) && self.app.has_scope("chat:write.customize");
-        Author::App { id: self.app.id.clone(), custom: is_custom.then_some(Custom { username, icons }) }
+        Author::App { id: self.app.id.clone(), custom: is_custom.then_some(CustomIdentity { username, icons }) }
     }
 
     /// The thread of a reply. A reply to an unknown message lands in the channel, as one to a deleted message does.
     fn thread(&self, channel: &Channel) -> Result<Option<Ts>, ApiError> {
         let Some(ts) = self.arguments.ts("thread_ts", "invalid_thread_ts")? else { return Ok(None) };
         let Some(parent) = channel.messages.get(&ts).filter(|message| message.only_for.is_none()) else { return Ok(None) };
-        if parent.is_note() {
+        if parent.is_system() {
             return Err(ApiError::new("cannot_reply_to_message"));
         }
         // The ts of a reply stands for its thread.
@@ -107,7 +107,7 @@ pub(crate) fn update(call: &mut Call) -> Outcome {
     let content = Content::read_update(call)?;
     let has_text = call.arguments.has("text") || call.arguments.has("markdown_text");
     // A change by blocks alone is not marked as an edit.
-    let editor = (!content.has_blocks()).then(|| call.app.user.clone());
+    let editor = (!call.arguments.has("blocks")).then(|| call.app.user.clone());
     call.world().edit(&channel.id, before.ts, editor.as_deref(), |message| content.change(message, has_text));
     let mut answer = call.posted(&channel.id, before.ts);
     answer["text"] = answer["message"]["text"].clone();

@@ -9,13 +9,13 @@ use crate::state::{Message, Ts, replies};
 
 /// Messages in one answer.
 const PAGE_LIMIT: usize = 999;
-/// For apps that are sold outside of the Marketplace.
-const SOLD_LIMIT: usize = 15;
+/// For commercially distributed apps.
+const COMMERCIAL_LIMIT: usize = 15;
 
 /// The messages of a channel, the newest first.
 pub(crate) fn history(call: &mut Call) -> Outcome {
     let channel = call.readable_channel("channel")?;
-    let limit = limit_sold(call, "conversations.history")?;
+    let limit = limit_commercial(call, "conversations.history")?;
     let range = Range::of(call)?;
     let shown: Vec<Message> =
         channel.messages.values().rev().filter(|message| message.is_in_channel() && range.holds(message.ts)).cloned().collect();
@@ -35,7 +35,7 @@ pub(crate) fn history(call: &mut Call) -> Outcome {
 /// A message and its replies, the oldest first.
 pub(crate) fn thread(call: &mut Call) -> Outcome {
     let channel = call.readable_channel("channel")?;
-    let limit = limit_sold(call, "conversations.replies")?;
+    let limit = limit_commercial(call, "conversations.replies")?;
     let ts: Ts = call.arguments.text("ts")?.parse().map_err(|_| ApiError::new("thread_not_found"))?;
     let found = channel.messages.get(&ts).filter(|message| message.only_for.is_none());
     let parent = found.and_then(|message| channel.messages.get(&message.thread.unwrap_or(ts)));
@@ -53,13 +53,13 @@ pub(crate) fn thread(call: &mut Call) -> Outcome {
     Ok(answer)
 }
 
-fn limit_sold(call: &mut Call, method: &str) -> Result<usize, ApiError> {
+fn limit_commercial(call: &mut Call, method: &str) -> Result<usize, ApiError> {
     if call.app.config.distribution == Distribution::Internal {
         return Ok(PAGE_LIMIT);
     }
     let now = call.core.now();
-    call.core.limits.count_sold(&call.app.id, method, now).map_err(ApiError::rate_limited)?;
-    Ok(SOLD_LIMIT)
+    call.core.limits.count_commercial(&call.app.id, method, now).map_err(ApiError::rate_limited)?;
+    Ok(COMMERCIAL_LIMIT)
 }
 
 /// Metadata comes only when it is asked for.
