@@ -9,6 +9,22 @@
 //! - `limits`: rate limits. `faults` and `misbehave`: fault injection by a [`Switch`]. `journal`: recorded traffic.
 //! - `control`: routes for scripts on this machine.
 //!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use slack_sandbox::{AppConfig, Clock, Options, Switch, Workspace};
+//!
+//! let apps = vec![AppConfig::new("kelly", "Kelly")];
+//! let slack = Workspace::start(Options { apps, clock: Clock::manual(), ..Options::default() }).await?;
+//! // Point the client at `slack.api_url()`, with the tokens of `slack.app("kelly")`.
+//! let (you, general) = (slack.person("You"), slack.channel("general"));
+//! slack.misbehave(Switch::LoseAcknowledgements { app: None, times: 1 })?;
+//! let asked = you.say(&general, "hello")?;
+//! slack.advance(std::time::Duration::from_secs(3)); // The event comes again.
+//! let answer = slack.until(|_| you.messages(&general).into_iter().find(|message| message["thread_ts"] == asked)).await;
+//! # drop(answer); Ok(())
+//! # }
+//! ```
+//!
 //! What is not built is `unknown_method`: administration, canvases, lists, calls, reminders, search, user groups, stars,
 //! scheduled messages, user tokens and the installation of apps. Nothing is on disk, and there is no page for people.
 

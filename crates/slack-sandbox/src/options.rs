@@ -77,13 +77,14 @@ const SCOPES: [&str; 28] = [
     "users:read.email",
 ];
 
-const EVENTS: [&str; 19] = [
+const EVENTS: [&str; 20] = [
     "app_home_opened",
     "app_mention",
     "app_uninstalled",
     "assistant_thread_started",
     "channel_archive",
     "channel_created",
+    "channel_rename",
     "channel_unarchive",
     "file_shared",
     "member_joined_channel",

@@ -1,5 +1,6 @@
 //! People, who write, click and read as if they had Slack's own app.
 
+mod channels;
 mod clicks;
 mod elements;
 mod views;
@@ -173,42 +174,6 @@ impl Person {
         let is_changed = core.world.react(channel, ts, &self.id, emoji, on);
         core.flush();
         if is_changed { Ok(()) } else { Err(Refused(unchanged)) }
-    }
-
-    /// Joins a channel. False if the person is in it already.
-    pub fn join(&self, channel: &str) -> bool {
-        self.invite(channel, &self.id)
-    }
-
-    pub fn leave(&self, channel: &str) -> bool {
-        let mut core = self.core();
-        let has_left = core.world.leave(channel, &self.id);
-        core.flush();
-        has_left
-    }
-
-    /// Brings somebody, or the bot user of an app, into a channel. False if they are in it already.
-    pub fn invite(&self, channel: &str, user: &str) -> bool {
-        let mut core = self.core();
-        let inviter = (user != self.id).then_some(self.id.as_str());
-        let is_new = core.world.join(channel, user, inviter);
-        core.flush();
-        is_new
-    }
-
-    pub fn archive(&self, channel: &str, on: bool) {
-        let mut core = self.core();
-        core.world.archive(channel, &self.id, on);
-        core.flush();
-    }
-
-    /// Opens the direct conversation with one user, or the group conversation with several.
-    pub fn open_direct(&self, users: &[&str]) -> String {
-        let members = users.iter().map(|user| (*user).to_owned()).chain([self.id.clone()]).collect();
-        let mut core = self.core();
-        let id = core.world.open_direct(&members).0;
-        core.flush();
-        id
     }
 
     /// Changes the shown name. Apps get `user_change`.

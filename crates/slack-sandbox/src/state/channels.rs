@@ -178,6 +178,14 @@ impl World {
         json!({ "type": event, "user": user, "channel": channel, "channel_type": letter, "team": self.team.id })
     }
 
+    pub(crate) fn rename_channel(&mut self, channel: &str, name: &str) {
+        let Some(found) = self.channels.get_mut(channel) else { return };
+        name.clone_into(&mut found.name);
+        let about = json!({ "id": channel, "name": name, "created": found.created });
+        let body = json!({ "type": "channel_rename", "channel": about });
+        self.announce("channel_rename", "channels:read", Audience::Workspace, body);
+    }
+
     pub(crate) fn archive(&mut self, channel: &str, user: &str, on: bool) {
         let Some(found) = self.channels.get_mut(channel) else { return };
         found.archived = on;

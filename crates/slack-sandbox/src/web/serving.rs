@@ -36,38 +36,29 @@ pub(crate) async fn serve(
         Err(_) => Err(ApiError::new("request_timeout")),
     };
     let token = find_token(&parts.headers, arguments.as_ref().ok());
-    let mut answered = {
+    let asked = arguments.as_ref().map(Arguments::to_json).unwrap_or_default();
+    let (app, fault, answer) = {
         let mut core = server.core();
-        let app = token.as_deref().and_then(|token| app_of(&core, token));
-        let slug = app.map(|app| app.config.slug.clone());
-        let fault = core.faults.take_api_fault(slug.as_deref(), &name);
-        let asked = arguments.as_ref().map(Arguments::to_json).unwrap_or_default();
-        let outcome = match replacement(fault.as_ref()) {
+        let app = token.as_deref().and_then(|token| app_of(&core, token)).map(|app| app.config.slug.clone());
+        let fault = core.faults.take_api_fault(app.as_deref(), &name);
+        let answer = match replacement(fault.as_ref()) {
             Some(replaced) => replaced,
             None => Answer::of(run(&mut core, method, &name, token.as_deref(), arguments)),
         };
         core.flush();
-        Answered { fault, outcome, slug, asked }
+        (app, fault, answer)
     };
     server.journal.keep(|| {
-        let answer = if let Answer::Json { json, .. } = &answered.outcome { json.clone() } else { Value::Null };
-        let (method, app, arguments) = (name.clone(), answered.slug.take(), std::mem::take(&mut answered.asked));
-        Exchange::Call(CallExchange { method, app, arguments, status: answered.outcome.status(), answer })
+        let json = if let Answer::Json { json, .. } = &answer { json.clone() } else { Value::Null };
+        Exchange::Call(CallExchange { method: name, app, arguments: asked, status: answer.status(), answer: json })
     });
-    match answered.fault {
+    match fault {
         Some(ApiFault::Hang) => server.stop.cancelled().await,
         Some(ApiFault::ResetBefore | ApiFault::ResetAfter) => wire.reset(),
         Some(ApiFault::Close) => wire.close(),
         _ => {}
     }
-    answered.outcome.into_response()
-}
-
-struct Answered {
-    fault: Option<ApiFault>,
-    outcome: Answer,
-    slug: Option<String>,
-    asked: Value,
+    answer.into_response()
 }
 
 enum Answer {

@@ -107,8 +107,12 @@ async fn files_reactions_and_membership_have_their_events() {
     assert_eq!((&joined["user"], &joined["inviter"]), (&json!(world.slack.app("kelly").user), &json!(ann.id())));
     ann.leave(&random);
     assert_eq!(socket.event("member_left_channel").await["user"], ann.id());
+    ann.rename_channel(&random, "chatter");
+    assert_eq!(socket.event("channel_rename").await["channel"]["name"], "chatter");
     ann.archive(&random, true);
     assert_eq!(socket.event("channel_archive").await["channel"], random);
+    assert!(ann.kick(&random, &world.slack.app("kelly").user) && !ann.kick(&random, &world.slack.app("kelly").user));
+    assert_eq!(socket.event("member_left_channel").await["user"], world.slack.app("kelly").user);
     ann.rename("Ann Lee");
     assert_eq!(socket.event("user_change").await["user"]["real_name"], "Ann Lee");
     ann.deactivate();

@@ -90,6 +90,10 @@ async fn bodies_are_read_in_each_form() {
         let answer = kelly.send("chat.postMessage", content_type, body.to_owned()).await.expect("an answer");
         assert_eq!(answer.error(), error, "{content_type} {body}");
     }
+    // The query is a form too.
+    let url = format!("{}users.info?user={}", world.slack.api_url(), world.ann().id());
+    let got = kelly.http.get(url).bearer_auth(&kelly.token).send().await.expect("an answer").text().await.expect("a text");
+    assert!(got.contains(r#""real_name":"Ann""#), "{got}");
     // Methods that only read do not see JSON.
     let unseen = kelly.json("users.info", &json!({ "user": world.ann().id() })).await;
     assert_eq!((unseen.error(), unseen.complaint()), ("invalid_arguments", "[ERROR] missing required field: user"));

@@ -43,7 +43,7 @@ pub(crate) fn create(call: &mut Call) -> Outcome {
     if name.chars().count() > NAME_LIMIT {
         return Err(ApiError::new("invalid_name_maxlength"));
     }
-    let is_allowed = |c: char| c.is_lowercase() || c.is_numeric() || (c.is_alphabetic() && !c.is_uppercase()) || "-_".contains(c);
+    let is_allowed = |c: char| (c.is_alphanumeric() && !c.is_uppercase()) || "-_".contains(c);
     if !name.chars().all(is_allowed) {
         return Err(ApiError::new("invalid_name_specials"));
     }
