@@ -13,6 +13,11 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 /// Reached only by a test that fails.
 pub(crate) const TIMEOUT: Duration = Duration::from_mins(1);
+/// The outcome of something that has to happen in time.
+pub(crate) async fn within<T>(awaited: impl Future<Output = T>) -> T {
+    tokio::time::timeout(TIMEOUT, awaited).await.expect("it happens in time")
+}
+
 /// How long nothing has to come. A sandbox that is wrong sends at once.
 const SILENCE: Duration = Duration::from_millis(100);
 
@@ -40,7 +45,7 @@ pub(crate) async fn start_with(change: impl FnOnce(&mut Options)) -> World {
     change(&mut options);
     let slack = Workspace::start(options).await.expect("the workspace starts");
     let general = slack.channel("general");
-    World { general, slack, http: reqwest::Client::builder().no_proxy().build().expect("a client") }
+    World { general, slack, http: reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build().expect("a client") }
 }
 
 impl World {
@@ -76,9 +81,13 @@ impl World {
     }
 
     pub(crate) async fn dial(&self, url: &str) -> Socket {
-        let connecting = tokio_tungstenite::connect_async(url);
-        let (stream, _) = tokio::time::timeout(TIMEOUT, connecting).await.expect("an answer in time").expect("a connection");
+        let (stream, _) = within(tokio_tungstenite::connect_async(url)).await.expect("a connection");
         Socket { stream }
+    }
+
+    /// Waits until the workspace has something.
+    pub(crate) async fn until<T>(&self, find: impl Fn(&Workspace) -> Option<T>) -> T {
+        within(self.slack.until(find)).await
     }
 
     pub(crate) fn set(&self, switch: Switch) {
@@ -192,8 +201,7 @@ impl Socket {
     /// The next text frame.
     pub(crate) async fn next(&mut self) -> Result<Value, Closed> {
         loop {
-            let frame = tokio::time::timeout(TIMEOUT, self.stream.next()).await.expect("something comes in time");
-            match frame {
+            match within(self.stream.next()).await {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).expect("JSON")),
                 Some(Ok(Message::Close(frame))) => return Err(frame.map_or(Closed::Broken, |frame| Closed::Code(frame.code.into()))),
                 Some(Ok(_)) => {}
@@ -259,14 +267,23 @@ impl Socket {
 
     /// Whether the server sends a ping before anything else.
     pub(crate) async fn is_pinged(&mut self) -> bool {
-        let frame = tokio::time::timeout(TIMEOUT, self.stream.next()).await.expect("something comes in time");
-        matches!(frame, Some(Ok(Message::Ping(_))))
+        matches!(within(self.stream.next()).await, Some(Ok(Message::Ping(_))))
     }
 
-    /// Whether the server answers a ping within a short time.
-    pub(crate) async fn is_answered(&mut self) -> bool {
+    /// Sends a ping and waits for its pong. What was sent before has then been read.
+    pub(crate) async fn ping(&mut self) {
+        self.send_ping().await;
+        assert!(matches!(within(self.stream.next()).await, Some(Ok(Message::Pong(_)))));
+    }
+
+    /// Whether a ping is left without a pong, and nothing else comes.
+    pub(crate) async fn is_unanswered(&mut self) -> bool {
+        self.send_ping().await;
+        tokio::time::timeout(SILENCE, self.stream.next()).await.is_err()
+    }
+
+    async fn send_ping(&mut self) {
         self.stream.send(Message::Ping(b"x".to_vec())).await.expect("an open connection");
-        matches!(tokio::time::timeout(SILENCE, self.stream.next()).await, Ok(Some(Ok(Message::Pong(_)))))
     }
 
     pub(crate) async fn leave(mut self) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use slack_sandbox::{Progress, Refused};
 
-use super::harness::{Socket, World, start, start_with};
+use super::harness::{Socket, World, start, start_with, within};
 
 async fn post_blocks(world: &World, blocks: Value) -> String {
     let message = json!({ "channel": world.general, "text": "choose", "blocks": blocks });
@@ -54,7 +54,7 @@ async fn a_command_is_answered_by_its_acknowledgement() {
     assert_eq!((&payload["user_id"], &payload["channel_name"]), (&json!(world.ann().id()), &json!("general")));
     assert_eq!(ran.progress(), Progress::Waiting);
     socket.acknowledge(&envelope, json!({ "text": "all is well" })).await;
-    assert_eq!(ran.ended().await, Progress::Acknowledged(json!({ "text": "all is well" })));
+    assert_eq!(within(ran.ended()).await, Progress::Acknowledged(json!({ "text": "all is well" })));
     let shown = world.ann().messages(&world.general).pop().expect("an answer");
     assert_eq!((&shown["text"], &shown["is_ephemeral"]), (&json!("all is well"), &json!(true)));
     assert!(world.slack.person("Ben").messages(&world.general).is_empty(), "only Ann sees it");
@@ -67,7 +67,7 @@ async fn a_response_url_takes_five_answers_in_half_an_hour() {
     let mut socket = world.connect("kelly").await;
     let ran = world.ann().command(&world.general, "/kelly").expect("known");
     let url = socket.envelope("slash_commands").await["payload"]["response_url"].clone();
-    ran.ended().await;
+    within(ran.ended()).await;
     let public = json!({ "response_type": "in_channel", "text": "for all" });
     assert_eq!(respond(&world, &url, public).await, (200, "ok".to_owned()));
     assert_eq!(world.kelly().history(&world.general).await, ["for all"]);
@@ -88,12 +88,12 @@ async fn a_response_url_takes_five_answers_in_half_an_hour() {
 async fn a_command_fails_without_an_acknowledgement_or_a_connection() {
     let world = start().await;
     let lost = world.ann().command(&world.general, "/kelly").expect("known");
-    assert_eq!(lost.ended().await, Progress::Failed("dispatch_failed"));
+    assert_eq!(within(lost.ended()).await, Progress::Failed("dispatch_failed"));
     let mut socket = world.connect("kelly").await;
     let ran = world.ann().command(&world.general, "/kelly").expect("known");
     let envelope = socket.message("slash_commands").await;
     world.slack.advance(Duration::from_secs(3));
-    assert_eq!(ran.ended().await, Progress::Failed("operation_timeout"));
+    assert_eq!(within(ran.ended()).await, Progress::Failed("operation_timeout"));
     socket.acknowledge(&envelope, json!({ "text": "late" })).await;
     assert!(socket.is_silent().await, "a command does not come again");
     assert!(world.ann().messages(&world.general).is_empty());
@@ -113,7 +113,7 @@ async fn a_button_is_pressed_and_its_message_replaced() {
     assert_eq!((&payload["container"]["message_ts"], &payload["message"]["ts"]), (&json!(ts), &json!(ts)));
     assert_eq!(payload["user"]["id"], world.ann().id());
     socket.acknowledge(&envelope, Value::Null).await;
-    assert_eq!(pressed.ended().await, Progress::Acknowledged(Value::Null));
+    assert_eq!(within(pressed.ended()).await, Progress::Acknowledged(Value::Null));
     respond(&world, &payload["response_url"], json!({ "replace_original": true, "text": "done" })).await;
     let message = world.ann().message(&world.general, &ts).expect("it is there");
     assert_eq!((&message["text"], &message["blocks"][0]["type"]), (&json!("done"), &json!("rich_text")));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use slack_sandbox::{Progress, Refused};
 
-use super::harness::{Socket, World, start, start_with};
+use super::harness::{Socket, World, start, start_with, within};
 
 fn modal(title: &str) -> Value {
     let text = |text: &str| json!({ "type": "plain_text", "text": text });
@@ -50,11 +50,11 @@ async fn a_modal_is_opened_filled_in_and_closed() {
 
     let errors = json!({ "response_action": "errors", "errors": { "name_block": "too short" } });
     socket.acknowledge(&envelope, errors).await;
-    submitted.ended().await;
+    within(submitted.ended()).await;
     assert_eq!(ann.modal_errors(&view)["name_block"], "too short");
     let again = ann.submit(&view, &[("name", &["Annabel"])]).expect("still open");
     socket.envelope("interactive").await;
-    again.ended().await;
+    within(again.ended()).await;
     assert!(ann.modals().is_empty());
     assert_eq!(ann.submit(&view, &[]).err(), Some(Refused("not_found")));
 }
@@ -113,7 +113,7 @@ async fn a_view_is_updated_by_id_with_its_hash() {
     let closed = world.ann().close_modal(&view).expect("open").expect("the app is told");
     let envelope = socket.envelope("interactive").await;
     assert_eq!((&envelope["payload"]["type"], &envelope["payload"]["view"]["id"]), (&json!("view_closed"), &json!(view)));
-    assert!(matches!(closed.ended().await, Progress::Acknowledged(_)));
+    assert!(matches!(within(closed.ended()).await, Progress::Acknowledged(_)));
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn views_are_stacked_up_to_three() {
         let submitted = world.ann().submit(&top, &[("name", &["x"])]).expect("open");
         let envelope = socket.message("interactive").await;
         socket.acknowledge(&envelope, json!({ "response_action": "push", "view": modal(title) })).await;
-        submitted.ended().await;
+        within(submitted.ended()).await;
         assert_eq!(world.ann().modals().len(), count);
     }
     let stack = world.ann().modals();
@@ -137,7 +137,7 @@ async fn views_are_stacked_up_to_three() {
     let push = json!({ "trigger_id": envelope["payload"]["trigger_id"], "view": modal("Fourth") });
     assert_eq!(world.kelly().json("views.push", &push).await.error(), "push_limit_reached");
     socket.acknowledge(&envelope, json!({ "response_action": "clear" })).await;
-    submitted.ended().await;
+    within(submitted.ended()).await;
     assert!(world.ann().modals().is_empty());
 }
 
