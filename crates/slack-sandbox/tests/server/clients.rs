@@ -41,12 +41,12 @@ async fn install(program: &str, arguments: &[&str], folder: &Path) -> Result<(),
 
 #[tokio::test]
 async fn the_web_and_socket_mode_clients_of_python_work() {
-    work_with_python("slack_sdk").await;
+    work_with_python("python").await;
 }
 
 #[tokio::test]
 async fn bolt_for_python_works() {
-    work_with_python("slack_bolt").await;
+    work_with_python("python_bolt").await;
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn the_web_api_and_socket_mode_clients_of_node_work() {
 
 #[tokio::test]
 async fn bolt_for_node_works() {
-    work_with_node("bolt").await;
+    work_with_node("node_bolt").await;
 }
 
 async fn work_with_python(client: &str) {
