@@ -1,0 +1,73 @@
+//! Slash commands, clicks and submissions on their way to an app, with what they allow the app to do.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::World;
+use super::ids::Ts;
+
+/// How far an interaction has come.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Progress {
+    /// Sent, and not acknowledged yet.
+    Waiting,
+    /// Acknowledged, with the payload of the acknowledgement (`null` without one).
+    Acknowledged(Value),
+    /// The person sees an error: `operation_timeout`, or `dispatch_failed` if the app has no connection.
+    Failed(&'static str),
+}
+
+/// What a trigger id stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct Trigger {
+    pub(crate) app: String,
+    pub(crate) user: String,
+    pub(crate) until: Duration,
+    pub(crate) used: bool,
+    /// The view that the interaction happened in.
+    pub(crate) view: Option<String>,
+}
+
+/// An address for messages in answer to an interaction.
+#[derive(Clone, Debug)]
+pub(crate) struct ResponseUrl {
+    pub(crate) app: String,
+    pub(crate) user: String,
+    pub(crate) channel: String,
+    /// The message with the button.
+    pub(crate) message: Option<Ts>,
+    pub(crate) until: Duration,
+    pub(crate) uses: u32,
+}
+
+impl World {
+    /// A new trigger, which a modal can be opened with.
+    pub(crate) fn add_trigger(&mut self, app: &str, user: &str, view: Option<&str>) -> String {
+        let id = format!("{}.{}.{}", self.now().as_secs(), self.team.id, self.ids.next(""));
+        let until = self.now() + self.windows.trigger;
+        let trigger = Trigger { app: app.to_owned(), user: user.to_owned(), until, used: false, view: view.map(str::to_owned) };
+        self.triggers.insert(id.clone(), trigger);
+        id
+    }
+
+    /// A new response URL.
+    pub(crate) fn add_response_url(&mut self, app: &str, user: &str, channel: &str, message: Option<Ts>) -> String {
+        let token = self.ids.next("R");
+        let url = format!("{}/actions/{}/{token}", self.base, self.team.id);
+        let until = self.now() + self.windows.response_url;
+        let response = ResponseUrl { app: app.to_owned(), user: user.to_owned(), channel: channel.to_owned(), message, until, uses: 0 };
+        self.response_urls.insert(token, response);
+        url
+    }
+
+    /// The fields that all interactive payloads share.
+    pub(crate) fn interaction(&self, kind: &str, app: &str, user: &str) -> Value {
+        let name = self.user_name(user);
+        json!({
+            "type": kind, "api_app_id": app, "token": super::VERIFICATION_TOKEN, "is_enterprise_install": false, "enterprise": null,
+            "team": { "id": self.team.id, "domain": self.team.domain },
+            "user": { "id": user, "username": name, "name": name, "team_id": self.team.id },
+        })
+    }
+}

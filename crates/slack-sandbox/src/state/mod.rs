@@ -1,0 +1,194 @@
+//! The state of a workspace, in memory. Changes queue a [`Delivery`] for each app that is to know of them.
+
+mod accounts;
+mod channels;
+mod files;
+mod ids;
+mod interactions;
+mod messages;
+mod reactions;
+mod render;
+mod rich_text;
+mod views;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub(crate) use accounts::{App, User};
+pub(crate) use channels::{Channel, ChannelKind};
+pub(crate) use files::File;
+use ids::Ids;
+pub(crate) use ids::Ts;
+pub use interactions::Progress;
+pub(crate) use interactions::{ResponseUrl, Trigger};
+pub(crate) use messages::{Author, CustomIdentity, Message, replies};
+pub(crate) use rich_text::{normalize, rich_text};
+pub(crate) use views::{STACK_LIMIT, View};
+
+use super::clock::Clock;
+use super::options::{ChannelConfig, Options, Role, Windows};
+
+/// The workspace that strangers come from.
+pub(crate) const OTHER_TEAM: &str = "T0STRANGERS";
+/// Deprecated by Slack, and still in each payload.
+pub(crate) const VERIFICATION_TOKEN: &str = "sandbox-verification-token";
+
+#[derive(Clone, Debug)]
+pub(crate) struct Team {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) domain: String,
+}
+
+/// The kinds of envelopes of Socket Mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeliveryKind {
+    Event,
+    Command,
+    Interaction,
+}
+
+/// Something to send to an app.
+#[derive(Clone, Debug)]
+pub(crate) struct Delivery {
+    pub(crate) app: String,
+    pub(crate) kind: DeliveryKind,
+    pub(crate) payload: Value,
+    /// The key of its [`Progress`], unless it is an event.
+    pub(crate) interaction: Option<String>,
+}
+
+/// Which apps get an event.
+pub(crate) enum Audience {
+    Workspace,
+    /// Those whose bot is in the channel.
+    Channel(String),
+    /// This one, if its bot is in the channel.
+    App {
+        app: String,
+        channel: Option<String>,
+    },
+}
+
+pub(crate) struct World {
+    pub(crate) team: Team,
+    /// `http://127.0.0.1:PORT`
+    pub(crate) base: String,
+    pub(crate) windows: Windows,
+    pub(crate) users: BTreeMap<String, User>,
+    pub(crate) apps: BTreeMap<String, App>,
+    pub(crate) channels: BTreeMap<String, Channel>,
+    pub(crate) files: BTreeMap<String, File>,
+    pub(crate) views: BTreeMap<String, View>,
+    pub(crate) triggers: HashMap<String, Trigger>,
+    pub(crate) response_urls: HashMap<String, ResponseUrl>,
+    pub(crate) interactions: HashMap<String, Progress>,
+    /// What apps say that they are doing, by channel and thread, with titles and prompts.
+    pub(crate) assistants: HashMap<(String, Ts), Value>,
+    pub(crate) outbox: Vec<Delivery>,
+    pub(crate) ids: Ids,
+    clock: Clock,
+}
+
+impl World {
+    pub(crate) fn new(options: &Options) -> Self {
+        let mut ids = Ids::default();
+        let team = Team { id: ids.next("T"), name: options.team.clone(), domain: options.team.to_lowercase().replace(' ', "-") };
+        let mut world = Self {
+            team,
+            base: format!("http://{}", options.addr),
+            windows: options.windows.clone(),
+            users: BTreeMap::new(),
+            apps: BTreeMap::new(),
+            channels: BTreeMap::new(),
+            files: BTreeMap::new(),
+            views: BTreeMap::new(),
+            triggers: HashMap::new(),
+            response_urls: HashMap::new(),
+            interactions: HashMap::new(),
+            assistants: HashMap::new(),
+            outbox: Vec::new(),
+            ids,
+            clock: options.clock.clone(),
+        };
+        for person in &options.people {
+            world.add_person(person);
+        }
+        for channel in &options.channels {
+            world.add_configured_channel(channel);
+        }
+        for app in &options.apps {
+            let id = world.add_app(app);
+            world.invite_to_configured(&id);
+        }
+        world
+    }
+
+    /// Adds a channel with its members, without notes about them.
+    pub(crate) fn add_configured_channel(&mut self, config: &ChannelConfig) -> String {
+        let kind = if config.private { ChannelKind::Private } else { ChannelKind::Public };
+        let belongs = |user: &&User| user.app.is_none() && (config.shared || matches!(user.role, Role::Member | Role::Admin));
+        let members: BTreeSet<String> = self.users.values().filter(belongs).map(|user| user.id.clone()).collect();
+        let creator = members.first().cloned().unwrap_or_default();
+        let id = self.add_channel(kind, &config.name, &creator, config.shared);
+        self.channels.entry(id.clone()).and_modify(|channel| channel.members = members);
+        id
+    }
+
+    pub(crate) fn invite_to_configured(&mut self, app: &str) {
+        let Some(app) = self.apps.get(app).cloned() else { return };
+        for channel in self.channels.values_mut().filter(|channel| app.config.channels.contains(&channel.name)) {
+            channel.members.insert(app.user.clone());
+        }
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    pub(crate) fn next_ts(&mut self) -> Ts {
+        let now = self.now();
+        self.ids.ts(now)
+    }
+
+    pub(crate) fn team_url(&self) -> String {
+        format!("https://{}.slack.com/", self.team.domain)
+    }
+
+    /// Queues an event for the apps that subscribed to it, have its scope and may see it.
+    pub(crate) fn announce(&mut self, event: &str, scope: &str, audience: Audience, mut body: Value) {
+        if body["event_ts"].is_null() {
+            body["event_ts"] = json!(self.next_ts().to_string());
+        }
+        let (channel, only) = match audience {
+            Audience::Workspace => (None, None),
+            Audience::Channel(channel) => (Some(channel), None),
+            Audience::App { app, channel } => (channel, Some(app)),
+        };
+        let is_shared = channel.as_ref().and_then(|channel| self.channels.get(channel)).is_some_and(|channel| channel.shared);
+        let is_meant = |app: &&App| {
+            let is_member = |channel: &String| self.channels.get(channel).is_some_and(|found| found.has(&app.user));
+            app.listens_to(event)
+                && (scope.is_empty() || app.has_scope(scope))
+                && !app.uninstalled
+                && (!app.revoked || event == "tokens_revoked")
+                && only.as_ref().is_none_or(|only| *only == app.id)
+                && channel.as_ref().is_none_or(is_member)
+        };
+        let receivers: Vec<App> = self.apps.values().filter(is_meant).cloned().collect();
+        for app in receivers {
+            let payload = json!({
+                "token": VERIFICATION_TOKEN, "team_id": self.team.id, "context_team_id": self.team.id, "context_enterprise_id": null,
+                "api_app_id": app.id, "event": body, "type": "event_callback", "event_id": self.ids.next("Ev"),
+                "event_time": self.now().as_secs(), "is_ext_shared_channel": is_shared,
+                "authorizations": [{
+                    "enterprise_id": null, "team_id": self.team.id, "user_id": app.user, "is_bot": true, "is_enterprise_install": false,
+                }],
+                "event_context": format!("4-{}", self.ids.next("")),
+            });
+            self.outbox.push(Delivery { app: app.id, kind: DeliveryKind::Event, payload, interaction: None });
+        }
+    }
+}
