@@ -2,3 +2,4 @@
 
 pub mod discord;
 pub mod http;
+pub mod slack;

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::adapters::discord;
 use crate::adapters::discord::Discord;
+use crate::adapters::slack::{self, Slack};
 use crate::app::ports::Memory;
 use crate::app::sources::TeamSources;
 use crate::app::tools;
@@ -59,9 +60,18 @@ pub struct Connection {
 /// Brings the team online on a platform.
 pub type Connect = Box<dyn FnOnce(Connection) -> BoxFuture<'static, anyhow::Result<Arc<dyn ChatPlatform>>> + Send>;
 
-/// Brings the team online on Discord.
+/// Brings the team online on the platform that it has tokens for.
 pub(super) async fn connect(connection: Connection) -> anyhow::Result<Arc<dyn ChatPlatform>> {
     let Connection { config, roster, known_accounts, events, commands, store, clock } = connection;
+    if config.slack.is_set() {
+        anyhow::ensure!(
+            config.discord.tokens.is_empty(),
+            "there are tokens for Discord and for Slack. A team is on one of them so far: take the others out, or run a second team"
+        );
+        let redactor = redactor(&config);
+        let slack = Slack::connect(slack::Options { redactor, settings: config.slack, roster, clock, events, commands });
+        return Ok(slack.context("cannot connect to Slack")?);
+    }
     let ports = Arc::new(Memory { store, clock: clock.clone() });
     let discord = Discord::connect(discord::Options {
         redactor: redactor(&config),

@@ -15,6 +15,7 @@ mod run;
 mod sandbox;
 mod sandbox_ports;
 mod setting;
+mod slack_manifest;
 mod terminal;
 mod trace;
 
@@ -57,7 +58,7 @@ struct Globals {
 enum Special {
     /// Run the team in a local chat server, with nothing to configure.
     Sandbox(sandbox::Args),
-    /// Run the team on Discord.
+    /// Run the team on Discord or Slack.
     Run,
     /// Ask for model, repository and server, and write the settings, `.env` and the personas; existing files are kept.
     Init(init::Args),
@@ -77,6 +78,8 @@ enum Special {
     Export(backup::ExportArgs),
     /// Write or remove what is stored of one person.
     Person(person::Args),
+    /// Print the manifest of the Slack app: paste it at <https://api.slack.com/apps> to make the app.
+    SlackManifest(slack_manifest::Args),
     /// Print a script that completes commands in a shell.
     Completions(completions::Args),
 }
@@ -134,6 +137,7 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
         Special::Restore(args) => backup::restore(&globals, args).await,
         Special::Export(args) => backup::export(&globals, args).await,
         Special::Person(args) => person::run(&globals, args).await,
+        Special::SlackManifest(args) => slack_manifest::print(&args),
         Special::Completions(args) => {
             completions::print(&args, &mut command(registry));
             Ok(())

@@ -23,6 +23,7 @@ use kernel::tools::settings::ToolSettings;
 use crate::adapters::discord;
 use crate::adapters::discord::settings::DiscordSettings;
 use crate::adapters::http::settings::ServerSettings;
+use crate::adapters::slack::settings::SlackSettings;
 use crate::features;
 use crate::features::backlog::settings::BacklogSettings;
 use crate::features::chat::settings::{ChatSettings, GuardLimits};
@@ -57,6 +58,7 @@ settings! {
         tools: ToolSettings = ToolSettings::default(), table ToolSettings::read;
         feeds: FeedSettings = FeedSettings::default(), table FeedSettings::read;
         discord: DiscordSettings = DiscordSettings::default(), table DiscordSettings::read;
+        slack: SlackSettings = SlackSettings::default(), table SlackSettings::read;
         server: ServerSettings = ServerSettings::default(), table ServerSettings::read;
         /// `postgres://…` or `sqlite:…`; by default `sqlite:<data>/teamroom.db`. From `DATABASE_URL`.
         database_url: SecretString = SecretString::default();
@@ -130,11 +132,12 @@ impl Config {
     pub fn list_unknown_personas(&self, roster: &Roster) -> Vec<String> {
         let known = roster.personas().iter().map(|persona| persona.slug.as_str()).collect::<Vec<_>>();
         let tokens = self.discord.tokens.keys().map(|slug| (slug.as_str(), DiscordSettings::token_variable(slug)));
+        let apps = self.slack.own.keys().map(|slug| (slug.as_str(), SlackSettings::token_variables(slug)[0].clone()));
         let bindings = self.chat.channels.bindings.iter().filter(|(_, bound)| bound != "listen");
         let bindings = bindings.map(|(channel, bound)| (bound.as_str(), format!("the rule of chat.channels for {channel}")));
         let of_features: Vec<_> = self.features.iter().flat_map(FeatureSection::list_personas).collect();
         let of_features = of_features.iter().map(|(slug, key)| (slug.as_str(), (*key).to_owned()));
-        let strangers = tokens.chain(bindings).chain(of_features).filter(|(slug, _)| !known.contains(slug));
+        let strangers = tokens.chain(apps).chain(bindings).chain(of_features).filter(|(slug, _)| !known.contains(slug));
         strangers
             .map(|(slug, place)| {
                 let meant = find_nearest(slug, known.iter().copied()).map(|meant| format!("; did you mean {meant}?"));
@@ -146,7 +149,8 @@ impl Config {
 
     /// The name or id of the channel for operators.
     pub fn ops_channel(&self) -> &str {
-        self.discord.ops_channel.as_deref().unwrap_or("ops")
+        let on_slack = self.slack.ops_channel.as_deref().filter(|_| self.slack.is_set());
+        on_slack.or(self.discord.ops_channel.as_deref()).unwrap_or("ops")
     }
 
     /// The budgets that apply: tokens are limited where money cannot be.
@@ -173,6 +177,7 @@ impl Config {
         self.discord
             .tokens
             .values()
+            .chain(self.slack.list_secrets())
             .chain(keys)
             .chain(search)
             .chain(&self.feeds.github_token)

@@ -21,6 +21,7 @@ mod people;
 mod reload;
 mod reminders;
 mod schedule;
+mod slack;
 mod standup;
 mod standup_surfaces;
 mod store;

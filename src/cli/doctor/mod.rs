@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::adapters::discord;
+use crate::adapters::{discord, slack};
 use crate::app::{self, TeamAgents};
 use crate::cli::{Globals, setting};
 use crate::config::Config;
@@ -64,7 +64,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
             findings.push(check_search(search).await);
         }
         findings.extend(programs::check(config, &roster).await);
-        check_discord(config, &roster, &mut findings).await;
+        check_platform(config, &roster, &mut findings).await;
     }
     findings
 }
@@ -172,8 +172,15 @@ fn describe_feed(entry: &PageEntry, roster: &Roster) -> Finding {
     }
 }
 
-async fn check_discord(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
+async fn check_platform(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
     if config.discord.tokens.is_empty() {
+        if config.slack.is_set() {
+            match slack::check(&config.slack, roster).await {
+                Ok(found) => findings.extend(found),
+                Err(error) => findings.push(Finding::fault(format!("Slack: {error}"), "Correct slack.api_url.")),
+            }
+            return;
+        }
         return findings.push(Finding::warning(
             "Discord: no token is set. The sandbox needs none",
             "To go live set DISCORD_TOKEN_<PERSONA>, the coordinator's first. docs/discord.md shows how.",

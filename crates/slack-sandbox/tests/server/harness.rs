@@ -81,7 +81,8 @@ impl World {
     }
 
     pub(crate) async fn dial(&self, url: &str) -> Socket {
-        let (stream, _) = within(tokio_tungstenite::connect_async(url)).await.expect("a connection");
+        // Boxed, because it is large.
+        let (stream, _) = within(Box::pin(tokio_tungstenite::connect_async(url))).await.expect("a connection");
         Socket { stream }
     }
 

@@ -1,0 +1,152 @@
+//! The apps of the team: one for all, and those of personas that have one of their own.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use kernel::chat::{IdentityState, IdentityStatus};
+use kernel::ids::{PersonaSlug, UserId};
+use kernel::persona::roster::Roster;
+
+use crate::adapters::slack::api::Credential;
+use crate::adapters::slack::ids::user_id;
+use crate::adapters::slack::settings::{AppTokens, SlackSettings};
+
+/// One app of the team.
+pub(super) struct App {
+    /// The persona whose app it is. The coordinator's is that of all who have none.
+    pub(super) persona: PersonaSlug,
+    pub(super) speaking: Credential,
+    pub(super) listening: Credential,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Clone)]
+struct State {
+    at: IdentityState,
+    account: Option<Account>,
+    trouble: Option<String>,
+}
+
+/// The account of an app, as Slack names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Account {
+    pub(super) user: String,
+    pub(super) bot: String,
+}
+
+impl App {
+    fn new(persona: PersonaSlug, tokens: &AppTokens) -> Self {
+        let credential = |token: &secrecy::SecretString| Credential { persona: persona.clone(), token: token.clone() };
+        let state = State { at: IdentityState::Connecting, account: None, trouble: None };
+        Self { speaking: credential(&tokens.bot), listening: credential(&tokens.app), persona, state: Mutex::new(state) }
+    }
+
+    pub(super) fn account(&self) -> Option<Account> {
+        self.state().account.clone()
+    }
+
+    pub(super) fn set_account(&self, account: Account) {
+        self.state().account = Some(account);
+    }
+
+    pub(super) fn set_online(&self) {
+        let mut state = self.state();
+        (state.at, state.trouble) = (IdentityState::Ready, None);
+    }
+
+    pub(super) fn set_offline(&self) {
+        self.state().at = IdentityState::Reconnecting;
+    }
+
+    /// Notes what is wrong. True if that is new.
+    pub(super) fn note_trouble(&self, text: &str, is_final: bool) -> bool {
+        let mut state = self.state();
+        if is_final {
+            state.at = IdentityState::Down;
+        }
+        let is_new = state.trouble.as_deref() != Some(text);
+        state.trouble = Some(text.to_owned());
+        is_new
+    }
+
+    /// Whether it can be used for calls, as far as is known.
+    pub(super) fn can_speak(&self) -> bool {
+        let state = self.state();
+        state.account.is_some() && state.at != IdentityState::Down
+    }
+
+    fn status(&self, persona: &PersonaSlug) -> IdentityStatus {
+        let state = self.state();
+        let account = state.account.as_ref().map(|account| user_id(&account.user));
+        IdentityStatus { persona: persona.clone(), state: state.at, account, latency: None, trouble: state.trouble.clone() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no code panics while it holds the state")
+    }
+}
+
+pub(super) struct Apps {
+    coordinator: PersonaSlug,
+    apps: BTreeMap<PersonaSlug, Arc<App>>,
+}
+
+impl Apps {
+    pub(super) fn new(settings: &SlackSettings, roster: &Roster) -> Self {
+        let coordinator = roster.coordinator().slug.clone();
+        let mut tokens: BTreeMap<PersonaSlug, &AppTokens> = settings.team.iter().map(|tokens| (coordinator.clone(), tokens)).collect();
+        // A token without a persona is reported with the settings, and not used.
+        tokens.extend(settings.own.iter().filter(|(slug, _)| roster.find(slug).is_some()).map(|(slug, tokens)| (slug.clone(), tokens)));
+        let apps = tokens.into_iter().map(|(slug, tokens)| (slug.clone(), Arc::new(App::new(slug, tokens)))).collect();
+        Self { coordinator, apps }
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<App>> {
+        self.apps.values()
+    }
+
+    /// The app that a persona speaks through: its own, else the coordinator's, else any.
+    pub(super) fn of(&self, persona: &PersonaSlug) -> Option<&Arc<App>> {
+        self.apps.get(persona).or_else(|| self.apps.get(&self.coordinator)).or_else(|| self.apps.values().next())
+    }
+
+    /// Whether a persona speaks under its name through somebody else's app.
+    pub(super) fn is_guest(&self, persona: &PersonaSlug) -> bool {
+        !self.apps.contains_key(persona)
+    }
+
+    /// Those that can make calls: first the one given, then the coordinator's.
+    pub(super) fn readers(&self, first: Option<&PersonaSlug>) -> Vec<&Arc<App>> {
+        let mut readers: Vec<_> = self.apps.values().filter(|app| app.can_speak()).collect();
+        readers.sort_by_key(|app| (Some(&app.persona) != first, app.persona != self.coordinator));
+        readers
+    }
+
+    /// Whose account a user or bot is.
+    pub(super) fn find_account(&self, id: &str) -> Option<&PersonaSlug> {
+        let is_it = |app: &&Arc<App>| app.account().is_some_and(|account| account.user == id || account.bot == id);
+        self.apps.values().find(is_it).map(|app| &app.persona)
+    }
+
+    pub(super) fn coordinator(&self) -> &PersonaSlug {
+        &self.coordinator
+    }
+
+    pub(super) fn statuses(&self, roster: &Roster) -> Vec<IdentityStatus> {
+        let guest = |persona: &PersonaSlug| IdentityStatus {
+            persona: persona.clone(),
+            state: IdentityState::Webhook,
+            account: None,
+            latency: None,
+            trouble: None,
+        };
+        let status = |slug: &PersonaSlug| self.apps.get(slug).map_or_else(|| guest(slug), |app| app.status(slug));
+        roster.personas().iter().map(|persona| status(&persona.slug)).collect()
+    }
+}
+
+impl Account {
+    pub(super) fn id(&self) -> UserId {
+        user_id(&self.user)
+    }
+}

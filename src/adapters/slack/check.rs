@@ -1,0 +1,53 @@
+use std::sync::Arc;
+
+use kernel::finding::Finding;
+use kernel::persona::roster::Roster;
+use serde_json::Value;
+
+use crate::adapters::slack::accounts::{App, Apps};
+use crate::adapters::slack::api::{Api, Arguments, Failure};
+use crate::adapters::slack::connect::CALL;
+use crate::adapters::slack::manifest::SCOPES;
+use crate::adapters::slack::settings::SlackSettings;
+
+/// Tries the tokens of each app: whether it can speak and listen, and which scopes are missing.
+///
+/// # Errors
+/// The address of the API is none.
+pub async fn check(settings: &SlackSettings, roster: &Arc<Roster>) -> anyhow::Result<Vec<Finding>> {
+    let api = Api::new(settings.api_url.as_deref(), CALL)?;
+    let mut findings = Vec::new();
+    for app in Apps::new(settings, roster).all() {
+        let name = roster.name_of(&app.persona);
+        match api.call(&app.speaking, "auth.test", Arguments::default()).await {
+            Ok(answer) => {
+                let text = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+                findings.push(Finding::good(format!("Slack: {name} speaks as {} in {}", text("user"), text("team"))));
+                findings.extend(check_scopes(&api, app, &name).await);
+            }
+            Err(failure) => {
+                let remedy = "Copy the bot token (xoxb-...) from \"OAuth & Permissions\" of the app. docs/slack.md shows how.";
+                findings.push(Finding::fault(format!("Slack: the app of {name} cannot speak: {failure}"), remedy));
+            }
+        }
+        if let Err(failure) = api.call(&app.listening, "apps.connections.open", Arguments::default()).await {
+            let remedy =
+                "Make an app token (xapp-...) with the scope connections:write under \"Basic Information\", and switch Socket Mode on.";
+            findings.push(Finding::fault(format!("Slack: the app of {name} cannot listen: {failure}"), remedy));
+        }
+    }
+    Ok(findings)
+}
+
+async fn check_scopes(api: &Api, app: &App, name: &str) -> Option<Finding> {
+    let scopes = match api.list_scopes(&app.speaking).await {
+        Ok(scopes) if !scopes.is_empty() => scopes,
+        Ok(_) | Err(Failure::RateLimited(_)) => return None,
+        Err(failure) => {
+            return Some(Finding::warning(format!("Slack: the scopes of {name}'s app are not known: {failure}"), "Try again later."));
+        }
+    };
+    let missing: Vec<&str> = SCOPES.into_iter().filter(|scope| !scopes.iter().any(|known| known == scope)).collect();
+    let remedy = "Paste the manifest again (`teamroom slack-manifest`), and install the app anew.";
+    (!missing.is_empty()).then(|| Finding::fault(format!("Slack: {name}'s app lacks the scopes {}", missing.join(", ")), remedy))
+}

@@ -1,0 +1,212 @@
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use kernel::chat::PlatformEvent;
+use kernel::chat::redact::Redactor;
+use kernel::commands::Registry;
+use kernel::persona::roster::Roster;
+use kernel::time::SharedClock;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::adapters::slack::Slack;
+use crate::adapters::slack::accounts::{Account, App, Apps};
+use crate::adapters::slack::api::{Api, Arguments, Failure};
+use crate::adapters::slack::commands::Commands;
+use crate::adapters::slack::directory::Directory;
+use crate::adapters::slack::hub::{Hub, Seen};
+use crate::adapters::slack::inbound::stamp;
+use crate::adapters::slack::posting::Pace;
+use crate::adapters::slack::settings::SlackSettings;
+use crate::adapters::slack::socket::{Envelope, Envelopes, Sockets, Watcher};
+
+/// How long a call may take.
+pub(super) const CALL: Duration = Duration::from_secs(12);
+
+/// Envelopes that are taken and not yet handed over.
+const WAITING: usize = 1024;
+
+/// How long a channel is waited for after a start.
+const DIRECTORY: Duration = Duration::from_secs(15);
+
+/// Pauses between attempts to log in double from the first to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+pub struct Options {
+    pub settings: SlackSettings,
+    pub roster: Arc<Roster>,
+    pub clock: SharedClock,
+    /// Receives all events.
+    pub events: mpsc::Sender<PlatformEvent>,
+    pub commands: Arc<Registry>,
+    /// Takes secrets out of answers to commands. The relay does it for all other messages.
+    pub redactor: Redactor,
+}
+
+/// Says when the channels are known.
+pub(super) struct Ready(watch::Sender<bool>);
+
+impl Ready {
+    /// Waits until they are, but not for ever.
+    pub(super) async fn wait(&self) {
+        let mut known = self.0.subscribe();
+        let _ = tokio::time::timeout(DIRECTORY, known.wait_for(|known| *known)).await;
+    }
+}
+
+impl Slack {
+    /// Brings the team online. Each app reports itself later with [`PlatformEvent::Ready`], also if Slack cannot be reached yet.
+    ///
+    /// # Errors
+    /// The settings are invalid, or no persona can have a token.
+    pub fn connect(options: Options) -> anyhow::Result<Arc<Self>> {
+        let Options { settings, roster, clock, events, commands, redactor } = options;
+        let api = Arc::new(Api::new(settings.api_url.as_deref(), CALL)?);
+        let apps = Arc::new(Apps::new(&settings, &roster));
+        anyhow::ensure!(apps.all().next().is_some(), "no app has tokens. Set SLACK_BOT_TOKEN and SLACK_APP_TOKEN");
+        let hub = Arc::new(Hub { api: api.clone(), apps: apps.clone(), directory: Directory::default(), seen: Seen::default(), events });
+        let (stop, ready) = (CancellationToken::new(), Arc::new(Ready(watch::Sender::new(false))));
+        let commands = Arc::new(Commands { hub: hub.clone(), registry: commands, redactor });
+        let mut tasks = JoinSet::new();
+        for app in apps.all() {
+            let launch =
+                Launch { hub: hub.clone(), app: app.clone(), commands: commands.clone(), ready: ready.clone(), stop: stop.clone() };
+            tasks.spawn(launch.run(settings.sockets));
+        }
+        let started = stamp(clock.now());
+        Ok(Arc::new(Self { roster, api, hub, pace: Pace::default(), ready, started, tasks: tasks.into(), stop }))
+    }
+}
+
+/// What one app runs on.
+struct Launch {
+    hub: Arc<Hub>,
+    app: Arc<App>,
+    commands: Arc<Commands>,
+    ready: Arc<Ready>,
+    stop: CancellationToken,
+}
+
+impl Launch {
+    async fn run(self, sockets: u32) {
+        let logged_in = tokio::select! {
+            () = self.stop.cancelled() => return,
+            logged_in = self.log_in() => logged_in,
+        };
+        if !logged_in {
+            return;
+        }
+        let (envelopes, arriving) = mpsc::channel(WAITING);
+        let watcher = Arc::new(AppWatcher { hub: self.hub.clone(), app: self.app.clone(), runtime: tokio::runtime::Handle::current() });
+        let sockets_of = Arc::new(Sockets {
+            api: self.hub.api.clone(),
+            listening: self.app.listening.clone(),
+            envelopes: Envelopes(envelopes),
+            watcher,
+            stop: self.stop.clone(),
+            live: AtomicUsize::new(0),
+        });
+        tokio::join!(sockets_of.run(sockets), self.take(arriving));
+    }
+
+    /// Asks who the app is, and what it can see, until Slack answers. False: the token is no use.
+    async fn log_in(&self) -> bool {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let failure = match self.introduce().await {
+                Ok(()) => return true,
+                Err(failure) => failure,
+            };
+            let is_final = matches!(failure, Failure::Revoked { .. });
+            report(&self.hub, &self.app, &failure, is_final).await;
+            if is_final {
+                return false;
+            }
+            let wait = if let Failure::RateLimited(wait) = failure { wait } else { pause };
+            tokio::time::sleep(wait).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn introduce(&self) -> Result<(), Failure> {
+        let answer = self.hub.api.call(&self.app.speaking, "auth.test", Arguments::default()).await?;
+        let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.app.set_account(Account { user: text("user_id"), bot: text("bot_id") });
+        self.hub.directory.read_channels(&self.hub.api, &self.app.speaking).await?;
+        self.ready.0.send_replace(true);
+        Ok(())
+    }
+
+    /// Hands over what arrives, in its order.
+    async fn take(&self, mut arriving: mpsc::Receiver<Envelope>) {
+        loop {
+            let envelope = tokio::select! {
+                () = self.stop.cancelled() => return,
+                Some(envelope) = arriving.recv() => envelope,
+                else => return,
+            };
+            let Envelope { kind, payload, retry } = envelope;
+            if retry > 0 {
+                tracing::debug!(kind, retry, "Slack sent something again");
+            }
+            match kind.as_str() {
+                "events_api" if payload.pointer("/event/type").and_then(Value::as_str) == Some("app_home_opened") => {
+                    self.commands.show_home(&self.app, payload.pointer("/event/user").and_then(Value::as_str).unwrap_or_default()).await;
+                }
+                "events_api" => self.hub.take_event(&self.app, &payload).await,
+                "slash_commands" | "interactive" if !self.hub.seen.is_new(trigger_of(&payload)) => {}
+                "slash_commands" => self.commands.take_command(&self.app, &payload).await,
+                "interactive" => self.commands.take_press(&self.app, &payload).await,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What a command or a press is told apart by. Slack sends one again in another envelope.
+fn trigger_of(payload: &Value) -> String {
+    let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    format!("trigger {} {}", text("/trigger_id"), text("/actions/0/action_ts"))
+}
+
+/// Tells operators once what is wrong with an app.
+async fn report(hub: &Hub, app: &App, failure: &Failure, is_final: bool) {
+    let text = match failure {
+        Failure::Revoked { error, .. } => {
+            format!("Slack does not accept the bot token of {}'s app ({error}). Copy it again from \"OAuth & Permissions\".", app.persona)
+        }
+        failure => format!("{}'s app cannot connect to Slack: {failure}.", app.persona),
+    };
+    if app.note_trouble(&text, is_final) {
+        tracing::warn!(persona = %app.persona, "{text}");
+        hub.announce(PlatformEvent::Trouble { persona: app.persona.clone(), text }).await;
+    }
+}
+
+struct AppWatcher {
+    hub: Arc<Hub>,
+    app: Arc<App>,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Watcher for AppWatcher {
+    fn went_online(&self) {
+        self.app.set_online();
+        let Some(account) = self.app.account() else { return };
+        let (hub, persona) = (self.hub.clone(), self.app.persona.clone());
+        self.runtime.spawn(async move { hub.announce(PlatformEvent::Ready { persona, account: account.id() }).await });
+    }
+
+    fn went_offline(&self) {
+        self.app.set_offline();
+    }
+
+    fn is_in_trouble(&self, failure: &Failure) {
+        let (hub, app, failure) = (self.hub.clone(), self.app.clone(), failure.clone());
+        self.runtime.spawn(async move { report(&hub, &app, &failure, false).await });
+    }
+}

@@ -1,0 +1,286 @@
+//! What is known of channels and people. Slack names only their ids in events, so the rest is asked for once and kept.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use kernel::chat::message::{Author, AuthorKind, Channel, Place, SERVER_MANAGER};
+use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use crate::adapters::slack::api::{Api, Arguments, Credential, Failure};
+use crate::adapters::slack::ids::{channel_id, message_id, user_id};
+
+/// How long a person's name and rights are believed.
+const PERSON: Duration = Duration::from_mins(10);
+
+/// The most channels and people that are kept.
+const KEPT: usize = 20_000;
+
+/// Channels of a page.
+const PAGE: &str = "200";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct KnownChannel {
+    pub(super) name: String,
+    pub(super) is_private: bool,
+    pub(super) is_direct: bool,
+    /// The apps that are in it, by their personas. Only they can read it.
+    pub(super) members: Vec<PersonaSlug>,
+    /// An id at or before the newest message.
+    newest: Option<MessageId>,
+}
+
+#[derive(Default)]
+pub(super) struct Directory {
+    channels: Mutex<HashMap<String, KnownChannel>>,
+    people: Mutex<HashMap<String, (Author, Instant)>>,
+}
+
+impl Directory {
+    /// Reads the channels that an app is in.
+    pub(super) async fn read_channels(&self, api: &Api, with: &Credential) -> Result<(), Failure> {
+        let mut cursor = String::new();
+        loop {
+            let arguments = Arguments::default()
+                .with("types", "public_channel,private_channel,mpim,im")
+                .with("exclude_archived", "true")
+                .with("limit", PAGE)
+                .with_some("cursor", Some(cursor.as_str()).filter(|cursor| !cursor.is_empty()));
+            let page = api.call(with, "users.conversations", arguments).await?;
+            for channel in page.get("channels").and_then(Value::as_array).into_iter().flatten() {
+                self.record(channel, &with.persona);
+            }
+            cursor = next_cursor(&page);
+            if cursor.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What is known of a channel, asked for if it is new.
+    pub(super) async fn look_up(&self, api: &Api, with: &Credential, channel: &str) -> Option<KnownChannel> {
+        if let Some(known) = self.find(channel) {
+            if known.members.contains(&with.persona) {
+                return Some(known);
+            }
+            return self.channels().get_mut(channel).map(|known| {
+                known.members.push(with.persona.clone());
+                known.clone()
+            });
+        }
+        match api.call(with, "conversations.info", Arguments::default().with("channel", channel)).await {
+            Ok(answer) => self.record(answer.get("channel")?, &with.persona),
+            Err(failure) => {
+                tracing::warn!(channel, %failure, "a channel could not be looked up");
+                None
+            }
+        }
+    }
+
+    pub(super) fn find(&self, channel: &str) -> Option<KnownChannel> {
+        self.channels().get(channel).cloned()
+    }
+
+    /// A channel by its name or its id, with or without its platform.
+    pub(super) fn find_named(&self, name: &str) -> Option<ChannelId> {
+        let name = name.trim_start_matches('#');
+        let channels = self.channels();
+        let is_it = |(id, known): &(&String, &KnownChannel)| {
+            **id == name || channel_id(id, None).as_str() == name || (!known.is_direct && known.name == name)
+        };
+        channels.iter().find(is_it).map(|(id, _)| channel_id(id, None))
+    }
+
+    /// The channels of the workspace, each with an id at or before its newest message.
+    pub(super) fn list(&self, started: &str) -> Vec<(Channel, MessageId)> {
+        let channels = self.channels();
+        let shown = channels.iter().filter(|(_, known)| !known.is_direct);
+        shown.map(|(id, known)| (known.describe(id), known.newest.clone().unwrap_or_else(|| message_id(id, started)))).collect()
+    }
+
+    /// An app was invited or removed.
+    pub(super) fn note_member(&self, channel: &str, persona: &PersonaSlug, is_in: bool) {
+        if let Some(known) = self.channels().get_mut(channel) {
+            known.members.retain(|member| member != persona);
+            if is_in {
+                known.members.push(persona.clone());
+            }
+        }
+    }
+
+    pub(super) fn rename(&self, channel: &str, name: &str) {
+        if let Some(known) = self.channels().get_mut(channel) {
+            name.clone_into(&mut known.name);
+        }
+    }
+
+    pub(super) fn forget(&self, channel: &str) {
+        self.channels().remove(channel);
+    }
+
+    fn record(&self, channel: &Value, persona: &PersonaSlug) -> Option<KnownChannel> {
+        let is = |flag: &str| channel.get(flag).and_then(Value::as_bool).unwrap_or_default();
+        let id = channel.get("id")?.as_str()?;
+        let newest = channel.pointer("/latest/ts").and_then(Value::as_str).map(|stamp| message_id(id, stamp));
+        let mut channels = self.channels();
+        if channels.len() >= KEPT {
+            channels.clear();
+        }
+        let known = channels.entry(id.to_owned()).or_insert_with(|| KnownChannel {
+            name: String::new(),
+            is_private: true,
+            is_direct: is("is_im"),
+            members: Vec::new(),
+            newest,
+        });
+        channel.get("name").and_then(Value::as_str).unwrap_or_default().clone_into(&mut known.name);
+        // What a channel shares with another company, people of that company read.
+        known.is_private = is("is_private") || is("is_im") || is("is_mpim");
+        if !known.members.contains(persona) {
+            known.members.push(persona.clone());
+        }
+        Some(known.clone())
+    }
+
+    /// A person, asked for if nothing is known or it is old.
+    pub(super) async fn find_person(&self, api: &Api, with: &Credential, user: &str) -> Author {
+        if let Some((author, read_at)) = self.people().get(user)
+            && read_at.elapsed() < PERSON
+        {
+            return author.clone();
+        }
+        let asked = api.call(with, "users.info", Arguments::default().with("user", user)).await;
+        let read = asked.map(|answer| answer.get("user").map(|found| author_of(user, found)));
+        match read {
+            Ok(Some(author)) => {
+                let mut people = self.people();
+                if people.len() >= KEPT {
+                    people.clear();
+                }
+                people.insert(user.to_owned(), (author.clone(), Instant::now()));
+                author
+            }
+            failed => {
+                if let Err(failure) = failed {
+                    tracing::warn!(user, %failure, "a person could not be looked up");
+                }
+                // An old answer is better than none. Without one nobody gets rights.
+                let known = self.people().get(user).map(|(author, _)| author.clone());
+                known.unwrap_or_else(|| Author {
+                    id: user_id(user),
+                    name: user.to_owned(),
+                    aliases: Vec::new(),
+                    kind: AuthorKind::Person,
+                    roles: Vec::new(),
+                })
+            }
+        }
+    }
+
+    /// What a person is called, if that is known.
+    pub(super) fn name_of(&self, user: &str) -> Option<String> {
+        self.people().get(user).map(|(author, _)| author.name.clone())
+    }
+
+    /// The profile has changed.
+    pub(super) fn forget_person(&self, user: &str) {
+        self.people().remove(user);
+    }
+
+    fn channels(&self) -> MutexGuard<'_, HashMap<String, KnownChannel>> {
+        self.channels.lock().expect("no code panics while it holds the channels")
+    }
+
+    fn people(&self) -> MutexGuard<'_, HashMap<String, (Author, Instant)>> {
+        self.people.lock().expect("no code panics while it holds the people")
+    }
+}
+
+impl KnownChannel {
+    /// A channel of which nothing is known counts as private. Only the id of a direct conversation begins with a D.
+    pub(super) fn unknown(id: &str) -> Self {
+        Self { name: String::new(), is_private: true, is_direct: id.starts_with('D'), members: Vec::new(), newest: None }
+    }
+
+    pub(super) fn describe(&self, id: &str) -> Channel {
+        let place = if self.is_direct { Place::Direct } else { Place::Server };
+        let name = if self.is_direct { String::new() } else { self.name.clone() };
+        Channel { id: channel_id(id, None), name, place, private: self.is_private }
+    }
+
+    /// The thread on a message of the channel. In a direct conversation it is that conversation, with its own order.
+    pub(super) fn describe_thread(&self, id: &str, stamp: &str, owner: Option<UserId>) -> Channel {
+        let parent = self.describe(id);
+        let place = if self.is_direct {
+            Place::Direct
+        } else {
+            Place::Thread { parent: parent.id, parent_name: parent.name.clone(), owner, starter: Some(message_id(id, stamp)) }
+        };
+        Channel { id: channel_id(id, Some(stamp)), name: parent.name, place, private: self.is_private }
+    }
+}
+
+/// Where the next page of a list begins. Empty: there is none.
+pub(super) fn next_cursor(page: &Map<String, Value>) -> String {
+    let cursor = page.get("response_metadata").and_then(|metadata| metadata.get("next_cursor")).and_then(Value::as_str);
+    cursor.unwrap_or_default().to_owned()
+}
+
+fn author_of(id: &str, user: &Value) -> Author {
+    let text = |pointer: &str| user.pointer(pointer).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let is = |flag: &str| user.get(flag).and_then(Value::as_bool).unwrap_or_default();
+    let mut names: Vec<String> = Vec::new();
+    for name in ["/profile/display_name", "/real_name", "/profile/real_name", "/name"].into_iter().filter_map(text) {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    let manages = ["is_admin", "is_owner", "is_primary_owner"].into_iter().any(is);
+    let kind = if is("is_bot") { AuthorKind::ForeignBot } else { AuthorKind::Person };
+    let roles = if manages { vec![SERVER_MANAGER.to_owned()] } else { Vec::new() };
+    let name = if names.is_empty() { id.to_owned() } else { names.remove(0) };
+    Author { id: user_id(id), name, aliases: names, kind, roles }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_person_is_called_by_the_display_name_first() {
+        let author =
+            author_of("U1", &json!({"name": "ann", "real_name": "Ann Lee", "is_admin": true, "profile": {"display_name": "Annie"}}));
+        assert_eq!((author.name.as_str(), author.aliases), ("Annie", vec!["Ann Lee".to_owned(), "ann".to_owned()]));
+        assert_eq!((author.kind, author.roles), (AuthorKind::Person, vec![SERVER_MANAGER.to_owned()]));
+        let bare = author_of("U2", &json!({"profile": {"display_name": " "}, "is_bot": true}));
+        assert_eq!((bare.name.as_str(), bare.kind), ("U2", AuthorKind::ForeignBot));
+    }
+
+    #[test]
+    fn channels_are_found_by_name_and_by_id() {
+        let directory = Directory::default();
+        directory.record(&json!({"id": "C1", "name": "general", "is_private": false, "latest": {"ts": "5.1"}}), &"kelly".into());
+        directory.record(&json!({"id": "C1", "name": "general", "is_private": false}), &"vince".into());
+        directory.record(&json!({"id": "D1", "is_im": true, "user": "U1"}), &"kelly".into());
+        for name in ["general", "#general", "C1", "slack:C1"] {
+            assert_eq!(directory.find_named(name), Some("slack:C1".into()), "{name}");
+        }
+        assert_eq!(directory.find_named("random"), None);
+        let listed = directory.list("9.9");
+        assert_eq!(listed.len(), 1);
+        assert_eq!((listed[0].0.private, listed[0].1.as_str()), (false, "slack:C1-5.1"));
+        assert_eq!(directory.find("C1").unwrap().members, ["kelly".into(), "vince".into()]);
+        assert_eq!(directory.find("D1").unwrap().describe("D1").place, Place::Direct);
+    }
+
+    #[test]
+    fn a_thread_of_a_direct_conversation_is_direct() {
+        let known = KnownChannel { name: String::new(), is_private: true, is_direct: true, members: Vec::new(), newest: None };
+        let thread = known.describe_thread("D1", "1.2", None);
+        assert_eq!((thread.id.as_str(), thread.place), ("slack:D1-1.2", Place::Direct));
+    }
+}

@@ -1,0 +1,274 @@
+//! Slack's markup, in both directions. Its own form of Markdown ("mrkdwn") has one star for bold, no headings and no escapes.
+
+use kernel::chat::format::TextFormat;
+use kernel::chat::text::{ChannelRef, Mention, Part, escape_values, is_subtext, parts};
+
+use crate::adapters::slack::ids::{channel_id, to_spot, to_user, user_id};
+
+/// What a message can hold. A section of a message holds 3,000 characters, and most messages have one.
+pub const TEXT: TextFormat = TextFormat { limit: 3000, has_tables: false, render: written };
+
+/// Keeps a mark from having a meaning. It has no width.
+const APART: char = '\u{200B}';
+
+const FENCE: &str = "```";
+
+/// A text as Slack has it.
+pub(super) fn written(text: &str) -> String {
+    let mut in_code = false;
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| {
+            let is_fence = line.trim_start().starts_with(FENCE);
+            if is_fence && !in_code {
+                in_code = line.trim_start()[FENCE.len()..].find(FENCE).is_none();
+                // Slack would show the language as the first line.
+                return if in_code { FENCE.to_owned() } else { escaped(line) };
+            }
+            if in_code {
+                in_code = !line.contains(FENCE);
+                return escaped(line);
+            }
+            write_line(line)
+        })
+        .collect();
+    lines.join("\n")
+}
+
+/// A line outside of code.
+fn write_line(line: &str) -> String {
+    let line = if is_subtext(line) { line.trim_start_matches("<small>").trim_end_matches("</small>") } else { line };
+    let indent = line.len() - line.trim_start().len();
+    let (space, rest) = line.split_at(indent);
+    let heading = rest.trim_start_matches('#');
+    let level = rest.len() - heading.len();
+    if (1..=6).contains(&level) && heading.starts_with(' ') {
+        return format!("*{}*", write_inline(&heading.trim().replace("**", "")));
+    }
+    if let Some(quoted) = rest.strip_prefix('>') {
+        return format!("{space}>{}", write_inline(quoted));
+    }
+    match ["- ", "* ", "+ "].iter().find_map(|bullet| rest.strip_prefix(bullet)) {
+        Some(entry) => format!("{space}• {}", write_inline(entry)),
+        None => format!("{space}{}", write_inline(rest)),
+    }
+}
+
+/// Values, links and emphasis of a line.
+fn write_inline(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    for part in parts(line) {
+        match part {
+            Part::Markdown(markdown) => write_markdown(markdown, &mut text),
+            Part::Mention(user) => match to_user(&user) {
+                Ok(id) => text.extend(["<@", id, ">"]),
+                Err(_) => text.extend(["@", user.bare()]),
+            },
+            Part::Channel(channel) => match to_spot(&channel) {
+                Ok(spot) => text.extend(["<#", spot.channel, ">"]),
+                Err(_) => text.extend(["#", channel.bare()]),
+            },
+        }
+    }
+    text
+}
+
+fn write_markdown(markdown: &str, text: &mut String) {
+    let mut rest = markdown;
+    let mut before = ' ';
+    while let Some(first) = rest.chars().next() {
+        let taken = match first {
+            '\\' => write_escape(rest, text),
+            '`' => write_code(rest, text),
+            '!' if rest[1..].starts_with('[') => write_link(&rest[1..], text).map(|length| length + 1),
+            '[' => write_link(rest, text),
+            '<' => write_autolink(rest, text),
+            '*' | '~' | '_' => Some(write_emphasis(rest, first, before, text)),
+            _ => None,
+        };
+        let taken = taken.unwrap_or_else(|| {
+            push_escaped(first, text);
+            first.len_utf8()
+        });
+        before = rest[..taken].chars().next_back().unwrap_or(first);
+        rest = &rest[taken..];
+    }
+}
+
+/// `\*` is a star that means nothing.
+fn write_escape(rest: &str, text: &mut String) -> Option<usize> {
+    let next = rest[1..].chars().next().filter(char::is_ascii_punctuation)?;
+    push_escaped(next, text);
+    if "*_~`".contains(next) {
+        text.push(APART);
+    }
+    Some(2)
+}
+
+fn write_code(rest: &str, text: &mut String) -> Option<usize> {
+    let length = 1 + rest[1..].find('`')? + 1;
+    (length > 2).then(|| rest[..length].chars().for_each(|c| push_escaped(c, text)))?;
+    Some(length)
+}
+
+/// `[label](address)`.
+fn write_link(rest: &str, text: &mut String) -> Option<usize> {
+    let (label, after) = rest.strip_prefix('[')?.split_once("](")?;
+    let (address, _) = after.split_once(')')?;
+    if !is_address(address) || label.contains(['[', ']', '\n']) {
+        return None;
+    }
+    let mut shown = String::new();
+    label.chars().filter(|c| !"*_`\\|".contains(*c)).for_each(|c| push_escaped(c, &mut shown));
+    text.extend(["<", &escaped(address).replace('|', "%7C"), "|", &shown, ">"]);
+    Some(1 + label.len() + 2 + address.len() + 1)
+}
+
+/// `<https://example.org>`.
+fn write_autolink(rest: &str, text: &mut String) -> Option<usize> {
+    let (address, _) = rest.strip_prefix('<')?.split_once('>')?;
+    is_address(address).then(|| text.extend(["<", &escaped(address).replace('|', "%7C"), ">"]))?;
+    Some(address.len() + 2)
+}
+
+fn is_address(address: &str) -> bool {
+    let scheme = address.starts_with("https://") || address.starts_with("http://");
+    scheme && !address.contains([' ', '<', '>', '\n'])
+}
+
+/// Two stars are bold, one is italics. Where a mark stands between two spaces it is itself.
+fn write_emphasis(rest: &str, mark: char, before: char, text: &mut String) -> usize {
+    let count = rest.len() - rest.trim_start_matches(mark).len();
+    let after = rest[count..].chars().next().unwrap_or(' ');
+    if before.is_whitespace() && after.is_whitespace() {
+        rest[..count].chars().for_each(|c| text.push(c));
+        return count;
+    }
+    match (mark, count) {
+        ('*', 1) => text.push('_'),
+        ('*' | '_', 2) => text.push('*'),
+        ('*', 3) => text.push_str(if before.is_whitespace() { "*_" } else { "_*" }),
+        ('~', 2) => text.push('~'),
+        // "snake_case" and "~5" stay.
+        _ => text.push_str(&rest[..count]),
+    }
+    count
+}
+
+fn push_escaped(c: char, text: &mut String) {
+    match c {
+        '&' => text.push_str("&amp;"),
+        '<' => text.push_str("&lt;"),
+        '>' => text.push_str("&gt;"),
+        _ => text.push(c),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    text.chars().for_each(|c| push_escaped(c, &mut safe));
+    safe
+}
+
+/// What a person wrote, with Slack's mentions of accounts and channels as values, and its links as Markdown.
+pub(super) fn read(text: &str) -> String {
+    let mut neutral = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, from)) = rest.split_once('<') {
+        neutral.push_str(&read_plain(before));
+        // Slack escapes each "<" that a person types, so that an unescaped one begins a reference.
+        let Some((reference, after)) = from.split_once('>') else {
+            neutral.push_str(&read_plain(&rest[before.len()..]));
+            return neutral;
+        };
+        neutral.push_str(&read_reference(reference));
+        rest = after;
+    }
+    neutral.push_str(&read_plain(rest));
+    neutral
+}
+
+fn read_plain(text: &str) -> String {
+    escape_values(&unescaped(text)).into_owned()
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+fn read_reference(reference: &str) -> String {
+    let (target, label) = reference.split_once('|').map_or((reference, None), |(target, label)| (target, Some(label)));
+    let named = |mark: &str, id: &str| format!("{mark}{}", label.unwrap_or(id).trim_start_matches(mark));
+    if let Some(id) = target.strip_prefix('@') {
+        let user = user_id(id);
+        return if to_user(&user).is_ok() { Mention(&user).to_string() } else { named("@", id) };
+    }
+    if let Some(id) = target.strip_prefix('#') {
+        let channel = channel_id(id, None);
+        return if to_spot(&channel).is_ok() { ChannelRef(&channel).to_string() } else { named("#", id) };
+    }
+    match target.strip_prefix('!') {
+        Some("here") => "@here".to_owned(),
+        Some("channel" | "everyone") => "@everyone".to_owned(),
+        Some(special) => label.map_or_else(|| format!("@{special}"), unescaped),
+        None => {
+            let address = unescaped(target);
+            let shown = label.map(unescaped).unwrap_or_default();
+            let is_bare = shown.is_empty() || address.ends_with(&shown) || !is_address(&address);
+            match (is_bare, shown.is_empty()) {
+                (true, false) if !is_address(&address) => shown,
+                (true, _) => address,
+                (false, _) => format!("[{}]({address})", shown.replace(['[', ']'], "")),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::chat::text::{Subtext, list_mentions};
+
+    use super::*;
+
+    #[test]
+    fn values_are_written_in_slacks_markup() {
+        let text = format!("{} in {}\n{}", Mention(&"slack:U42".into()), ChannelRef(&"slack:C7-1.2".into()), Subtext("in short"));
+        assert_eq!(written(&text), "<@U42> in <#C7>\nin short");
+        assert_eq!(written("<user:discord:1> in <channel:discord:2>"), "@1 in #2");
+    }
+
+    #[test]
+    fn markdown_is_written_as_slack_shows_it() {
+        for (markdown, shown) in [
+            ("**bold**, *slanted*, _too_, ~~gone~~", "*bold*, _slanted_, _too_, ~gone~"),
+            ("## A **big** heading", "*A big heading*"),
+            ("- one\n  * two\n1. three", "• one\n  • two\n1. three"),
+            ("> quoted & kept", "> quoted &amp; kept"),
+            ("see [the *page*](https://a.org/?b=1&c=2)", "see <https://a.org/?b=1&amp;c=2|the page>"),
+            ("<https://a.org> and https://b.org", "<https://a.org> and https://b.org"),
+            ("a < b && c > d", "a &lt; b &amp;&amp; c &gt; d"),
+            ("2 * 3 * 4 and snake_case", "2 * 3 * 4 and snake_case"),
+            (r"\*not bold\* and \`no code\`", "*\u{200B}not bold*\u{200B} and `\u{200B}no code`\u{200B}"),
+            ("`a **b** <c>`", "`a **b** &lt;c&gt;`"),
+            ("```rust\nlet a = *b;\n```\n**x**", "```\nlet a = *b;\n```\n*x*"),
+            ("***both***", "*_both_*"),
+        ] {
+            assert_eq!(written(markdown), shown, "{markdown}");
+        }
+    }
+
+    #[test]
+    fn what_a_person_wrote_is_read_as_values_and_markdown() {
+        for (typed, neutral) in [
+            ("<@U2> and <@U1|ann>, in <#C7|general>: a &lt; b", "<user:slack:U2> and <user:slack:U1>, in <channel:slack:C7>: a < b"),
+            ("&lt;user:slack:U2&gt;, as I type it", r"\<user:slack:U2>, as I type it"),
+            ("<!here> and <!channel> and <!subteam^S1|@devs>", "@here and @everyone and @devs"),
+            ("<https://a.org/?b&amp;c|here> <https://a.org> <http://b.org|b.org>", "[here](https://a.org/?b&c) https://a.org http://b.org"),
+            ("<mailto:a@b.org|a@b.org>", "a@b.org"),
+            ("1 < 2", "1 < 2"),
+        ] {
+            assert_eq!(read(typed), neutral, "{typed}");
+        }
+        assert_eq!(list_mentions(&read("<@U2> &lt;user:slack:U3&gt;")), ["slack:U2".into()]);
+    }
+}

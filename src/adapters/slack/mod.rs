@@ -1,0 +1,65 @@
+//! The adapter for Slack.
+//!
+//! The team has one app, under which each persona speaks with its own name and sign; a persona may have an app of its own. Each app listens on several
+//! [`socket`]s, and what they report becomes [`kernel::chat::PlatformEvent`]s in the [`hub`], once each. [`api`] calls the Web API, [`render`] and
+//! [`markup`] write what is posted, [`commands`] carry out `/team` and buttons.
+//!
+//! Outside of it an id says that it is of Slack; [`ids`] adds that and takes it off. Slack knows no way to post a message only once, so each carries the id
+//! of its row, and a doubtful one is looked for before it is repeated.
+
+mod accounts;
+mod api;
+mod check;
+mod commands;
+mod connect;
+mod directory;
+mod emoji;
+mod hub;
+mod ids;
+mod inbound;
+pub mod manifest;
+mod markup;
+mod platform;
+mod posting;
+mod render;
+pub mod settings;
+mod socket;
+
+use std::sync::Arc;
+
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+pub use check::check;
+pub use connect::Options;
+pub use ids::PLATFORM;
+pub use markup::TEXT;
+
+use api::Api;
+use connect::Ready;
+use hub::Hub;
+use kernel::persona::roster::Roster;
+use posting::Pace;
+
+/// The team on Slack. Created by [`Slack::connect`], used as a [`kernel::chat::ChatPlatform`].
+pub struct Slack {
+    roster: Arc<Roster>,
+    api: Arc<Api>,
+    hub: Arc<Hub>,
+    pace: Pace,
+    /// The channels have been read.
+    ready: Arc<Ready>,
+    /// When this process began, as a time stamp.
+    started: String,
+    tasks: Mutex<JoinSet<()>>,
+    stop: CancellationToken,
+}
+
+impl Slack {
+    /// Closes all connections.
+    async fn close(&self) {
+        self.stop.cancel();
+        while self.tasks.lock().await.join_next().await.is_some() {}
+    }
+}

@@ -1,0 +1,175 @@
+//! The team on Slack, as the kernel uses it.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use kernel::chat::format::TextFormat;
+use kernel::chat::message::{Attachment, Channel, InboundMessage};
+use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, SendError};
+use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
+use serde_json::Value;
+
+use crate::adapters::slack::accounts::App;
+use crate::adapters::slack::api::{Arguments, Failure};
+use crate::adapters::slack::ids::{PLATFORM, Spot, channel_id, message_id, to_message, to_spot, to_user};
+use crate::adapters::slack::inbound::SlackMessage;
+use crate::adapters::slack::markup::TEXT;
+use crate::adapters::slack::{Slack, accounts};
+
+#[async_trait]
+impl ChatPlatform for Slack {
+    async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
+        self.post(self.speaker(&message.persona)?, message).await
+    }
+
+    async fn edit(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError> {
+        self.replace(self.speaker(&message.persona)?, message, posted).await
+    }
+
+    /// A thread on Slack is there with its first message.
+    async fn open_thread(&self, _: &ChannelId, message: &MessageId, _: &str) -> Result<ChannelId, SendError> {
+        let (channel, stamp) = to_message(message).map_err(Failure::from)?;
+        Ok(channel_id(channel, Some(stamp)))
+    }
+
+    async fn open_direct(&self, persona: &PersonaSlug, to: &UserId) -> Result<(ChannelId, MessageId), SendError> {
+        let app = self.speaker(persona)?;
+        let user = to_user(to).map_err(Failure::from)?;
+        let opened = self.api.call(&app.speaking, "conversations.open", Arguments::default().with("users", user)).await?;
+        let id = opened.get("channel").and_then(|channel| channel["id"].as_str());
+        let id = id.ok_or_else(|| SendError::Unreachable("a conversation without an id".to_owned()))?.to_owned();
+        self.hub.directory.look_up(&self.api, &app.speaking, &id).await;
+        let newest =
+            self.api.call(&app.speaking, "conversations.history", Arguments::default().with("channel", &id).with("limit", "1")).await?;
+        let stamp = newest.get("messages").and_then(|messages| messages.pointer("/0/ts")).and_then(Value::as_str);
+        Ok((channel_id(&id, None), message_id(&id, stamp.unwrap_or(&self.started))))
+    }
+
+    async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
+        Ok(self.find_again(self.speaker(&message.persona)?, message, since).await?)
+    }
+
+    async fn download(&self, attachment: &Attachment, limit: u64) -> Result<bytes::Bytes, DownloadError> {
+        let mut why = DownloadError::Offline;
+        for app in self.hub.apps.readers(None) {
+            match self.api.download(&app.speaking, &attachment.url, limit).await {
+                // Only an app that is in the channel may read it.
+                Err(error @ DownloadError::Failed(_)) => why = error,
+                downloaded => return downloaded,
+            }
+        }
+        Err(why)
+    }
+
+    async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError> {
+        let spot = to_spot(channel).map_err(Failure::from)?;
+        let (_, since) = to_message(after).map_err(Failure::from)?;
+        let mut refusal = self.offline();
+        for app in self.readers(spot.channel) {
+            match self.list_since(app, spot, since).await {
+                Ok(found) => return Ok(self.said(app, found, limit).await),
+                Err(failure) => refusal = failure.of_read(),
+            }
+        }
+        Err(refusal)
+    }
+
+    async fn find_message(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<InboundMessage>, SendError> {
+        let spot = to_spot(channel).map_err(Failure::from)?;
+        let (_, stamp) = to_message(message).map_err(Failure::from)?;
+        let mut refusal = self.offline();
+        for app in self.readers(spot.channel) {
+            match self.look_up_message(app, spot, stamp).await {
+                Ok(None) => return Ok(None),
+                Ok(Some(found)) => return Ok(self.hub.read(app, found).await),
+                Err(failure) if failure.is("thread_not_found") => return Ok(None),
+                Err(failure) => refusal = failure.of_read(),
+            }
+        }
+        Err(refusal)
+    }
+
+    async fn find_channel(&self, name: &str) -> Option<ChannelId> {
+        self.ready.wait().await;
+        self.hub.directory.find_named(name)
+    }
+
+    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
+        self.hub.directory.list(&self.started)
+    }
+
+    fn name(&self) -> &'static str {
+        PLATFORM
+    }
+
+    fn text_format(&self) -> TextFormat {
+        TEXT
+    }
+
+    fn find_speaker(&self, channel: &ChannelId, other_than: &PersonaSlug) -> Option<PersonaSlug> {
+        let spot = to_spot(channel).ok()?;
+        let members = self.hub.directory.find(spot.channel)?.members;
+        self.hub
+            .apps
+            .readers(None)
+            .into_iter()
+            .map(|app| &app.persona)
+            .find(|persona| *persona != other_than && members.contains(persona))
+            .cloned()
+    }
+
+    fn identities(&self) -> Vec<IdentityStatus> {
+        self.hub.apps.statuses(&self.roster)
+    }
+
+    async fn shutdown(&self) {
+        self.close().await;
+    }
+}
+
+impl Slack {
+    /// The app that posts for a persona.
+    fn speaker(&self, persona: &PersonaSlug) -> Result<&App, SendError> {
+        let app = self.hub.apps.of(persona).filter(|app| app.can_speak());
+        app.map(std::convert::AsRef::as_ref).ok_or_else(|| SendError::Offline(persona.clone()))
+    }
+
+    /// The apps that can read a channel, as far as is known.
+    fn readers(&self, channel: &str) -> Vec<&std::sync::Arc<accounts::App>> {
+        let known = self.hub.directory.find(channel);
+        let readers = self.hub.apps.readers(None).into_iter();
+        readers.filter(|app| known.as_ref().is_none_or(|known| known.members.is_empty() || known.members.contains(&app.persona))).collect()
+    }
+
+    /// Nobody can act at the moment.
+    fn offline(&self) -> SendError {
+        SendError::Offline(self.hub.apps.coordinator().clone())
+    }
+
+    /// What people said among these messages.
+    async fn said(&self, app: &App, found: Vec<SlackMessage>, limit: usize) -> Vec<InboundMessage> {
+        let mut said = Vec::new();
+        for message in found.into_iter().filter(SlackMessage::is_said) {
+            if said.len() == limit {
+                break;
+            }
+            said.extend(self.hub.read(app, message).await);
+        }
+        said
+    }
+
+    async fn look_up_message(&self, app: &App, spot: Spot<'_>, stamp: &str) -> Result<Option<SlackMessage>, Failure> {
+        let arguments = Arguments::default()
+            .with("channel", spot.channel)
+            .with_some("ts", spot.thread)
+            .with("oldest", stamp)
+            .with("latest", stamp)
+            .with("inclusive", "true")
+            .with("limit", "2");
+        let method = if spot.thread.is_some() { "conversations.replies" } else { "conversations.history" };
+        let page = self.api.call(&app.speaking, method, arguments).await?;
+        let messages: Vec<SlackMessage> = serde_json::from_value(page.get("messages").cloned().unwrap_or_default()).unwrap_or_default();
+        let found = messages.into_iter().find(|message| message.ts == stamp);
+        Ok(found.map(|found| SlackMessage { channel: spot.channel.to_owned(), ..found }))
+    }
+}

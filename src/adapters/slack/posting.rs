@@ -1,0 +1,212 @@
+//! Posts, edits and reads back.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use kernel::chat::outbound::{OutboundFile, OutboundMessage, Posted};
+use kernel::chat::{PlatformEvent, SendError};
+use kernel::ids::MessageId;
+use kernel::persona::Persona;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use crate::adapters::slack::Slack;
+use crate::adapters::slack::accounts::App;
+use crate::adapters::slack::api::{Api, Arguments, Failure};
+use crate::adapters::slack::directory::next_cursor;
+use crate::adapters::slack::ids::{Spot, message_id, to_message, to_spot, to_user};
+use crate::adapters::slack::inbound::{SlackMessage, instant, stamp};
+use crate::adapters::slack::render::{Rendered, UploadedFile, render};
+
+/// Slack takes about one message a second in a channel.
+const PACE: Duration = Duration::from_secs(1);
+
+/// Marks our messages, so that one can be found again. Slack does not drop repeated ones.
+const MARK: &str = "teamroom_message";
+
+/// Messages of a page, and the most pages that are read back.
+const PAGE: &str = "200";
+const PAGES: usize = 10;
+
+/// When the next message may be posted in each channel.
+#[derive(Default)]
+pub(super) struct Pace(Mutex<HashMap<String, Instant>>);
+
+impl Pace {
+    /// Waits for the channel's turn.
+    async fn wait(&self, channel: &str) {
+        let turn = {
+            let mut next = self.0.lock().expect("no code panics while it holds the times");
+            let now = Instant::now();
+            next.retain(|_, at| *at > now);
+            let turn = next.get(channel).copied().unwrap_or(now);
+            next.insert(channel.to_owned(), turn + PACE);
+            turn
+        };
+        tokio::time::sleep_until(turn).await;
+    }
+}
+
+impl Slack {
+    pub(super) async fn post(&self, app: &App, message: &OutboundMessage) -> Result<Posted, SendError> {
+        let spot = to_spot(&message.channel).map_err(Failure::from)?;
+        let files = upload(&self.api, app, &message.files).await?;
+        let Rendered { text, blocks, attachments } = self.render(message, &files);
+        let mark = json!({ "event_type": MARK, "event_payload": { "id": message.id.as_str() } });
+        // Files are shown by their links.
+        let shows_files = if files.is_empty() { "false" } else { "true" };
+        let arguments = Arguments::default()
+            .with("channel", spot.channel)
+            .with_some("thread_ts", spot.thread)
+            .with("text", text)
+            .json("blocks", &blocks)
+            .json("attachments", &attachments)
+            .json("metadata", &mark)
+            .with("unfurl_links", shows_files)
+            .with("unfurl_media", shows_files);
+        let guest = self.guest(message);
+        let arguments = match guest {
+            Some(persona) => arguments.with("username", &persona.name).with("icon_emoji", icon_of(persona)),
+            None => arguments,
+        };
+        self.pace.wait(spot.channel).await;
+        let answer = self.api.call(&app.speaking, "chat.postMessage", arguments).await?;
+        if let Some(persona) = guest {
+            self.check_name(app, persona, &answer).await;
+        }
+        Ok(posted(message, spot, &answer)?)
+    }
+
+    /// Slack posts under the app's own name, without a word, if the app may not use others.
+    async fn check_name(&self, app: &App, persona: &Persona, answer: &Map<String, Value>) {
+        let shown = answer.get("message").and_then(|message| message["username"].as_str());
+        if shown == Some(persona.name.as_str()) {
+            return;
+        }
+        let text = "What personas without an app of their own say appears under the app's name. Give the app the scope chat:write.customize, and install it anew.";
+        if app.note_trouble(text, false) {
+            tracing::warn!(persona = %persona.slug, "{text}");
+            self.hub.announce(PlatformEvent::Trouble { persona: app.persona.clone(), text: text.to_owned() }).await;
+        }
+    }
+
+    pub(super) async fn replace(&self, app: &App, message: &OutboundMessage, old: &MessageId) -> Result<Posted, SendError> {
+        let spot = to_spot(&message.channel).map_err(Failure::from)?;
+        let (channel, old) = to_message(old).map_err(Failure::from)?;
+        let files = upload(&self.api, app, &message.files).await?;
+        let Rendered { text, blocks, attachments } = self.render(message, &files);
+        let arguments = Arguments::default()
+            .with("channel", channel)
+            .with("ts", old)
+            .with("text", text)
+            .json("blocks", &blocks)
+            .json("attachments", &attachments);
+        let answer = self.api.call(&app.speaking, "chat.update", arguments).await.map_err(Failure::of_edit)?;
+        Ok(posted(message, spot, &answer)?)
+    }
+
+    /// Looks for a message of ours among those posted since then.
+    pub(super) async fn find_again(&self, app: &App, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, Failure> {
+        let spot = to_spot(&message.channel)?;
+        // The clocks of the two sides may differ a little.
+        let since = stamp(since - chrono::Duration::seconds(30));
+        let ours = |found: &SlackMessage| {
+            let mark = found.metadata.as_ref().filter(|mark| mark.event_type == MARK);
+            mark.is_some_and(|mark| mark.event_payload["id"] == message.id.as_str())
+        };
+        let found = self.list_since(app, spot, &since).await?.into_iter().find(ours);
+        Ok(found.map(|found| Posted {
+            channel: message.channel.clone(),
+            message: message_id(spot.channel, &found.ts),
+            at: instant(&found.ts),
+        }))
+    }
+
+    /// The messages of a channel or a thread after a time stamp, oldest first.
+    pub(super) async fn list_since(&self, app: &App, spot: Spot<'_>, since: &str) -> Result<Vec<SlackMessage>, Failure> {
+        let (mut found, mut cursor): (Vec<SlackMessage>, _) = (Vec::new(), String::new());
+        for _ in 0..PAGES {
+            let arguments = Arguments::default()
+                .with("channel", spot.channel)
+                .with_some("ts", spot.thread)
+                .with("oldest", since)
+                .with("limit", PAGE)
+                .with("include_all_metadata", "true")
+                .with_some("cursor", Some(cursor.as_str()).filter(|cursor| !cursor.is_empty()));
+            let method = if spot.thread.is_some() { "conversations.replies" } else { "conversations.history" };
+            let page = self.api.call(&app.speaking, method, arguments).await?;
+            let messages = page.get("messages").cloned().unwrap_or_default();
+            let messages: Vec<SlackMessage> =
+                serde_json::from_value(messages).map_err(|_| Failure::Unreachable("a history that cannot be read".to_owned()))?;
+            // A thread begins with the message on which it hangs, however old.
+            found.extend(messages.into_iter().filter(|message| message.ts.as_str() > since && Some(message.ts.as_str()) != spot.thread));
+            cursor = next_cursor(&page);
+            if cursor.is_empty() {
+                break;
+            }
+        }
+        found.iter_mut().for_each(|message| spot.channel.clone_into(&mut message.channel));
+        found.sort_by(|one, other| one.ts.cmp(&other.ts));
+        Ok(found)
+    }
+
+    fn render(&self, message: &OutboundMessage, files: &[UploadedFile]) -> Rendered {
+        render(message, files, |user| {
+            let id = to_user(user).ok()?;
+            let persona = self.hub.apps.find_account(id).and_then(|slug| self.roster.find(slug));
+            persona.map(|persona| persona.name.clone()).or_else(|| self.hub.directory.name_of(id))
+        })
+    }
+
+    /// The persona of a message, if it speaks through another's app.
+    fn guest(&self, message: &OutboundMessage) -> Option<&Persona> {
+        self.roster.find(&message.persona).filter(|persona| self.hub.apps.is_guest(&persona.slug))
+    }
+}
+
+/// Puts files where only a link to them shows them. One that is uploaded again after a crash is seen by nobody.
+pub(super) async fn upload(api: &Api, app: &App, files: &[OutboundFile]) -> Result<Vec<UploadedFile>, Failure> {
+    let mut uploaded = Vec::new();
+    for file in files {
+        let content = file.content.as_bytes().to_vec();
+        let arguments = Arguments::default().with("filename", &file.name).with("length", content.len().to_string());
+        let place = api.call(&app.speaking, "files.getUploadURLExternal", arguments).await?;
+        let text = |name: &str| place.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let id = text("file_id");
+        api.upload(&text("upload_url"), content).await?;
+        let complete = Arguments::default().json("files", &json!([{ "id": id, "title": file.name }]));
+        let answer = api.call(&app.speaking, "files.completeUploadExternal", complete).await?;
+        let permalink = answer.get("files").and_then(|files| files.pointer("/0/permalink")).and_then(Value::as_str);
+        let permalink = permalink.ok_or_else(|| Failure::Unreachable("a file without an address".to_owned()))?.to_owned();
+        uploaded.push(UploadedFile { id, name: file.name.clone(), permalink });
+    }
+    Ok(uploaded)
+}
+
+fn posted(message: &OutboundMessage, spot: Spot<'_>, answer: &Map<String, Value>) -> Result<Posted, Failure> {
+    let stamp =
+        answer.get("ts").and_then(Value::as_str).ok_or_else(|| Failure::Unreachable("an answer without a time stamp".to_owned()))?;
+    // A direct conversation that was addressed by a person answers with its own id.
+    let channel = answer.get("channel").and_then(Value::as_str).unwrap_or(spot.channel);
+    Ok(Posted { channel: message.channel.clone(), message: message_id(channel, stamp), at: instant(stamp) })
+}
+
+/// A sign in the persona's color, which tells those apart that speak through one app.
+fn icon_of(persona: &Persona) -> &'static str {
+    /// What Slack has, with the color of each.
+    const SIGNS: [(&str, [i32; 3]); 8] = [
+        (":red_circle:", [221, 46, 68]),
+        (":large_orange_circle:", [244, 144, 12]),
+        (":large_yellow_circle:", [253, 203, 88]),
+        (":large_green_circle:", [120, 177, 89]),
+        (":large_blue_circle:", [85, 172, 238]),
+        (":large_purple_circle:", [170, 142, 214]),
+        (":large_brown_circle:", [193, 105, 79]),
+        (":black_circle:", [49, 55, 61]),
+    ];
+    let [_, red, green, blue] = persona.color.to_be_bytes().map(i32::from);
+    let distance = |sign: &[i32; 3]| sign.iter().zip([red, green, blue]).map(|(one, other)| (one - other).pow(2)).sum::<i32>();
+    SIGNS.iter().min_by_key(|(_, color)| distance(color)).map_or(":robot_face:", |(sign, _)| sign)
+}

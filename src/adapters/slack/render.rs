@@ -1,0 +1,241 @@
+//! A message as Slack has it: text for notifications, blocks for what is shown, a card as an attachment with a color.
+
+use std::borrow::Cow;
+
+use kernel::chat::medium::shorten;
+use kernel::chat::outbound::{Button, ButtonStyle, Card, OutboundMessage};
+use kernel::chat::text::{Mention, Part, is_subtext, parts, plain};
+use kernel::ids::UserId;
+use serde_json::{Value, json};
+
+use crate::adapters::slack::markup::written;
+
+/// <https://docs.slack.dev/reference/block-kit/blocks>
+const SECTION: usize = 3000;
+const CONTEXT: usize = 2000;
+const FIELD: usize = 2000;
+const FIELDS: usize = 10;
+const BUTTONS: usize = 25;
+const LABEL: usize = 75;
+const BLOCKS: usize = 50;
+
+/// The text shown in notifications.
+const FALLBACK: usize = 3000;
+
+/// A file that Slack has, and that nobody sees yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct UploadedFile {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) permalink: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Rendered {
+    pub(super) text: String,
+    pub(super) blocks: Value,
+    pub(super) attachments: Value,
+}
+
+/// `name_of`: what a person is called, for mentions that must not ping.
+pub(super) fn render(message: &OutboundMessage, files: &[UploadedFile], name_of: impl Fn(&UserId) -> Option<String>) -> Rendered {
+    let quiet = |text: &str| without_pings(text, &message.pings, &name_of).into_owned();
+    let text = quiet(&message.text);
+    let mut blocks = text_blocks(&text);
+    let picture = message.card.as_ref().and_then(|card| card.image.as_deref());
+    let shown_apart = |file: &&UploadedFile| Some(file.name.as_str()) != picture;
+    let links: Vec<String> = files.iter().filter(shown_apart).map(link_of).collect();
+    if !links.is_empty() {
+        blocks.push(section(&links.join("\n")));
+    }
+    let attachments = message.card.iter().map(|card| card_attachment(card, files, &quiet)).collect();
+    if !message.buttons.is_empty() {
+        blocks.push(json!({ "type": "actions", "elements": message.buttons.iter().take(BUTTONS).map(button).collect::<Vec<_>>() }));
+    }
+    // What is said must not push out what can be pressed.
+    while blocks.len() > BLOCKS {
+        blocks.remove(blocks.len() - 2);
+    }
+    let title = message.card.as_ref().map(|card| card.title.as_str()).filter(|_| text.trim().is_empty());
+    let fallback = written(&shorten(&plain(title.unwrap_or(&text)), FALLBACK));
+    Rendered { text: fallback, blocks: Value::Array(blocks), attachments }
+}
+
+/// Mentions that may not ping become names.
+fn without_pings<'t>(text: &'t str, pings: &[UserId], name_of: &impl Fn(&UserId) -> Option<String>) -> Cow<'t, str> {
+    let found = parts(text);
+    if !found.iter().any(|part| matches!(part, Part::Mention(user) if !pings.contains(user))) {
+        return Cow::Borrowed(text);
+    }
+    let shown = found.into_iter().map(|part| match part {
+        Part::Markdown(text) => text.to_owned(),
+        Part::Mention(user) if pings.contains(&user) => Mention(&user).to_string(),
+        Part::Mention(user) => format!("@{}", name_of(&user).unwrap_or_else(|| user.bare().to_owned())),
+        Part::Channel(channel) => kernel::chat::text::ChannelRef(&channel).to_string(),
+    });
+    Cow::Owned(shown.collect())
+}
+
+/// Small print stands in blocks of its own.
+fn text_blocks(text: &str) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    let lines: Vec<&str> = text.split('\n').collect();
+    for run in lines.chunk_by(|one, next| is_subtext(one) == is_subtext(next)) {
+        let is_small = is_subtext(run[0]);
+        let shown = written(&run.join("\n"));
+        let shown = shown.trim_matches('\n');
+        if shown.trim().is_empty() {
+            continue;
+        }
+        let pieces = pieces(shown, if is_small { CONTEXT } else { SECTION });
+        blocks.extend(pieces.iter().map(|piece| if is_small { context(piece) } else { section(piece) }));
+    }
+    blocks
+}
+
+/// A text in pieces of at most so many characters, cut at line breaks where there are some.
+fn pieces(text: &str, limit: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for line in text.split_inclusive('\n') {
+        for part in line.chars().collect::<Vec<_>>().chunks(limit) {
+            let last = pieces.last_mut().expect("there is one from the beginning");
+            if last.chars().count() + part.len() > limit {
+                pieces.push(part.iter().collect());
+            } else {
+                last.extend(part);
+            }
+        }
+    }
+    pieces.retain(|piece| !piece.trim().is_empty());
+    pieces
+}
+
+fn section(text: &str) -> Value {
+    json!({ "type": "section", "text": { "type": "mrkdwn", "text": text }, "expand": true })
+}
+
+fn context(text: &str) -> Value {
+    json!({ "type": "context", "elements": [{ "type": "mrkdwn", "text": text }] })
+}
+
+pub(super) fn link_of(file: &UploadedFile) -> String {
+    format!("<{}|{}>", file.permalink, written(&file.name).replace('|', " "))
+}
+
+fn button(button: &Button) -> Value {
+    let mut shown = json!({
+        "type": "button", "action_id": button.id, "value": button.id,
+        "text": { "type": "plain_text", "text": shorten(&button.label, LABEL), "emoji": true },
+    });
+    match button.style {
+        ButtonStyle::Primary | ButtonStyle::Success => shown["style"] = json!("primary"),
+        ButtonStyle::Danger => shown["style"] = json!("danger"),
+        ButtonStyle::Secondary => {}
+    }
+    shown
+}
+
+fn card_attachment(card: &Card, files: &[UploadedFile], quiet: &impl Fn(&str) -> String) -> Value {
+    let title = written(&quiet(&card.title));
+    let title = match card.url.as_deref().filter(|url| url.starts_with("http")) {
+        _ if title.is_empty() => String::new(),
+        Some(url) => format!("*<{}|{}>*", url.replace('&', "&amp;"), title.replace(['|', '*'], " ")),
+        None => format!("*{}*", title.replace('*', "")),
+    };
+    let mut blocks = text_blocks(&quiet(&card.text));
+    if !title.is_empty() {
+        blocks.insert(0, section(&cut(&title, SECTION)));
+    }
+    let fields: Vec<Value> = card
+        .fields
+        .iter()
+        .map(|field| {
+            let text = format!("*{}*\n{}", written(&quiet(&field.name)).replace('*', ""), written(&quiet(&field.value)));
+            json!({ "type": "mrkdwn", "text": cut(&text, FIELD) })
+        })
+        .collect();
+    blocks.extend(fields.chunks(FIELDS).map(|fields| json!({ "type": "section", "fields": fields })));
+    if let Some(picture) = card.image.as_ref().and_then(|name| files.iter().find(|file| file.name == *name)) {
+        blocks.push(json!({ "type": "image", "slack_file": { "id": picture.id }, "alt_text": shorten(&picture.name, CONTEXT) }));
+    }
+    if let Some(footer) = &card.footer {
+        blocks.push(context(&cut(&written(&quiet(footer)), CONTEXT)));
+    }
+    blocks.truncate(BLOCKS);
+    json!({ "color": format!("#{:06x}", card.color & 0x00ff_ffff), "fallback": cut(&plain(&card.title), SECTION), "blocks": blocks })
+}
+
+fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit { text.to_owned() } else { text.chars().take(limit - 1).chain(['…']).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::chat::outbound::{CardField, OutboundKind};
+    use kernel::ids::ChannelId;
+
+    use super::*;
+
+    fn message(text: &str) -> OutboundMessage {
+        OutboundMessage::new(&"kelly".into(), &ChannelId::new("slack:C1"), OutboundKind::Answer, text)
+    }
+
+    fn shown(message: &OutboundMessage) -> Rendered {
+        render(message, &[], |_| Some("Ann".to_owned()))
+    }
+
+    #[test]
+    fn text_small_print_and_buttons_are_blocks() {
+        let button = Button { id: "work:1:approve".to_owned(), label: "Approve".to_owned(), style: ButtonStyle::Success };
+        let rendered = shown(&OutboundMessage { buttons: vec![button], ..message("**Done.**\n<small>from memory</small>") });
+        assert_eq!(rendered.text, "Done. from memory");
+        let kinds: Vec<&str> = rendered.blocks.as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["section", "context", "actions"]);
+        assert_eq!(rendered.blocks[0]["text"]["text"], "*Done.*");
+        assert_eq!(rendered.blocks[1]["elements"][0]["text"], "from memory");
+        assert_eq!(
+            (&rendered.blocks[2]["elements"][0]["style"], &rendered.blocks[2]["elements"][0]["value"]),
+            (&json!("primary"), &json!("work:1:approve"))
+        );
+    }
+
+    #[test]
+    fn only_who_may_be_pinged_is_mentioned() {
+        let text = "<user:slack:U1> and <user:slack:U2>";
+        assert_eq!(shown(&message(text)).blocks[0]["text"]["text"], "@Ann and @Ann");
+        let pinging = OutboundMessage { pings: vec!["slack:U2".into()], ..message(text) };
+        assert_eq!(shown(&pinging).blocks[0]["text"]["text"], "@Ann and <@U2>");
+    }
+
+    #[test]
+    fn a_card_is_an_attachment_with_a_color() {
+        let card = Card {
+            title: "Day **Report**".to_owned(),
+            text: "All well.".to_owned(),
+            color: 0x0012_ab34,
+            fields: vec![CardField { name: "Cost".to_owned(), value: "$1".to_owned(), inline: true }],
+            footer: Some("by Kelly".to_owned()),
+            url: Some("https://a.org/?b&c".to_owned()),
+            image: Some("chart.png".to_owned()),
+        };
+        let file = UploadedFile { id: "F1".to_owned(), name: "chart.png".to_owned(), permalink: "https://x.slack.com/F1".to_owned() };
+        let rendered = render(&OutboundMessage { card: Some(card), ..message("") }, &[file], |_| None);
+        assert_eq!((rendered.text.as_str(), &rendered.blocks), ("Day Report", &json!([])));
+        let attachment = &rendered.attachments[0];
+        assert_eq!(attachment["color"], "#12ab34");
+        assert_eq!(attachment["blocks"][0]["text"]["text"], "*<https://a.org/?b&amp;c|Day  Report >*");
+        let kinds: Vec<&str> = attachment["blocks"].as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["section", "section", "section", "image", "context"]);
+    }
+
+    #[test]
+    fn everything_keeps_to_slacks_limits() {
+        let buttons = (0..40).map(|n| Button { id: n.to_string(), label: "x".repeat(90), style: ButtonStyle::Secondary }).collect();
+        let rendered = shown(&OutboundMessage { buttons, ..message(&"word & word\n".repeat(20_000)) });
+        let blocks = rendered.blocks.as_array().unwrap();
+        assert_eq!(blocks.len(), BLOCKS);
+        assert_eq!(blocks.last().unwrap()["elements"].as_array().unwrap().len(), BUTTONS);
+        assert!(blocks.iter().filter_map(|block| block["text"]["text"].as_str()).all(|text| text.chars().count() <= SECTION));
+        assert!(rendered.text.chars().count() <= FALLBACK * 2);
+    }
+}

@@ -1,0 +1,124 @@
+//! What goes wrong with Slack.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use kernel::time::{Clock as _, SystemClock};
+use slack_sandbox::{ApiFault, ChannelConfig, Cut, DisconnectReason, Switch};
+use teamroom::store::Store;
+
+use super::stage::{SlackTeam, TEAM};
+use crate::support::model::Script;
+use crate::support::team::{Backing, eventually, on_both_stores};
+
+on_both_stores!(
+    every_message_is_answered_once_whatever_comes_twice,
+    every_post_is_there_once_whatever_answer_is_lost,
+    what_waits_for_a_scope_follows_once_it_is_there,
+    that_names_cannot_be_used_is_told_once,
+);
+
+fn api(method: &str, times: u32, with: ApiFault) -> Switch {
+    Switch::Api { app: None, method: method.to_owned(), times, with }
+}
+
+async fn every_message_is_answered_once_whatever_comes_twice(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.model.on(|_| Script::say("Yes."));
+    let personas = ["vince", "eliza", "echo", "oracle", "solus", "sentinel", "kelly"];
+    team.misbehave(Switch::Duplicate { app: None, times: 4 });
+    team.misbehave(Switch::LoseAcknowledgements { app: None, times: 2 });
+    for (number, persona) in personas.iter().enumerate() {
+        team.say("general", &format!("{persona}, is this number {number}?"));
+        match number {
+            2 => team.misbehave(Switch::Disconnect { app: None, reason: DisconnectReason::RefreshRequested }),
+            4 => team.misbehave(Switch::Drop { app: None, how: Cut::Reset }),
+            _ => {}
+        }
+    }
+    eventually("all have answered", || async { team.said("general").len() >= personas.len() }).await;
+    team.settle().await;
+    let said = team.said("general");
+    let authors: HashSet<&str> = said.iter().map(|said| said.by.as_str()).collect();
+    assert_eq!((said.len(), authors.len()), (personas.len(), personas.len()), "{said:#?}");
+    team.stop().await;
+}
+
+async fn every_post_is_there_once_whatever_answer_is_lost(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.model.on(|_| Script::say("Yes."));
+    let faults =
+        [ApiFault::ResetAfter, ApiFault::ResetBefore, ApiFault::Status(503), ApiFault::Html, ApiFault::Error("internal_error".to_owned())];
+    for (number, fault) in faults.into_iter().enumerate() {
+        team.misbehave(api("chat.postMessage", 1, fault.clone()));
+        team.say("general", &format!("vince, is this number {number}?"));
+        eventually(&format!("it is posted in spite of {fault:?}"), || async { team.said("general").len() > number }).await;
+        team.settle().await;
+        assert_eq!(team.said("general").len(), number + 1, "{fault:?}: {:#?}", team.said("general"));
+    }
+    team.misbehave(api("chat.postMessage", 1, ApiFault::RateLimited(1)));
+    team.say("general", "vince, and at last?");
+    eventually("it is posted after its wait", || async { team.said("general").len() == 6 }).await;
+    team.stop().await;
+}
+
+async fn what_waits_for_a_scope_follows_once_it_is_there(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.model.on(|_| Script::say("Yes."));
+    let lost = |on| Switch::DropScope { app: TEAM.to_owned(), scope: "chat:write".to_owned(), on };
+    team.misbehave(lost(true));
+    team.say("general", "vince, are you there?");
+    let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
+    eventually("it is held", || async { store.list_held(10).await.unwrap().1 == 1 }).await;
+    assert!(team.said("general").is_empty());
+    team.misbehave(lost(false));
+    // Somebody lets the app in somewhere, after which it looks again.
+    let more = team.workspace.add_channel(&ChannelConfig::new("more"));
+    team.ann().invite(&more, &team.workspace.app(TEAM).user);
+    team.hears("general", |said| said.by == "Vince" && said.text == "Yes.").await;
+    store.close().await;
+    team.settle().await;
+    assert_eq!(team.said("general").len(), 1);
+    team.stop().await;
+}
+
+async fn that_names_cannot_be_used_is_told_once(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.model.on(|_| Script::say("Yes."));
+    team.misbehave(Switch::DropScope { app: TEAM.to_owned(), scope: "chat:write.customize".to_owned(), on: true });
+    team.say("general", "vince, are you there?");
+    let told = team.hears("ops", |said| said.text.contains("chat:write.customize")).await;
+    assert!(told.text.contains("without an app of their own"), "{told:#?}");
+    team.say("general", "vince, still there?");
+    eventually("both are answered", || async { team.said("general").len() == 2 }).await;
+    team.settle().await;
+    assert_eq!(team.said("ops").len(), 1);
+    team.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_is_about_to_end_is_replaced_first() {
+    let team = SlackTeam::start(Backing::Sqlite).await;
+    team.model.on(|_| Script::say("Yes."));
+    for number in 0..4 {
+        team.misbehave(Switch::Disconnect { app: None, reason: DisconnectReason::Warning });
+        team.say("general", &format!("vince, is this number {number}?"));
+        eventually("it is answered", || async { team.said("general").len() > number }).await;
+        eventually("there are two again", || async { team.workspace.connections(TEAM) >= 2 }).await;
+    }
+    team.settle().await;
+    assert_eq!(team.said("general").len(), 4);
+    team.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_falls_silent_is_replaced() {
+    let team = SlackTeam::start(Backing::Sqlite).await;
+    team.model.on(|_| Script::say("Yes."));
+    team.misbehave(Switch::WithholdHello { app: None, times: 1 });
+    team.misbehave(Switch::Drop { app: None, how: Cut::WithoutCloseFrame });
+    team.say("general", "vince, are you there?");
+    eventually("it is answered", || async { team.said("general").len() == 1 }).await;
+    tokio::time::timeout(Duration::from_mins(1), team.settle()).await.unwrap();
+    team.stop().await;
+}

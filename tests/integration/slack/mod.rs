@@ -1,0 +1,5 @@
+//! The team on Slack, with a local Slack in its place.
+
+mod faults;
+mod stage;
+mod stories;
