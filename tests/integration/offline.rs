@@ -11,7 +11,7 @@ use kernel::agent::offline::{OfflineAnswer, OfflineQuestion, compose};
 use kernel::feeds;
 use kernel::feeds::Feed;
 use kernel::persona::roster::Roster;
-use kernel::persona::{FeedSpec, Persona, StandupRole, Tier};
+use kernel::persona::{FeedSpec, Persona, StandupRole, Tier, Voice};
 use kernel::time::ManualClock;
 
 use crate::support::{history, nothing};
@@ -45,7 +45,7 @@ async fn ask(text: &str, feeds: &[Feed], files: &[File]) -> OfflineAnswer {
         feeds: vec![git_spec()],
         channels: std::collections::BTreeMap::new(),
         standup: StandupRole { role: String::new(), cap: 600, duty: None },
-        voice: std::collections::BTreeMap::new(),
+        voice: Voice::of("sentinel"),
         prompt: String::new(),
     };
     let roster = Roster::new(vec![persona.clone()]).expect("a valid roster");
