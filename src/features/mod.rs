@@ -13,6 +13,7 @@ pub mod overwatch;
 pub mod reminders;
 pub mod schedule;
 pub mod standup;
+pub mod voice;
 
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ pub const FEATURES: &[&dyn Feature] = &[
     &board::BoardFeature,
     &overwatch::OverwatchFeature,
     &mission::MissionFeature,
+    &voice::VoiceFeature,
     &backup::BackupFeature,
 ];
 

@@ -3,11 +3,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::features::board::listener::BoardListener;
+use crate::features::board::playing::BoardAudio;
 use crate::features::board::service::{BoardService, Terms};
 use crate::features::board::tool::BoardCreate;
 use crate::features::board::{BoardSettings, Boards, commands};
 use crate::features::chat::listener::Listener;
 use crate::features::meeting::agenda::Agenda;
+use crate::features::voice::{Playable, Plays};
 use crate::features::{Feature, FeatureDeps, FeatureSection, ToolDeps};
 use crate::store::Store;
 use kernel::commands::{Registry, Services};
@@ -46,6 +48,7 @@ impl Feature for BoardFeature {
             agents: running.agents.clone(),
             settings: config.features.get::<BoardSettings>(),
             format: running.platform.text_format(),
+            plays: Plays::of(deps),
             clock: clock.clone(),
         }));
     }
@@ -62,6 +65,10 @@ impl Feature for BoardFeature {
 
     fn agenda(&self, services: &Services) -> Option<Arc<dyn Agenda>> {
         services.late::<Boards>().get().ok().map(|boards| boards as Arc<dyn Agenda>)
+    }
+
+    fn playable(&self, services: &Services) -> Option<Arc<dyn Playable>> {
+        Some(Arc::new(BoardAudio { boards: services.late() }))
     }
 
     async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {

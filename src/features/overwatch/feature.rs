@@ -5,7 +5,9 @@ use async_trait::async_trait;
 use crate::config::RetentionSettings;
 use crate::features::overwatch::commands::{self, OverwatchCommands};
 use crate::features::overwatch::jobs::LooksBack;
+use crate::features::overwatch::playing::OverwatchAudio;
 use crate::features::overwatch::{OverwatchSettings, store};
+use crate::features::voice::{Playable, Plays};
 use crate::features::{Feature, FeatureDeps, FeatureSection};
 use crate::store::Store;
 use kernel::commands::{Refused, Registry, Services};
@@ -37,9 +39,14 @@ impl Feature for OverwatchFeature {
                 store: store.clone(),
                 roster: roster.clone(),
                 agents: running.agents.clone(),
+                plays: Plays::of(deps),
                 enabled: config.features.get::<OverwatchSettings>().enabled,
             }));
         }
+    }
+
+    fn playable(&self, services: &Services) -> Option<Arc<dyn Playable>> {
+        Some(Arc::new(OverwatchAudio { commands: services.late() }))
     }
 
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {

@@ -16,6 +16,7 @@ mod commands;
 mod feature;
 mod jobs;
 pub mod model;
+mod playing;
 mod prompts;
 mod render;
 mod settings;

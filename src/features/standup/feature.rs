@@ -12,8 +12,10 @@ use crate::features::schedule::action::Action;
 use crate::features::schedule::model::{ActionKind, JobAction};
 use crate::features::standup::checkins::CheckInListener;
 use crate::features::standup::commands::{self, StandupCommands, show_report};
+use crate::features::standup::playing::StandupAudio;
 use crate::features::standup::settings::StandupSettings;
 use crate::features::standup::{Deps, STANDUP, Standup, StandupTerms, jobs, question, store, terminal};
+use crate::features::voice::{Playable, Plays};
 use crate::features::{Feature, FeatureDeps, FeatureSection, TerminalCommand};
 use crate::store::Store;
 use kernel::agent::PageEntry;
@@ -67,6 +69,7 @@ impl Feature for StandupFeature {
             reports: config.data.join("reports"),
             store: store.clone(),
             format: running.platform.text_format(),
+            plays: Plays::of(deps),
             agents: running.agents.clone(),
             clock: clock.clone(),
         })));
@@ -100,6 +103,10 @@ impl Feature for StandupFeature {
 
     fn agenda(&self, services: &Services) -> Option<Arc<dyn Agenda>> {
         services.late::<Standup>().get().ok().map(|standup| standup as Arc<dyn Agenda>)
+    }
+
+    fn playable(&self, services: &Services) -> Option<Arc<dyn Playable>> {
+        Some(Arc::new(StandupAudio { standups: services.late() }))
     }
 
     async fn show_result(&self, meeting: &Meeting, services: &Services) -> anyhow::Result<CommandReply> {

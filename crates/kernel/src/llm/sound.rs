@@ -46,6 +46,21 @@ impl Sound {
         Err("its WAV sound has no data".to_owned())
     }
 
+    /// As a WAV file.
+    pub fn to_wav(&self) -> Vec<u8> {
+        let data: Vec<u8> = self.samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
+        let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let mut bytes = b"RIFF".to_vec();
+        bytes.extend(length.saturating_add(36).to_le_bytes());
+        bytes.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+        bytes.extend(self.rate.to_le_bytes());
+        bytes.extend(self.rate.saturating_mul(2).to_le_bytes());
+        bytes.extend(b"\x02\0\x10\0data");
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
     /// The mean of its channels.
     fn mix(self, channels: usize) -> Self {
         if channels == 1 {
@@ -94,6 +109,7 @@ mod tests {
         for announced in [6, u32::MAX, 0x7FFF_F000] {
             assert_eq!(Sound::from_wav(&wav(1, 16, announced, &sound.samples)).as_ref(), Ok(&sound));
         }
+        assert_eq!(Sound::from_wav(&sound.to_wav()).as_ref(), Ok(&sound));
         assert_eq!(Sound::from_wav(&wav(2, 16, 8, &[10, 20, -10, -30])).unwrap().samples, [15, -20]);
     }
 

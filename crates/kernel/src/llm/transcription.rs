@@ -1,10 +1,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::finding::Finding;
 use crate::llm::endpoint::{Endpoint, Planned};
 use crate::llm::provider::{Heard, HttpTranscription};
 use crate::llm::settings::ModelSettings;
-use crate::llm::{Meter, ModelError, UnknownProvider};
+use crate::llm::{Meter, ModelError, Sound, UnknownProvider};
 use crate::money::{Money, Purpose, TokenUsage};
 use crate::time::SharedClock;
 
@@ -45,6 +46,17 @@ impl Transcription {
     /// `provider/model`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Listens to half a second of silence, for `teamroom doctor`.
+    pub async fn try_once(&self) -> Finding {
+        let heard = self.transcribe("silence.wav", Sound { rate: 16_000, samples: vec![0; 8_000] }.to_wav(), "doctor").await;
+        match heard {
+            Ok(_) | Err(ModelError::Empty { .. }) => Finding::good(format!("transcription {}: listens", self.name)),
+            Err(error) => {
+                Finding::fault(format!("transcription {}: {error}", self.name), "Correct models.transcription or the provider's key, or remove it.")
+            }
+        }
     }
 
     /// The words of a recording. One attempt. `name`: of its file. `subject`: the message that it came with.
