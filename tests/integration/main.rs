@@ -27,4 +27,5 @@ mod store;
 mod support;
 mod team;
 mod tools;
+mod voice;
 mod work;

@@ -65,8 +65,9 @@ impl Conversation {
         let mut rows = Rows::default();
         rows.outbox.extend(taken.as_ref().and_then(|taken| taken.reply.clone()));
         self.plan(&message, &decision, &mut rows);
-        // What a feature takes has no answer of a persona that says what was heard.
-        if let Some(notice) = taken.as_ref().and_then(|_| self.tell_what_was_heard(&message, &refused)) {
+        // What a feature takes has no answer of a persona that says what was heard. What nobody understood has no answer at all.
+        let needs_telling = taken.is_some() || (decision.responders.is_empty() && message.text.trim().is_empty());
+        if let Some(notice) = needs_telling.then(|| self.tell_what_was_heard(&message, &refused)).flatten() {
             rows.outbox.push(notice);
         }
         // An answer says itself which files could not be read.
