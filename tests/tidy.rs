@@ -12,11 +12,11 @@ use kernel::persona::file;
 use teamroom::config;
 
 /// The features in order. A feature may import only earlier ones.
-const FEATURES: [&str; 11] =
-    ["chat", "memory", "backlog", "schedule", "meeting", "reminders", "standup", "board", "overwatch", "mission", "backup"];
+const FEATURES: [&str; 12] =
+    ["chat", "memory", "backlog", "schedule", "meeting", "voice", "reminders", "standup", "board", "overwatch", "mission", "backup"];
 
 /// The features that others build on. Nobody mentions any other one, so that it can be removed.
-const FOUNDATIONS: [&str; 5] = ["chat", "backlog", "schedule", "meeting", "overwatch"];
+const FOUNDATIONS: [&str; 6] = ["chat", "backlog", "schedule", "meeting", "voice", "overwatch"];
 
 /// Who mentions a feature all the same. Everything here has to be changed when it is removed.
 const MENTIONS: [(&str, &str); 4] = [

@@ -7,6 +7,7 @@ use crate::support::command::press;
 use crate::support::database::count;
 use crate::support::model::voice::Manner;
 use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::time::go_on;
 
 on_both_stores!(an_engine_that_fails_is_told_and_tried_again, a_used_up_budget_is_told_at_once);
 
@@ -17,6 +18,7 @@ async fn an_engine_that_fails_is_told_and_tried_again(backing: Backing) {
         .clock(clock.clone())
         .start()
         .await;
+    let _time = go_on(&clock);
     let report = hold_standup(&team).await;
     let cases = [
         (Manner::Refuses, "scripted does not accept the team's key"),
