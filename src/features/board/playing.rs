@@ -45,11 +45,8 @@ impl Playable for BoardAudio {
 }
 
 fn script(meeting: &Meeting, seats: &[Seat], document: &Document, roster: &Roster) -> Script {
-    let facilitator = |text: String| Chapter {
-        who: Some(meeting.facilitator.clone()),
-        name: roster.name_of(&meeting.facilitator).to_owned(),
-        text,
-    };
+    let facilitator =
+        |text: String| Chapter { who: Some(meeting.facilitator.clone()), name: roster.name_of(&meeting.facilitator).to_owned(), text };
     let mut chapters = vec![facilitator(format!("The question: {}", document.question))];
     chapters.extend(seats.iter().filter_map(|seat| chapter(seat, roster)));
     chapters.push(facilitator(result(document)));

@@ -26,7 +26,11 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
     let player = services.late::<Player>();
     let spec = CommandSpec::new("play", "Listen to a standup, a board meeting or a look back, each speaker in their own voice.")
         .argument(ArgumentSpec::choice("what", KINDS, "What you want to hear").required())
-        .argument(ArgumentSpec::text("id", 100, "Which one: the day of a standup, the end of a board meeting's id or words of its question"))
+        .argument(ArgumentSpec::text(
+            "id",
+            100,
+            "Which one: the day of a standup, the end of a board meeting's id or words of its question",
+        ))
         .argument(ArgumentSpec::text("output", 400, "The file to write; by default one in this folder").only_in(Surface::CommandLine));
     registry.command(spec, &player, |player, call| Box::pin(play(player, call)));
     registry.button(PlayButton::PREFIX, &player, |player, call| Box::pin(press(player, call)));

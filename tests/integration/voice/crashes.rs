@@ -7,7 +7,7 @@ use crate::support::command::give;
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::model::voice::Manner;
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 use kernel::llm::settings::ProviderKind;
 
 on_both_stores!(killed_while_audio_is_made_and_stored, killed_before_and_after_a_transcript_is_stored);
@@ -18,6 +18,11 @@ const HEARS: [(&str, &str); 1] = [("TEAMROOM_MODELS_TRANSCRIPTION", "model/whisp
 /// As if nothing had been tried before. No process runs meanwhile.
 const RESET: &str = "UPDATE jobs SET state = 'ready', holder = NULL, attempts = 0, crashes = 0, suspicions = 0,
     run_at = '2026-01-01T00:00:00+00:00' WHERE finished_at IS NULL";
+
+async fn is_sent(team: &TestTeam) -> bool {
+    let open = "SELECT (SELECT COUNT(*) FROM outbox WHERE state = 'pending') + (SELECT COUNT(*) FROM jobs WHERE state = 'running')";
+    count(team, open).await == 0
+}
 
 async fn killed_while_audio_is_made_and_stored(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
@@ -47,7 +52,7 @@ async fn killed_while_audio_is_made_and_stored(backing: Backing) {
     process.kill();
     let _process = TeamProcess::start(&team, &SPEAKS).await;
     eventually("it is posted", || async { posted().await > 0 }).await;
-    team.settle().await;
+    eventually("nothing else is to be posted", || async { is_sent(&team).await }).await;
     assert_eq!(posted().await, 1);
     let spoken = team.model.spoken();
     let texts: std::collections::BTreeSet<&str> = spoken.iter().map(|said| said.text.as_str()).collect();
@@ -77,7 +82,10 @@ async fn killed_before_and_after_a_transcript_is_stored(backing: Backing) {
     allow(&team, "wall").await;
 
     let _process = TeamProcess::start(&team, &HEARS).await;
-    let answers = team.wait_for_answers("general", 1).await;
+    eventually("it is answered", || async { !team.answers("general").await.is_empty() }).await;
+    eventually("nothing else is to be posted", || async { is_sent(&team).await }).await;
+    let answers = team.answers("general").await;
+    assert_eq!(answers.len(), 1, "{answers:#?}");
     assert!(answers[0].author == "Vince" && answers[0].text.contains("I heard: \"Vince, what is new?\""), "{answers:#?}");
     assert_eq!(team.model.heard().len(), 1, "transcribed once");
     assert_eq!(count(&team, "SELECT COUNT(*) FROM ledger WHERE purpose = 'voice'").await, 1);

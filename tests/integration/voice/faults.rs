@@ -27,6 +27,8 @@ async fn an_engine_that_fails_is_told_and_tried_again(backing: Backing) {
         (Manner::IsDown, "scripted"),
     ];
     for (number, (manner, why)) in cases.into_iter().enumerate() {
+        // Past the rest of an endpoint that failed several times.
+        clock.advance(Duration::from_mins(10));
         team.model.set_voice(manner);
         press(&team, STANDUP, &report, is_play).await;
         let told = || async {
@@ -43,7 +45,6 @@ async fn an_engine_that_fails_is_told_and_tried_again(backing: Backing) {
         let last = told().await.pop().unwrap();
         assert!(last.contains("the audio of Standup of ") && last.contains(why) && last.contains("*Play*"), "{manner:?}: {last}");
     }
-    // Past the rest of an endpoint that failed several times.
     clock.advance(Duration::from_mins(10));
     team.model.set_voice(Manner::Works);
     press(&team, STANDUP, &report, is_play).await;
@@ -53,15 +54,13 @@ async fn an_engine_that_fails_is_told_and_tried_again(backing: Backing) {
 }
 
 async fn a_used_up_budget_is_told_at_once(backing: Backing) {
-    let team = wanted(backing)
-        .configure(|config| config.budgets.day = Some(kernel::money::Money(100)))
-        .start()
-        .await;
+    let team = wanted(backing).configure(|config| config.budgets.day = Some(kernel::money::Money(100))).start().await;
     let report = hold_standup(&team).await;
     press(&team, STANDUP, &report, is_play).await;
     let told = || async {
         let said = thread(&team, &report).await;
-        said.iter().any(|message| message["content"].as_str().is_some_and(|text| text.starts_with("I could not make") && text.contains("$")))
+        said.iter()
+            .any(|message| message["content"].as_str().is_some_and(|text| text.starts_with("I could not make") && text.contains("$")))
     };
     eventually("the person is told", told).await;
     assert_eq!(team.model.spoken().len(), 0);

@@ -115,7 +115,9 @@ mod tests {
 
     #[test]
     fn what_is_no_sound_is_refused_and_nothing_panics() {
-        for bytes in [&b""[..], b"<html>", b"ID3\x04", b"RIFF\0\0\0\0WAVE", b"RIFF\0\0\0\0WAVEdata\x02\0\0\0ab", b"RIFF\0\0\0\0WAVEfmt \x02\0\0\0ab"] {
+        for bytes in
+            [&b""[..], b"<html>", b"ID3\x04", b"RIFF\0\0\0\0WAVE", b"RIFF\0\0\0\0WAVEdata\x02\0\0\0ab", b"RIFF\0\0\0\0WAVEfmt \x02\0\0\0ab"]
+        {
             assert!(Sound::from_wav(bytes).is_err(), "{bytes:?}");
         }
         assert!(Sound::from_wav(&wav(1, 24, 6, &[1, 2, 3])).unwrap_err().contains("24 bits"));

@@ -24,7 +24,7 @@ pub struct Speech {
 
 enum Engine {
     Espeak(Espeak),
-    Http { adapter: HttpSpeech, endpoint: Endpoint },
+    Http { adapter: HttpSpeech, endpoint: Box<Endpoint> },
 }
 
 /// A text to be spoken.
@@ -65,7 +65,7 @@ impl Speech {
         let (endpoint, provider) = Endpoint::new(model, "speech", settings, meter, clock)?;
         let name = format!("{}/{}", endpoint.model.provider, endpoint.model.model);
         let adapter = HttpSpeech::new(http.clone(), provider, endpoint.model.model.clone());
-        Ok(Some(Self { engine: Engine::Http { adapter, endpoint }, name, limit }))
+        Ok(Some(Self { engine: Engine::Http { adapter, endpoint: Box::new(endpoint) }, name, limit }))
     }
 
     /// `espeak-ng` or `provider/model`.
@@ -103,7 +103,10 @@ impl Speech {
         let said = self.speak(&Utterance { text: "Hello.", voice: &voice, persona: None, subject: "doctor" }).await;
         match said {
             Ok(_) => Finding::good(format!("speech {}: speaks", self.name)),
-            Err(error) => Finding::fault(format!("speech {}: {error}", self.name), "Correct models.speech or the provider's key, or set it to \"off\"."),
+            Err(error) => Finding::fault(
+                format!("speech {}: {error}", self.name),
+                "Correct models.speech or the provider's key, or set it to \"off\".",
+            ),
         }
     }
 }

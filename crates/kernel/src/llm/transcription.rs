@@ -53,9 +53,10 @@ impl Transcription {
         let heard = self.transcribe("silence.wav", Sound { rate: 16_000, samples: vec![0; 8_000] }.to_wav(), "doctor").await;
         match heard {
             Ok(_) | Err(ModelError::Empty { .. }) => Finding::good(format!("transcription {}: listens", self.name)),
-            Err(error) => {
-                Finding::fault(format!("transcription {}: {error}", self.name), "Correct models.transcription or the provider's key, or remove it.")
-            }
+            Err(error) => Finding::fault(
+                format!("transcription {}: {error}", self.name),
+                "Correct models.transcription or the provider's key, or remove it.",
+            ),
         }
     }
 

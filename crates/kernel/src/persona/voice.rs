@@ -42,7 +42,8 @@ const TEXT: usize = 300;
 impl Voice {
     /// The voice of somebody whose file says nothing about it: a person, an expert.
     pub fn of(slug: &str) -> Self {
-        let seed = slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(131).wrapping_add(byte.into()));
+        // FNV-1a. With this beginning the built-in personas have a voice of an engine each.
+        let seed = slug.bytes().fold(128_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)) as usize;
         Self {
             pitch: [38, 44, 50, 56, 62][seed / 7 % 5],
             speed: [94, 98, 102, 106][seed / 5 % 4],
@@ -77,7 +78,8 @@ impl Voice {
             }
         }
         // It becomes a part of an address.
-        if let Some(name) = matter.name.as_ref().filter(|name| !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)))
+        if let Some(name) =
+            matter.name.as_ref().filter(|name| !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)))
         {
             return Err(format!("the name \"{name}\" is not that of a voice. Names are of letters, digits, - and _"));
         }
@@ -106,6 +108,16 @@ mod tests {
         assert_eq!(voice, Voice { speed: 120, ..Voice::of("vince") });
         let quick = VoiceMatter { pace: Some("quick".into()), ..VoiceMatter::default() };
         assert_eq!(Voice::read("vince", quick).expect("a voice").speed, 112);
+    }
+
+    #[test]
+    fn the_built_in_personas_share_no_voice_of_an_engine() {
+        let seeds = crate::persona::load::BUILT_IN.map(|(name, _)| Voice::of(name.trim_end_matches(".md")).seed);
+        // As many voices as the engines have.
+        for voices in [9, 10] {
+            let chosen: std::collections::BTreeSet<usize> = seeds.iter().map(|seed| seed % voices).collect();
+            assert_eq!(chosen.len(), seeds.len(), "of {voices}");
+        }
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Conversation {
 
     fn tell_what_was_heard(&self, message: &InboundMessage, notes: &[String]) -> Option<OutboundMessage> {
         let is_sound = |file: &Attachment| Media::of(&file.name).is_some_and(Media::is_sound);
-        let is_spoken = self.deps().agents.transcription.is_some() && message.attachments.iter().any(is_sound);
+        let is_spoken = self.listens_to(message) && message.attachments.iter().any(is_sound);
         let teller = if message.channel.place == Place::Direct { &message.seen_by } else { &self.deps().roster.coordinator().slug };
         let notes: Vec<String> = notes.iter().map(|note| Subtext(note).to_string()).collect();
         (is_spoken && !notes.is_empty()).then(|| Self::notice(teller, &message.channel.id, notes.join("\n")))

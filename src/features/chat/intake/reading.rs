@@ -93,19 +93,24 @@ impl Conversation {
         kept
     }
 
+    /// Whether the team can hear, and listens to this author here. Everybody else costs nothing.
+    pub(crate) fn listens_to(&self, message: &InboundMessage) -> bool {
+        let deps = self.deps();
+        deps.agents.transcription.is_some()
+            && message.author.kind == AuthorKind::Person
+            && self.kind_of(&message.channel) != ChannelKind::Ignore
+            && authorize(Action::Speak, &message.author, &message.channel, &deps.chat).is_ok()
+    }
+
     /// What a person says in the recordings of a message, for a team that can hear. The rows of those that are not understood say why.
     async fn hear(&self, message: &InboundMessage) -> anyhow::Result<Vec<FileText>> {
         let deps = self.deps();
         let Some(transcription) = &deps.agents.transcription else { return Ok(Vec::new()) };
-        // Whom the team does not listen to costs nothing.
-        let is_heard = message.author.kind == AuthorKind::Person
-            && self.kind_of(&message.channel) != ChannelKind::Ignore
-            && authorize(Action::Speak, &message.author, &message.channel, &deps.chat).is_ok();
+        if !self.listens_to(message) {
+            return Ok(Vec::new());
+        }
         let mut heard = Vec::new();
         for (attachment, accepted) in attachments::select_recordings(&message.attachments) {
-            if !is_heard {
-                break;
-            }
             let known = self.persist("finding a file", || deps.store.find_file(&attachment.id)).await?;
             let words = match (known.and_then(|file| file.text), accepted) {
                 (Some(text), _) => Ok(text),

@@ -223,7 +223,9 @@ async fn answer(protocol: ProviderKind, State(shared): State<Arc<Shared>>, reque
 /// An error body in the protocol's format.
 fn error(protocol: ProviderKind, kind: &str, message: &str) -> Json<Value> {
     Json(match protocol {
-        ProviderKind::OpenAi | ProviderKind::ElevenLabs => json!({"error": {"type": kind, "message": message, "param": null, "code": null}}),
+        ProviderKind::OpenAi | ProviderKind::ElevenLabs => {
+            json!({"error": {"type": kind, "message": message, "param": null, "code": null}})
+        }
         ProviderKind::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),
     })
 }

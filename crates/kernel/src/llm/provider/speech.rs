@@ -79,11 +79,12 @@ impl HttpSpeech {
         let Ok(asked) = tokio::time::timeout(limit, self.ask(text, voice, limit)).await else {
             return Err(failed(ModelError::TimedOut { provider: provider() }, worst));
         };
-        let (kind, bytes) =
-            asked.map_err(|(error, is_charged)| failed(error, if is_charged { worst } else { TokenUsage::default() }))?;
+        let (kind, bytes) = asked.map_err(|(error, is_charged)| failed(error, if is_charged { worst } else { TokenUsage::default() }))?;
         let sound = match self.provider.kind {
             // It has no mark of its own, so a text that says what is wrong must not be taken for it.
-            ProviderKind::ElevenLabs if !kind.starts_with("text/") && !kind.contains("json") => Sound::from_samples(&bytes, ELEVENLABS_RATE),
+            ProviderKind::ElevenLabs if !kind.starts_with("text/") && !kind.contains("json") => {
+                Sound::from_samples(&bytes, ELEVENLABS_RATE)
+            }
             ProviderKind::ElevenLabs => Err("it sent text instead of sound".to_owned()),
             _ => Sound::from_wav(&bytes),
         };

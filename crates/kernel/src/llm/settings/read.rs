@@ -47,7 +47,8 @@ impl ModelSettings {
                 section.section("tiers").refuse(tier.as_str(), problem);
             }
         }
-        let is_for_voices = |name: &str| self.providers.iter().any(|provider| provider.name == name && provider.kind == ProviderKind::ElevenLabs);
+        let is_for_voices =
+            |name: &str| self.providers.iter().any(|provider| provider.name == name && provider.kind == ProviderKind::ElevenLabs);
         for (tier, model) in self.tiers.iter().flat_map(|(tier, models)| models.iter().map(move |model| (tier, model))) {
             if is_for_voices(&model.provider) {
                 section.section("tiers").refuse(tier.as_str(), format!("uses the provider {}, which only speaks", model.provider));
@@ -80,7 +81,8 @@ impl ModelSettings {
     }
 
     fn check_voice(&self, section: &mut Section<'_>) {
-        let kind_of = |model: &ModelRef| self.providers.iter().find(|provider| provider.name == model.provider).map(|provider| provider.kind);
+        let kind_of =
+            |model: &ModelRef| self.providers.iter().find(|provider| provider.name == model.provider).map(|provider| provider.kind);
         let used = [("speech", self.speech.model()), ("transcription", self.transcription.as_ref())];
         for (key, model) in used.into_iter().filter_map(|(key, model)| Some((key, model?))) {
             let name = &model.provider;
@@ -183,7 +185,12 @@ fn read_prices(section: &mut Section<'_>) -> BTreeMap<String, ModelPrice> {
     let mut prices: BTreeMap<_, _> = known::PRICES.iter().map(|(model, price)| ((*model).to_owned(), *price)).collect();
     for model in section.list_entries("prices", "example-model") {
         let mut entry = section.entry("prices", &model);
-        let input = entry.read_within("input", 0.0, 0.0..=10_000.0, "Dollars per million prompt tokens; of a model that speaks, per million characters.");
+        let input = entry.read_within(
+            "input",
+            0.0,
+            0.0..=10_000.0,
+            "Dollars per million prompt tokens; of a model that speaks, per million characters.",
+        );
         let cached = entry.read_within("cached", input, 0.0..=10_000.0, "Dollars per million cached prompt tokens. Default: as input.");
         let output = entry.read_within("output", 0.0, 0.0..=10_000.0, "Dollars per million answer tokens.");
         let minute = entry.read_within("minute", 0.0, 0.0..=100.0, "Dollars per minute of sound, of a model that transcribes.");
