@@ -74,8 +74,7 @@ impl Reader {
             Event::End(TagEnd::Image) => self.in_picture = false,
             Event::Text(text) | Event::Code(text) if !self.in_code && !self.in_picture => self.push(&text),
             Event::SoftBreak => self.push(" "),
-            Event::HardBreak | Event::Rule => self.end_sentence(),
-            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item) => self.end_sentence(),
+            Event::HardBreak | Event::Rule | Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item) => self.end_sentence(),
             Event::Start(tag) => self.start_table(&tag),
             Event::End(tag) => self.end_table(tag),
             _ => {}
@@ -155,12 +154,10 @@ fn tidy(line: &str) -> String {
 }
 
 fn is_spoken(c: char) -> bool {
-    match c {
-        '#' | '*' | '_' | '`' | '|' | '~' | '<' | '>' | '[' | ']' | '{' | '}' | '\\' | '^' => false,
-        // Arrows, signs, pictograms, and what only changes how these look.
-        '\u{2190}'..='\u{2BFF}' | '\u{FE00}'..='\u{FE0F}' | '\u{200B}'..='\u{200F}' | '\u{1F000}'..='\u{1FBFF}' => false,
-        _ => !c.is_control(),
-    }
+    let is_mark = "#*_`|~<>[]{}\\^".contains(c);
+    // Arrows, signs, pictograms, and what only changes how these look.
+    let is_picture = matches!(c, '\u{2190}'..='\u{2BFF}' | '\u{FE00}'..='\u{FE0F}' | '\u{200B}'..='\u{200F}' | '\u{1F000}'..='\u{1FBFF}');
+    !is_mark && !is_picture && !c.is_control()
 }
 
 /// A hash or an id: many hexadecimal digits, of which some are figures and some letters.
