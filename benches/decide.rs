@@ -10,7 +10,7 @@ use kernel::chat::message::{Author, AuthorKind, Channel, ChannelKind, InboundMes
 use kernel::chat::redact::Redactor;
 use kernel::chat::split::split;
 use kernel::persona::roster::{Accounts, Roster};
-use kernel::persona::{Persona, StandupRole, Tier};
+use kernel::persona::{Persona, StandupRole, Tier, Voice};
 use secrecy::SecretString;
 use teamroom::features::chat::rules::{guard, router};
 use teamroom::features::chat::settings::{ChatSettings, FallbackAnswer, GuardLimits};
@@ -152,7 +152,7 @@ fn roster() -> Roster {
         feeds: Vec::new(),
         channels: BTreeMap::new(),
         standup: StandupRole { role: String::new(), cap: 800, duty: None },
-        voice: BTreeMap::new(),
+        voice: Voice::of(&name.to_lowercase()),
         prompt: String::new(),
     });
     Roster::new(personas.into()).expect("a roster of eight")

@@ -25,7 +25,7 @@
 //! | [`kernel::db`] | SQLite or PostgreSQL: pools, transactions, `sql!`, migrations |
 //! | [`kernel::jobs`] | durable jobs: enqueued in a transaction, claimed, heart-beaten, fenced by a token, retried |
 //! | [`kernel::events`] | the log of what happened: who, what, when, who may see it; wakes those who wait for it |
-//! | [`kernel::llm`] | providers, tiers, retry, breaker, structured answers, ledger, budgets |
+//! | [`kernel::llm`] | providers, tiers, retry, breaker, structured answers, speech, transcription, ledger, budgets |
 //! | [`kernel::agent`] | asking a persona: context, prompt, tools, the offline composer |
 //! | [`kernel::tools`] | the tool trait, policy, built-in tools |
 //! | [`kernel::chat`] | messages in and out without any platform's markup: mentions, cards, files, buttons and small print as values; splitting, redaction, attachments, outbox and relay |
@@ -37,7 +37,7 @@
 //!
 //! # Features
 //!
-//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders, backup ← standup, board, overwatch ← mission`. A feature imports the kernel and public functions of
+//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders, backup, voice ← standup, board, overwatch ← mission`. A feature imports the kernel and public functions of
 //! features before it; `tests/tidy.rs` checks it. Each says by [`Feature`](features::Feature) what it adds to the team, and the rest of the program knows
 //! it by that alone. The statements of a feature stand in its `store`, as methods of [`store::Store`].
 //! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a
@@ -79,6 +79,9 @@
 //! **A memory.** A person's "remember: …", a command, a persona's tool, a standup or the end of an item writes it, with its words, its vector and the
 //! private place that it comes from → what is about to be said, planned or reported recalls what may be told there: what people taught, then what
 //! fits by words and by vector. What comes from text from outside waits until a person confirms it.
+//!
+//! **A meeting is heard.** A button or a command enqueues the one job of a result → the job asks the feature for what was said, speaks each part or takes
+//! it from the cache, and joins them → one transaction: the message with the audio, the end of the job → the relay → the platform.
 //!
 //! **A stop of the process.** No new turns, running ones get 20 s, the outbox is drained, identities are closed. What did not end stands in the store.
 //!

@@ -12,13 +12,14 @@ use kernel::persona::file;
 use teamroom::config;
 
 /// The features in order. A feature may import only earlier ones.
-const FEATURES: [&str; 12] = [
+const FEATURES: [&str; 13] = [
     "relationships",
     "chat",
     "memory",
     "backlog",
     "schedule",
     "meeting",
+    "voice",
     "reminders",
     "standup",
     "board",
@@ -28,7 +29,7 @@ const FEATURES: [&str; 12] = [
 ];
 
 /// The features that others build on. Nobody mentions any other one, so that it can be removed.
-const FOUNDATIONS: [&str; 6] = ["relationships", "chat", "backlog", "schedule", "meeting", "overwatch"];
+const FOUNDATIONS: [&str; 7] = ["relationships", "chat", "backlog", "schedule", "meeting", "voice", "overwatch"];
 
 /// Who mentions a feature all the same. Everything here has to be changed when it is removed.
 const MENTIONS: [(&str, &str); 4] = [

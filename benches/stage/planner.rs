@@ -54,6 +54,8 @@ impl Planner {
             team: "Teamroom".into(),
             store: store.database(),
             readings: Readings::new(HashMap::new(), clock.clone()),
+            speech: None,
+            transcription: None,
             max_output_tokens: 500,
         };
         let backlog = Backlog::new(service::Deps {

@@ -42,6 +42,8 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
     let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone(), &services));
     let people = people(config, &store);
+    // An invalid feed must not keep an operator from halting the team.
+    let agents = agents(config, &roster, &store, &clock).ok().map(|deps| Arc::new(deps.agents));
     let deps = FeatureDeps {
         config,
         roster: roster.clone(),
@@ -49,6 +51,7 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
         store: store.clone(),
         running: None,
         kanban: find_kanban(config).await,
+        speech: agents.as_ref().and_then(|agents| agents.speech.clone()),
         clock: clock.clone(),
     };
     provide(&deps, &services);
@@ -60,8 +63,6 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
         platform: None,
         clock: clock.clone(),
     })));
-    // An invalid feed must not keep an operator from halting the team.
-    let agents = agents(config, &roster, &store, &clock).ok().map(|deps| Arc::new(deps.agents));
     services.provide(Arc::new(ChatCommands {
         store: store.clone(),
         roster,

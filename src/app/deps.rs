@@ -23,7 +23,7 @@ use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::commands::{Registry, Services};
 use kernel::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use kernel::ids::PersonaSlug;
-use kernel::llm::{Embeddings, LedgerMeter, Models};
+use kernel::llm::{Embeddings, LedgerMeter, Models, Speech, Transcription};
 use kernel::memory::embedder::Meaning;
 use kernel::people::People;
 use kernel::persona::roster::{Accounts, Roster};
@@ -129,13 +129,16 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
         .build()
         .context("cannot make an HTTP client")?;
     use_sentence_model(config, store, &http, &meter, clock)?;
+    let speech = Speech::new(&config.models, &http, meter.clone(), clock.clone())?.map(Arc::new);
+    let transcription = Transcription::new(&config.models, &http, meter.clone(), clock.clone())?;
     let models = Models::new(&config.models, &http, meter, clock.clone())?;
     let readings = Readings::new(feeds, clock.clone());
     let workspaces = workspaces(config);
     let tools = tools::toolbox(config, roster, store, &readings, &workspaces, clock)?;
     let runner = Runner { models, tools, redactor: redactor(config), clock: clock.clone() };
     let (team, max_output_tokens) = (config.team.clone(), config.models.max_output_tokens);
-    let agents = Agents { runner, roster: roster.clone(), team, store: store.database(), readings, max_output_tokens };
+    let (roster, store) = (roster.clone(), store.database());
+    let agents = Agents { runner, roster, team, store, readings, speech, transcription, max_output_tokens };
     Ok(TeamAgents { agents, budget_low, workspaces })
 }
 

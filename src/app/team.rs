@@ -71,6 +71,7 @@ impl Team {
                 hears_people: true,
             }),
             kanban,
+            speech: agents.speech.clone(),
             clock: clock.clone(),
         };
         provide(&features, &services);

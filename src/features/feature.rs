@@ -14,6 +14,7 @@ use crate::features::meeting::agenda::Agenda;
 use crate::features::meeting::model::{Meeting, MeetingKind, MeetingResult};
 use crate::features::schedule::action::Action;
 use crate::features::schedule::model::ActionKind;
+use crate::features::voice::Playable;
 use crate::store::Store;
 use kernel::agent::{Agents, PageEntry};
 use kernel::chat::ChatPlatform;
@@ -23,6 +24,7 @@ use kernel::db::StoreError;
 use kernel::finding::Finding;
 use kernel::ids::{PersonaSlug, UserId};
 use kernel::jobs::{JobHandler, RetentionRule};
+use kernel::llm::Speech;
 use kernel::people::{Erasure, People};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -104,6 +106,11 @@ pub trait Feature: Send + Sync {
         Ok(None)
     }
 
+    /// How its results are heard.
+    fn playable(&self, _services: &Services) -> Option<Arc<dyn Playable>> {
+        None
+    }
+
     /// What a meeting that is over has led to, for the command line.
     async fn show_result(&self, _meeting: &Meeting, _services: &Services) -> anyhow::Result<CommandReply> {
         Ok(CommandReply::private("It is over."))
@@ -130,6 +137,8 @@ pub struct FeatureDeps<'a> {
     pub running: Option<Running>,
     /// The address of the kanban page, if people can open it.
     pub kanban: Option<String>,
+    /// What speaks for the personas, if anything does.
+    pub speech: Option<Arc<Speech>>,
     pub clock: SharedClock,
 }
 

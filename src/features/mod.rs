@@ -14,6 +14,7 @@ pub mod relationships;
 pub mod reminders;
 pub mod schedule;
 pub mod standup;
+pub mod voice;
 
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ pub const FEATURES: &[&dyn Feature] = &[
     &board::BoardFeature,
     &overwatch::OverwatchFeature,
     &mission::MissionFeature,
+    &voice::VoiceFeature,
     &backup::BackupFeature,
 ];
 

@@ -28,4 +28,5 @@ mod store;
 mod support;
 mod team;
 mod tools;
+mod voice;
 mod work;

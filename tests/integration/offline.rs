@@ -11,7 +11,7 @@ use kernel::agent::offline::{OfflineAnswer, OfflineQuestion, compose};
 use kernel::feeds;
 use kernel::feeds::Feed;
 use kernel::persona::roster::Roster;
-use kernel::persona::{FeedSpec, Persona, StandupRole, Tier};
+use kernel::persona::{FeedSpec, Persona, StandupRole, Tier, Voice};
 use kernel::time::ManualClock;
 
 use crate::support::{history, nothing};
@@ -45,7 +45,7 @@ async fn ask(text: &str, feeds: &[Feed], files: &[File]) -> OfflineAnswer {
         feeds: vec![git_spec()],
         channels: std::collections::BTreeMap::new(),
         standup: StandupRole { role: String::new(), cap: 600, duty: None },
-        voice: std::collections::BTreeMap::new(),
+        voice: Voice::of("sentinel"),
         prompt: String::new(),
     };
     let roster = Roster::new(vec![persona.clone()]).expect("a valid roster");
@@ -119,7 +119,15 @@ async fn a_busy_stretch_is_counted_and_the_newest_are_shown() {
 #[tokio::test]
 async fn the_decision_log_answers_with_citations() {
     let Some(text) = history::find_document("decision-log.md") else { return };
-    let file = File { name: "decision-log.md".into(), by: "Ann".into(), at: now(), text: Some(text), is_shown: false, note: None };
+    let file = File {
+        name: "decision-log.md".into(),
+        by: "Ann".into(),
+        at: now(),
+        text: Some(text),
+        is_shown: false,
+        is_heard: false,
+        note: None,
+    };
     let started = Instant::now();
     for (question, facts, place) in QUESTIONS {
         let answer = ask(question, &[], std::slice::from_ref(&file)).await;
@@ -151,7 +159,15 @@ const QUESTIONS: &[(&str, &[&str], &str)] = &[
 #[tokio::test]
 async fn what_the_decision_log_does_not_hold_is_said_not_to_be_found() {
     let Some(text) = history::find_document("decision-log.md") else { return };
-    let file = File { name: "decision-log.md".into(), by: "Ann".into(), at: now(), text: Some(text), is_shown: false, note: None };
+    let file = File {
+        name: "decision-log.md".into(),
+        by: "Ann".into(),
+        at: now(),
+        text: Some(text),
+        is_shown: false,
+        is_heard: false,
+        note: None,
+    };
     for question in ["how do we deploy to kubernetes?", "what is the weather in Lisbon?", "who won the football match?"] {
         let answer = ask(question, &[], std::slice::from_ref(&file)).await;
         assert!(answer.text.starts_with("I found nothing about"), "{question}:\n{}", answer.text);

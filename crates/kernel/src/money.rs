@@ -91,6 +91,8 @@ pub enum Purpose {
     Overwatch,
     /// Vectors of what is remembered and asked, and summaries of long channels.
     Memory,
+    /// Speech, and what people said.
+    Voice,
     Other,
 }
 
@@ -105,6 +107,7 @@ impl Purpose {
             Self::Board => "board",
             Self::Overwatch => "overwatch",
             Self::Memory => "memory",
+            Self::Voice => "voice",
             Self::Other => "other",
         }
     }

@@ -122,7 +122,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use kernel::persona::{Persona, StandupRole, Tier};
+    use kernel::persona::{Persona, StandupRole, Tier, Voice};
 
     fn accounts() -> OwnAccounts {
         let persona = |slug: &str, name: &str| Persona {
@@ -139,7 +139,7 @@ mod tests {
             feeds: vec![],
             channels: std::collections::BTreeMap::new(),
             standup: StandupRole { role: String::new(), cap: 800, duty: None },
-            voice: std::collections::BTreeMap::new(),
+            voice: Voice::of(slug),
             prompt: String::new(),
         };
         let roster = Roster::new(vec![persona("kelly", "Kelly"), persona("vince", "Vince")]).unwrap();

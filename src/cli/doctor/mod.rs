@@ -129,6 +129,13 @@ async fn check_models(agents: &Agents, store: &Store, findings: &mut Vec<Finding
     findings.extend(agents.runner.models.try_each().await);
     let unpriced = agents.describe_unpriced();
     findings.extend(unpriced.map(|unpriced| Finding::warning("prices: not all are known", unpriced)));
+    findings.push(match &agents.speech {
+        Some(speech) => speech.try_once().await,
+        None => Finding::good("speech: nothing speaks. To listen to meetings install espeak-ng, or set models.speech"),
+    });
+    if let Some(transcription) = &agents.transcription {
+        findings.push(transcription.try_once().await);
+    }
     if let Some(model) = store.sentence_model() {
         findings.push(match model.try_once().await {
             Ok(()) => Finding::good(format!("embeddings {}: answer", model.name())),

@@ -129,6 +129,8 @@ impl Here<'_> {
             store: (*store).clone(),
             running: Some(Running { agents: Arc::new(agents), workspaces, platform: platform.clone(), hears_people: false }),
             kanban: None,
+            // Nobody can press a button here.
+            speech: None,
             clock: clock.clone(),
         };
         app::provide(&deps, services);

@@ -37,10 +37,10 @@ fn prices_come_from_a_file_of_their_own_and_those_of_the_settings_win() {
     };
     let prices = "[house-model]\ninput = 1.0\noutput = 4.0\n[\"org/other-1.5\"]\ninput = 2.0\noutput = 8.0\ncached = 0.5\n";
     let config = load_with("[models.prices.house-model]\noutput = 3.0\n", "prices.toml", prices).expect("valid");
-    assert_eq!(config.models.prices["house-model"], ModelPrice { input: 0.0, cached: 0.0, output: 3.0 });
-    assert_eq!(config.models.prices["org/other-1.5"], ModelPrice { input: 2.0, cached: 0.5, output: 8.0 });
+    assert_eq!(config.models.prices["house-model"], ModelPrice { input: 0.0, cached: 0.0, output: 3.0, minute: 0.0 });
+    assert_eq!(config.models.prices["org/other-1.5"], ModelPrice { input: 2.0, cached: 0.5, output: 8.0, minute: 0.0 });
     let config = load_with("[models]\nprices_file = \"costs.toml\"\n", "costs.toml", prices).expect("valid");
-    assert_eq!(config.models.prices["house-model"], ModelPrice { input: 1.0, cached: 1.0, output: 4.0 });
+    assert_eq!(config.models.prices["house-model"], ModelPrice { input: 1.0, cached: 1.0, output: 4.0, minute: 0.0 });
 
     for (settings, text, error) in [
         ("", "[m]\ninput = \"cheap\"\n", "prices.toml:2: models.prices.m.input: \"cheap\" is not allowed"),

@@ -33,7 +33,7 @@ impl Feature for BacklogFeature {
     }
 
     fn provide(&self, deps: &FeatureDeps<'_>, services: &Services) {
-        let FeatureDeps { config, roster, people, store, running, kanban, clock } = deps;
+        let FeatureDeps { config, roster, people, store, running, kanban, clock, .. } = deps;
         let repositories = Repositories::new(config.repositories.clone(), &config.data.join("worktrees"));
         services.provide(Arc::new(Backlog::new(service::Deps {
             store: store.clone(),

@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 use crate::features::board::model::compression::{Compressed, compress_if_long};
 use crate::features::board::model::document::{self, Text, Written, votes_of};
 use crate::features::board::model::{Board, Discussion, Document, Material};
+use crate::features::board::playing::KIND;
 use crate::features::board::rounds::find_ending;
 use crate::features::board::store::{decide_ending, record_comments, store_document};
 use crate::features::board::{Boards, prompts, read_material, render};
@@ -133,7 +134,7 @@ impl Boards {
     async fn store_closing(&self, session: &Session<'_>, board: &Board, material: &Material, written: &Document) -> anyhow::Result<()> {
         let (meeting, now) = (session.meeting, self.clock.now());
         let memory = self.remember(meeting, board, material, written).await?;
-        let mut outbox = render::ended(meeting, board, written, &self.roster);
+        let mut outbox = render::ended(meeting, (board, written), self.plays.button(KIND, meeting.id.as_str()), &self.roster);
         if let (Some(memory), Some(last)) = (&memory, outbox.last_mut()) {
             offer_lesson(last, Some(memory));
         }

@@ -4,12 +4,14 @@ use async_trait::async_trait;
 
 use crate::features::board::listener::BoardListener;
 use crate::features::board::model::Board;
+use crate::features::board::playing::BoardAudio;
 use crate::features::board::service::{BoardService, Terms};
 use crate::features::board::tool::BoardCreate;
 use crate::features::board::{BOARD, BoardSettings, Boards, commands, render};
 use crate::features::chat::listener::Listener;
 use crate::features::meeting::agenda::Agenda;
 use crate::features::meeting::model::{Meeting, MeetingResult};
+use crate::features::voice::{Playable, Plays};
 use crate::features::{Feature, FeatureDeps, FeatureSection, ToolDeps};
 use crate::store::Store;
 use kernel::commands::{Registry, Services};
@@ -49,6 +51,7 @@ impl Feature for BoardFeature {
             agents: running.agents.clone(),
             settings: config.features.get::<BoardSettings>(),
             format: running.platform.text_format(),
+            plays: Plays::of(deps),
             clock: clock.clone(),
         }));
     }
@@ -74,6 +77,10 @@ impl Feature for BoardFeature {
         let board: Board = meeting.read_payload()?;
         let written = store.find_board(&meeting.id).await?.and_then(|record| record.document);
         Ok(Some(render::result(meeting, &board, written.as_ref(), roster)))
+    }
+
+    fn playable(&self, services: &Services) -> Option<Arc<dyn Playable>> {
+        Some(Arc::new(BoardAudio { boards: services.late() }))
     }
 
     async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {

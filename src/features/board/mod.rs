@@ -3,7 +3,7 @@
 //! The engine of meetings runs them; this is their agenda. `opening` says what is asked and who takes part. `speaking` is a turn: a position and comments. In the
 //! first round nobody sees anybody; later ones are about what is contested, and have only what is new to the speaker. `rounds` decides by what was said
 //! (`model::discussion`) whether there is another round and who speaks in it. `closing` writes the document. People steer by `commands`, buttons and what
-//! they say in the thread (`listener`).
+//! they say in the thread (`listener`). `playing` says what is heard of it.
 //!
 //! | the process dies after | stored state | what follows |
 //! | --- | --- | --- |
@@ -27,6 +27,7 @@ mod feature;
 mod listener;
 pub mod model;
 mod opening;
+mod playing;
 mod prompts;
 mod render;
 mod rounds;
@@ -48,6 +49,7 @@ use crate::features::board::store::decide_ending;
 use crate::features::meeting::agenda::{Agenda, Opening, Preparation, Round, Session, Standstill, Strategy};
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
 use crate::features::meeting::store::MeetingRun;
+use crate::features::voice::Plays;
 use crate::store::Store;
 use kernel::agent::{Agents, RunError};
 use kernel::chat::format::TextFormat;
@@ -71,6 +73,7 @@ struct Boards {
     agents: Arc<Agents>,
     settings: BoardSettings,
     format: TextFormat,
+    plays: Plays,
     clock: SharedClock,
 }
 

@@ -76,12 +76,19 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
 
 impl OverwatchCommands {
     /// Insights visible in the caller's channel.
-    async fn list(&self, call: &CommandCall) -> Result<Vec<Insight>, StoreError> {
+    pub(super) async fn list(&self, call: &CommandCall) -> Result<Vec<Insight>, StoreError> {
         let mut insights = self.store.list_insights(KNOWN).await?;
         if let Some(here) = &call.channel {
             let scope = Scope::of(here);
             insights.retain(|insight| scope.hears(insight.private_to.as_ref()));
         }
+        Ok(insights)
+    }
+
+    /// Those of one look back.
+    pub(super) async fn list_of(&self, run: &str) -> Result<Vec<Insight>, StoreError> {
+        let mut insights = self.store.list_insights(KNOWN).await?;
+        insights.retain(|insight| insight.run_key() == Some(run));
         Ok(insights)
     }
 

@@ -5,8 +5,10 @@ use async_trait::async_trait;
 use crate::config::RetentionSettings;
 use crate::features::overwatch::commands::{self, OverwatchCommands};
 use crate::features::overwatch::jobs::LooksBack;
+use crate::features::overwatch::playing::OverwatchAudio;
 use crate::features::overwatch::record::Records;
 use crate::features::overwatch::{OverwatchSettings, store};
+use crate::features::voice::{Playable, Plays};
 use crate::features::{Feature, FeatureDeps, FeatureSection};
 use crate::store::Store;
 use kernel::commands::{Refused, Registry, Services};
@@ -46,9 +48,14 @@ impl Feature for OverwatchFeature {
                 records,
                 roster: roster.clone(),
                 agents: running.agents.clone(),
+                plays: Plays::of(deps),
                 enabled: config.features.get::<OverwatchSettings>().enabled,
             }));
         }
+    }
+
+    fn playable(&self, services: &Services) -> Option<Arc<dyn Playable>> {
+        Some(Arc::new(OverwatchAudio { commands: services.late() }))
     }
 
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {

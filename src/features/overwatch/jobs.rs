@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::features::overwatch::model::{Given, Insight, InsightKind, LookBack, Subject, read_given};
 use crate::features::overwatch::record::Records;
 use crate::features::overwatch::store::insert_insights;
-use crate::features::overwatch::{prompts, render};
+use crate::features::overwatch::{playing, prompts, render};
+use crate::features::voice::Plays;
 use crate::store::Store;
 use kernel::agent::halts::HaltScope;
 use kernel::agent::{Agents, Run, RunError};
@@ -62,6 +63,7 @@ pub(super) struct LooksBack {
     pub(super) records: Records,
     pub(super) roster: Arc<Roster>,
     pub(super) agents: Arc<Agents>,
+    pub(super) plays: Plays,
     pub(super) enabled: bool,
 }
 
@@ -104,7 +106,11 @@ impl JobHandler for LooksBack {
         }
         let mut transaction = job.begin_final().await?;
         insert_insights(&mut transaction, &insights).await?;
-        for message in render::insights(&run, &insights, &self.roster) {
+        let mut messages = render::insights(&run, &insights, &self.roster);
+        if let Some(last) = messages.last_mut() {
+            last.buttons.extend(self.plays.button(playing::KIND, &run.key()));
+        }
+        for message in messages {
             insert_outbound_once(&mut transaction, &message, None, now).await?;
         }
         transaction.finish().await

@@ -18,6 +18,7 @@ mod commands;
 mod feature;
 mod jobs;
 pub mod model;
+mod playing;
 mod prompts;
 mod record;
 mod render;

@@ -165,6 +165,14 @@ pub struct Insight {
     pub at: DateTime<Utc>,
 }
 
+impl Insight {
+    /// The look back that it is of: see [`LookBack::key`].
+    pub fn run_key(&self) -> Option<&str> {
+        let (run, _) = self.id.rsplit_once('-')?;
+        run.strip_suffix(self.by.as_str())?.strip_suffix('-')
+    }
+}
+
 /// Within the limits. Nothing, or a single `none`, is "no tension".
 pub fn read_given(given: &Given, by: &PersonaSlug, run: &LookBack, roster: &Roster, at: DateTime<Utc>) -> Vec<Insight> {
     let insight = |kind: InsightKind, given: Option<&GivenInsight>| {

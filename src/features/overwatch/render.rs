@@ -56,8 +56,7 @@ fn post(run: &LookBack, by: &PersonaSlug, what: &str, text: String) -> OutboundM
         Some(opening) => Placement::Thread { on: opening.clone(), name: shorten(&run.title, 90) },
         None => Placement::Channel,
     };
-    let id = OutboxId::new(format!("overwatch-{}-{what}", run.key()));
-    OutboundMessage { id, place, ..OutboundMessage::new(by, &run.channel, OutboundKind::Notice, text) }
+    OutboundMessage { id: message_id(&run.key(), what), place, ..OutboundMessage::new(by, &run.channel, OutboundKind::Notice, text) }
 }
 
 /// Why nobody has noticed anything, for those who asked. `attempt`: asked again, it is told again.
@@ -66,7 +65,12 @@ pub(super) fn nothing(run: &LookBack, attempt: &str, why: &str, roster: &Roster)
     post(run, &roster.coordinator().slug, &format!("nothing-{attempt}"), text)
 }
 
-fn whom<'a>(to: Option<&'a PersonaSlug>, roster: &'a Roster) -> &'a str {
+/// The message of an insight, or the one of those who saw no tension.
+pub(super) fn message_id(run: &str, what: &str) -> OutboxId {
+    OutboxId::new(format!("overwatch-{run}-{what}"))
+}
+
+pub(super) fn whom<'a>(to: Option<&'a PersonaSlug>, roster: &'a Roster) -> &'a str {
     to.map_or("team", |to| roster.name_of(to))
 }
 

@@ -19,12 +19,13 @@ use crate::features::standup::model::prediction::{Call, Prediction, Settled};
 use crate::features::standup::model::report::{DayReport, ReportedCall};
 use crate::features::standup::model::tension;
 use crate::features::standup::model::tension::CrossCheck;
+use crate::features::standup::playing::KIND;
 use crate::features::standup::question::Terms;
 use crate::features::standup::reporting::{claims_of, read_material};
 use crate::features::standup::store::{StandupClosing, StoredReport};
 use crate::features::standup::turns::{CallAsked, ConcludeAsked, Conclusion};
 use crate::features::standup::{Standup, render, say};
-use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
+use kernel::chat::outbound::{Button, OutboundKind, OutboundMessage, Placement};
 use kernel::db::StoreError;
 use kernel::ids::{MemoryId, PersonaSlug, PredictionId};
 use kernel::memory::{Memory, MemoryKind, MemorySource, Scope};
@@ -216,7 +217,10 @@ impl Standup {
             ));
         }
         let name = format!("Day Report {}", report.day);
-        let buttons = if self.deps.terms.checkin_lead.is_zero() { Vec::new() } else { vec![ask_button(channel)] };
+        let mut buttons: Vec<Button> = self.deps.plays.button(KIND, meeting.id.as_str()).into_iter().collect();
+        if !self.deps.terms.checkin_lead.is_zero() {
+            buttons.push(ask_button(channel));
+        }
         let card = OutboundMessage { card: Some(render::render_report_card(report)), buttons, ..post };
         let original = earlier.map_or_else(|| card.clone(), |earlier| OutboundMessage { id: earlier.post.clone(), ..card.clone() });
         outbox.push(match earlier {

@@ -12,8 +12,10 @@ use crate::features::schedule::action::Action;
 use crate::features::schedule::model::{ActionKind, JobAction};
 use crate::features::standup::checkins::CheckInListener;
 use crate::features::standup::commands::{self, StandupCommands, show_report};
+use crate::features::standup::playing::StandupAudio;
 use crate::features::standup::settings::StandupSettings;
 use crate::features::standup::{Deps, STANDUP, Standup, StandupTerms, jobs, question, render, store, terminal};
+use crate::features::voice::{Playable, Plays};
 use crate::features::{Feature, FeatureDeps, FeatureSection, TerminalCommand};
 use crate::store::Store;
 use kernel::agent::PageEntry;
@@ -68,6 +70,7 @@ impl Feature for StandupFeature {
             reports: config.data.join("reports"),
             store: store.clone(),
             format: running.platform.text_format(),
+            plays: Plays::of(deps),
             agents: running.agents.clone(),
             clock: clock.clone(),
         })));
@@ -109,6 +112,10 @@ impl Feature for StandupFeature {
         }
         let stored = store.find_report(&meeting.channel.id, meeting.day).await?;
         Ok(Some(render::render_result(meeting, stored.as_ref(), roster)))
+    }
+
+    fn playable(&self, services: &Services) -> Option<Arc<dyn Playable>> {
+        Some(Arc::new(StandupAudio { standups: services.late() }))
     }
 
     async fn show_result(&self, meeting: &Meeting, services: &Services) -> anyhow::Result<CommandReply> {

@@ -2,7 +2,7 @@
 //!
 //! Each step is a file: `opening`, `page`, `reporting`, `closing` with its `report`. `predictions` settles expired calls, `health` evaluates the last
 //! standups, `checkins` asks people before a standup, `jobs` contains the scheduled actions, `commands` are `/standup`, `/report` and `/predictions`, `file` writes the report to disk, and
-//! `render` formats messages.
+//! `render` formats messages, and `playing` says what of them is heard.
 
 mod checkins;
 mod closing;
@@ -16,6 +16,7 @@ mod opening;
 mod page;
 mod phrase;
 mod place;
+mod playing;
 mod predictions;
 pub mod prompts;
 mod question;
@@ -39,6 +40,7 @@ use tokio_util::sync::CancellationToken;
 use crate::features::meeting::agenda::{Agenda, Opening, Phrase, Preparation, Session, Strategy};
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
 use crate::features::standup::settings::StandupSettings;
+use crate::features::voice::Plays;
 use crate::store::Store;
 use kernel::agent::{Agents, RunError};
 use kernel::chat::format::TextFormat;
@@ -75,6 +77,8 @@ pub struct Deps {
     pub store: Store,
     /// What a message of the platform can hold.
     pub format: TextFormat,
+    /// Whether a report can be heard.
+    pub plays: Plays,
     pub agents: Arc<Agents>,
     pub clock: SharedClock,
 }

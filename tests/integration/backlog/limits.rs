@@ -27,7 +27,7 @@ on_both_stores!(
 );
 
 pub(crate) fn priced(config: &mut Config) {
-    config.models.prices.insert("scripted-1".into(), ModelPrice { input: 2.0, cached: 2.0, output: 2.0 });
+    config.models.prices.insert("scripted-1".into(), ModelPrice { input: 2.0, cached: 2.0, output: 2.0, minute: 0.0 });
 }
 
 fn is_short_of_money(item: &WorkItem) -> bool {

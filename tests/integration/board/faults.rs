@@ -97,7 +97,7 @@ async fn a_document_that_rests_on_nothing_is_put_together_from_what_was_said(bac
 async fn the_budget_ends_it_with_what_there_is(backing: Backing) {
     let setting = Setting::on(backing).configure(|config| {
         config.budgets.meeting = Some(Money(1));
-        config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0 });
+        config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0, minute: 0.0 });
     });
     let stage = open(setting, Play::default()).await;
     // Saying what is asked uses it up.

@@ -13,7 +13,7 @@ use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent};
 use kernel::commands::{CommandCall, CommandHandler, CommandReply, Registry, Services, Suggestion, permit_all};
 use kernel::ids::{ChannelId, PersonaSlug, complete};
 use kernel::persona::roster::{Accounts, Roster};
-use kernel::persona::{Persona, StandupRole, Tier};
+use kernel::persona::{Persona, StandupRole, Tier, Voice};
 use kernel::time::SystemClock;
 use sandbox::{BotAccount, Misbehaviour, Options as SandboxOptions, RateLimits, Sandbox, Switch};
 use serde_json::{Value, json};
@@ -151,7 +151,7 @@ pub(super) fn roster() -> Arc<Roster> {
         feeds: vec![],
         channels: BTreeMap::new(),
         standup: StandupRole { role: String::new(), cap: 800, duty: None },
-        voice: BTreeMap::new(),
+        voice: Voice::of(slug),
         prompt: String::new(),
     };
     Arc::new(Roster::new(TEAM.map(persona).to_vec()).unwrap())

@@ -169,7 +169,7 @@ fn settings(providers: &[(&str, ProviderKind, &ScriptedModel)], tiers: &[(Tier, 
             })
             .collect(),
         tiers: tiers.iter().map(|(tier, models)| (*tier, models.iter().map(name).collect())).collect(),
-        prices: BTreeMap::from([("small".to_owned(), ModelPrice { input: 1.0, cached: 0.1, output: 2.0 })]),
+        prices: BTreeMap::from([("small".to_owned(), ModelPrice { input: 1.0, cached: 0.1, output: 2.0, minute: 0.0 })]),
         ..ModelSettings::default()
     }
 }

@@ -93,7 +93,7 @@ async fn another_model_makes_its_own_vectors(backing: Backing) {
 async fn a_used_up_budget_leaves_words(backing: Backing) {
     let wanted = with_embeddings(wanted(backing), "embed-1").configure(|config| {
         config.budgets.day = Some(Money(0));
-        let price = kernel::llm::settings::ModelPrice { input: 1.0, cached: 1.0, output: 0.0 };
+        let price = kernel::llm::settings::ModelPrice { input: 1.0, cached: 1.0, output: 0.0, minute: 0.0 };
         config.models.prices.insert("embed-1".into(), price);
     });
     let stage = Stage::start_as(wanted).await;

@@ -98,7 +98,7 @@ async fn a_standup_that_runs_out_of_budget_has_a_report(backing: Backing) {
         .configure(|config| {
             // Enough for two or three reports at a tenth of a cent each.
             config.budgets.day = Some(Money::from_dollars(0.004));
-            config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0 });
+            config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0, minute: 0.0 });
         })
         .open()
         .await;

@@ -70,6 +70,8 @@ impl TeamProcess {
             // On a busy machine it would come between the answers.
             .env("TEAMROOM_CHAT_STILL_THINKING_AFTER", "1h")
             .env("TEAMROOM_SERVER_LISTEN", listen)
+            // Whether this machine has a speech program must not change what is posted.
+            .env("TEAMROOM_MODELS_SPEECH", "off")
             .stdout(Stdio::null())
             .stderr(if std::env::var_os("TEAMROOM_TEST_LOGS").is_some() { Stdio::inherit() } else { Stdio::null() });
         for bot in team.sandbox().bots() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use kernel::config::Sources;
 use kernel::ids::{ChannelId, MessageId, UserId};
-use kernel::llm::settings::{ModelRef, ProviderKind, ProviderSettings};
+use kernel::llm::settings::{ModelRef, ProviderKind, ProviderSettings, SpeechSetting};
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, Tier, file, load};
 use kernel::time::{ManualClock, SharedClock, SystemClock};
@@ -174,6 +174,8 @@ impl Wanted {
         config.chat.still_thinking_after = Duration::from_hours(1);
         config.chat.operators = vec!["*".into()];
         config.server.listen = None;
+        // Whether this machine has a speech program must not change what is posted.
+        config.models.speech = SpeechSetting::Off;
         // It would begin in any test that runs at nine o'clock, or moves its clock past it.
         config.schedules.jobs.retain(|job| job.action != JobAction::named("standup"));
         config.discord.api_url = Some(sandbox.api_url());

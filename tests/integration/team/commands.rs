@@ -105,7 +105,7 @@ async fn a_paused_persona_does_not_answer(backing: Backing) {
 async fn priced(backing: Backing, limit: fn(&mut Budgets)) -> TestTeam {
     let configure = move |config: &mut Config| {
         limit(&mut config.budgets);
-        config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0 });
+        config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0, minute: 0.0 });
     };
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).configure(configure).start().await;
     team.model.on(|_| Script::say("here"));

@@ -54,7 +54,7 @@ async fn a_picture_is_shown_to_a_model_that_sees(backing: Backing) {
         assert!(prompt.contains("- a picture: plan.png, from ") && prompt.contains("shown to you"), "{prompt}");
         assert_eq!(shown.len(), 1, "{shown:?}");
         match kind {
-            ProviderKind::OpenAi => {
+            ProviderKind::OpenAi | ProviderKind::ElevenLabs => {
                 let url = shown[0]["image_url"]["url"].as_str().expect("an address");
                 assert!(url.starts_with("data:image/png;base64,iVBORw0KGgo"), "{url}");
             }

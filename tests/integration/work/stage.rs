@@ -100,6 +100,8 @@ impl Stage {
             team: "Teamroom".into(),
             store: self.store.database(),
             readings: self.readings.clone(),
+            speech: None,
+            transcription: None,
             max_output_tokens: 500,
         }
     }

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::agent::files::{Asked, File, Files, KnownFile, Selection, select};
 use crate::agent::names::Names;
 use crate::agent::{Agents, Question, RunError};
-use crate::chat::attachments::{MAX_SHOWN, MAX_SHOWN_BYTES, picture_type, unseen};
+use crate::chat::attachments::{MAX_SHOWN, MAX_SHOWN_BYTES, Media, picture_type, unseen};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::{Annotation, FileText};
 use crate::ids::{MessageId, UserId};
@@ -164,6 +164,9 @@ impl Agents {
                     given => given,
                 };
                 let text = read.and_then(|read| read.text);
+                // Said by the person, and not read from a file.
+                let is_heard = text.is_some() && file.media().is_some_and(Media::is_sound);
+                let text = text.filter(|_| !is_heard);
                 left = left.saturating_sub(text.as_ref().map_or(0, String::len));
                 opened.push(File {
                     name: file.name.clone(),
@@ -171,6 +174,7 @@ impl Agents {
                     at: file.at,
                     text,
                     is_shown: shown.contains(&file.id),
+                    is_heard,
                     note: file.note.clone(),
                 });
             }

@@ -1,4 +1,4 @@
-//! Language models: providers, retry, circuit breaker, structured answers.
+//! Language models: providers, retry, circuit breaker, structured answers. Also what speaks and what transcribes.
 //!
 //! [`Models`] returns an answer for a tier, or why there is none. Only `agent::run` calls it. `provider` makes one attempt over HTTP;
 //! `retry`, `limiter` and `breaker` handle failures; `price` computes costs. This module knows no personas and no store; costs go through
@@ -8,6 +8,8 @@ mod breaker;
 pub mod budget;
 mod cause;
 mod embeddings;
+mod endpoint;
+mod espeak;
 mod limiter;
 mod meter;
 mod models;
@@ -16,8 +18,11 @@ mod price;
 mod provider;
 mod retry;
 pub mod settings;
+mod sound;
+mod speech;
 pub mod store;
 pub mod structured;
+mod transcription;
 mod trial;
 
 use std::sync::Arc;
@@ -37,7 +42,10 @@ pub use limiter::ProviderStatus;
 pub use meter::LedgerMeter;
 pub use models::{Call, Models, UnknownProvider};
 pub use price::Prices;
+pub use sound::Sound;
+pub use speech::{Speech, Utterance};
 pub use structured::Structured;
+pub use transcription::Transcription;
 
 /// One model of one provider.
 #[async_trait]

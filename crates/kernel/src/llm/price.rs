@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::llm::settings::ModelPrice;
 use crate::money::{Money, TokenUsage};
@@ -17,6 +18,17 @@ impl Prices {
         let Some(price) = self.0.get(model) else { return Money::ZERO };
         let fresh = usage.input.saturating_sub(usage.cached);
         rounded_up(share(fresh, price.input) + share(usage.cached.min(usage.input), price.cached) + share(usage.output, price.output))
+    }
+
+    /// The cost of a text that is spoken.
+    pub fn cost_of_speech(&self, model: &str, characters: u64) -> Money {
+        self.cost(model, TokenUsage { input: characters, ..TokenUsage::default() })
+    }
+
+    /// The cost of a recording that is transcribed.
+    pub fn cost_of_sound(&self, model: &str, length: Duration) -> Money {
+        let price = self.0.get(model).map_or(0.0, |price| price.minute);
+        rounded_up(length.as_secs_f64() / 60.0 * price * 1e6)
     }
 
     /// The worst case of a call: nothing cached, and an answer of the maximum length.
@@ -42,7 +54,7 @@ mod tests {
     use super::*;
 
     fn prices() -> Prices {
-        Prices::new(BTreeMap::from([("small".to_owned(), ModelPrice { input: 0.15, cached: 0.075, output: 0.6 })]))
+        Prices::new(BTreeMap::from([("small".to_owned(), ModelPrice { input: 0.15, cached: 0.075, output: 0.6, minute: 0.0 })]))
     }
 
     #[test]
@@ -56,6 +68,15 @@ mod tests {
         assert_eq!(prices().cost("small", TokenUsage { input: 1, cached: 0, output: 0 }), Money(1));
         assert_eq!(prices().cost("small", TokenUsage { input: 1000, cached: 0, output: 0 }), Money(150));
         assert_eq!(prices().cost("small", TokenUsage::default()), Money::ZERO);
+    }
+
+    #[test]
+    fn speech_is_charged_by_the_character_and_sound_by_the_minute() {
+        let price = |input, minute| ModelPrice { input, cached: 0.0, output: 0.0, minute };
+        let prices = Prices::new([("says".to_owned(), price(15.0, 0.0)), ("hears".to_owned(), price(0.0, 0.006))].into());
+        assert_eq!(prices.cost_of_speech("says", 1000), Money(15_000));
+        assert_eq!(prices.cost_of_sound("hears", Duration::from_secs(90)), Money(9000));
+        assert_eq!(prices.cost_of_sound("local", Duration::from_secs(90)), Money::ZERO);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::ids::PersonaSlug;
 use crate::persona::front_matter::{Document, Malformed, is_slug};
 use crate::persona::roster::RosterError;
+use crate::persona::voice::{Voice, VoiceMatter};
 use crate::persona::{ChannelHabit, FeedSpec, Persona, StandupDuty, StandupRole, Tier};
 use crate::text::fold_name;
 
@@ -83,7 +84,7 @@ struct FrontMatter {
     #[serde(default)]
     standup: Standup,
     #[serde(default)]
-    voice: BTreeMap<String, String>,
+    voice: VoiceMatter,
 }
 
 #[derive(Default, Deserialize)]
@@ -153,7 +154,7 @@ pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, O
         tools,
         channels: matter.channels.into_iter().map(|(name, habit)| (name.trim_start_matches('#').to_lowercase(), habit)).collect(),
         standup: StandupRole { role: report_on, cap, duty: matter.standup.duty },
-        voice: matter.voice,
+        voice: Voice::read(slug, matter.voice).map_err(|problem| document.refuse("voice", problem))?,
         prompt: document.body().to_owned(),
     };
     Ok((persona, picture))

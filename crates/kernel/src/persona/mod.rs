@@ -9,5 +9,7 @@ mod model;
 pub mod picture;
 pub mod roster;
 pub mod skill;
+mod voice;
 
 pub use model::*;
+pub use voice::Voice;

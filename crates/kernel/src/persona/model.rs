@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::PersonaSlug;
 use crate::persona::picture::Picture;
+use crate::persona::voice::Voice;
 
 /// A persona of the team. Parsed by `persona::file` from `personas/<slug>.md`.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +29,7 @@ pub struct Persona {
     /// Channels by name, and how the persona acts there without being addressed.
     pub channels: BTreeMap<String, ChannelHabit>,
     pub standup: StandupRole,
-    /// Settings for a speech engine.
-    pub voice: BTreeMap<String, String>,
+    pub voice: Voice,
     /// The Markdown below the front matter.
     pub prompt: String,
 }

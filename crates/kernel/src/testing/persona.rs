@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::memory::{Memory, MemoryKind, MemorySource};
 use crate::persona::roster::Roster;
 use crate::persona::skill::{Skill, SkillKind};
-use crate::persona::{FeedSpec, Persona, StandupRole, Tier};
+use crate::persona::{FeedSpec, Persona, StandupRole, Tier, Voice};
 use crate::testing::feeds::now;
 
 pub fn roster() -> Roster {
@@ -34,7 +34,7 @@ pub fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
         feeds: feeds.iter().map(feed).collect(),
         channels: BTreeMap::new(),
         standup: StandupRole { role: String::new(), cap: 600, duty: None },
-        voice: BTreeMap::new(),
+        voice: Voice::of(&name.to_lowercase()),
         prompt: format!("You speak plainly and care about {role}."),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ids::UserId;
 use crate::persona::roster::{Accounts, Roster};
-use crate::persona::{Persona, StandupRole, Tier};
+use crate::persona::{Persona, StandupRole, Tier, Voice};
 
 /// Kelly (coordinator), Vince (also "V"), Eliza, Solus, and Echo, who has no account.
 pub fn roster() -> Roster {
@@ -37,7 +37,7 @@ pub fn persona(slug: &str, name: &str, alias: &str) -> Persona {
         feeds: Vec::new(),
         channels: BTreeMap::new(),
         standup: StandupRole { role: "reports".to_owned(), cap: 800, duty: None },
-        voice: BTreeMap::new(),
+        voice: Voice::of(slug),
         prompt: "You are a test.".to_owned(),
     }
 }

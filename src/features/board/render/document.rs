@@ -8,7 +8,7 @@ use crate::features::board::model::{Board, Comment, Document, Member, Position, 
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingResult, Participant};
 use kernel::chat::medium::Medium;
 use kernel::chat::message::Place;
-use kernel::chat::outbound::{Card, CardField, FileContent, OutboundFile, OutboundKind, OutboundMessage};
+use kernel::chat::outbound::{Button, Card, CardField, FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use kernel::money::Money;
 use kernel::persona::roster::Roster;
 use kernel::text::{flatten, join_with_and};
@@ -21,7 +21,12 @@ const FIELD: usize = 500;
 const FIELDS: usize = 5;
 
 /// The end of the line of progress, the result where the meeting was called, and the document in the thread.
-pub(crate) fn ended(meeting: &Meeting, board: &Board, written: &Document, roster: &Roster) -> Vec<OutboundMessage> {
+pub(crate) fn ended(
+    meeting: &Meeting,
+    (board, written): (&Board, &Document),
+    play: Option<Button>,
+    roster: &Roster,
+) -> Vec<OutboundMessage> {
     let how = ending(&written.ending, written.rounds);
     let cost = if written.cost == Money::ZERO { String::new() } else { format!(" · {}", written.cost) };
     let progress = revise(meeting, say(meeting, format!("{how}{cost}")), ("progress", "progress-over"));
@@ -41,6 +46,8 @@ pub(crate) fn ended(meeting: &Meeting, board: &Board, written: &Document, roster
     if nothing {
         return vec![result, progress];
     }
+    // Not below the document, whose buttons go when its actions are added.
+    let result = OutboundMessage { buttons: play.into_iter().collect(), ..result };
     let mut document = in_thread(meeting, OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, ""));
     document.id = message_id(&meeting.id, "document");
     document.card = Some(card(written, roster));

@@ -17,8 +17,10 @@ use kernel::agent::SpeechAct;
 use kernel::agent::ask::{Ask, AskState};
 use kernel::agent::halts::HaltScope;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
-use kernel::chat::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place, Speaker};
+use kernel::chat::attachments::Media;
+use kernel::chat::message::{Attachment, AuthorKind, Channel, ChannelKind, InboundMessage, Place, Speaker};
 use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::text::Subtext;
 use kernel::db::StoreError;
 use kernel::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
 use kernel::persona::ChannelHabit;
@@ -63,6 +65,11 @@ impl Conversation {
         let mut rows = Rows::default();
         rows.outbox.extend(taken.as_ref().and_then(|taken| taken.reply.clone()));
         self.plan(&message, &decision, &mut rows);
+        // What a feature takes has no answer of a persona that says what was heard. What nobody understood has no answer at all.
+        let needs_telling = taken.is_some() || (decision.responders.is_empty() && message.text.trim().is_empty());
+        if let Some(notice) = needs_telling.then(|| self.tell_what_was_heard(&message, &refused)).flatten() {
+            rows.outbox.push(notice);
+        }
         // An answer says itself which files could not be read.
         let is_answered = rows.turns.iter().any(|turn| turn.trigger == Trigger::Message);
         if let Some(responder) = decision.responders.first()
@@ -103,6 +110,14 @@ impl Conversation {
             }
         }
         Ok(())
+    }
+
+    fn tell_what_was_heard(&self, message: &InboundMessage, notes: &[String]) -> Option<OutboundMessage> {
+        let is_sound = |file: &Attachment| Media::of(&file.name).is_some_and(Media::is_sound);
+        let is_spoken = self.listens_to(message) && message.attachments.iter().any(is_sound);
+        let teller = if message.channel.place == Place::Direct { &message.seen_by } else { &self.deps().roster.coordinator().slug };
+        let notes: Vec<String> = notes.iter().map(|note| Subtext(note).to_string()).collect();
+        (is_spoken && !notes.is_empty()).then(|| Self::notice(teller, &message.channel.id, notes.join("\n")))
     }
 
     /// The first feature that takes the message.

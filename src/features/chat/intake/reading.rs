@@ -8,10 +8,15 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::features::chat::Conversation;
+use crate::features::chat::rules::authorize::{Action, authorize};
+use kernel::agent::RunError;
 use kernel::chat::attachments::{Document, Unreadable};
-use kernel::chat::message::{Attachment, InboundMessage};
+use kernel::chat::medium::{flatten, shorten};
+use kernel::chat::message::{Attachment, AuthorKind, ChannelKind, InboundMessage};
 use kernel::chat::store::FileText;
+use kernel::chat::text::escape_values;
 use kernel::chat::{DownloadError, attachments};
+use kernel::llm::{ModelError, Transcription};
 
 /// Number of checks for an online identity. Half a minute in total, the time that a login may take.
 const ONLINE_LOOKS: u32 = 60;
@@ -23,6 +28,9 @@ const READING: Duration = Duration::from_secs(20);
 /// How many documents are read at once.
 static READERS: Semaphore = Semaphore::const_new(2);
 
+/// The most characters of what was heard that are shown.
+const NOTED: usize = 250;
+
 /// The most refused files of a message that are kept by name. A platform has a limit of its own.
 const REFUSED: usize = 20;
 
@@ -33,11 +41,15 @@ impl Conversation {
         let mut sentences = Vec::new();
         for message in burst.iter_mut().filter(|message| !message.attachments.is_empty()) {
             let (accepted, refused) = attachments::select(&message.attachments);
+            let heard = self.hear(message).await?;
+            let refused: Vec<_> = refused.into_iter().filter(|(attachment, _)| heard.iter().all(|file| file.id != attachment.id)).collect();
             let pictures = if self.deps().agents.has_eyes() { self.keep_pictures(message).await } else { Vec::new() };
             let kept = |attachment: &Attachment| pictures.iter().any(|(id, _)| *id == attachment.id);
             let refused = refused.iter().filter(|(attachment, _)| !kept(attachment)).take(REFUSED);
             let refused = refused.map(|(attachment, refusal)| stored(message, attachment, Err(refusal.to_string())));
             let mut files: Vec<FileText> = refused.collect();
+            let words: Vec<String> = heard.iter().filter_map(|file| file.text.clone()).collect();
+            files.extend(heard);
             let of_pictures = message.attachments.iter().filter(|attachment| kept(attachment));
             files.extend(of_pictures.map(|attachment| FileText {
                 text: None,
@@ -57,6 +69,13 @@ impl Conversation {
                 [message.text.as_str(), &text].join("\n").trim().clone_into(&mut message.text);
             }
             self.persist("storing files", || self.deps().store.record_files_with(&files, &pictures)).await?;
+            // After its files, so that nothing is paid twice. A process that died in between finds the words there.
+            let words: Vec<String> = words.iter().map(|words| escape_values(words).into_owned()).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).filter(|words| !message.text.contains(words)).collect();
+            if !words.is_empty() {
+                [message.text.as_str(), &words.join("\n")].join("\n").trim().clone_into(&mut message.text);
+                self.persist("storing what was heard", || self.deps().store.record_heard(message)).await?;
+            }
         }
         Ok(sentences)
     }
@@ -72,6 +91,60 @@ impl Conversation {
             }
         }
         kept
+    }
+
+    /// Whether the team can hear, and listens to this author here. Everybody else costs nothing.
+    pub(crate) fn listens_to(&self, message: &InboundMessage) -> bool {
+        let deps = self.deps();
+        deps.agents.transcription.is_some()
+            && message.author.kind == AuthorKind::Person
+            && self.kind_of(&message.channel) != ChannelKind::Ignore
+            && authorize(Action::Speak, &message.author, &message.channel, &deps.chat).is_ok()
+    }
+
+    /// What a person says in the recordings of a message, for a team that can hear. The rows of those that are not understood say why.
+    async fn hear(&self, message: &InboundMessage) -> anyhow::Result<Vec<FileText>> {
+        let deps = self.deps();
+        let Some(transcription) = &deps.agents.transcription else { return Ok(Vec::new()) };
+        if !self.listens_to(message) {
+            return Ok(Vec::new());
+        }
+        let mut heard = Vec::new();
+        for (attachment, accepted) in attachments::select_recordings(&message.attachments) {
+            let known = self.persist("finding a file", || deps.store.find_file(&attachment.id)).await?;
+            let words = match (known.and_then(|file| file.text), accepted) {
+                (Some(text), _) => Ok(text),
+                (None, Err(refusal)) => Err(refusal.to_string()),
+                (None, Ok(())) => self.transcribe(transcription, message, attachment).await,
+            };
+            heard.push(match words {
+                Ok(text) => {
+                    let note = format!("I heard: \"{}\"", shorten(&flatten(&text), NOTED));
+                    stored(message, attachment, Ok((text, Some(note))))
+                }
+                Err(why) => stored(message, attachment, Err(why)),
+            });
+        }
+        Ok(heard)
+    }
+
+    async fn transcribe(&self, transcription: &Transcription, message: &InboundMessage, attachment: &Attachment) -> Result<String, String> {
+        let name = attachments::display_name(&attachment.name);
+        let bytes = self.download(attachment).await.map_err(|error| format!("I could not take {name}: {error}."))?;
+        if bytes.len() as u64 > attachments::MAX_RECORDING_BYTES {
+            return Err(format!("{name} is too long. Please send a shorter one."));
+        }
+        let heard = transcription.transcribe(&attachment.name, bytes.to_vec(), message.id.as_str()).await;
+        heard.map_err(|error| {
+            tracing::warn!(message = %message.id, %error, "a recording is not understood");
+            match error {
+                ModelError::Empty { .. } => format!("I heard no words in {name}."),
+                error => {
+                    let error = RunError::from(error);
+                    format!("I couldn't listen to {name}: {}. {}", error.in_short(), error.remedy())
+                }
+            }
+        })
     }
 
     /// After a restart no identity may be online yet.

@@ -174,6 +174,23 @@ impl Store {
         Ok(undecided == Some((true,)))
     }
 
+    /// Stores the text of a message with what was heard in its recordings. An edit, a deletion or a decision since then counts more.
+    pub async fn record_heard(&self, message: &InboundMessage) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        let heard = sql!(
+            transaction.on(),
+            execute,
+            "UPDATE inbox SET message = $2, speaker = $3 WHERE id = $1 AND deleted_at IS NULL AND edited_at IS NULL AND decided_at IS NULL",
+            message.id.as_str(),
+            document(message),
+            speaker(message).as_ref().map(document)
+        )?;
+        if heard > 0 {
+            reword_said(&mut transaction, &message.id, &message.text).await?;
+        }
+        transaction.commit().await
+    }
+
     /// Takes back the decision on a message that started no turn. False if there is none to take back.
     pub async fn reopen(&self, message: &MessageId) -> Result<bool> {
         let reopened: Option<(String,)> = sql!(

@@ -8,13 +8,14 @@ mod embeddings;
 mod openai;
 pub(crate) mod raw;
 mod script;
+pub(crate) mod voice;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::serve::ListenerExt;
@@ -99,6 +100,7 @@ struct Shared {
     count: watch::Sender<usize>,
     connections: AtomicUsize,
     embedding: embeddings::Embedding,
+    voice: voice::Voice,
 }
 
 impl ScriptedModel {
@@ -113,11 +115,16 @@ impl ScriptedModel {
             count: watch::Sender::new(0),
             connections: AtomicUsize::new(0),
             embedding: embeddings::Embedding::default(),
+            voice: voice::Voice::default(),
         });
         let app = Router::new()
             .route("/v1/chat/completions", post(|state, request| answer(ProviderKind::OpenAi, state, request)))
             .route("/v1/messages", post(|state, request| answer(ProviderKind::Anthropic, state, request)))
             .route("/v1/embeddings", post(embeddings::answer))
+            .route("/v1/audio/speech", post(voice::speak))
+            .route("/v1/text-to-speech/{voice}", post(voice::speak_as))
+            .route("/v1/audio/transcriptions", post(voice::transcribe))
+            .layer(DefaultBodyLimit::max(32 << 20))
             .with_state(Arc::clone(&shared));
         let connections = Arc::clone(&shared);
         let listener = listener.tap_io(move |stream| {
@@ -192,7 +199,7 @@ async fn answer(protocol: ProviderKind, State(shared): State<Arc<Shared>>, reque
     let (parts, body) = request.into_parts();
     let bytes = axum::body::to_bytes(body, 32 << 20).await.unwrap_or_default();
     let asked = serde_json::from_slice(&bytes).map_err(|error| error.to_string()).and_then(|body| match protocol {
-        ProviderKind::OpenAi => openai::read_request(&parts.headers, body),
+        ProviderKind::OpenAi | ProviderKind::ElevenLabs => openai::read_request(&parts.headers, body),
         ProviderKind::Anthropic => anthropic::read_request(&parts.headers, body),
     });
     let mut asked = match asked {
@@ -216,7 +223,9 @@ async fn answer(protocol: ProviderKind, State(shared): State<Arc<Shared>>, reque
 /// An error body in the protocol's format.
 fn error(protocol: ProviderKind, kind: &str, message: &str) -> Json<Value> {
     Json(match protocol {
-        ProviderKind::OpenAi => json!({"error": {"type": kind, "message": message, "param": null, "code": null}}),
+        ProviderKind::OpenAi | ProviderKind::ElevenLabs => {
+            json!({"error": {"type": kind, "message": message, "param": null, "code": null}})
+        }
         ProviderKind::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),
     })
 }

@@ -184,14 +184,14 @@ fn words(text: &str) -> Vec<String> {
 
 fn frames(asked: &Asked, answer: &Answer) -> Vec<String> {
     match asked.protocol {
-        ProviderKind::OpenAi => openai::frames(asked, answer),
+        ProviderKind::OpenAi | ProviderKind::ElevenLabs => openai::frames(asked, answer),
         ProviderKind::Anthropic => anthropic::frames(asked, answer),
     }
 }
 
 fn whole(asked: &Asked, answer: &Answer) -> Response {
     axum::Json(match asked.protocol {
-        ProviderKind::OpenAi => openai::whole(asked, answer),
+        ProviderKind::OpenAi | ProviderKind::ElevenLabs => openai::whole(asked, answer),
         ProviderKind::Anthropic => anthropic::whole(asked, answer),
     })
     .into_response()

@@ -22,7 +22,7 @@ use crate::chat::store::FileText;
 use crate::chat::text::Subtext;
 use crate::db::Database;
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
-use crate::llm::Structured;
+use crate::llm::{Speech, Structured, Transcription};
 use crate::memory::{MemoryKind, MemorySource, Recall, Scope, Teacher};
 use crate::money::{Allowance, Purpose};
 use crate::persona::Persona;
@@ -46,6 +46,10 @@ pub struct Agents {
     pub team: String,
     pub store: Database,
     pub readings: Readings,
+    /// Speaks for them.
+    pub speech: Option<Arc<Speech>>,
+    /// Understands voice messages.
+    pub transcription: Option<Transcription>,
     pub max_output_tokens: u32,
 }
 

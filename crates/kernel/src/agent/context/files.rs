@@ -179,7 +179,11 @@ impl<'a> Writer<'a> {
             format!("{}, from {}, {}", file_name(&file.name), flat_name(&file.by), self.input.roster.today(self.input.now).show(file.at));
         if let Some(media) = file.media() {
             let (what, not) = media.describe();
-            let seen = if file.is_shown { "shown to you" } else { not };
+            let seen = match file {
+                File { is_shown: true, .. } => "shown to you",
+                File { is_heard: true, .. } => "spoken: its words are in the message, and some may be misheard",
+                _ => not,
+            };
             return format!("- {what}: {from}, {seen}");
         }
         let note = file.note.as_deref().map(|note| self.cleaner.line(note, 300));

@@ -51,6 +51,8 @@ pub struct File {
     pub text: Option<String>,
     /// A picture that the model sees.
     pub is_shown: bool,
+    /// A recording whose words are in the text of its message.
+    pub is_heard: bool,
     pub note: Option<String>,
 }
 

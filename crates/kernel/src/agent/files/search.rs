@@ -82,7 +82,7 @@ mod tests {
     use crate::testing::feeds::now;
 
     fn file(name: &str, text: &str) -> File {
-        File { name: name.into(), by: "Ann".into(), at: now(), text: Some(text.into()), is_shown: false, note: None }
+        File { name: name.into(), by: "Ann".into(), at: now(), text: Some(text.into()), is_shown: false, is_heard: false, note: None }
     }
 
     fn found(files: &Files, facts: &[&str], question: &str) -> Vec<String> {

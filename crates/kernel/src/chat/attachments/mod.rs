@@ -1,6 +1,6 @@
 //! Attachments as text: which are read (CHAT-26), how bytes are decoded, and how text and files are joined (CHAT-27).
 //!
-//! Text files are decoded. PDF and office documents are read by `documents`. Pictures and recordings are only named.
+//! Text files are decoded. PDF and office documents are read by `documents`. Pictures and recordings are only named here: models see and hear them.
 //! A file name is only displayed and used for its extension. It never becomes a path.
 
 mod documents;
@@ -28,6 +28,10 @@ pub const MAX_TOTAL_DOCUMENT_BYTES: u64 = 16 * 1024 * 1024;
 /// The size limit of a picture, and of all pictures that a model is shown. Providers take no larger ones.
 pub const MAX_PICTURE_BYTES: u64 = 3 * 1024 * 1024 + 512 * 1024;
 pub const MAX_SHOWN_BYTES: usize = 8 * 1024 * 1024;
+/// The size limit of a recording: more than half an hour of a voice message.
+pub const MAX_RECORDING_BYTES: u64 = 8 * 1024 * 1024;
+/// The most recordings that a message is understood from.
+const MAX_RECORDINGS: usize = 3;
 /// The most pictures that a model is shown.
 pub const MAX_SHOWN: usize = 4;
 /// How long reading a document may take.
@@ -107,6 +111,10 @@ impl Media {
         }
     }
 
+    pub fn is_sound(self) -> bool {
+        matches!(self, Self::VoiceMessage | Self::Sound)
+    }
+
     /// What it is, and that nobody took it in: `a picture`, `not seen`.
     pub fn describe(self) -> (&'static str, &'static str) {
         match self {
@@ -131,6 +139,18 @@ impl Media {
 pub fn select_pictures(attachments: &[Attachment]) -> Vec<&Attachment> {
     let fits = |attachment: &&Attachment| Media::of(&attachment.name) == Some(Media::Picture) && attachment.size <= MAX_PICTURE_BYTES;
     attachments.iter().filter(fits).take(MAX_FILES).collect()
+}
+
+/// The recordings of a message, for a model that hears, and why one of them is not taken.
+pub fn select_recordings(attachments: &[Attachment]) -> Vec<(&Attachment, Result<(), Refusal>)> {
+    let recordings = attachments.iter().filter(|attachment| Media::of(&attachment.name).is_some_and(Media::is_sound));
+    let size = |attachment: &Attachment| match attachment.size {
+        size if size > MAX_RECORDING_BYTES => {
+            Err(Refusal::TooLarge { name: display_name(&attachment.name), size, limit: MAX_RECORDING_BYTES })
+        }
+        _ => Ok(()),
+    };
+    recordings.take(MAX_RECORDINGS).map(|attachment| (attachment, size(attachment))).collect()
 }
 
 /// The type of a picture that models take, told by its first bytes.
@@ -171,6 +191,7 @@ pub fn limit_of(attachment: &Attachment) -> u64 {
     match Document::of(&attachment.name) {
         Some(_) => MAX_DOCUMENT_BYTES,
         None if Media::of(&attachment.name) == Some(Media::Picture) => MAX_PICTURE_BYTES,
+        None if Media::of(&attachment.name).is_some_and(Media::is_sound) => MAX_RECORDING_BYTES,
         None => MAX_FILE_BYTES,
     }
 }

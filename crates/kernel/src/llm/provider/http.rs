@@ -89,14 +89,19 @@ impl Peer<'_> {
         })
     }
 
-    /// The whole body as text.
-    pub(super) async fn text(self, response: Response) -> Result<String, ModelError> {
+    /// The whole body.
+    pub(super) async fn bytes(self, response: Response) -> Result<Vec<u8>, ModelError> {
         let mut bytes = Vec::new();
         let mut body = pin!(self.body(response));
         while let Some(chunk) = body.try_next().await? {
             bytes.extend_from_slice(&chunk);
         }
-        String::from_utf8(bytes)
+        Ok(bytes)
+    }
+
+    /// The whole body as text.
+    pub(super) async fn text(self, response: Response) -> Result<String, ModelError> {
+        String::from_utf8(self.bytes(response).await?)
             .map_err(|_| ModelError::Garbled { provider: self.provider.to_owned(), reason: "it is not text".to_owned() })
     }
 

@@ -13,9 +13,13 @@ mod http;
 mod lenient;
 mod openai;
 mod quirks;
+mod speech;
+mod transcription;
 
 pub(super) use embeddings::HttpEmbeddings;
 pub(super) use quirks::TOOL_CALLS;
+pub(super) use speech::HttpSpeech;
+pub(super) use transcription::{Heard, HttpTranscription};
 
 use std::pin::pin;
 use std::time::Duration;
@@ -79,7 +83,8 @@ pub(super) struct HttpModel {
 impl HttpModel {
     pub(super) fn new(http: reqwest::Client, provider: ProviderSettings, model: String, settings: &ModelSettings) -> Self {
         let protocol: &'static dyn Protocol = match provider.kind {
-            ProviderKind::OpenAi => &openai::OpenAi,
+            // Settings refuse the latter for tiers.
+            ProviderKind::OpenAi | ProviderKind::ElevenLabs => &openai::OpenAi,
             ProviderKind::Anthropic => &anthropic::Anthropic,
         };
         let (first_byte_timeout, idle_timeout) = (settings.first_byte_timeout, settings.idle_timeout);

@@ -15,12 +15,13 @@ pub(super) struct KnownProvider {
 const OPENAI_MODELS: &[(Tier, &str)] = &[(Tier::T1, "gpt-4.1-mini"), (Tier::T2, "gpt-4.1")];
 const ANTHROPIC_MODELS: &[(Tier, &str)] = &[(Tier::T1, "claude-haiku-4-5"), (Tier::T2, "claude-sonnet-4-6"), (Tier::T3, "claude-opus-4-6")];
 
-pub(super) const PROVIDERS: [KnownProvider; 7] = [
+pub(super) const PROVIDERS: [KnownProvider; 8] = [
     provider("anthropic", ProviderKind::Anthropic, "https://api.anthropic.com/v1", ANTHROPIC_MODELS),
     provider("openai", ProviderKind::OpenAi, "https://api.openai.com/v1", OPENAI_MODELS),
     provider("openrouter", ProviderKind::OpenAi, "https://openrouter.ai/api/v1", &[]),
     provider("deepseek", ProviderKind::OpenAi, "https://api.deepseek.com/v1", &[]),
     provider("groq", ProviderKind::OpenAi, "https://api.groq.com/openai/v1", &[]),
+    provider("elevenlabs", ProviderKind::ElevenLabs, "https://api.elevenlabs.io/v1", &[]),
     // Its OpenAI-compatible endpoint.
     provider("gemini", ProviderKind::OpenAi, "https://generativelanguage.googleapis.com/v1beta/openai", &[]),
     KnownProvider { needs_key: false, ..provider("ollama", ProviderKind::OpenAi, "http://127.0.0.1:11434/v1", &[]) },
@@ -40,14 +41,19 @@ pub(super) fn find_provider(name: &str) -> Option<&'static KnownProvider> {
 }
 
 /// Prices of these models from the providers' price lists of June 2026. The file overrides them.
-pub(super) const PRICES: [(&str, ModelPrice); 7] = [
-    ("gpt-4.1-mini", ModelPrice { input: 0.4, cached: 0.1, output: 1.6 }),
-    ("gpt-4.1", ModelPrice { input: 2.0, cached: 0.5, output: 8.0 }),
-    ("text-embedding-3-small", ModelPrice { input: 0.02, cached: 0.02, output: 0.0 }),
-    ("text-embedding-3-large", ModelPrice { input: 0.13, cached: 0.13, output: 0.0 }),
-    ("claude-haiku-4-5", ModelPrice { input: 1.0, cached: 0.1, output: 5.0 }),
-    ("claude-sonnet-4-6", ModelPrice { input: 3.0, cached: 0.3, output: 15.0 }),
-    ("claude-opus-4-6", ModelPrice { input: 5.0, cached: 0.5, output: 25.0 }),
+pub(super) const PRICES: [(&str, ModelPrice); 12] = [
+    ("gpt-4.1-mini", ModelPrice { input: 0.4, cached: 0.1, output: 1.6, minute: 0.0 }),
+    ("gpt-4.1", ModelPrice { input: 2.0, cached: 0.5, output: 8.0, minute: 0.0 }),
+    ("text-embedding-3-small", ModelPrice { input: 0.02, cached: 0.02, output: 0.0, minute: 0.0 }),
+    ("text-embedding-3-large", ModelPrice { input: 0.13, cached: 0.13, output: 0.0, minute: 0.0 }),
+    ("claude-haiku-4-5", ModelPrice { input: 1.0, cached: 0.1, output: 5.0, minute: 0.0 }),
+    ("claude-sonnet-4-6", ModelPrice { input: 3.0, cached: 0.3, output: 15.0, minute: 0.0 }),
+    ("claude-opus-4-6", ModelPrice { input: 5.0, cached: 0.5, output: 25.0, minute: 0.0 }),
+    ("tts-1", ModelPrice { input: 15.0, cached: 0.0, output: 0.0, minute: 0.0 }),
+    ("tts-1-hd", ModelPrice { input: 30.0, cached: 0.0, output: 0.0, minute: 0.0 }),
+    ("whisper-1", ModelPrice { input: 0.0, cached: 0.0, output: 0.0, minute: 0.006 }),
+    ("gpt-4o-transcribe", ModelPrice { input: 0.0, cached: 0.0, output: 0.0, minute: 0.006 }),
+    ("gpt-4o-mini-transcribe", ModelPrice { input: 0.0, cached: 0.0, output: 0.0, minute: 0.003 }),
 ];
 
 /// How the names of models begin that see pictures, as of June 2026.

@@ -34,6 +34,8 @@ settings! {
             |number: &Option<u32>| number.is_none_or(|number| (16..=4096).contains(&number)), "Length of the vectors to ask for, if the embeddings model offers several.";
         embedding_folder: Option<PathBuf> = None,
             "A folder with a sentence model (config.json, tokenizer.json, model.safetensors) that runs in this process instead. Needs a program that was built with `--features sentence-model`.";
+        speech: SpeechSetting = SpeechSetting::Auto, by read_speech;
+        transcription: Option<ModelRef> = None, by read_transcription;
         providers: Vec<ProviderSettings> = Vec::new();
         /// The models of each tier in order. A missing tier uses the next lower one. `t1` always exists if there is a provider.
         tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();
@@ -59,9 +61,28 @@ pub struct ProviderSettings {
 pub enum ProviderKind {
     OpenAi,
     Anthropic,
+    /// Only speaks.
+    ElevenLabs,
 }
 
-choice!(ProviderKind { "openai" => Self::OpenAi, "anthropic" => Self::Anthropic });
+choice!(ProviderKind { "openai" => Self::OpenAi, "anthropic" => Self::Anthropic, "elevenlabs" => Self::ElevenLabs });
+
+/// What speaks for the personas.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub enum SpeechSetting {
+    /// `espeak-ng`, if it is installed.
+    #[default]
+    Auto,
+    Off,
+    EspeakNg,
+    Model(ModelRef),
+}
+
+impl SpeechSetting {
+    pub fn model(&self) -> Option<&ModelRef> {
+        if let Self::Model(model) = self { Some(model) } else { None }
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelRef {
@@ -72,9 +93,12 @@ pub struct ModelRef {
 /// Dollars per million tokens.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct ModelPrice {
+    /// Of a model that speaks: per million characters.
     pub input: f64,
     pub cached: f64,
     pub output: f64,
+    /// Of a model that transcribes: dollars per minute of sound.
+    pub minute: f64,
 }
 
 fn read_embeddings(section: &mut Section<'_>) -> Option<ModelRef> {
@@ -88,11 +112,39 @@ fn read_embeddings(section: &mut Section<'_>) -> Option<ModelRef> {
     read::parse_model(name.as_deref()?)
 }
 
+fn read_speech(section: &mut Section<'_>) -> SpeechSetting {
+    let parse = |text: &str| match text {
+        "auto" => Some(SpeechSetting::Auto),
+        "off" => Some(SpeechSetting::Off),
+        "espeak-ng" => Some(SpeechSetting::EspeakNg),
+        _ => read::parse_model(text).map(SpeechSetting::Model),
+    };
+    let text: String = section.read_where(
+        "speech",
+        "auto".to_owned(),
+        "\"espeak-ng\", \"off\", \"auto\", or \"provider/model\" such as \"openai/tts-1\" or \"elevenlabs/eleven_multilingual_v2\"",
+        "What speaks for the personas: espeak-ng on this machine (free), or a model of an OpenAI-compatible provider or of ElevenLabs. \"auto\": espeak-ng where it is installed.",
+        |text: &String| parse(text).is_some(),
+    );
+    parse(&text).unwrap_or_default()
+}
+
+fn read_transcription(section: &mut Section<'_>) -> Option<ModelRef> {
+    let name: Option<String> = section.read_where(
+        "transcription",
+        None,
+        "\"provider/model\" such as \"openai/whisper-1\", or \"none\"",
+        "A model that turns voice messages into text, by the transcription API of an OpenAI-compatible provider. Without it they are only named.",
+        |name: &Option<String>| name.as_deref().is_none_or(|name| read::parse_model(name).is_some()),
+    );
+    read::parse_model(name.as_deref()?)
+}
+
 impl ModelSettings {
     /// The models without a known price, as `provider/model`. What runs on this machine or in its network costs nothing.
     pub fn list_unpriced(&self) -> Vec<String> {
         let is_own = |name: &str| self.providers.iter().any(|provider| provider.name == name && read::is_nearby(&provider.base_url));
-        let models = self.tiers.values().flatten();
+        let models = self.tiers.values().flatten().chain(self.speech.model()).chain(&self.transcription);
         let unpriced = models.filter(|model| !self.prices.contains_key(&model.model) && !is_own(&model.provider));
         let mut names: Vec<String> = unpriced.map(|model| format!("{}/{}", model.provider, model.model)).collect();
         names.sort();

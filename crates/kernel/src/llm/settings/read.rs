@@ -47,13 +47,23 @@ impl ModelSettings {
                 section.section("tiers").refuse(tier.as_str(), problem);
             }
         }
+        let is_for_voices =
+            |name: &str| self.providers.iter().any(|provider| provider.name == name && provider.kind == ProviderKind::ElevenLabs);
+        for (tier, model) in self.tiers.iter().flat_map(|(tier, models)| models.iter().map(move |model| (tier, model))) {
+            if is_for_voices(&model.provider) {
+                section.section("tiers").refuse(tier.as_str(), format!("uses the provider {}, which only speaks", model.provider));
+            }
+        }
         self.check_embeddings(section);
         let without_key =
             |provider: &ProviderSettings| provider.key.is_none() && find_provider(&provider.name).is_some_and(|p| p.needs_key);
         for provider in self.providers.iter().filter(|provider| without_key(provider)) {
             section.refuse_variable(&key_variable(&provider.name), format!("is missing; {} needs a key", provider.name));
         }
-        let for_talk = |provider: &&ProviderSettings| self.embeddings.as_ref().is_none_or(|model| model.provider != provider.name);
+        self.check_voice(section);
+        let for_talk = |provider: &&ProviderSettings| {
+            provider.kind != ProviderKind::ElevenLabs && self.beside_tiers().all(|model| model.provider != provider.name)
+        };
         let is_used = !self.tiers.is_empty() || self.providers.iter().any(|provider| for_talk(&provider));
         if is_used && !self.tiers.contains_key(&Tier::T1) {
             let example = self.providers.first().map_or("", |provider| &provider.name);
@@ -65,6 +75,26 @@ impl ModelSettings {
 }
 
 impl ModelSettings {
+    /// Models that no tier has.
+    fn beside_tiers(&self) -> impl Iterator<Item = &ModelRef> {
+        self.embeddings.iter().chain(self.speech.model()).chain(&self.transcription)
+    }
+
+    fn check_voice(&self, section: &mut Section<'_>) {
+        let kind_of =
+            |model: &ModelRef| self.providers.iter().find(|provider| provider.name == model.provider).map(|provider| provider.kind);
+        let used = [("speech", self.speech.model()), ("transcription", self.transcription.as_ref())];
+        for (key, model) in used.into_iter().filter_map(|(key, model)| Some((key, model?))) {
+            let name = &model.provider;
+            match kind_of(model) {
+                None => section.refuse(key, format!("uses the provider {name}, which is not configured. Add [models.providers.{name}]")),
+                Some(ProviderKind::OpenAi) => {}
+                Some(ProviderKind::ElevenLabs) if key == "speech" => {}
+                Some(_) => section.refuse(key, format!("uses the provider {name}, whose API has none")),
+            }
+        }
+    }
+
     fn check_embeddings(&self, section: &mut Section<'_>) {
         if self.embedding_folder.is_some() && !cfg!(feature = "sentence-model") {
             section.refuse("embedding_folder", "needs a program that was built with `--features sentence-model`");
@@ -75,7 +105,7 @@ impl ModelSettings {
                 let name = &named.provider;
                 section.refuse("embeddings", format!("uses the provider {name}, which is not configured. Add [models.providers.{name}]"));
             }
-            Some(provider) if provider.kind == ProviderKind::Anthropic => {
+            Some(provider) if provider.kind != ProviderKind::OpenAi => {
                 section.refuse("embeddings", format!("uses the provider {}, whose API has no embeddings", named.provider));
             }
             Some(_) => {}
@@ -123,7 +153,7 @@ fn read_providers(section: &mut Section<'_>, models: &ModelSettings) -> Vec<Prov
 fn read_known_provider(section: &mut Section<'_>, known: &KnownProvider, models: &ModelSettings) -> Option<ProviderSettings> {
     let about = "API keys of model providers. One of the first two is enough. The others also need a tier that uses them.";
     let key = if known.needs_key { section.secret(&key_variable(known.name), about) } else { None };
-    let mut named = models.tiers.values().flatten().chain(&models.embeddings);
+    let mut named = models.tiers.values().flatten().chain(models.beside_tiers());
     let named = named.any(|model| model.provider == known.name);
     let enough = key.is_some() && models.tiers.is_empty() && !known.models.is_empty();
     (named || enough).then(|| ProviderSettings {
@@ -155,10 +185,16 @@ fn read_prices(section: &mut Section<'_>) -> BTreeMap<String, ModelPrice> {
     let mut prices: BTreeMap<_, _> = known::PRICES.iter().map(|(model, price)| ((*model).to_owned(), *price)).collect();
     for model in section.list_entries("prices", "example-model") {
         let mut entry = section.entry("prices", &model);
-        let input = entry.read_within("input", 0.0, 0.0..=10_000.0, "Dollars per million prompt tokens.");
+        let input = entry.read_within(
+            "input",
+            0.0,
+            0.0..=10_000.0,
+            "Dollars per million prompt tokens; of a model that speaks, per million characters.",
+        );
         let cached = entry.read_within("cached", input, 0.0..=10_000.0, "Dollars per million cached prompt tokens. Default: as input.");
         let output = entry.read_within("output", 0.0, 0.0..=10_000.0, "Dollars per million answer tokens.");
-        prices.insert(model, ModelPrice { input, cached, output });
+        let minute = entry.read_within("minute", 0.0, 0.0..=100.0, "Dollars per minute of sound, of a model that transcribes.");
+        prices.insert(model, ModelPrice { input, cached, output, minute });
     }
     prices
 }

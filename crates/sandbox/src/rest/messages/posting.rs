@@ -253,6 +253,11 @@ fn content_type(filename: &str, given: Option<&str>) -> String {
         Some("svg") => Some("image/svg+xml"),
         Some("pdf") => Some("application/pdf"),
         Some("zip") => Some("application/zip"),
+        Some("ogg" | "opus") => Some("audio/ogg"),
+        Some("mp3") => Some("audio/mpeg"),
+        Some("m4a") => Some("audio/mp4"),
+        Some("wav") => Some("audio/wav"),
+        Some("flac") => Some("audio/flac"),
         _ => None,
     };
     let given = given.filter(|given| *given != "application/octet-stream");

@@ -23,7 +23,15 @@ fn spoken(speaker: Speaker, text: &str) -> Spoken {
 }
 
 fn file(name: &str, text: &str) -> File {
-    File { name: name.into(), by: "Ann".into(), at: now() - TimeDelta::minutes(5), text: Some(text.into()), is_shown: false, note: None }
+    File {
+        name: name.into(),
+        by: "Ann".into(),
+        at: now() - TimeDelta::minutes(5),
+        text: Some(text.into()),
+        is_shown: false,
+        is_heard: false,
+        note: None,
+    }
 }
 
 fn refused(name: &str, note: &str) -> File {

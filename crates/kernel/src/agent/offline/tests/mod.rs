@@ -47,7 +47,15 @@ impl Asked {
 }
 
 fn file(name: &str, text: &str) -> File {
-    File { name: name.into(), by: "Ann".into(), at: now() - TimeDelta::hours(1), text: Some(text.into()), is_shown: false, note: None }
+    File {
+        name: name.into(),
+        by: "Ann".into(),
+        at: now() - TimeDelta::hours(1),
+        text: Some(text.into()),
+        is_shown: false,
+        is_heard: false,
+        note: None,
+    }
 }
 
 fn refused(name: &str, note: &str) -> File {

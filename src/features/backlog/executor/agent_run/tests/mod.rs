@@ -102,6 +102,8 @@ impl Stage {
             team: config.team.clone(),
             store: store.database(),
             readings: Readings::new(HashMap::new(), shared),
+            speech: None,
+            transcription: None,
             max_output_tokens: config.models.max_output_tokens,
         };
         let executor = AgentExecutor { store: store.clone(), agents: Arc::new(agents), workspaces };

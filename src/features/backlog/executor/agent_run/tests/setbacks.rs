@@ -42,7 +42,7 @@ async fn an_answer_that_is_none_is_asked_for_again_and_not_for_ever() {
 async fn a_budget_that_is_used_up_is_waited_for() {
     let stage = Stage::with(Execution::Write, ProviderKind::OpenAi, |config| {
         config.budgets.day = Some(Money(1));
-        config.models.prices = [("small".into(), ModelPrice { input: 1.0, cached: 1.0, output: 1.0 })].into();
+        config.models.prices = [("small".into(), ModelPrice { input: 1.0, cached: 1.0, output: 1.0, minute: 0.0 })].into();
     })
     .await;
     let refused = Refused { limit: Limit::Day, spent: 0, allowed: 1 };

@@ -1,10 +1,11 @@
-// Attachments: images, text previews, and a card with the size for all other files.
+// Attachments: images, text previews, sound with a player, and a card with the size for all other files.
 
 import { formatSize } from "../../text/time.js";
 import { h } from "../elements/dom.js";
 import { icon } from "../elements/icons.js";
 
 const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif)$/;
+const SOUND = /\.(?:ogg|opus|mp3|m4a|wav|flac)$/i;
 const TEXT =
   /\.(?:md|txt|json|jsonl|ya?ml|toml|csv|tsv|log|rs|js|ts|py|go|java|c|h|cpp|sh|sql|html|css|xml|ini|conf)$/i;
 const PREVIEW_BYTES = 64 * 1024;
@@ -21,6 +22,7 @@ function renderAttachment(file) {
   const url = sameOrigin(file.url);
   if (IMAGE.test(file.content_type ?? "")) return renderImage(file, url);
   if (TEXT.test(file.filename) && file.size <= PREVIEW_BYTES * 16) return renderText(file, url);
+  if (SOUND.test(file.filename)) return renderSound(file, url);
   return h("div", { class: "file" }, caption(file, url));
 }
 
@@ -61,6 +63,11 @@ function renderImage(file, url) {
     { class: "picture", href: url, target: "_blank", rel: "noopener noreferrer", title: file.filename },
     picture,
   );
+}
+
+function renderSound(file, url) {
+  const player = h("audio", { controls: "", preload: "metadata", src: url, "aria-label": file.filename });
+  return h("div", { class: "file" }, caption(file, url), player);
 }
 
 function renderText(file, url) {

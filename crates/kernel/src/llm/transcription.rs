@@ -1,0 +1,79 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::finding::Finding;
+use crate::llm::endpoint::{Endpoint, Planned};
+use crate::llm::provider::{Heard, HttpTranscription};
+use crate::llm::settings::ModelSettings;
+use crate::llm::{Meter, ModelError, Sound, UnknownProvider};
+use crate::money::{Money, Purpose, TokenUsage};
+use crate::time::SharedClock;
+
+/// Turns what people say into text, by the configured model of an endpoint. Every call is in the ledger, within the budgets.
+pub struct Transcription {
+    name: String,
+    adapter: HttpTranscription,
+    endpoint: Endpoint,
+    limit: Duration,
+}
+
+/// The fewest bytes per second of speech: 16 kbit/s. Gives the longest that a recording can be.
+const BYTES_PER_SECOND: u64 = 2_000;
+/// The most tokens per second of sound. What providers count for it is below that.
+const TOKENS_PER_SECOND: u64 = 20;
+
+impl Transcription {
+    /// None if no endpoint is configured.
+    ///
+    /// # Errors
+    /// The provider is unknown.
+    pub fn new(
+        settings: &ModelSettings,
+        http: &reqwest::Client,
+        meter: Arc<dyn Meter>,
+        clock: SharedClock,
+    ) -> Result<Option<Self>, UnknownProvider> {
+        let Some(model) = settings.transcription.clone() else { return Ok(None) };
+        let (endpoint, provider) = Endpoint::new(model, "transcription", settings, meter, clock)?;
+        Ok(Some(Self {
+            name: format!("{}/{}", endpoint.model.provider, endpoint.model.model),
+            adapter: HttpTranscription::new(http.clone(), provider, endpoint.model.model.clone()),
+            endpoint,
+            limit: settings.first_byte_timeout,
+        }))
+    }
+
+    /// `provider/model`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Listens to half a second of silence, for `teamroom doctor`.
+    pub async fn try_once(&self) -> Finding {
+        let heard = self.transcribe("silence.wav", Sound { rate: 16_000, samples: vec![0; 8_000] }.to_wav(), "doctor").await;
+        match heard {
+            Ok(_) | Err(ModelError::Empty { .. }) => Finding::good(format!("transcription {}: listens", self.name)),
+            Err(error) => Finding::fault(
+                format!("transcription {}: {error}", self.name),
+                "Correct models.transcription or the provider's key, or remove it.",
+            ),
+        }
+    }
+
+    /// The words of a recording. One attempt. `name`: of its file. `subject`: the message that it came with.
+    pub async fn transcribe(&self, name: &str, bytes: Vec<u8>, subject: &str) -> Result<String, ModelError> {
+        let Endpoint { model, prices, .. } = &self.endpoint;
+        let longest = (bytes.len() as u64).div_ceil(BYTES_PER_SECOND).max(1);
+        let worst = TokenUsage { input: longest * TOKENS_PER_SECOND, ..TokenUsage::default() };
+        let worst_cost = prices.cost_of_sound(&model.model, Duration::from_secs(longest)) + prices.cost(&model.model, worst);
+        let planned =
+            Planned { purpose: Purpose::Voice, subject, persona: None, tokens: worst.total(), cost: worst_cost, patience: self.limit };
+        let bill = |heard: &Heard| -> (TokenUsage, Money) {
+            let length = heard.length.unwrap_or(Duration::from_secs(longest));
+            (heard.usage, prices.cost_of_sound(&model.model, length) + prices.cost(&model.model, heard.usage))
+        };
+        let heard = self.endpoint.call(planned, self.adapter.transcribe((name, bytes), worst, self.limit), bill).await?;
+        let text = heard.text.trim();
+        if text.is_empty() { Err(ModelError::Empty { provider: model.provider.clone() }) } else { Ok(text.to_owned()) }
+    }
+}
