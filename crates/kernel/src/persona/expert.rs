@@ -12,7 +12,7 @@ use crate::persona::file::{Check, DEFAULT_CAP, MAX_BYTES, MAX_NAME, NamedPicture
 use crate::persona::front_matter::{Document, is_slug, list_markdown, read_at_most};
 use crate::persona::load::read_picture;
 use crate::persona::roster::Roster;
-use crate::persona::{Persona, StandupRole, Tier};
+use crate::persona::{Persona, StandupRole, Tier, Voice};
 use crate::text::{fold_name, join_with_and};
 
 macro_rules! examples {
@@ -123,7 +123,7 @@ fn parse(
         feeds: Vec::new(),
         channels: BTreeMap::new(),
         standup: StandupRole { role: String::new(), cap: DEFAULT_CAP, duty: None },
-        voice: BTreeMap::new(),
+        voice: Voice::of(slug),
         prompt: document.body().to_owned(),
     };
     Ok((expert, picture))
