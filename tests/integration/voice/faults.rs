@@ -60,7 +60,7 @@ async fn a_used_up_budget_is_told_at_once(backing: Backing) {
     let told = || async {
         let said = thread(&team, &report).await;
         said.iter()
-            .any(|message| message["content"].as_str().is_some_and(|text| text.starts_with("I could not make") && text.contains("$")))
+            .any(|message| message["content"].as_str().is_some_and(|text| text.starts_with("I could not make") && text.contains('$')))
     };
     eventually("the person is told", told).await;
     assert_eq!(team.model.spoken().len(), 0);

@@ -39,7 +39,10 @@ async fn a_voice_message_is_understood_and_answered(backing: Backing) {
     assert!(prompt.contains(", spoken: its words are in the message, and some may be misheard"), "{prompt}");
     assert!(prompt.contains("how many **commits** are there?"), "{prompt}");
     let heard = team.model.heard();
-    assert!(heard.len() == 1 && heard[0].model == "whisper-1" && heard[0].bytes == 4000 && heard[0].file.ends_with(".ogg"), "{heard:?}");
+    assert!(
+        heard.len() == 1 && heard[0].model == "whisper-1" && heard[0].bytes == 4000 && heard[0].file == "voice-message.ogg",
+        "{heard:?}"
+    );
     // Half a minute, as the endpoint says, at 0.006 dollars a minute.
     assert_eq!(count(&team, "SELECT CAST(SUM(cost) AS BIGINT) FROM ledger WHERE purpose = 'voice'").await, 3000);
 }

@@ -65,7 +65,8 @@ pub(super) async fn thread(team: &TestTeam, message: &Shown) -> Vec<Value> {
 
 /// Those of some messages that carry sound.
 pub(super) fn sounds(messages: &[Value]) -> Vec<Value> {
-    let is_sound = |message: &&Value| message["attachments"][0]["filename"].as_str().is_some_and(|name| name.ends_with(".ogg"));
+    let is_sound =
+        |message: &&Value| message["attachments"][0]["filename"].as_str().is_some_and(|name| name.rsplit('.').next() == Some("ogg"));
     messages.iter().filter(is_sound).cloned().collect()
 }
 
