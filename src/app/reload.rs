@@ -123,12 +123,12 @@ impl App {
             // Boxed, because they hold every component of the team.
             let Some(Reloaded { setting, changed }) = Box::pin(app.run(patience, Some(&mut reload))).await? else { return Ok(()) };
             let restart = Box::pin(async {
-                let error = match reload.start(&setting).await {
+                let error = match Box::pin(reload.start(&setting)).await {
                     Ok(started) => return Ok((started, None)),
                     Err(error) => error,
                 };
                 tracing::error!(error = format!("{error:#}"), "the team cannot start with the new settings");
-                reload.start(&reload.running).await.map(|started| (started, Some(error)))
+                Box::pin(reload.start(&reload.running)).await.map(|started| (started, Some(error)))
             });
             let (started, error) = tokio::select! {
                 restarted = restart => restarted?,

@@ -23,7 +23,7 @@ pub async fn check(settings: &SlackSettings, roster: &Arc<Roster>) -> anyhow::Re
             Ok(answer) => {
                 let text = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
                 findings.push(Finding::good(format!("Slack: {name} speaks as {} in {}", text("user"), text("team"))));
-                findings.extend(check_scopes(&api, app, &name).await);
+                findings.extend(check_scopes(&api, app, name).await);
             }
             Err(failure) => {
                 let remedy = "Copy the bot token (xoxb-...) from \"OAuth & Permissions\" of the app. docs/slack.md shows how.";

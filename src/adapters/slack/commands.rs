@@ -205,7 +205,7 @@ fn arguments(command: &CommandSpec, words: &[String]) -> Vec<(String, String)> {
             break;
         }
         let is_last = place + 1 == wanted.len();
-        let taken: Vec<&str> = if is_last { rest.drain(..).collect() } else { vec![rest.remove(0)] };
+        let taken: Vec<&str> = if is_last { std::mem::take(&mut rest) } else { vec![rest.remove(0)] };
         given.push((argument.name.to_owned(), taken.join(" ")));
     }
     // What no argument takes is told as one that does not exist.
@@ -248,13 +248,13 @@ mod tests {
         let mut registry = Registry::new("slack", permit_all());
         let service = Services::new("not yet").late::<()>();
         registry
-            .command(CommandSpec::new("status", "How the team is"), &service, |_, _| Box::pin(async { Ok(CommandReply::private("ok")) }));
+            .command(CommandSpec::new("status", "How the team is"), &service, |(), _| Box::pin(async { Ok(CommandReply::private("ok")) }));
         let add = CommandSpec::new("add", "Add an item")
             .argument(ArgumentSpec::text("what", 200, "What").required())
             .argument(ArgumentSpec::persona("owner", "Who"));
         registry
             .group(CommandSpec::new("backlog", "The backlog"), &service)
-            .command(add, |_, _| Box::pin(async { Ok(CommandReply::private("ok")) }));
+            .command(add, |(), _| Box::pin(async { Ok(CommandReply::private("ok")) }));
         registry
     }
 

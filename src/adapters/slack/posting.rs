@@ -147,7 +147,9 @@ impl Slack {
                 break;
             }
         }
-        found.iter_mut().for_each(|message| spot.channel.clone_into(&mut message.channel));
+        for message in &mut found {
+            spot.channel.clone_into(&mut message.channel);
+        }
         found.sort_by(|one, other| one.ts.cmp(&other.ts));
         Ok(found)
     }

@@ -69,7 +69,7 @@ async fn what_waits_for_a_scope_follows_once_it_is_there(backing: Backing) {
     team.misbehave(lost(true));
     team.say("general", "vince, are you there?");
     let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
-    eventually("it is held", || async { store.list_held(10).await.unwrap().1 == 1 }).await;
+    eventually("it is held", || async { store.list_held(10).await.unwrap().1 >= 1 }).await;
     assert!(team.said("general").is_empty());
     team.misbehave(lost(false));
     // Somebody lets the app in somewhere, after which it looks again.
@@ -78,7 +78,7 @@ async fn what_waits_for_a_scope_follows_once_it_is_there(backing: Backing) {
     team.hears("general", |said| said.by == "Vince" && said.text == "Yes.").await;
     store.close().await;
     team.settle().await;
-    assert_eq!(team.said("general").len(), 1);
+    assert_eq!(team.said("general").iter().filter(|said| said.by == "Vince").count(), 1);
     team.stop().await;
 }
 

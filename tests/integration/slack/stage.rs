@@ -31,7 +31,7 @@ pub(super) struct SlackTeam {
     pub(super) model: ScriptedModel,
     pub(super) config: Config,
     roster: Roster,
-    pub(super) dir: tempfile::TempDir,
+    _dir: tempfile::TempDir,
 }
 
 /// A message as people see it.
@@ -53,6 +53,9 @@ impl SlackTeam {
         options.people = vec![PersonConfig { role: Role::Admin, ..PersonConfig::new("Ann") }, PersonConfig::new("Bob")];
         options.channels = ["general", "daily-standup", "ops"].map(ChannelConfig::new).to_vec();
         options.rate_limits = slack_sandbox::RateLimits::Off;
+        // Slack itself waits for three seconds, a minute, and five.
+        options.windows.acknowledgement = Duration::from_secs(1);
+        options.windows.retries = vec![Duration::ZERO, Duration::from_millis(200), Duration::from_secs(1)];
         prepare(&mut options);
         let workspace = Workspace::start(options).await.expect("the workspace starts");
         let dir = tempfile::tempdir().expect("a temporary directory");
@@ -74,7 +77,7 @@ impl SlackTeam {
         .into();
         use_model(&mut config, ProviderKind::OpenAi, &model);
         change(&mut config);
-        let mut team = Self { app: None, workspace, model, config, roster: built_in_roster(), dir };
+        let mut team = Self { app: None, workspace, model, config, roster: built_in_roster(), _dir: dir };
         team.start_app().await;
         team
     }
