@@ -12,6 +12,7 @@
 //! | package | what it holds |
 //! | --- | --- |
 //! | `crates/sandbox` | a local Discord: server, page, line client. Knows nothing of the team |
+//! | `crates/slack-sandbox` | a local Slack, for tests. Knows nothing of the team |
 //! | `crates/kernel` | what every feature stands on. Knows no feature and no platform |
 //! | `teamroom` | features, platform adapters, app, command line |
 //!
@@ -29,15 +30,15 @@
 //! | [`kernel::agent`] | asking a persona: context, prompt, tools, the offline composer |
 //! | [`kernel::tools`] | the tool trait, policy, built-in tools |
 //! | [`kernel::chat`] | messages in and out without any platform's markup: mentions, cards, files, buttons and small print as values; splitting, redaction, attachments, outbox and relay |
-//! | [`kernel::commands`] | the registry of commands and buttons, from which Discord, the command line, help and README are generated |
-//! | [`kernel::persona`] | persona files, skill files and the roster |
+//! | [`kernel::commands`] | the registry of commands and buttons, from which Discord, Slack, the command line, help and README are generated |
+//! | [`kernel::persona`] | persona, expert and skill files, and the roster |
 //! | [`kernel::repository`] | work in a git repository: worktrees, commits, tests as they were before |
 //! | [`kernel::feeds`] | live data sources and their samples |
 //! | [`kernel::memory`] | what the team remembers, where it may be told, and how it is found again |
 //!
 //! # Features
 //!
-//! One folder each in [`features`], in this order: `chat ← memory ← backlog ← schedule ← meeting, reminders, backup, voice ← standup, board, overwatch ← mission`. A feature imports the kernel and public functions of
+//! One folder each in [`features`], in this order: `relationships, chat ← memory ← backlog ← schedule ← meeting, reminders, backup, voice ← standup, board, overwatch ← mission`. A feature imports the kernel and public functions of
 //! features before it; `tests/tidy.rs` checks it. Each says by [`Feature`](features::Feature) what it adds to the team, and the rest of the program knows
 //! it by that alone. The statements of a feature stand in its `store`, as methods of [`store::Store`].
 //! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a
@@ -45,7 +46,7 @@
 //!
 //! # Flows
 //!
-//! **A message.** `adapters::discord::gateway` makes an `InboundMessage` of an event → `features::chat::intake` claims it in the inbox → the channel's task
+//! **A message.** `adapters::discord::gateway` or `adapters::slack::hub` makes an `InboundMessage` of an event → `features::chat::intake` claims it in the inbox → the channel's task
 //! collects a burst, reads its files, and asks `features::chat::rules::router` → one transaction: the decision, its turns, and a job for each → a job runs its turn
 //! through [`kernel::agent`] with a model or the offline composer → one transaction: the answer, its outbox rows, and the turns of agents it addresses as
 //! far as the guard allows → the relay → the platform.
@@ -89,7 +90,7 @@
 //!
 //! 1. Pure code does no I/O and reads no clock. Time comes in as a value or through [`kernel::time::Clock`].
 //! 2. Only the relay sends messages to a platform. A flow writes its result and its message in one transaction. Every outbound message names
-//!    its identity; there is no default one. Answers to slash commands are the one exception: Discord takes them only as the reply to the
+//!    its identity; there is no default one. Answers to slash commands are the one exception: platforms take them only as the reply to the
 //!    interaction, so the adapter gives them and nothing durable rests on them.
 //! 3. Features do not call each other across a running job: they write rows and enqueue jobs, or wake the loop that handles them.
 //! 4. Everything that can run twice may run twice without harm.
