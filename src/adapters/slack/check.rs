@@ -48,6 +48,6 @@ async fn check_scopes(api: &Api, app: &App, name: &str) -> Option<Finding> {
         }
     };
     let missing: Vec<&str> = SCOPES.into_iter().filter(|scope| !scopes.iter().any(|known| known == scope)).collect();
-    let remedy = "Paste the manifest again (`teamroom slack-manifest`), and install the app anew.";
+    let remedy = "Paste the manifest again (`teamroom slack-manifest`), and install the app again.";
     (!missing.is_empty()).then(|| Finding::fault(format!("Slack: {name}'s app lacks the scopes {}", missing.join(", ")), remedy))
 }

@@ -85,7 +85,7 @@ impl Slack {
         if shown == Some(persona.name.as_str()) {
             return;
         }
-        let text = "What personas without an app of their own say appears under the app's name. Give the app the scope chat:write.customize, and install it anew.";
+        let text = "What personas without an app of their own say appears under the app's name. Give the app the scope chat:write.customize, and install it again.";
         if app.note_trouble(text, false) {
             tracing::warn!(persona = %persona.slug, "{text}");
             self.hub.announce(PlatformEvent::Trouble { persona: app.persona.clone(), text: text.to_owned() }).await;
