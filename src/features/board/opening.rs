@@ -73,9 +73,12 @@ impl Boards {
             _ => self.restate(meeting, &board, &documents, Some((&material, &remarks)), cancel).await?,
         };
         let seen = Material { remarks: remarks.len(), ..material.clone() };
-        let corrected = match restated {
-            Some(restated) => Material { corrections: seen.corrections + 1, ..seen.restated(restated) },
-            None => seen.constrained_by(new, &self.roster),
+        let wording = |of: &Material| (of.question.clone(), of.constraints.clone(), of.answered_by.clone());
+        let worded = restated.map(|restated| Material { corrections: seen.corrections + 1, ..seen.clone().restated(restated) });
+        // A model that answers with the same words has taken nothing in.
+        let corrected = match worded {
+            Some(worded) if wording(&worded) != wording(&seen) => worded,
+            _ => seen.constrained_by(new, &self.roster),
         };
         let offline = self.agents.is_offline();
         let message = render::restated(meeting, (&board, &corrected), &documents, offline, &self.roster);

@@ -31,11 +31,11 @@ fn is_correction(asked: &Asked) -> bool {
     asked.prompt().contains("what people said to that")
 }
 
-/// `corrected`: what the model says to a correction.
-async fn open(backing: Backing, corrected: Script) -> Stage {
+/// `corrected`: what the model says to a correction. None: the same as before.
+async fn open(backing: Backing, corrected: Option<Script>) -> Stage {
     let stage = super::stage::open(Setting::on(backing).with_model(), Play::default()).await;
     let play = Play::default();
-    stage.team.model.on(move |asked| if is_correction(asked) { corrected.clone() } else { play.answer(asked) });
+    stage.team.model.on(move |asked| corrected.clone().filter(|_| is_correction(asked)).unwrap_or_else(|| play.answer(asked)));
     stage
 }
 
@@ -61,7 +61,7 @@ async fn say_in_thread(team: &TestTeam, question: &serde_json::Value, text: &str
 }
 
 async fn what_a_person_corrects_is_asked_in_the_first_round(backing: Backing) {
-    let mut stage = open(backing, restated()).await;
+    let mut stage = open(backing, Some(restated())).await;
     give_time(&mut stage).await;
     create(&stage).await;
     let meeting = comes_to(&stage.store, MeetingState::Running).await;
@@ -92,7 +92,12 @@ async fn what_a_person_corrects_is_asked_in_the_first_round(backing: Backing) {
 }
 
 async fn without_a_new_wording_the_correction_stands_beside_the_question(backing: Backing) {
-    let mut stage = open(backing, Script::say("No idea.")).await;
+    stands_beside(backing, Some(Script::say("No idea."))).await;
+    stands_beside(backing, None).await;
+}
+
+async fn stands_beside(backing: Backing, corrected: Option<Script>) {
+    let mut stage = open(backing, corrected).await;
     give_time(&mut stage).await;
     create(&stage).await;
     let meeting = comes_to(&stage.store, MeetingState::Running).await;
