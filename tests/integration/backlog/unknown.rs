@@ -131,6 +131,8 @@ async fn an_answer_counts_as_somebody_else_judges_it(backing: Backing) {
 
 /// Replies to a message.
 async fn reply(stage: &Stage, to: &Shown, text: &str) {
+    // Until the team knows that it was posted.
+    stage.team.settle().await;
     let path = format!("/channels/{}/messages", stage.team.channel(HERE));
     let body = json!({"content": text, "message_reference": {"message_id": to.raw["id"]}});
     stage.team.call(reqwest::Method::POST, &path, Some(body)).await;

@@ -143,6 +143,7 @@ async fn it_is_cancelled_without_a_document(backing: Backing) {
     let stage = open(Setting::on(backing).configure(|config| config.chat.operators = vec!["*".into()]), play).await;
     create(&stage).await;
     let meeting = comes_to(&stage.store, MeetingState::Running).await;
+    hears(&stage.team, &stage.store, &meeting.id, "**The question**").await;
     command(&stage, "cancel", &[]).await;
     comes_to(&stage.store, MeetingState::Cancelled).await;
     hears(&stage.team, &stage.store, &meeting.id, "cancelled this board meeting. It leaves no document.").await;

@@ -27,7 +27,7 @@ const ELEVENLABS_VOICES: [&str; 10] = [
     "pFZP5JQG7iQjIQuC4Bku",
     "onwK4e9ZLuTAKqWW03F9",
     "XrExE9yKIg1WjnnlVkXv",
-    "bIHbv24MWeRgasZH58o",
+    "bIHbv24MWeRgasZH58oo",
 ];
 
 /// The speeds that `ElevenLabs` takes, in percent.
