@@ -8,6 +8,7 @@ use crate::features::chat::Conversation;
 use crate::features::chat::listener::Taken;
 use crate::features::chat::model::decision::Reason;
 use kernel::chat::SendError;
+use kernel::chat::attachments;
 use kernel::chat::message::InboundMessage;
 use kernel::ids::{ChannelId, MessageId};
 
@@ -82,7 +83,7 @@ impl Conversation {
     /// Takes the text that a message has now. When it was edited is not known, so it calls nobody.
     async fn compare(&self, message: &InboundMessage) -> anyhow::Result<()> {
         let Some(row) = self.deps().store.find_message(&message.id).await? else { return Ok(()) };
-        if message.complete && row.deleted_at.is_none() && row.message.text != message.text {
+        if message.complete && row.deleted_at.is_none() && !says_the_same(&row.message, &message.text) {
             let at = row.edited_at.unwrap_or(row.message.sent_at);
             self.store_edit(&message.id, &message.text, at).await?;
         }
@@ -135,4 +136,10 @@ impl Conversation {
         }
         Ok(())
     }
+}
+
+/// Whether what is stored is what the platform has. What was heard in a recording stands below what was typed.
+fn says_the_same(stored: &InboundMessage, text: &str) -> bool {
+    let is_spoken = || !attachments::select_recordings(&stored.attachments).is_empty();
+    stored.text == text || (is_spoken() && stored.text.starts_with(text))
 }
