@@ -72,6 +72,7 @@ impl Meetings {
         let (mut answers, mut others_answers) = (store.subscribe(MESSAGES, clock), store.subscribe(TURNS, clock));
         loop {
             job.check()?;
+            let looked_at = clock.now();
             // On the heap, because the future of a model call is large.
             let next = Box::pin(self.step(run)).await.map_err(JobError::from).inspect_err(|error| {
                 if matches!(error, JobError::Retry { .. } | JobError::Fail(_)) {
@@ -89,8 +90,10 @@ impl Meetings {
                 }
             };
             run.record_wait().await?;
+            // Time has passed since then.
+            let left = wait.saturating_sub((clock.now() - looked_at).to_std().unwrap_or_default());
             tokio::select! {
-                () = clock.sleep(wait) => {}
+                () = clock.sleep(left) => {}
                 () = changes.next() => {}
                 () = answers.next(), if talking => {}
                 () = others_answers.next(), if talking => {}
