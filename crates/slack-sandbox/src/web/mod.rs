@@ -1,6 +1,6 @@
 //! The Web API: `POST /api/{method}`.
 //!
-//! [`serve`](serving::serve) handles a call: fault, token, scope, rate limit, method. [`methods`] is the table of methods;
+//! [`serve`] handles a call: fault, token, scope, rate limit, method. [`methods`] is the table of methods;
 //! each other file or folder has those of one area. A method holds the lock of the state and does not wait.
 
 mod apps;
