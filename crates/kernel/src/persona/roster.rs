@@ -84,7 +84,7 @@ impl Roster {
         self.experts.iter().find(|expert| expert.slug.as_str() == slug)
     }
 
-    /// A persona or an expert: whoever posts under this slug.
+    /// The persona or the expert that posts under this slug.
     pub fn find_speaker(&self, slug: &PersonaSlug) -> Option<&Persona> {
         self.find(slug).or_else(|| self.find_expert(slug.as_str()))
     }
