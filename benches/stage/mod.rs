@@ -20,7 +20,7 @@ const STARTING: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A process that is killed on drop.
-pub(crate) struct Ended(Child);
+pub(crate) struct Ended(pub(crate) Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
@@ -73,22 +73,23 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// Starts with these settings in addition to those for the sandbox.
+    /// Starts on a local Discord, with these settings besides.
     pub(crate) async fn start(program: &str, dir: &Path, sandbox: &Sandbox, settings: &[(&str, String)]) -> Self {
-        let listen = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
-        let mut command = command(program, dir);
-        command
-            .arg("run")
-            .env("DISCORD_API_URL", sandbox.text("api"))
-            .env("DISCORD_GATEWAY_URL", sandbox.text("gateway"))
-            .env("TEAMROOM_DISCORD_GUILD", sandbox.text("guild"))
-            .env("TEAMROOM_SERVER_LISTEN", listen.to_string())
-            .env("TEAMROOM_SERVER_LOG", "warn")
-            .envs(settings.iter().map(|(name, value)| (name, value)));
+        let addresses = [("DISCORD_API_URL", "api"), ("DISCORD_GATEWAY_URL", "gateway"), ("TEAMROOM_DISCORD_GUILD", "guild")];
+        let mut all: Vec<(String, String)> = addresses.map(|(name, key)| (name.to_owned(), sandbox.text(key))).to_vec();
         for bot in sandbox.info["bots"].as_array().expect("bots") {
             let slug = bot["slug"].as_str().expect("a slug").to_uppercase();
-            command.env(format!("DISCORD_TOKEN_{slug}"), bot["token"].as_str().expect("a token"));
+            all.push((format!("DISCORD_TOKEN_{slug}"), bot["token"].as_str().expect("a token").to_owned()));
         }
+        all.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        Self::start_with(program, dir, all).await
+    }
+
+    /// Starts with these environment variables.
+    pub(crate) async fn start_with(program: &str, dir: &Path, settings: Vec<(String, String)>) -> Self {
+        let listen = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+        let mut command = command(program, dir);
+        command.arg("run").env("TEAMROOM_SERVER_LISTEN", listen.to_string()).env("TEAMROOM_SERVER_LOG", "warn").envs(settings);
         let started = Instant::now();
         let process = Ended(command.spawn().expect("the binary starts"));
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
@@ -97,6 +98,11 @@ impl Team {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         let ready = started.elapsed();
+        Self::measured(process, ready).await
+    }
+
+    /// Another program, which has said that it is ready.
+    pub(crate) async fn measured(process: Ended, ready: Duration) -> Self {
         tokio::time::sleep(Duration::from_secs(2)).await;
         let mut team = Self { process, ready, idle: 0.0 };
         team.idle = team.memory();

@@ -2,4 +2,5 @@
 
 pub mod discord;
 pub mod http;
+pub mod platforms;
 pub mod slack;

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::adapters::discord;
 use crate::adapters::discord::Discord;
+use crate::adapters::platforms::Platforms;
 use crate::adapters::slack::{self, Slack};
 use crate::app::ports::Memory;
 use crate::app::sources::TeamSources;
@@ -60,18 +61,40 @@ pub struct Connection {
 /// Brings the team online on a platform.
 pub type Connect = Box<dyn FnOnce(Connection) -> BoxFuture<'static, anyhow::Result<Arc<dyn ChatPlatform>>> + Send>;
 
-/// Brings the team online on the platform that it has tokens for.
+/// Brings the team online on each platform that it has tokens for.
 pub(super) async fn connect(connection: Connection) -> anyhow::Result<Arc<dyn ChatPlatform>> {
-    let Connection { config, roster, known_accounts, events, commands, store, clock } = connection;
-    if config.slack.is_set() {
-        anyhow::ensure!(
-            config.discord.tokens.is_empty(),
-            "there are tokens for Discord and for Slack. A team is on one of them so far: take the others out, or run a second team"
-        );
-        let redactor = redactor(&config);
-        let slack = Slack::connect(slack::Options { redactor, settings: config.slack, roster, clock, events, commands });
-        return Ok(slack.context("cannot connect to Slack")?);
+    if !connection.config.slack.is_set() {
+        return connect_discord(connection).await;
     }
+    // A wrong setting of Slack shows at once, before anybody is online.
+    let slack = connect_slack(&connection)?;
+    if connection.config.discord.tokens.is_empty() {
+        return Ok(slack);
+    }
+    match connect_discord(connection).await {
+        Ok(discord) => Ok(Arc::new(Platforms::new(vec![(discord::PLATFORM, discord), (slack::PLATFORM, slack)]))),
+        Err(error) => {
+            slack.shutdown().await;
+            Err(error)
+        }
+    }
+}
+
+fn connect_slack(connection: &Connection) -> anyhow::Result<Arc<dyn ChatPlatform>> {
+    let Connection { config, roster, events, commands, clock, .. } = connection;
+    let slack = Slack::connect(slack::Options {
+        redactor: redactor(config),
+        settings: config.slack.clone(),
+        roster: roster.clone(),
+        clock: clock.clone(),
+        events: events.clone(),
+        commands: commands.clone(),
+    });
+    Ok(slack.context("cannot connect to Slack")?)
+}
+
+async fn connect_discord(connection: Connection) -> anyhow::Result<Arc<dyn ChatPlatform>> {
+    let Connection { config, roster, known_accounts, events, commands, store, clock } = connection;
     let ports = Arc::new(Memory { store, clock: clock.clone() });
     let discord = Discord::connect(discord::Options {
         redactor: redactor(&config),

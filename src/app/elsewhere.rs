@@ -3,15 +3,13 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
+use crate::adapters::platforms::text_format;
 use kernel::chat::format::TextFormat;
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, SendError};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
-pub(super) struct Elsewhere {
-    pub(super) name: &'static str,
-    pub(super) format: TextFormat,
-}
+pub(super) struct Elsewhere;
 
 #[async_trait]
 impl ChatPlatform for Elsewhere {
@@ -39,12 +37,8 @@ impl ChatPlatform for Elsewhere {
         None
     }
 
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn text_format(&self) -> TextFormat {
-        self.format
+    fn text_format(&self, channel: &ChannelId) -> TextFormat {
+        text_format(channel)
     }
 }
 

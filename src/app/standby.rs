@@ -10,7 +10,6 @@ use std::time::Duration;
 use secrecy::ExposeSecret;
 use tokio_util::task::TaskTracker;
 
-use crate::adapters::{discord, slack};
 use crate::app::elsewhere::Elsewhere;
 use crate::app::shutdown::Shutdown;
 use crate::app::team::{Team, TeamDeps};
@@ -79,7 +78,6 @@ impl Watch {
             (Arc::new(roster.in_zone(config.schedules.zone)), Store::open_shared(&config.database_url, clock.now()).await?);
         let (tasks, shutdown) = (TaskTracker::new(), Shutdown::default());
         let TeamAgents { agents, workspaces, .. } = super::agents(&config, &roster, &store, &clock)?;
-        let (name, format) = if config.slack.is_set() { (slack::PLATFORM, slack::TEXT) } else { (discord::PLATFORM, discord::TEXT) };
         let services = Services::new("This process takes no commands.");
         let team = Team::new(TeamDeps {
             config,
@@ -88,7 +86,7 @@ impl Watch {
             agents,
             workspaces,
             services: services.clone(),
-            platform: Arc::new(Elsewhere { name, format }),
+            platform: Arc::new(Elsewhere),
             kanban: None,
             serves: false,
             clock,

@@ -11,6 +11,7 @@ use anyhow::Context;
 use secrecy::SecretString;
 
 use crate::adapters::http::settings::ServerSettings;
+use crate::adapters::slack::settings::SlackSettings;
 use crate::app::{App, Reload, Setting, shutdown, telemetry};
 use crate::cli::sandbox_ports::{self, Ports};
 use crate::cli::setting;
@@ -208,6 +209,7 @@ fn join(config: &mut Config, sandbox: &Sandbox) {
     config.discord.gateway_url = Some(sandbox.gateway_url());
     config.discord.guild = Some(sandbox.guild_id());
     config.discord.allowed_guilds.clear();
+    config.slack = SlackSettings::default();
     config.discord.tokens = sandbox.bots().into_iter().map(|bot| (bot.slug.into(), SecretString::from(bot.token))).collect();
     // Every user of this server is an operator.
     config.chat.operators = vec![EVERYBODY.into()];

@@ -63,6 +63,11 @@ macro_rules! platform_ids {
                 Self(format!("{platform}{SEPARATOR}{id}"))
             }
 
+            /// The name of its platform.
+            pub fn platform(&self) -> Option<&str> {
+                self.0.split_once(SEPARATOR).map(|(platform, _)| platform)
+            }
+
             /// Without the platform, for people.
             pub fn bare(&self) -> &str {
                 self.0.split_once(SEPARATOR).map_or(&*self.0, |(_, id)| id)
@@ -124,8 +129,9 @@ mod tests {
     #[test]
     fn an_id_says_its_platform() {
         let channel = ChannelId::on("discord", 7);
-        assert_eq!((channel.as_str(), channel.bare()), ("discord:7", "7"));
-        assert_eq!(ChannelId::new("terminal").bare(), "terminal");
+        assert_eq!((channel.as_str(), channel.platform(), channel.bare()), ("discord:7", Some("discord"), "7"));
+        let made_up = ChannelId::new("terminal");
+        assert_eq!((made_up.platform(), made_up.bare()), (None, "terminal"));
     }
 
     #[test]

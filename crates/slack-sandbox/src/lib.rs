@@ -245,6 +245,11 @@ impl Workspace {
         core.pending.values().filter(|pending| pending.delivery.app == id).count() + core.timers.count_retries(&id)
     }
 
+    /// From sending an envelope to its acknowledgement, in the order of these. The first 100,000 are kept.
+    pub fn acknowledgements(&self) -> Vec<Duration> {
+        self.server.core().acknowledgements.clone()
+    }
+
     /// Waits until `find` finds something, after each change of the state.
     pub async fn until<T>(&self, find: impl Fn(&Self) -> Option<T>) -> T {
         let mut changes = self.server.core().changes.subscribe();

@@ -25,6 +25,8 @@ pub(crate) struct Core {
     pub(crate) tickets: HashMap<String, Ticket>,
     /// Envelopes without an acknowledgement, by their id.
     pub(crate) pending: HashMap<String, Pending>,
+    /// How long each acknowledgement took.
+    pub(crate) acknowledgements: Vec<Duration>,
     /// Envelopes that [`crate::Switch::Reorder`] holds back, by app.
     pub(crate) held: HashMap<String, Delivery>,
     pub(crate) timers: Timers,
@@ -100,6 +102,7 @@ impl Server {
             last_socket: 0,
             tickets: HashMap::new(),
             pending: HashMap::new(),
+            acknowledgements: Vec::new(),
             held: HashMap::new(),
             timers: Timers::new(Arc::clone(&timer_set)),
             faults: Faults::new(fastrand::Rng::with_seed(options.seed)),

@@ -114,8 +114,9 @@ impl ChatPlatform for Discord {
         Err(refusal)
     }
 
-    fn nonce_window(&self, persona: &PersonaSlug) -> Duration {
-        if self.find_account(persona).is_some() { NONCE_WINDOW } else { Duration::ZERO }
+    /// Webhooks have no nonce.
+    fn nonce_window(&self, message: &OutboundMessage) -> Duration {
+        if self.find_account(&message.persona).is_some() { NONCE_WINDOW } else { Duration::ZERO }
     }
 
     async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId) {
@@ -185,11 +186,7 @@ impl ChatPlatform for Discord {
         self.hub.channels.list()
     }
 
-    fn name(&self) -> &'static str {
-        PLATFORM
-    }
-
-    fn text_format(&self) -> TextFormat {
+    fn text_format(&self, _: &ChannelId) -> TextFormat {
         TEXT
     }
 
@@ -215,6 +212,7 @@ impl ChatPlatform for Discord {
             let mute = self.identities.values().all(|identity| identity.is_given_up());
             IdentityStatus {
                 persona: persona.clone(),
+                platform: PLATFORM,
                 state: IdentityState::Webhook,
                 account: None,
                 latency: None,

@@ -42,11 +42,11 @@ async fn ready(State(shown): State<Shown>) -> impl IntoResponse {
 
 async fn metrics(State(shown): State<Shown>) -> impl IntoResponse {
     for identity in shown.platform.identities() {
-        let persona = identity.persona.to_string();
+        let (persona, platform) = (identity.persona.to_string(), identity.platform);
         let up = f64::from(u8::from(matches!(identity.state, IdentityState::Ready | IdentityState::Webhook)));
-        metrics::gauge!("teamroom_identity_up", "persona" => persona.clone()).set(up);
+        metrics::gauge!("teamroom_identity_up", "persona" => persona.clone(), "platform" => platform).set(up);
         if let Some(latency) = identity.latency {
-            metrics::gauge!("teamroom_gateway_latency_seconds", "persona" => persona).set(latency.as_secs_f64());
+            metrics::gauge!("teamroom_gateway_latency_seconds", "persona" => persona, "platform" => platform).set(latency.as_secs_f64());
         }
     }
     if let Ok((count, oldest)) = shown.store.outbox_depth(shown.clock.now()).await {

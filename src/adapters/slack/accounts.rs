@@ -8,7 +8,7 @@ use kernel::ids::{PersonaSlug, UserId};
 use kernel::persona::roster::Roster;
 
 use crate::adapters::slack::api::Credential;
-use crate::adapters::slack::ids::user_id;
+use crate::adapters::slack::ids::{PLATFORM, user_id};
 use crate::adapters::slack::settings::{AppTokens, SlackSettings};
 
 /// One app of the team.
@@ -78,7 +78,14 @@ impl App {
     fn status(&self, persona: &PersonaSlug) -> IdentityStatus {
         let state = self.state();
         let account = state.account.as_ref().map(|account| user_id(&account.user));
-        IdentityStatus { persona: persona.clone(), state: state.at, account, latency: None, trouble: state.trouble.clone() }
+        IdentityStatus {
+            persona: persona.clone(),
+            platform: PLATFORM,
+            state: state.at,
+            account,
+            latency: None,
+            trouble: state.trouble.clone(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -135,6 +142,7 @@ impl Apps {
     pub(super) fn statuses(&self, roster: &Roster) -> Vec<IdentityStatus> {
         let guest = |persona: &PersonaSlug| IdentityStatus {
             persona: persona.clone(),
+            platform: PLATFORM,
             state: IdentityState::Webhook,
             account: None,
             latency: None,

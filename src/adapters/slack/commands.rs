@@ -1,26 +1,31 @@
 //! `/team …` and buttons. Slack has one slash command for us; what follows it is a command of the registry, written as on the command line.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use kernel::chat::PlatformEvent;
 use kernel::chat::message::{Author, Channel};
 use kernel::chat::outbound::{OutboundFile, OutboundKind, OutboundMessage};
 use kernel::chat::redact::Redactor;
-use kernel::commands::{ArgumentSpec, Audience, Caller, CommandReply, CommandRequest, CommandSpec, Invoked, Registry};
+use kernel::commands::{ArgumentKind, ArgumentSpec, Audience, Caller, CommandReply, CommandRequest, CommandSpec, Invoked, Registry};
 use serde_json::{Value, json};
 
 use crate::adapters::slack::accounts::App;
 use crate::adapters::slack::api::{Arguments, Failure};
+use crate::adapters::slack::form::{self, Order, form, handed_in};
 use crate::adapters::slack::hub::Hub;
 use crate::adapters::slack::markup::{TEXT, read, written};
 use crate::adapters::slack::posting::upload;
-use crate::adapters::slack::render::link_of;
+use crate::adapters::slack::render::{SECTION, link_of, pieces, section};
 
 /// The slash command of the app.
 pub(super) const COMMAND: &str = "/team";
 
 /// Slack takes five answers to a command, within half an hour.
 const ANSWERS: usize = 5;
+
+/// What the home tab shows.
+const LIST: &str = "backlog list";
 
 pub(super) struct Commands {
     pub(super) hub: Arc<Hub>,
@@ -46,15 +51,68 @@ impl Commands {
             Ok(parsed) => parsed,
             Err(help) => return self.answer(app, text("response_url"), &CommandReply::private(help), None).await,
         };
+        let order = Order { path, given, channel: text("channel_id").to_owned(), respond: text("response_url").to_owned() };
+        let (author, channel) = self.who_and_where(app, text("user_id"), &order.channel).await;
+        if let Some(command) = self.registry.find(&order.path)
+            && let Some(missing) = form::missing(command, &order.given)
+            && self.ask(app, text("trigger_id"), &order, &missing, (&author, &channel)).await
+        {
+            return;
+        }
+        self.take_order(app, author, channel, order).await;
+    }
+
+    async fn who_and_where(&self, app: &App, user: &str, channel: &str) -> (Author, Channel) {
+        let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, user).await;
+        (author, self.hub.channel_of(app, channel, None, None).await)
+    }
+
+    /// Shows a form for what is missing. False if Slack shows none.
+    async fn ask(
+        &self,
+        app: &App,
+        trigger: &str,
+        order: &Order,
+        missing: &[&ArgumentSpec],
+        (author, channel): (&Author, &Channel),
+    ) -> bool {
+        let caller = caller_of(author.clone());
+        let mut asked = Vec::new();
+        for argument in missing {
+            let choices = match argument.kind {
+                ArgumentKind::Reference(kind) => self.registry.complete(kind, "", &caller, Some(channel)).await,
+                _ => Vec::new(),
+            };
+            asked.push((*argument, choices));
+        }
+        let arguments = Arguments::default().with("trigger_id", trigger).json("view", &form(order, &asked));
+        let shown = self.hub.api.call(&app.speaking, "views.open", arguments).await;
+        if let Err(failure) = &shown {
+            tracing::debug!(%failure, "a form could not be shown");
+        }
+        shown.is_ok()
+    }
+
+    async fn take_order(self: &Arc<Self>, app: &Arc<App>, author: Author, channel: Channel, order: Order) {
+        let Order { path, given, respond, .. } = order;
         let audience = self.registry.audience_of(&path, &given);
-        let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, text("user_id")).await;
-        let channel = self.hub.channel_of(app, text("channel_id"), None, None).await;
-        let call = Call { author, channel, respond: text("response_url").to_owned(), audience, pressed: None };
-        self.carry_out(app, call, Invoked::Command { path, given }).await;
+        self.carry_out(app, Call { author, channel, respond, audience, pressed: None }, Invoked::Command { path, given }).await;
+    }
+
+    /// Carries out what is pressed or handed in.
+    pub(super) async fn take_interaction(self: &Arc<Self>, app: &Arc<App>, payload: &Value) {
+        if payload["type"] != "view_submission" {
+            return self.take_press(app, payload).await;
+        }
+        if let Some(order) = handed_in(&payload["view"]) {
+            let user = payload.pointer("/user/id").and_then(Value::as_str).unwrap_or_default();
+            let (author, channel) = self.who_and_where(app, user, &order.channel).await;
+            self.take_order(app, author, channel, order).await;
+        }
     }
 
     /// Carries out the command of a button. It holds everything needed, so that buttons from earlier runs still work.
-    pub(super) async fn take_press(self: &Arc<Self>, app: &Arc<App>, payload: &Value) {
+    async fn take_press(self: &Arc<Self>, app: &Arc<App>, payload: &Value) {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let button = payload.pointer("/actions/0/value").or_else(|| payload.pointer("/actions/0/action_id")).and_then(Value::as_str);
         let (Some(button), "block_actions") = (button, text("/type")) else { return };
@@ -67,9 +125,7 @@ impl Commands {
     }
 
     async fn carry_out(self: &Arc<Self>, app: &Arc<App>, call: Call, invoked: Invoked) {
-        let Author { id, name, roles, .. } = call.author.clone();
-        let caller = Caller::Person { id, name, roles };
-        let request = CommandRequest { invoked, caller, channel: Some(call.channel.clone()) };
+        let request = CommandRequest { invoked, caller: caller_of(call.author.clone()), channel: Some(call.channel.clone()) };
         let seen = PlatformEvent::Seen { author: Box::new(call.author.clone()), channel: Box::new(call.channel.clone()) };
         self.hub.announce(seen).await;
         let (commands, app) = (Arc::clone(self), Arc::clone(app));
@@ -126,19 +182,35 @@ impl Commands {
         Ok(())
     }
 
-    /// Tells what there is, on the app's page.
-    pub(super) async fn show_home(&self, app: &App, user: &str) {
+    /// Shows the open items that the person may see, and what there is to ask for, on the app's page.
+    ///
+    /// `channel` is the direct conversation behind the page: what may not be told there does not stand on it.
+    pub(super) async fn show_home(&self, app: &App, user: &str, channel: &str) {
+        let (author, channel) = self.who_and_where(app, user, channel).await;
+        let mut text = String::new();
+        for (title, given) in [("What waits for me", vec![("owner", "me")]), ("What is to be done", Vec::new())] {
+            let given = given.into_iter().map(|(name, value): (&str, &str)| (name.to_owned(), value.to_owned())).collect();
+            let invoked = Invoked::Command { path: LIST.to_owned(), given };
+            let request = CommandRequest { invoked, caller: caller_of(author.clone()), channel: Some(channel.clone()) };
+            let reply = self.registry.run(request).await;
+            let _ = writeln!(text, "**{title}**\n{}\n", reply.text.trim());
+        }
+        let text = written(&TEXT.lay_out(&self.redactor.redact(&text).0));
         let groups = self.registry.commands().iter().filter(|command| command.surface.is_in_chat());
         let lines: Vec<String> = groups.map(|command| format!("• `{COMMAND} {}` {}", command.name, command.description)).collect();
-        let text = format!("*What you can ask for*\n{}", lines.join("\n"));
-        let blocks: Vec<Value> =
-            TEXT.split(&text).iter().map(|piece| json!({ "type": "section", "text": { "type": "mrkdwn", "text": piece } })).collect();
+        let text = format!("{text}\n*What you can ask for*\n{}", lines.join("\n"));
+        let blocks: Vec<Value> = pieces(&text, SECTION).iter().map(|piece| section(piece)).collect();
         let view = json!({ "type": "home", "blocks": blocks });
         let arguments = Arguments::default().with("user_id", user).json("view", &view);
         if let Err(failure) = self.hub.api.call(&app.speaking, "views.publish", arguments).await {
             tracing::debug!(%failure, "the home tab could not be shown");
         }
     }
+}
+
+fn caller_of(author: Author) -> Caller {
+    let Author { id, name, roles, .. } = author;
+    Caller::Person { id, name, roles }
 }
 
 fn fault() -> CommandReply {

@@ -155,12 +155,13 @@ impl Launch {
             }
             match kind.as_str() {
                 "events_api" if payload.pointer("/event/type").and_then(Value::as_str) == Some("app_home_opened") => {
-                    self.commands.show_home(&self.app, payload.pointer("/event/user").and_then(Value::as_str).unwrap_or_default()).await;
+                    let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+                    self.commands.show_home(&self.app, text("/event/user"), text("/event/channel")).await;
                 }
                 "events_api" => self.hub.take_event(&self.app, &payload).await,
                 "slash_commands" | "interactive" if !self.hub.seen.is_new(trigger_of(&payload)) => {}
                 "slash_commands" => self.commands.take_command(&self.app, &payload).await,
-                "interactive" => self.commands.take_press(&self.app, &payload).await,
+                "interactive" => self.commands.take_interaction(&self.app, &payload).await,
                 _ => {}
             }
         }

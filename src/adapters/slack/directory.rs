@@ -85,12 +85,9 @@ impl Directory {
 
     /// A channel by its name or its id, with or without its platform.
     pub(super) fn find_named(&self, name: &str) -> Option<ChannelId> {
-        let name = name.trim_start_matches('#');
         let channels = self.channels();
-        let is_it = |(id, known): &(&String, &KnownChannel)| {
-            **id == name || channel_id(id, None).as_str() == name || (!known.is_direct && known.name == name)
-        };
-        channels.iter().find(is_it).map(|(id, _)| channel_id(id, None))
+        let described = channels.iter().map(|(id, known)| known.describe(id));
+        described.into_iter().find(|channel| channel.is_called(name)).map(|channel| channel.id)
     }
 
     /// The channels of the workspace, each with an id at or before its newest message.

@@ -14,6 +14,7 @@ mod commands;
 mod connect;
 mod directory;
 mod emoji;
+mod form;
 mod hub;
 mod ids;
 mod inbound;

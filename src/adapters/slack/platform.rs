@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::adapters::slack::accounts::App;
 use crate::adapters::slack::api::{Arguments, Failure};
-use crate::adapters::slack::ids::{PLATFORM, Spot, channel_id, message_id, to_message, to_spot, to_user};
+use crate::adapters::slack::ids::{Spot, channel_id, message_id, to_message, to_spot, to_user};
 use crate::adapters::slack::inbound::SlackMessage;
 use crate::adapters::slack::markup::TEXT;
 use crate::adapters::slack::{Slack, accounts};
@@ -98,11 +98,7 @@ impl ChatPlatform for Slack {
         self.hub.directory.list(&self.started)
     }
 
-    fn name(&self) -> &'static str {
-        PLATFORM
-    }
-
-    fn text_format(&self) -> TextFormat {
+    fn text_format(&self, _: &ChannelId) -> TextFormat {
         TEXT
     }
 

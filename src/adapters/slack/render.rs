@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::adapters::slack::markup::written;
 
 /// <https://docs.slack.dev/reference/block-kit/blocks>
-const SECTION: usize = 3000;
+pub(super) const SECTION: usize = 3000;
 const CONTEXT: usize = 2000;
 const FIELD: usize = 2000;
 const FIELDS: usize = 10;
@@ -94,7 +94,7 @@ fn text_blocks(text: &str) -> Vec<Value> {
 }
 
 /// A text in pieces of at most so many characters, cut at line breaks where there are some.
-fn pieces(text: &str, limit: usize) -> Vec<String> {
+pub(super) fn pieces(text: &str, limit: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for line in text.split_inclusive('\n') {
         for part in line.chars().collect::<Vec<_>>().chunks(limit) {
@@ -110,7 +110,7 @@ fn pieces(text: &str, limit: usize) -> Vec<String> {
     pieces
 }
 
-fn section(text: &str) -> Value {
+pub(super) fn section(text: &str) -> Value {
     json!({ "type": "section", "text": { "type": "mrkdwn", "text": text }, "expand": true })
 }
 

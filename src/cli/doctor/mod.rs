@@ -180,12 +180,14 @@ fn describe_feed(entry: &PageEntry, roster: &Roster) -> Finding {
 }
 
 async fn check_platform(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
+    if config.slack.is_set() {
+        match slack::check(&config.slack, roster).await {
+            Ok(found) => findings.extend(found),
+            Err(error) => findings.push(Finding::fault(format!("Slack: {error}"), "Correct slack.api_url.")),
+        }
+    }
     if config.discord.tokens.is_empty() {
         if config.slack.is_set() {
-            match slack::check(&config.slack, roster).await {
-                Ok(found) => findings.extend(found),
-                Err(error) => findings.push(Finding::fault(format!("Slack: {error}"), "Correct slack.api_url.")),
-            }
             return;
         }
         return findings.push(Finding::warning(

@@ -222,11 +222,7 @@ impl ChatPlatform for Terminal {
         (name == HERE).then(|| HERE.into())
     }
 
-    fn name(&self) -> &'static str {
-        HERE
-    }
-
-    fn text_format(&self) -> TextFormat {
+    fn text_format(&self, _: &ChannelId) -> TextFormat {
         TextFormat::plain(2000)
     }
 }

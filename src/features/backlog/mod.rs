@@ -233,12 +233,7 @@ impl Work {
 
     /// A channel of a server by its name or id. What was heard is known in every process, the rest only where the identities are.
     async fn resolve_channel(&self, name: &str) -> Result<Option<ChannelId>, StoreError> {
-        let name = name.trim().trim_start_matches('#');
-        let is_it = |seen: &ChannelSeen| {
-            let channel = &seen.channel;
-            channel.place == Place::Server
-                && (channel.name.eq_ignore_ascii_case(name) || channel.id.as_str() == name || channel.id.bare() == name)
-        };
+        let is_it = |seen: &ChannelSeen| seen.channel.place == Place::Server && seen.channel.is_called(name);
         match self.deps().store.list_channels().await?.into_iter().find(is_it) {
             Some(seen) => Ok(Some(seen.channel.id)),
             None => Ok(self.deps().platform.find_channel(name).await),

@@ -50,7 +50,7 @@ impl Feature for BoardFeature {
             roster: roster.clone(),
             agents: running.agents.clone(),
             settings: config.features.get::<BoardSettings>(),
-            format: running.platform.text_format(),
+            platform: running.platform.clone(),
             plays: Plays::of(deps),
             clock: clock.clone(),
         }));

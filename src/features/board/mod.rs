@@ -52,7 +52,7 @@ use crate::features::meeting::store::MeetingRun;
 use crate::features::voice::Plays;
 use crate::store::Store;
 use kernel::agent::{Agents, RunError};
-use kernel::chat::format::TextFormat;
+use kernel::chat::ChatPlatform;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
@@ -72,7 +72,7 @@ struct Boards {
     roster: Arc<Roster>,
     agents: Arc<Agents>,
     settings: BoardSettings,
-    format: TextFormat,
+    platform: Arc<dyn ChatPlatform>,
     plays: Plays,
     clock: SharedClock,
 }
@@ -158,7 +158,7 @@ impl Agenda for Boards {
     }
 
     fn render(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage> {
-        render::turn(meeting, seat, contribution, &self.format, &self.roster)
+        render::turn(meeting, seat, contribution, &self.platform.text_format(&meeting.channel.id), &self.roster)
     }
 
     fn render_skipped(&self, meeting: &Meeting, seat: &Seat, reason: &str) -> Vec<OutboundMessage> {

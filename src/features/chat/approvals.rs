@@ -85,7 +85,7 @@ impl Conversation {
             let note = Subtext("I ask because I have read text from outside, which may have given me the idea.");
             let mut message = Self::notice(&turn.persona, &turn.channel, format!("{}\n{note}", wish.trim_end()));
             if wish.chars().count() > WISH {
-                message.fit(&deps.platform.text_format());
+                message.fit(&deps.platform.text_format(&turn.channel));
             }
             message.turn = Some(turn.id.clone());
             message.buttons = vec![

@@ -14,7 +14,7 @@ use kernel::chat::outbox::store::insert_outbound;
 use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus};
 use kernel::commands::{CommandCall, refuse};
 use kernel::db::{Applied, Effect, StoreError, Transaction};
-use kernel::ids::{ChannelId, PersonaSlug};
+use kernel::ids::{ChannelId, MessageId, PersonaSlug};
 
 /// A text that the coordinator posts.
 #[derive(Debug)]
@@ -86,8 +86,7 @@ impl Schedule {
 /// # Errors
 /// The database does not answer.
 pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, name: &str) -> Result<Option<Channel>, StoreError> {
-    let has_name = |channel: &Channel| channel.place == Place::Server && channel.name.eq_ignore_ascii_case(name);
-    let is_meant = |channel: &Channel| channel.id.as_str() == name || has_name(channel);
+    let is_meant = |channel: &Channel| channel.is_called(name);
     let seen = store.list_channels().await?;
     let mut seen = seen.into_iter().map(|seen| seen.channel);
     let Some(platform) = platform else {
@@ -129,8 +128,12 @@ pub async fn get_channel(store: &Store, name: &str) -> anyhow::Result<Channel> {
     Ok(refuse(format!("there is no channel \"{name}\". Known channels: {known}"))?)
 }
 
-/// Whether the platform has reported its channels, so that a channel it did not report does not exist. The reports arrive shortly after the login.
+/// Whether each platform has reported its channels, so that a channel it did not report does not exist. The reports arrive shortly after the login.
 fn has_told_channels(platform: &dyn ChatPlatform, coordinator: &PersonaSlug) -> bool {
-    let is_ready = |status: &IdentityStatus| status.persona == *coordinator && status.state == IdentityState::Ready;
-    platform.identities().iter().any(is_ready) && !platform.list_channels().is_empty()
+    let channels = platform.list_channels();
+    let has_told = |status: &IdentityStatus| {
+        let is_there = |(channel, _): &(Channel, MessageId)| channel.id.platform() == Some(status.platform);
+        status.state == IdentityState::Ready && channels.iter().any(is_there)
+    };
+    platform.identities().iter().filter(|status| status.persona == *coordinator).all(has_told) && !channels.is_empty()
 }

@@ -232,7 +232,7 @@ impl Standup {
             channel,
             &original,
             &name,
-            &render::render_report_thread(report, &self.deps.format),
+            &render::render_report_thread(report, &self.deps.platform.text_format(channel)),
         ));
         outbox
     }

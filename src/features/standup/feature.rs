@@ -69,7 +69,7 @@ impl Feature for StandupFeature {
             people: people.clone(),
             reports: config.data.join("reports"),
             store: store.clone(),
-            format: running.platform.text_format(),
+            platform: running.platform.clone(),
             plays: Plays::of(deps),
             agents: running.agents.clone(),
             clock: clock.clone(),

@@ -43,7 +43,7 @@ use crate::features::standup::settings::StandupSettings;
 use crate::features::voice::Plays;
 use crate::store::Store;
 use kernel::agent::{Agents, RunError};
-use kernel::chat::format::TextFormat;
+use kernel::chat::ChatPlatform;
 use kernel::chat::format::clean;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
@@ -76,7 +76,7 @@ pub struct Deps {
     pub reports: PathBuf,
     pub store: Store,
     /// What a message of the platform can hold.
-    pub format: TextFormat,
+    pub platform: Arc<dyn ChatPlatform>,
     /// Whether a report can be heard.
     pub plays: Plays,
     pub agents: Arc<Agents>,
@@ -128,15 +128,15 @@ impl Standup {
         texts: &[String],
     ) -> Vec<OutboundMessage> {
         let place = Placement::Thread { on: on.id.clone(), name: name.to_owned() };
-        let pieces = texts.iter().flat_map(|text| self.cut(text));
+        let pieces = texts.iter().flat_map(|text| self.cut(channel, text));
         pieces
             .map(|text| OutboundMessage { place: place.clone(), ..OutboundMessage::new(persona, channel, OutboundKind::Notice, text) })
             .collect()
     }
 
-    /// Text in the format of the platform: cleaned, laid out, split at the length limit.
-    fn cut(&self, text: &str) -> Vec<String> {
-        let format = &self.deps.format;
+    /// Text as it fits into a channel: cleaned, laid out, split at the length limit.
+    fn cut(&self, channel: &ChannelId, text: &str) -> Vec<String> {
+        let format = self.deps.platform.text_format(channel);
         format.split(&format.lay_out(&clean(text, &self.deps.roster)))
     }
 }

@@ -40,7 +40,7 @@ impl Standup {
             page = self.read_page(meeting) => page?,
             () = cancel.cancelled() => anyhow::bail!("the process is ending"),
         };
-        let text = render::render_page(&page, &self.deps.roster, &self.deps.format);
+        let text = render::render_page(&page, &self.deps.roster, &self.deps.platform.text_format(&meeting.channel.id));
         let summary = say(meeting, OutboundKind::Report, text.summary);
         let detail = self.in_thread(&meeting.facilitator, &meeting.channel.id, &summary, THREAD, &text.detail);
         let outbox = std::iter::once(summary).chain(detail).collect();

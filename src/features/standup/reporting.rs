@@ -83,7 +83,7 @@ impl Standup {
     /// A report from its persona's own account. One that claims something can be rated.
     pub(super) fn render_report(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage> {
         let Participant::Persona(persona) = &seat.who else { return Vec::new() };
-        let pieces = self.cut(&contribution.text);
+        let pieces = self.cut(&meeting.channel.id, &contribution.text);
         let mut messages: Vec<OutboundMessage> =
             pieces.into_iter().map(|text| OutboundMessage::new(persona, &meeting.channel.id, OutboundKind::Report, text)).collect();
         if let Some(last) = messages.last_mut()

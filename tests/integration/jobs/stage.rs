@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::support::postgres;
+use crate::support::migrated;
 use crate::support::team::eventually;
 
 /// Creates three tests from each test function.
@@ -64,12 +64,12 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn sqlite() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", directory.path().join("jobs.db").display()).into();
+        let url = migrated::sqlite(&directory.path().join("jobs.db")).into();
         Self { url, workers: 1, rules: Vec::new, _directory: Some(directory) }
     }
 
     pub(super) async fn postgres(workers: usize) -> Option<Self> {
-        Some(Self { url: postgres::database().await?.into(), workers, rules: Vec::new, _directory: None })
+        Some(Self { url: migrated::postgres().await?.into(), workers, rules: Vec::new, _directory: None })
     }
 
     pub(super) fn deleting_by(self, rules: fn() -> Vec<RetentionRule>) -> Self {

@@ -32,7 +32,7 @@ use teamroom::store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::support::postgres;
+use crate::support::migrated;
 use crate::support::team::{Backing, eventually};
 
 pub(super) const PANEL: MeetingKind = MeetingKind::new("panel");
@@ -211,8 +211,8 @@ impl Stage {
     pub(super) async fn on(backing: Backing) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let url: SecretString = match backing {
-            Backing::Sqlite => format!("sqlite:{}", dir.path().join("teamroom.db").display()),
-            Backing::Postgres => postgres::database().await.unwrap(),
+            Backing::Sqlite => migrated::sqlite(&dir.path().join("teamroom.db")),
+            Backing::Postgres => migrated::postgres().await.unwrap(),
         }
         .into();
         let start = START.parse().unwrap();
@@ -350,11 +350,7 @@ impl ChatPlatform for Transcript {
         None
     }
 
-    fn name(&self) -> &'static str {
-        "transcript"
-    }
-
-    fn text_format(&self) -> TextFormat {
+    fn text_format(&self, _: &ChannelId) -> TextFormat {
         TextFormat::plain(2000)
     }
 }

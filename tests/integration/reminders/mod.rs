@@ -4,7 +4,6 @@ mod asking;
 mod buttons;
 mod clocks;
 mod commands;
-mod corner;
 mod crashes;
 mod stage;
 mod terminal;

@@ -7,7 +7,7 @@ use kernel::time::{Clock as _, SystemClock};
 use slack_sandbox::{ApiFault, ChannelConfig, Cut, DisconnectReason, Switch};
 use teamroom::store::Store;
 
-use super::stage::{SlackTeam, TEAM};
+use crate::platforms::slack::{SlackTeam, TEAM};
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 

@@ -1,5 +1,6 @@
 //! The team on Slack, with a local Slack in its place.
 
 mod faults;
-mod stage;
+mod flood;
+mod kills;
 mod stories;

@@ -1,17 +1,15 @@
-//! What people do on Slack.
+//! What is Slack's own: mentions of an app, its threads and direct conversations, what was said while nobody listened.
 
 use serde_json::json;
-use slack_sandbox::Progress;
 
-use super::stage::{SlackTeam, TEAM};
+use crate::platforms::slack::{SlackTeam, TEAM};
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(
     a_named_persona_answers_once_under_its_name,
     a_thread_on_an_answer_goes_on,
-    a_file_is_read_and_a_long_answer_comes_as_one,
-    a_command_is_answered_and_a_button_works,
+    a_command_that_does_not_exist_is_answered_with_those_that_do,
     what_is_said_while_the_team_is_away_is_answered_once,
 );
 
@@ -57,48 +55,10 @@ async fn a_thread_on_an_answer_goes_on(backing: Backing) {
     team.stop().await;
 }
 
-async fn a_file_is_read_and_a_long_answer_comes_as_one(backing: Backing) {
+async fn a_command_that_does_not_exist_is_answered_with_those_that_do(backing: Backing) {
     let team = SlackTeam::start(backing).await;
-    team.model.on(|_| Script::say("And so on. ".repeat(900)));
-    let plan = "The launch is on the 9th of May.\n".repeat(3);
-    team.ann().upload(&team.channel("general"), None, "plan.md", plan.into_bytes(), "vince, summarise it").unwrap();
-    let said = team.hears("general", |said| said.text.contains("is in the file")).await;
-    assert!(team.model.requests().iter().any(|request| request.prompt().contains("The launch is on the 9th of May.")));
-    assert!(said.text.contains("|answer.md>"), "{}", said.text);
-    team.settle().await;
-    assert_eq!(team.said("general").len(), 1);
-    team.stop().await;
-}
-
-async fn a_command_is_answered_and_a_button_works(backing: Backing) {
-    let team = SlackTeam::start(backing).await;
-    team.model.on(|_| Script::say("Fine."));
-    let general = team.channel("general");
-    let call = team.ann().command(&general, "/team backlog add Sign the contract --owner me").unwrap();
-    assert!(matches!(call.ended().await, Progress::Acknowledged(_)), "{:?}", call.progress());
-    let reminder = team.hears("general", |said| said.text.contains("Reminder for")).await;
-    assert!(reminder.text.contains(&format!("<@{}>", team.ann().id())), "{}", reminder.text);
-    let done = || {
-        let blocks = reminder.raw["blocks"].as_array().unwrap().iter();
-        let mut elements = blocks.filter(|block| block["type"] == "actions").flat_map(|block| block["elements"].as_array().unwrap());
-        elements.find(|element| element["text"]["text"] == "Done").unwrap()["action_id"].as_str().unwrap().to_owned()
-    };
-    team.ann().press(&general, reminder.ts(), &done()).unwrap().ended().await;
-    team.hears("general", |said| said.text.starts_with('✔')).await;
-    eventually("the question is decided", || async {
-        let shown = team.ann().message(&general, reminder.ts()).unwrap();
-        !shown["blocks"].to_string().contains("actions")
-    })
-    .await;
-    let help = team.ann().command(&general, "/team nonsense").unwrap();
-    help.ended().await;
-    let told = || {
-        team.ann()
-            .messages(&general)
-            .into_iter()
-            .any(|message| message["text"].as_str().is_some_and(|text| text.contains("There is no command")))
-    };
-    eventually("what there is is told", || async { told() }).await;
+    let told = team.run("general", "/team nonsense").await;
+    assert!(told.contains("There is no command") && told.contains("backlog"), "{told}");
     team.settle().await;
     team.stop().await;
 }

@@ -8,7 +8,6 @@ mod cast;
 mod checkin_crashes;
 mod checkins;
 mod conclusion;
-mod corner;
 mod crashes;
 mod day;
 mod faults;

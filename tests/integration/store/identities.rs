@@ -3,17 +3,23 @@ use super::{Home, on_both};
 
 use kernel::chat::message::{Channel, Place};
 
-on_both!(a_persona_has_one_account, logins_are_counted_from_a_time_on, commands_are_known_by_scope, a_channel_is_heard_only_forwards);
+on_both!(
+    a_persona_has_one_account_on_each_platform,
+    logins_are_counted_from_a_time_on,
+    commands_are_known_by_scope,
+    a_channel_is_heard_only_forwards
+);
 
-async fn a_persona_has_one_account(home: &Home) {
+async fn a_persona_has_one_account_on_each_platform(home: &Home) {
     let store = home.open().await;
-    store.record_identity(&"vince".into(), "discord", &"100".into(), noon()).await.unwrap();
-    store.record_identity(&"kelly".into(), "discord", &"101".into(), noon()).await.unwrap();
-    store.record_identity(&"vince".into(), "discord", &"102".into(), at(5)).await.unwrap();
+    store.record_identity(&"vince".into(), &"discord:100".into(), noon()).await.unwrap();
+    store.record_identity(&"kelly".into(), &"discord:101".into(), noon()).await.unwrap();
+    store.record_identity(&"vince".into(), &"discord:102".into(), at(5)).await.unwrap();
+    store.record_identity(&"vince".into(), &"slack:U1".into(), at(6)).await.unwrap();
 
     let identities = store.list_identities().await.unwrap();
     let accounts: Vec<_> = identities.iter().map(|identity| (identity.persona.as_str(), identity.account.as_str())).collect();
-    assert_eq!(accounts, [("kelly", "101"), ("vince", "102")]);
+    assert_eq!(accounts, [("kelly", "discord:101"), ("vince", "discord:102"), ("vince", "slack:U1")]);
     assert_eq!(identities[1].updated_at, at(5));
     assert_eq!(identities[1].platform, "discord");
 }

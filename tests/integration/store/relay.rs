@@ -11,7 +11,7 @@ use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::outbox::Relay;
 use kernel::chat::redact::Redactor;
 use kernel::chat::{ChatPlatform, SendError};
-use kernel::ids::{ChannelId, MessageId, OutboxId, PersonaSlug};
+use kernel::ids::{ChannelId, MessageId, OutboxId};
 use kernel::time::{Clock, ManualClock};
 use teamroom::store::Store;
 use tokio::sync::Semaphore;
@@ -100,7 +100,7 @@ impl ChatPlatform for Wall {
         Ok(posts.iter().find(|(id, at)| *id == message.id && *at >= since).map(|(_, at)| Self::posted(message, *at)))
     }
 
-    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
+    fn nonce_window(&self, _: &OutboundMessage) -> Duration {
         WINDOW
     }
 
@@ -108,11 +108,7 @@ impl ChatPlatform for Wall {
         None
     }
 
-    fn name(&self) -> &'static str {
-        "wall"
-    }
-
-    fn text_format(&self) -> TextFormat {
+    fn text_format(&self, _: &ChannelId) -> TextFormat {
         TextFormat::plain(2000)
     }
 }

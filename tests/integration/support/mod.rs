@@ -3,7 +3,6 @@
 #[path = "../../../crates/sandbox/tests/server/support/browser.rs"]
 pub(crate) mod browser;
 pub(crate) mod command;
-pub(crate) mod corner;
 pub(crate) mod database;
 #[path = "../../../crates/sandbox/tests/server/descriptions.rs"]
 pub(crate) mod descriptions;

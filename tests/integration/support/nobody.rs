@@ -31,11 +31,7 @@ impl ChatPlatform for Nobody {
         None
     }
 
-    fn name(&self) -> &'static str {
-        "nobody"
-    }
-
-    fn text_format(&self) -> TextFormat {
+    fn text_format(&self, _: &ChannelId) -> TextFormat {
         TextFormat::plain(2000)
     }
 }

@@ -275,6 +275,17 @@ pub(crate) struct Shown {
     pub(crate) raw: Value,
 }
 
+impl Shown {
+    pub(crate) fn of(raw: Value) -> Self {
+        Self {
+            author: raw["author"]["global_name"].as_str().or(raw["author"]["username"].as_str()).unwrap_or_default().to_owned(),
+            is_bot: raw["author"]["bot"].as_bool().unwrap_or_default() || raw.get("webhook_id").is_some(),
+            text: raw["content"].as_str().unwrap_or_default().to_owned(),
+            raw,
+        }
+    }
+}
+
 impl TestTeam {
     pub(crate) fn sandbox(&self) -> &Sandbox {
         self.sandbox.as_ref().expect("the sandbox runs")
@@ -441,12 +452,7 @@ impl TestTeam {
             let Some(oldest) = page.last() else { break };
             before = format!("&before={}", oldest["id"].as_str().expect("an id"));
             let full = page.len() == 100;
-            shown.extend(page.into_iter().map(|raw| Shown {
-                author: raw["author"]["global_name"].as_str().or(raw["author"]["username"].as_str()).unwrap_or_default().to_owned(),
-                is_bot: raw["author"]["bot"].as_bool().unwrap_or_default() || raw.get("webhook_id").is_some(),
-                text: raw["content"].as_str().unwrap_or_default().to_owned(),
-                raw,
-            }));
+            shown.extend(page.into_iter().map(Shown::of));
             if !full {
                 break;
             }

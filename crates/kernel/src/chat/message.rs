@@ -41,6 +41,19 @@ pub struct Channel {
     pub private: bool,
 }
 
+impl Channel {
+    /// Whether a person means it: by its name or its id, with or without its platform, such as `ops`, `#ops` or `slack:ops`.
+    pub fn is_called(&self, written: &str) -> bool {
+        let written = written.trim();
+        let is_it = |written: &str| {
+            let name = written.trim_start_matches('#');
+            self.id.bare() == written || (self.place == Place::Server && self.name.eq_ignore_ascii_case(name))
+        };
+        let named = self.id.platform().and_then(|platform| written.strip_prefix(platform)?.strip_prefix(':'));
+        self.id.as_str() == written || is_it(named.unwrap_or(written))
+    }
+}
+
 /// What is stored without a word on who can read it counts as private.
 fn unknown() -> bool {
     true

@@ -55,9 +55,8 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// account.
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError>;
 
-    /// How long after the first attempt the platform drops a repeated `send` of the same row. Zero for personas that post through a
-    /// webhook, because webhooks have no nonce.
-    fn nonce_window(&self, _persona: &PersonaSlug) -> Duration {
+    /// How long after the first attempt the platform drops a repeated `send` of the same message. Zero where it never does.
+    fn nonce_window(&self, _message: &OutboundMessage) -> Duration {
         Duration::ZERO
     }
 
@@ -90,11 +89,8 @@ pub trait ChatPlatform: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The platform's name in ids and in the database: `discord`.
-    fn name(&self) -> &'static str;
-
-    /// What the text of one message can hold.
-    fn text_format(&self) -> TextFormat;
+    /// What the text of one message can hold in a channel.
+    fn text_format(&self, channel: &ChannelId) -> TextFormat;
 
     /// A persona that can post in a channel, as far as is known, other than `persona`.
     fn find_speaker(&self, _channel: &ChannelId, _other_than: &PersonaSlug) -> Option<PersonaSlug> {
@@ -185,6 +181,8 @@ pub enum Presence {
 #[derive(Debug, Clone, PartialEq)]
 pub struct IdentityStatus {
     pub persona: PersonaSlug,
+    /// The platform's name in ids.
+    pub platform: &'static str,
     pub state: IdentityState,
     pub account: Option<UserId>,
     /// Round trip of the last heartbeat.

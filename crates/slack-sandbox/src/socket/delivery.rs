@@ -15,6 +15,9 @@ use crate::timers::Timer;
 /// How long [`crate::Switch::Reorder`] waits for a second envelope.
 const HOLD: Duration = Duration::from_secs(1);
 
+/// The most acknowledgements whose time is kept.
+const MEASURED: usize = 100_000;
+
 impl Core {
     /// Sends something to an app, or holds it back so that the next overtakes it.
     pub(crate) fn send_in_order(&mut self, delivery: Delivery) {
@@ -28,14 +31,14 @@ impl Core {
             return;
         }
         for delivery in std::iter::once(delivery).chain(held) {
-            self.send_envelope(Pending { delivery, attempt: 0 }, now);
+            self.send_envelope(Pending { delivery, attempt: 0, sent: now }, now);
         }
     }
 
     pub(crate) fn release(&mut self, app: &str) {
         if let Some(delivery) = self.held.remove(app) {
             let now = self.now();
-            self.send_envelope(Pending { delivery, attempt: 0 }, now);
+            self.send_envelope(Pending { delivery, attempt: 0, sent: now }, now);
         }
     }
 
@@ -53,12 +56,12 @@ impl Core {
         if pending.delivery.kind == DeliveryKind::Event && self.faults.duplicates(&slug) {
             let others: Vec<u64> = connections.iter().copied().filter(|other| *other != number).collect();
             let other = if others.is_empty() { number } else { others[self.random.usize(..others.len())] };
-            let again = Pending { delivery: pending.delivery.clone(), attempt: pending.attempt + 1 };
+            let again = Pending { delivery: pending.delivery.clone(), attempt: pending.attempt + 1, sent: now };
             let copy = self.envelope_id();
             self.write(other, Outgoing::Text(render(&again, &copy)));
         }
         self.timers.set(now + self.world.windows.acknowledgement, Timer::Unacknowledged(envelope.clone()));
-        self.pending.insert(envelope, pending);
+        self.pending.insert(envelope, Pending { sent: self.now(), ..pending });
     }
 
     fn envelope_id(&mut self) -> String {
@@ -105,6 +108,9 @@ impl Core {
             return;
         }
         let Some(pending) = self.pending.remove(envelope) else { return };
+        if self.acknowledgements.len() < MEASURED {
+            self.acknowledgements.push(self.now().saturating_sub(pending.sent));
+        }
         if let Some(interaction) = pending.delivery.interaction.clone() {
             let payload = message["payload"].clone();
             self.acknowledged(&pending.delivery, &payload);

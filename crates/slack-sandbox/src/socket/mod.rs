@@ -81,6 +81,8 @@ pub(crate) struct Pending {
     pub(crate) delivery: Delivery,
     /// How often it was sent before.
     pub(crate) attempt: usize,
+    /// When it was sent last.
+    pub(crate) sent: Duration,
 }
 
 impl Core {

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 pub(crate) use supervisor::Supervisor;
 
 use crate::adapters::discord::gateway::Completeness;
-use crate::adapters::discord::ids::from_discord;
+use crate::adapters::discord::ids::{PLATFORM, from_discord};
 use crate::adapters::discord::rest::{Credential, token_trouble};
 use kernel::chat::{IdentityState, IdentityStatus, Presence};
 use kernel::ids::PersonaSlug;
@@ -61,6 +61,7 @@ impl Identity {
         let token_trouble = || is_revoked.then(|| token_trouble(&self.credential.name, &self.persona));
         IdentityStatus {
             persona: self.persona.clone(),
+            platform: PLATFORM,
             state: if is_revoked { IdentityState::Down } else { condition.state },
             account: condition.account.map(from_discord),
             latency: condition.latency,

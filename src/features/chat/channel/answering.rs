@@ -190,7 +190,13 @@ impl Conversation {
     /// The text of a persona as platform messages, none over the length limit.
     pub(crate) fn render_as(&self, persona: &PersonaSlug, channel: &ChannelId, text: &str) -> Vec<OutboundMessage> {
         let message = |text: String| OutboundMessage::new(persona, channel, OutboundKind::Answer, text);
-        match format::render(text, &self.deps().roster, ANSWER_FILE, self.deps().chat.attach_over, &self.deps().platform.text_format()) {
+        match format::render(
+            text,
+            &self.deps().roster,
+            ANSWER_FILE,
+            self.deps().chat.attach_over,
+            &self.deps().platform.text_format(channel),
+        ) {
             Rendered::Messages(texts) => texts.into_iter().map(message).collect(),
             Rendered::File { summary, name, text } => {
                 let files = vec![OutboundFile { name, content: FileContent::Text(text) }];

@@ -28,11 +28,14 @@ impl ChatCommands {
         let mut online = Vec::new();
         let halts = self.store.list_halts().await?;
         let is_paused = |slug: &PersonaSlug| halts.iter().any(|halt| matches!(&halt.scope, HaltScope::Persona(paused) if paused == slug));
-        for identity in self.live.iter().flat_map(|live| live.deps().platform.identities()) {
+        let identities: Vec<_> = self.live.iter().flat_map(|live| live.deps().platform.identities()).collect();
+        let has_several = identities.iter().any(|identity| identity.platform != identities[0].platform);
+        for identity in &identities {
             let name = self.roster.name_of(&identity.persona);
-            let state = describe_identity(&identity, is_paused(&identity.persona));
-            let _ = writeln!(text, "- **{name}**: {state}");
-            online.push(json!({ "persona": identity.persona, "state": state }));
+            let state = describe_identity(identity, is_paused(&identity.persona));
+            let place = if has_several { format!(" on {}", identity.platform) } else { String::new() };
+            let _ = writeln!(text, "- **{name}**{place}: {state}");
+            online.push(json!({ "persona": identity.persona, "platform": identity.platform, "state": state }));
         }
         let models = self.agents.as_ref().map(|agents| agents.describe_models());
         if let Some(models) = &models {

@@ -159,7 +159,7 @@ impl Conversation {
     /// An identity is online: stores its account, sends its pending messages and fetches missed messages.
     pub(super) async fn take_ready(&self, persona: PersonaSlug, account: UserId) -> anyhow::Result<()> {
         let deps = self.deps();
-        deps.store.record_identity(&persona, deps.platform.name(), &account, deps.clock.now()).await?;
+        deps.store.record_identity(&persona, &account, deps.clock.now()).await?;
         self.inner.accounts.write().expect("no code panics while it holds the accounts").record(account, persona.clone());
         if deps.roster.find(&persona).is_some_and(|persona| self.inner.halts.is_paused(&persona.slug)) {
             deps.platform.set_presence(&persona, kernel::chat::Presence::Paused).await;

@@ -69,8 +69,10 @@ impl ChannelRules {
     }
 }
 
+/// A pattern may say which platform is meant: `slack:general`.
 fn fits(pattern: &str, id: &ChannelId, name: &str) -> bool {
-    pattern == id.as_str() || wildcard(&pattern.trim_start_matches('#').to_lowercase(), &name.to_lowercase())
+    let named = id.platform().and_then(|platform| pattern.strip_prefix(platform)?.strip_prefix(':')).unwrap_or(pattern);
+    pattern == id.as_str() || wildcard(&named.trim_start_matches('#').to_lowercase(), &name.to_lowercase())
 }
 
 /// Whether `text` is `pattern`, in which `*` stands for any run of characters.
@@ -154,10 +156,12 @@ mod tests {
     fn channels_get_their_kind_by_name_pattern_and_by_id() {
         let mut rules = ChannelRules::default();
         rules.kinds.insert(0, ("42".into(), ChannelKind::Ignore));
+        rules.kinds.insert(0, ("slack:#general".into(), ChannelKind::Knowledge));
         let kind = |id: &str, name: &str| rules.kind_of(&id.into(), name);
         assert_eq!(kind("1", "daily-standup"), ChannelKind::Standup);
         assert_eq!(kind("1", "Team-Knowledge-Base"), ChannelKind::Knowledge);
         assert_eq!(kind("1", "general"), ChannelKind::Chat);
         assert_eq!(kind("42", "general"), ChannelKind::Ignore);
+        assert_eq!((kind("slack:C1", "general"), kind("discord:1", "general")), (ChannelKind::Knowledge, ChannelKind::Chat));
     }
 }

@@ -120,6 +120,6 @@ impl Delivery<'_> {
     }
 
     fn nonce_window(&self) -> Duration {
-        self.platform.nonce_window(&self.row.message.persona)
+        self.platform.nonce_window(&self.row.message)
     }
 }

@@ -16,14 +16,14 @@ pub struct Identity {
 
 impl Database {
     /// Records a persona's account, as the platform reported it.
-    pub async fn record_identity(&self, persona: &PersonaSlug, platform: &str, account: &UserId, now: DateTime<Utc>) -> Result<()> {
+    pub async fn record_identity(&self, persona: &PersonaSlug, account: &UserId, now: DateTime<Utc>) -> Result<()> {
         sql!(
             self.db().write()?,
             execute,
             "INSERT INTO identities (persona, platform, account, updated_at) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (persona) DO UPDATE SET platform = excluded.platform, account = excluded.account, updated_at = excluded.updated_at",
+             ON CONFLICT (persona, platform) DO UPDATE SET account = excluded.account, updated_at = excluded.updated_at",
             persona.as_str(),
-            platform,
+            account.platform().unwrap_or_default(),
             account.as_str(),
             now
         )?;
@@ -33,7 +33,7 @@ impl Database {
     /// All known accounts by persona.
     pub async fn list_identities(&self) -> Result<Vec<Identity>> {
         let rows: Vec<(String, String, String, DateTime<Utc>)> =
-            sql!(self.db().read(), fetch_all, "SELECT persona, platform, account, updated_at FROM identities ORDER BY persona")?;
+            sql!(self.db().read(), fetch_all, "SELECT persona, platform, account, updated_at FROM identities ORDER BY persona, platform")?;
         Ok(rows
             .into_iter()
             .map(|(persona, platform, account, updated_at)| Identity {

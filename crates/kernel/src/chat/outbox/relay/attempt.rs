@@ -22,7 +22,8 @@ pub(super) const GIVE_UP_AFTER: chrono::Duration = chrono::Duration::hours(24);
 impl Relay {
     pub(super) async fn send_row(&self, mut row: OutboxRow) -> (OutboxId, Result<bool, StoreError>) {
         self.screen(&mut row.message);
-        row.message.fit(&self.text_format());
+        let format = self.inner.platform.text_format(&row.message.channel);
+        row.message.fit(&format);
         let result = self.deliver(&row).await;
         if result.is_ok() {
             self.unrecorded().remove(&row.message.id);

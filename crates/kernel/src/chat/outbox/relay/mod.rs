@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::chat::ChatPlatform;
-use crate::chat::format::TextFormat;
 use crate::chat::outbound::OutboundMessage;
 use crate::chat::outbox::order::Due;
 use crate::chat::redact::Redactor;
@@ -162,11 +161,6 @@ impl Relay {
     /// Reports each message that is held or given up from now on.
     pub fn undelivered(&self) -> broadcast::Receiver<Undelivered> {
         self.inner.undelivered.subscribe()
-    }
-
-    /// What a message of this platform can hold.
-    pub fn text_format(&self) -> TextFormat {
-        self.inner.platform.text_format()
     }
 
     fn busy(&self) -> MutexGuard<'_, HashMap<ChannelId, Wakeup>> {

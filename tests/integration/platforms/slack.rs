@@ -22,40 +22,36 @@ use crate::support::team::{Backing, built_in_roster, eventually, use_model};
 /// For what is expected. A passing test never waits this long.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The app of the whole team.
-pub(super) const TEAM: &str = "team";
+const CHANNELS: [&str; 3] = ["general", "daily-standup", "ops"];
 
-pub(super) struct SlackTeam {
+/// The app of the whole team.
+pub(crate) const TEAM: &str = "team";
+
+pub(crate) struct SlackTeam {
     app: Option<App>,
-    pub(super) workspace: Workspace,
-    pub(super) model: ScriptedModel,
-    pub(super) config: Config,
+    pub(crate) workspace: Workspace,
+    pub(crate) model: ScriptedModel,
+    pub(crate) config: Config,
     roster: Roster,
     _dir: tempfile::TempDir,
 }
 
 /// A message as people see it.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
-    pub(super) by: String,
+pub(crate) struct Said {
+    pub(crate) by: String,
     /// Of the blocks and the card.
-    pub(super) text: String,
-    pub(super) raw: Value,
+    pub(crate) text: String,
+    pub(crate) raw: Value,
 }
 
 impl SlackTeam {
-    pub(super) async fn start(backing: Backing) -> Self {
+    pub(crate) async fn start(backing: Backing) -> Self {
         Self::start_with(backing, |_| (), |_| ()).await
     }
 
-    pub(super) async fn start_with(backing: Backing, change: impl FnOnce(&mut Config), prepare: impl FnOnce(&mut Options)) -> Self {
-        let mut options = Options { apps: vec![app_of(TEAM, "Teamroom")], ..Options::default() };
-        options.people = vec![PersonConfig { role: Role::Admin, ..PersonConfig::new("Ann") }, PersonConfig::new("Bob")];
-        options.channels = ["general", "daily-standup", "ops"].map(ChannelConfig::new).to_vec();
-        options.rate_limits = slack_sandbox::RateLimits::Off;
-        // Slack itself waits for three seconds, a minute, and five.
-        options.windows.acknowledgement = Duration::from_secs(1);
-        options.windows.retries = vec![Duration::ZERO, Duration::from_millis(200), Duration::from_secs(1)];
+    pub(crate) async fn start_with(backing: Backing, change: impl FnOnce(&mut Config), prepare: impl FnOnce(&mut Options)) -> Self {
+        let mut options = options();
         prepare(&mut options);
         let workspace = Workspace::start(options).await.expect("the workspace starts");
         let dir = tempfile::tempdir().expect("a temporary directory");
@@ -68,8 +64,7 @@ impl SlackTeam {
         config.chat.operators = vec!["*".into()];
         config.server.listen = None;
         config.schedules.jobs.clear();
-        config.slack.api_url = Some(workspace.api_url().trim_end_matches("/api/").to_owned());
-        config.slack.team = Some(tokens_of(&workspace, TEAM));
+        join(&mut config, &workspace);
         config.database_url = match backing {
             Backing::Sqlite => migrated::sqlite(&dir.path().join(".teamroom/teamroom.db")),
             Backing::Postgres => migrated::postgres().await.expect("a database"),
@@ -82,7 +77,7 @@ impl SlackTeam {
         team
     }
 
-    pub(super) async fn start_app(&mut self) {
+    pub(crate) async fn start_app(&mut self) {
         let setting = Setting { config: self.config.clone(), roster: self.roster.clone(), clock: Arc::new(SystemClock) };
         let app = Box::pin(App::start(setting)).await.expect("the team starts");
         app.ready(PATIENCE).await.expect("the app is online");
@@ -90,50 +85,77 @@ impl SlackTeam {
         eventually("all connections are open", || async { self.workspace.connections(TEAM) == 2 }).await;
     }
 
-    pub(super) async fn stop_app(&mut self) {
+    pub(crate) async fn stop_app(&mut self) {
         if let Some(app) = self.app.take() {
             app.stop().await;
         }
     }
 
-    pub(super) async fn stop(mut self) {
+    pub(crate) async fn stop(mut self) {
         self.stop_app().await;
         self.workspace.stop().await;
     }
 
-    pub(super) fn channel(&self, name: &str) -> String {
+    /// Whether somebody on the team has this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.roster.personas().iter().any(|persona| persona.name == name)
+    }
+
+    pub(crate) fn channel(&self, name: &str) -> String {
         self.workspace.channel(name)
     }
 
-    pub(super) fn person(&self, name: &str) -> Person {
+    pub(crate) fn person(&self, name: &str) -> Person {
         self.workspace.person(name)
     }
 
-    pub(super) fn ann(&self) -> Person {
+    pub(crate) fn ann(&self) -> Person {
         self.person("Ann")
     }
 
     /// Ann says something in a channel. Returns its time stamp.
-    pub(super) fn say(&self, channel: &str, text: &str) -> String {
+    pub(crate) fn say(&self, channel: &str, text: &str) -> String {
         self.ann().say(&self.channel(channel), text).expect("it is said")
     }
 
-    pub(super) fn misbehave(&self, switch: Switch) {
+    pub(crate) fn misbehave(&self, switch: Switch) {
         self.workspace.misbehave(switch).expect("the app is there");
     }
 
     /// What the team has said in a channel, given by its id.
-    pub(super) fn said_in(&self, channel: &str) -> Vec<Said> {
+    pub(crate) fn said_in(&self, channel: &str) -> Vec<Said> {
         let messages = self.ann().messages(channel);
         messages.into_iter().filter(|message| !message["bot_id"].is_null()).map(Said::of).collect()
     }
 
-    pub(super) fn said(&self, channel: &str) -> Vec<Said> {
+    pub(crate) fn said(&self, channel: &str) -> Vec<Said> {
         self.said_in(&self.channel(channel))
     }
 
+    /// Ann uses a slash command. Returns what only she sees.
+    pub(crate) async fn run(&self, channel: &str, line: &str) -> String {
+        let channel = self.channel(channel);
+        let answers = || {
+            let shown = self.ann().messages(&channel).into_iter();
+            shown.filter(|message| message["is_ephemeral"] == true || !message["bot_id"].is_null()).map(Said::of).collect::<Vec<_>>()
+        };
+        let before: Vec<String> = answers().iter().map(|said| said.ts().to_owned()).collect();
+        let call = self.ann().command(&channel, line).expect("Slack knows the command");
+        call.ended().await;
+        let find = || answers().into_iter().find(|said| said.raw["is_ephemeral"] == true && !before.iter().any(|ts| ts == said.ts()));
+        eventually("the command is answered", || async { find().is_some() }).await;
+        find().expect("an answer").text
+    }
+
+    /// Ann presses a button of a message.
+    pub(crate) async fn press(&self, channel: &str, said: &Said, label: &str) {
+        let buttons = said.buttons();
+        let (_, action) = buttons.iter().find(|(known, _)| known == label).unwrap_or_else(|| panic!("no {label}: {said:#?}"));
+        self.ann().press(&self.channel(channel), said.ts(), action).expect("it can be pressed").ended().await;
+    }
+
     /// Waits for a message of the team.
-    pub(super) async fn hears(&self, channel: &str, is_it: impl Fn(&Said) -> bool) -> Said {
+    pub(crate) async fn hears(&self, channel: &str, is_it: impl Fn(&Said) -> bool) -> Said {
         let channel = if channel.starts_with('D') { channel.to_owned() } else { self.channel(channel) };
         let found = || self.said_in(&channel).into_iter().find(|said| is_it(said));
         let started = std::time::Instant::now();
@@ -147,7 +169,7 @@ impl SlackTeam {
     }
 
     /// Waits until everything is answered and posted.
-    pub(super) async fn settle(&self) {
+    pub(crate) async fn settle(&self) {
         eventually("what was reported is acknowledged", || async { self.workspace.unacknowledged(TEAM) == 0 }).await;
         let app = self.app.as_ref().expect("the team runs");
         eventually("the team comes to rest", || async { app.is_idle().await.expect("the store answers") }).await;
@@ -155,7 +177,7 @@ impl SlackTeam {
 }
 
 impl Said {
-    fn of(raw: Value) -> Self {
+    pub(crate) fn of(raw: Value) -> Self {
         let mut text = Vec::new();
         collect_texts(&raw["blocks"], &mut text);
         collect_texts(&raw["attachments"], &mut text);
@@ -163,7 +185,21 @@ impl Said {
         Self { by, text: text.join("\n"), raw }
     }
 
-    pub(super) fn ts(&self) -> &str {
+    /// Labels and actions.
+    pub(crate) fn buttons(&self) -> Vec<(String, String)> {
+        let blocks = self.raw["blocks"].as_array().into_iter().flatten().filter(|block| block["type"] == "actions");
+        let elements = blocks.flat_map(|block| block["elements"].as_array().into_iter().flatten());
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        elements.map(|element| (text(&element["text"]["text"]), text(&element["action_id"]))).collect()
+    }
+
+    /// The names of files, which a message of an app links to.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let links = self.text.split('<').filter_map(|link| link.split_once('>')?.0.split_once('|'));
+        links.filter(|(address, _)| address.contains("/files")).map(|(_, name)| name.to_owned()).collect()
+    }
+
+    pub(crate) fn ts(&self) -> &str {
         self.raw["ts"].as_str().expect("a time stamp")
     }
 }
@@ -184,8 +220,26 @@ fn collect_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
+/// A workspace with the team's app, Ann, who may do everything, and Bob.
+pub(crate) fn options() -> Options {
+    let mut options = Options { apps: vec![app_of(TEAM, "Teamroom")], ..Options::default() };
+    options.people = vec![PersonConfig { role: Role::Admin, ..PersonConfig::new("Ann") }, PersonConfig::new("Bob")];
+    options.channels = CHANNELS.map(ChannelConfig::new).to_vec();
+    options.rate_limits = slack_sandbox::RateLimits::Off;
+    // Slack itself waits for three seconds, a minute, and five.
+    options.windows.acknowledgement = Duration::from_secs(1);
+    options.windows.retries = vec![Duration::ZERO, Duration::from_millis(200), Duration::from_secs(1)];
+    options
+}
+
+/// Gives the team its app.
+pub(crate) fn join(config: &mut Config, workspace: &Workspace) {
+    config.slack.api_url = Some(workspace.api_url().trim_end_matches("/api/").to_owned());
+    config.slack.team = Some(tokens_of(workspace, TEAM));
+}
+
 /// An app as our manifest makes it, in all channels of the test.
-pub(super) fn app_of(slug: &str, name: &str) -> AppConfig {
+pub(crate) fn app_of(slug: &str, name: &str) -> AppConfig {
     let manifest = manifest(name);
     let list = |pointer: &str| {
         let words = manifest.pointer(pointer).and_then(Value::as_array).expect("a list").iter();
@@ -195,12 +249,12 @@ pub(super) fn app_of(slug: &str, name: &str) -> AppConfig {
         scopes: list("/oauth_config/scopes/bot"),
         events: list("/settings/event_subscriptions/bot_events"),
         commands: vec!["/team".to_owned()],
-        channels: ["general", "daily-standup", "ops"].map(str::to_owned).to_vec(),
+        channels: CHANNELS.map(str::to_owned).to_vec(),
         ..AppConfig::new(slug, name)
     }
 }
 
-pub(super) fn tokens_of(workspace: &Workspace, slug: &str) -> AppTokens {
+pub(crate) fn tokens_of(workspace: &Workspace, slug: &str) -> AppTokens {
     let app = workspace.app(slug);
     AppTokens { bot: SecretString::from(app.bot_token), app: SecretString::from(app.app_token) }
 }

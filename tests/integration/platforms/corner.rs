@@ -19,9 +19,9 @@ use teamroom::app::{App, Connection, Setting};
 use teamroom::config::Config;
 use teamroom::store::Store;
 
-use super::migrated;
-use super::model::ScriptedModel;
-use super::team::{Backing, built_in_roster, use_model};
+use crate::support::migrated;
+use crate::support::model::ScriptedModel;
+use crate::support::team::{Backing, built_in_roster, use_model};
 
 /// The most characters of a message.
 pub(crate) const LIMIT: usize = 500;
@@ -206,17 +206,14 @@ impl ChatPlatform for Corner {
         CHANNELS.iter().map(|name| (Self::channel(name), "corner:m0000".into())).collect()
     }
 
-    fn name(&self) -> &'static str {
-        "corner"
-    }
-
-    fn text_format(&self) -> TextFormat {
+    fn text_format(&self, _: &ChannelId) -> TextFormat {
         TextFormat { limit: LIMIT, has_tables: true, render: written }
     }
 
     fn identities(&self) -> Vec<IdentityStatus> {
         let status = |persona: &PersonaSlug| IdentityStatus {
             persona: persona.clone(),
+            platform: "corner",
             state: IdentityState::Ready,
             account: Some(UserId::new(format!("corner:{persona}"))),
             latency: None,
@@ -266,7 +263,7 @@ impl CornerTeam {
         let store = Store::open(&config.database_url, SystemClock.now()).await.expect("the store opens");
         for persona in &personas {
             let account = UserId::new(format!("corner:{persona}"));
-            store.record_identity(persona, "corner", &account, SystemClock.now()).await.expect("the account is stored");
+            store.record_identity(persona, &account, SystemClock.now()).await.expect("the account is stored");
         }
         store.close().await;
         let corner = Arc::new(Corner { state: Mutex::default(), personas, connection: OnceLock::new() });

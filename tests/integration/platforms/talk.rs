@@ -1,0 +1,84 @@
+//! People talk with personas.
+
+use serde_json::json;
+
+use super::room::{Place, Platform, story};
+use crate::support::model::Script;
+
+story!(a_named_persona_answers_once: discord, slack, slack_on_postgresql, corner);
+story!(one_persona_asks_another: discord, slack, slack_on_postgresql, corner);
+story!(a_file_is_read_and_a_long_answer_comes_as_one: discord, slack, slack_on_postgresql);
+story!(a_very_long_answer_goes_along_as_a_file: discord, slack, corner);
+story!(stop_ends_what_runs: discord, slack, corner);
+
+async fn a_named_persona_answers_once(place: Place) {
+    let room = place.with_model().await;
+    room.model().on(|_| Script::say("**Two** of them."));
+    room.say("general", "vince, how many are there?").await;
+    room.hears("general", |post| !post.text.is_empty()).await;
+    let posts = room.settled("general").await;
+    assert_eq!(posts.len(), 1, "{posts:#?}");
+    let bold = match place.platform {
+        Platform::Discord => "**Two**",
+        Platform::Slack => "*Two*",
+        Platform::Corner => "'''Two'''",
+    };
+    assert_eq!((posts[0].by.as_str(), posts[0].text.as_str()), ("Vince", format!("{bold} of them.").as_str()));
+    assert!(room.model().requests().remove(0).prompt().contains("how many are there?"));
+    for said in ["I told my sister about the weekend.".to_owned(), format!("{} can you review my change?", room.ann())] {
+        room.say("general", &said).await;
+    }
+    assert_eq!(room.settled("general").await.len(), 1, "talk among people is left alone");
+    room.stop().await;
+}
+
+async fn one_persona_asks_another(place: Place) {
+    let room = place.with_model().await;
+    room.model().on(|asked| match (asked.system.contains("You are Vince"), asked.tool_results()) {
+        (true, 0) => Script::call("ask_agent", json!({"persona": "solus", "question": "go or no go?"})),
+        (true, _) => Script::say(format!("Solus said go: {}", asked.prompt().contains("a clear go"))),
+        (false, _) => Script::say("a clear go"),
+    });
+    room.say("general", "vince, shall we?").await;
+    let answer = room.hears("general", |post| post.by == "Vince").await;
+    assert_eq!(answer.text, "Solus said go: true");
+    assert_eq!(room.settled("general").await.len(), 1);
+    room.stop().await;
+}
+
+async fn a_file_is_read_and_a_long_answer_comes_as_one(place: Place) {
+    let room = place.with_model().await;
+    room.model().on(|_| Script::say("It is on the 9th."));
+    room.upload("general", "plan.md", &"The launch is on the 9th of May.\n".repeat(3), "vince, summarise it").await;
+    room.hears("general", |post| post.text == "It is on the 9th.").await;
+    assert!(room.model().requests().iter().any(|request| request.prompt().contains("The launch is on the 9th of May.")));
+    // A later question looks into the same file.
+    room.say("general", "vince, and when does the plan say that it launches?").await;
+    room.hears("general", |post| post.text == "It is on the 9th.").await;
+    room.settled("general").await;
+    let asked = room.model().requests();
+    assert!(asked.last().expect("asked").prompt().contains("The launch is on the 9th of May."), "{asked:#?}");
+    room.stop().await;
+}
+
+async fn a_very_long_answer_goes_along_as_a_file(place: Place) {
+    let room = place.with_model().await;
+    room.model().on(|_| Script::say("And so on. ".repeat(900)));
+    room.say("general", "vince, all of it please?").await;
+    let post = room.hears("general", |post| !post.files.is_empty()).await;
+    assert!(post.text.contains("is in the file") && post.files == ["answer.md"], "{post:#?}");
+    assert_eq!(room.settled("general").await.len(), 1);
+    room.stop().await;
+}
+
+async fn stop_ends_what_runs(place: Place) {
+    let room = place.with_model().await;
+    room.model().on(|_| Script::Hang);
+    room.say("general", "vince, how many are there?").await;
+    let asked = async || room.model().count() > 0;
+    crate::support::team::eventually("the model is asked", asked).await;
+    room.say("general", "stop").await;
+    let posts = room.settled("general").await;
+    assert!(posts.iter().all(|post| post.by != "Vince"), "{posts:#?}");
+    room.stop().await;
+}

@@ -1,0 +1,105 @@
+//! `kill -9` at each step from a message on Slack to its answer: people see each answer once.
+
+use slack_sandbox::{ApiFault, Switch};
+
+use crate::platforms::both::Both;
+use crate::platforms::slack::TEAM;
+use crate::support::database::{allow, count, forbid};
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, eventually, on_both_stores};
+
+on_both_stores!(
+    killed_before_the_message_was_stored,
+    killed_after_the_decision,
+    killed_before_the_answer_was_stored,
+    killed_while_it_was_posted,
+    killed_after_it_was_posted,
+    killed_before_the_post_was_recorded,
+);
+
+async fn open(backing: Backing) -> (Both, TeamProcess) {
+    let both = Both::without_team(backing).await;
+    both.discord.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
+    let process = both.run_team().await;
+    (both, process)
+}
+
+/// Another process goes on, and one answer is there and stays the only one.
+async fn expect_one_answer(both: &Both, killed: TeamProcess, wall: Option<&str>) {
+    killed.kill();
+    if let Some(wall) = wall {
+        allow(&both.discord, wall).await;
+    }
+    both.slack.misbehave(Switch::Behave).expect("there is nobody to name");
+    let _process = both.run_team().await;
+    eventually("it is answered", || async { !both.on_slack("general").is_empty() }).await;
+    eventually("what was reported is acknowledged", || async { both.slack.unacknowledged(TEAM) == 0 }).await;
+    for open in [
+        "SELECT COUNT(*) FROM outbox WHERE state = 'pending'",
+        "SELECT COUNT(*) FROM jobs WHERE kind = 'chat.turn' AND state IN ('ready', 'running')",
+    ] {
+        eventually("the team comes to rest", || async { count(&both.discord, open).await == 0 }).await;
+    }
+    let said: Vec<String> = both.on_slack("general").into_iter().map(|said| said.text).collect();
+    assert_eq!(said, ["answer to one"]);
+}
+
+async fn killed_before_the_message_was_stored(backing: Backing) {
+    let (both, process) = open(backing).await;
+    forbid(&both.discord, "wall", "INSERT ON inbox", "NEW.id LIKE 'slack:%'").await;
+    both.say_on_slack("general", "vince, report one");
+    eventually("it is acknowledged", || async { both.slack.unacknowledged(TEAM) == 0 }).await;
+    expect_one_answer(&both, process, Some("wall")).await;
+}
+
+async fn killed_after_the_decision(backing: Backing) {
+    let (both, process) = open(backing).await;
+    forbid(&both.discord, "wall", "UPDATE OF state ON jobs", "OLD.kind = 'chat.turn' AND OLD.state = 'ready'").await;
+    both.say_on_slack("general", "vince, report one");
+    eventually("it is decided", || async { count(&both.discord, "SELECT COUNT(*) FROM jobs WHERE kind = 'chat.turn'").await == 1 }).await;
+    expect_one_answer(&both, process, Some("wall")).await;
+}
+
+async fn killed_before_the_answer_was_stored(backing: Backing) {
+    let (both, process) = open(backing).await;
+    forbid(&both.discord, "wall", "UPDATE OF state ON jobs", "OLD.kind = 'chat.turn' AND OLD.state = 'running'").await;
+    both.say_on_slack("general", "vince, report one");
+    eventually("the model is asked", || async { both.discord.model.count() == 1 }).await;
+    expect_one_answer(&both, process, Some("wall")).await;
+}
+
+/// Slack has not taken it.
+async fn killed_while_it_was_posted(backing: Backing) {
+    let (both, process) = open(backing).await;
+    lose_posts(&both, ApiFault::Hang);
+    both.say_on_slack("general", "vince, report one");
+    eventually("the attempt is recorded", || async {
+        count(&both.discord, "SELECT COUNT(*) FROM outbox WHERE first_attempt_at IS NOT NULL").await == 1
+    })
+    .await;
+    expect_one_answer(&both, process, None).await;
+}
+
+/// Slack has taken it, and its answer was lost.
+async fn killed_after_it_was_posted(backing: Backing) {
+    let (both, process) = open(backing).await;
+    lose_posts(&both, ApiFault::ResetAfter);
+    both.say_on_slack("general", "vince, report one");
+    eventually("it is posted", || async { !both.on_slack("general").is_empty() }).await;
+    expect_one_answer(&both, process, None).await;
+}
+
+async fn killed_before_the_post_was_recorded(backing: Backing) {
+    let (both, process) = open(backing).await;
+    forbid(&both.discord, "wall", "UPDATE OF state ON outbox", "NEW.state = 'sent'").await;
+    both.say_on_slack("general", "vince, report one");
+    eventually("it is posted", || async { !both.on_slack("general").is_empty() }).await;
+    expect_one_answer(&both, process, Some("wall")).await;
+}
+
+fn lose_posts(both: &Both, with: ApiFault) {
+    both.slack
+        .misbehave(Switch::Api { app: None, method: "chat.postMessage".to_owned(), times: 100, with })
+        .expect("there is nobody to name");
+}
