@@ -96,6 +96,8 @@ impl App {
 pub(super) struct Apps {
     coordinator: PersonaSlug,
     apps: BTreeMap<PersonaSlug, Arc<App>>,
+    /// The app of the team is not the coordinator's own.
+    has_team_app: bool,
 }
 
 impl Apps {
@@ -104,8 +106,9 @@ impl Apps {
         let mut tokens: BTreeMap<PersonaSlug, &AppTokens> = settings.team.iter().map(|tokens| (coordinator.clone(), tokens)).collect();
         // A token without a persona is reported with the settings, and not used.
         tokens.extend(settings.own.iter().filter(|(slug, _)| roster.find(slug).is_some()).map(|(slug, tokens)| (slug.clone(), tokens)));
+        let has_team_app = settings.team.is_some() && !settings.own.contains_key(&coordinator);
         let apps = tokens.into_iter().map(|(slug, tokens)| (slug.clone(), Arc::new(App::new(slug, tokens)))).collect();
-        Self { coordinator, apps }
+        Self { coordinator, apps, has_team_app }
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &Arc<App>> {
@@ -117,9 +120,9 @@ impl Apps {
         self.apps.get(persona).or_else(|| self.apps.get(&self.coordinator)).or_else(|| self.apps.values().next())
     }
 
-    /// Whether a persona speaks under its name through somebody else's app.
-    pub(super) fn is_guest(&self, persona: &PersonaSlug) -> bool {
-        !self.apps.contains_key(persona)
+    /// Whether a persona has no app of its own, so that each of its messages says who speaks.
+    pub(super) fn shares_an_app(&self, persona: &PersonaSlug) -> bool {
+        !self.apps.contains_key(persona) || (self.has_team_app && *persona == self.coordinator)
     }
 
     /// Those that can make calls: first the one given, then the coordinator's.

@@ -135,6 +135,7 @@ impl Launch {
     async fn introduce(&self) -> Result<(), Failure> {
         let answer = self.hub.api.call(&self.app.speaking, "auth.test", Arguments::default()).await?;
         let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.hub.directory.note_workspace(&text("team_id"));
         self.app.set_account(Account { user: text("user_id"), bot: text("bot_id") });
         self.hub.directory.read_channels(&self.hub.api, &self.app.speaking).await?;
         self.ready.0.send_replace(true);

@@ -1,10 +1,10 @@
 //! What is known of channels and people. Slack names only their ids in events, so the rest is asked for once and kept.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use kernel::chat::message::{Author, AuthorKind, Channel, Place, SERVER_MANAGER};
+use kernel::chat::message::{Author, AuthorKind, Channel, GUEST, Place, SERVER_MANAGER, STRANGER};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -36,9 +36,16 @@ pub(super) struct KnownChannel {
 pub(super) struct Directory {
     channels: Mutex<HashMap<String, KnownChannel>>,
     people: Mutex<HashMap<String, (Author, Instant)>>,
+    /// The id of the workspace, once it is known.
+    workspace: OnceLock<String>,
 }
 
 impl Directory {
+    pub(super) fn note_workspace(&self, id: &str) {
+        // All apps of a team are in one.
+        let _ = self.workspace.set(id.to_owned());
+    }
+
     /// Reads the channels that an app is in.
     pub(super) async fn read_channels(&self, api: &Api, with: &Credential) -> Result<(), Failure> {
         let mut cursor = String::new();
@@ -149,7 +156,7 @@ impl Directory {
             return author.clone();
         }
         let asked = api.call(with, "users.info", Arguments::default().with("user", user)).await;
-        let read = asked.map(|answer| answer.get("user").map(|found| author_of(user, found)));
+        let read = asked.map(|answer| answer.get("user").map(|found| author_of(user, found, self.workspace.get().map(String::as_str))));
         match read {
             Ok(Some(author)) => {
                 let mut people = self.people();
@@ -225,7 +232,7 @@ pub(super) fn next_cursor(page: &Map<String, Value>) -> String {
     cursor.unwrap_or_default().to_owned()
 }
 
-fn author_of(id: &str, user: &Value) -> Author {
+fn author_of(id: &str, user: &Value, workspace: Option<&str>) -> Author {
     let text = |pointer: &str| user.pointer(pointer).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let is = |flag: &str| user.get(flag).and_then(Value::as_bool).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
@@ -236,9 +243,18 @@ fn author_of(id: &str, user: &Value) -> Author {
     }
     let manages = ["is_admin", "is_owner", "is_primary_owner"].into_iter().any(is);
     let kind = if is("is_bot") { AuthorKind::ForeignBot } else { AuthorKind::Person };
-    let roles = if manages { vec![SERVER_MANAGER.to_owned()] } else { Vec::new() };
+    let is_guest = ["is_restricted", "is_ultra_restricted"].into_iter().any(is);
+    let roles = [(SERVER_MANAGER, manages), (GUEST, is_guest), (STRANGER, is_stranger(user, workspace))];
+    let roles = roles.into_iter().filter(|(_, has)| *has).map(|(role, _)| role.to_owned()).collect();
     let name = if names.is_empty() { id.to_owned() } else { names.remove(0) };
     Author { id: user_id(id), name, aliases: names, kind, roles }
+}
+
+/// Whether somebody is of another company. One of several workspaces of the same company is not another.
+fn is_stranger(user: &Value, workspace: Option<&str>) -> bool {
+    let (Some(own), Some(theirs)) = (workspace, user["team_id"].as_str()) else { return user["is_stranger"] == true };
+    let all = user.pointer("/enterprise_user/teams").and_then(Value::as_array);
+    own != theirs && !all.is_some_and(|all| all.iter().any(|team| team == own))
 }
 
 #[cfg(test)]
@@ -248,12 +264,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn guests_and_people_of_other_companies_are_told_apart() {
+        let roles = |user: Value| author_of("U1", &user, Some("T1")).roles;
+        assert_eq!(roles(json!({"team_id": "T1", "is_admin": true})), [SERVER_MANAGER]);
+        assert_eq!(roles(json!({"team_id": "T1", "is_ultra_restricted": true})), [GUEST]);
+        assert_eq!(roles(json!({"team_id": "T9"})), [STRANGER]);
+        assert!(roles(json!({"team_id": "T2", "enterprise_user": {"teams": ["T1", "T2"]}})).is_empty());
+        assert_eq!(author_of("U1", &json!({"is_stranger": true}), None).roles, [STRANGER]);
+    }
+
+    #[test]
     fn a_person_is_called_by_the_display_name_first() {
         let author =
-            author_of("U1", &json!({"name": "ann", "real_name": "Ann Lee", "is_admin": true, "profile": {"display_name": "Annie"}}));
+            author_of("U1", &json!({"name": "ann", "real_name": "Ann Lee", "is_admin": true, "profile": {"display_name": "Annie"}}), None);
         assert_eq!((author.name.as_str(), author.aliases), ("Annie", vec!["Ann Lee".to_owned(), "ann".to_owned()]));
         assert_eq!((author.kind, author.roles), (AuthorKind::Person, vec![SERVER_MANAGER.to_owned()]));
-        let bare = author_of("U2", &json!({"profile": {"display_name": " "}, "is_bot": true}));
+        let bare = author_of("U2", &json!({"profile": {"display_name": " "}, "is_bot": true}), None);
         assert_eq!((bare.name.as_str(), bare.kind), ("U2", AuthorKind::ForeignBot));
     }
 

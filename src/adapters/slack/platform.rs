@@ -49,6 +49,19 @@ impl ChatPlatform for Slack {
         Ok(self.find_again(self.speaker(&message.persona)?, message, since).await?)
     }
 
+    /// Slack shows what an app is doing in threads alone.
+    async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId) {
+        let (Ok(app), Ok(Spot { channel, thread: Some(thread) })) = (self.speaker(persona), to_spot(channel)) else { return };
+        let status = match self.roster.find(persona).filter(|persona| self.hub.apps.shares_an_app(&persona.slug)) {
+            Some(persona) => format!("is thinking, as {}…", persona.name),
+            None => "is thinking…".to_owned(),
+        };
+        let arguments = Arguments::default().with("channel_id", channel).with("thread_ts", thread).with("status", status);
+        if let Err(failure) = self.api.call(&app.speaking, "assistant.threads.setStatus", arguments).await {
+            tracing::debug!(%persona, channel, %failure, "that somebody is thinking could not be shown");
+        }
+    }
+
     async fn download(&self, attachment: &Attachment, limit: u64) -> Result<bytes::Bytes, DownloadError> {
         let mut why = DownloadError::Offline;
         for app in self.hub.apps.readers(None) {

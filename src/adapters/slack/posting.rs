@@ -164,7 +164,7 @@ impl Slack {
 
     /// The persona of a message, if it speaks through another's app.
     fn guest(&self, message: &OutboundMessage) -> Option<&Persona> {
-        self.roster.find_speaker(&message.persona).filter(|persona| self.hub.apps.is_guest(&persona.slug))
+        self.roster.find_speaker(&message.persona).filter(|persona| self.hub.apps.shares_an_app(&persona.slug))
     }
 }
 

@@ -39,8 +39,11 @@ impl Listener for ReplyListener {
 
 /// Whether the author may not speak here. A halt of the team does not keep people from answering, and an answer is never too old.
 fn is_shut_out(reason: Reason) -> bool {
-    use Reason::{AuthorNotAllowed, ChannelIgnored, ChannelNotAllowed, Deleted, DirectMessagesOff, Empty, NotAPerson, Stop};
-    matches!(reason, Stop | ChannelNotAllowed | AuthorNotAllowed | DirectMessagesOff | ChannelIgnored | NotAPerson | Empty | Deleted)
+    use Reason::{AuthorNotAllowed, ChannelIgnored, ChannelNotAllowed, Deleted, DirectMessagesOff, Empty, NotAPerson, Outsider, Stop};
+    matches!(
+        reason,
+        Stop | ChannelNotAllowed | AuthorNotAllowed | Outsider | DirectMessagesOff | ChannelIgnored | NotAPerson | Empty | Deleted
+    )
 }
 
 /// The answer to a question, with which the run of its item goes on.

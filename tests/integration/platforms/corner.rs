@@ -90,7 +90,6 @@ pub(crate) struct Note {
     pub(crate) card: Option<String>,
     pub(crate) files: Vec<String>,
     pub(crate) buttons: Vec<Button>,
-    pub(crate) pings: Vec<UserId>,
     at: DateTime<Utc>,
 }
 
@@ -139,7 +138,6 @@ impl Corner {
             card: message.card.as_ref().map(|card| written(&format!("{}\n{}", card.title, card.text))),
             files: message.files.iter().map(|file| file.name.clone()).collect(),
             buttons: message.buttons.clone(),
-            pings: message.pings.clone(),
             at: SystemClock.now(),
         })
     }

@@ -11,8 +11,8 @@ use super::corner::{CornerTeam, Note};
 use super::slack::{Said, SlackTeam};
 use crate::support::command;
 use crate::support::model::ScriptedModel;
-use crate::support::team::{Backing, Shown, TestTeam, Wanted, built_in_roster, pause};
 use crate::support::postgres;
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, built_in_roster, pause};
 
 /// A passing test never waits this long.
 const PATIENCE: Duration = Duration::from_mins(5);

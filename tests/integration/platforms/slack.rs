@@ -82,7 +82,8 @@ impl SlackTeam {
         let app = Box::pin(App::start(setting)).await.expect("the team starts");
         app.ready(PATIENCE).await.expect("the app is online");
         self.app = Some(app);
-        eventually("all connections are open", || async { self.workspace.connections(TEAM) == 2 }).await;
+        let sockets = self.config.slack.sockets as usize;
+        eventually("all connections are open", || async { self.workspace.connections(TEAM) >= sockets }).await;
     }
 
     pub(crate) async fn stop_app(&mut self) {
@@ -132,7 +133,7 @@ impl SlackTeam {
         self.said_in(&self.channel(channel))
     }
 
-    /// Ann uses a slash command. Returns what only she sees.
+    /// Ann uses a slash command. Returns its answer.
     pub(crate) async fn run(&self, channel: &str, line: &str) -> String {
         let channel = self.channel(channel);
         let answers = || {
@@ -142,7 +143,9 @@ impl SlackTeam {
         let before: Vec<String> = answers().iter().map(|said| said.ts().to_owned()).collect();
         let call = self.ann().command(&channel, line).expect("Slack knows the command");
         call.ended().await;
-        let find = || answers().into_iter().find(|said| said.raw["is_ephemeral"] == true && !before.iter().any(|ts| ts == said.ts()));
+        // What the command sets off has buttons.
+        let is_new = |said: &Said| said.buttons().is_empty() && !before.iter().any(|ts| ts == said.ts());
+        let find = || answers().into_iter().find(is_new);
         eventually("the command is answered", || async { find().is_some() }).await;
         find().expect("an answer").text
     }

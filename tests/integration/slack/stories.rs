@@ -1,15 +1,20 @@
 //! What is Slack's own: mentions of an app, its threads and direct conversations, what was said while nobody listened.
 
 use serde_json::json;
+use slack_sandbox::{ChannelConfig, Options, PersonConfig, Role};
+use tokio::sync::watch;
 
 use crate::platforms::slack::{SlackTeam, TEAM};
 use crate::support::model::Script;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(
     a_named_persona_answers_once_under_its_name,
     a_thread_on_an_answer_goes_on,
     a_command_that_does_not_exist_is_answered_with_those_that_do,
+    what_a_command_lacks_is_asked_for_in_a_form,
+    the_home_tab_shows_what_is_open,
+    a_thread_shows_who_is_thinking_and_then_the_answer,
     what_is_said_while_the_team_is_away_is_answered_once,
 );
 
@@ -26,7 +31,7 @@ async fn a_named_persona_answers_once_under_its_name(backing: Backing) {
     // A mention of the app is for the coordinator.
     let app = team.workspace.app(TEAM);
     team.say("general", &format!("<@{}> and you?", app.user));
-    team.hears("general", |said| said.by == "Kelly" || said.by == "Teamroom").await;
+    team.hears("general", |said| said.by == "Kelly").await;
     team.say("general", "<!here> I told my sister about the weekend.");
     team.person("Bob").say(&team.channel("general"), &format!("<@{}> can you review my change?", team.ann().id())).unwrap();
     team.settle().await;
@@ -76,5 +81,77 @@ async fn what_is_said_while_the_team_is_away_is_answered_once(backing: Backing) 
     team.hears("general", |said| said.by == "Echo").await;
     team.settle().await;
     assert_eq!(team.said("general").iter().filter(|said| said.by == "Echo").count(), 1);
+    team.stop().await;
+}
+
+async fn what_a_command_lacks_is_asked_for_in_a_form(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    let general = team.channel("general");
+    team.ann().command(&general, "/team backlog add --owner vince").unwrap();
+    eventually("a form is shown", || async { !team.ann().modals().is_empty() }).await;
+    let form = team.ann().modals().remove(0);
+    let id = form["id"].as_str().unwrap().to_owned();
+    let asked: Vec<&str> = form["blocks"].as_array().unwrap().iter().filter_map(|block| block["block_id"].as_str()).collect();
+    assert!(asked.contains(&"what") && !asked.contains(&"owner"), "{asked:?}");
+    team.ann().submit(&id, &[("what", &["Sign the contract"])]).unwrap().ended().await;
+    let told = || {
+        team.ann()
+            .messages(&general)
+            .iter()
+            .any(|message| message["is_ephemeral"] == true && message.to_string().contains("Sign the contract"))
+    };
+    eventually("the answer is there", || async { told() }).await;
+    let listed = team.run("general", "/team backlog list").await;
+    assert!(listed.contains("Sign the contract") && listed.contains("Vince"), "{listed}");
+    team.stop().await;
+}
+
+async fn the_home_tab_shows_what_is_open(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.run("general", "/team backlog add Sign the contract --owner me").await;
+    team.ann().open_home(TEAM).unwrap();
+    let shown = || team.ann().home(TEAM).map(|home| home.to_string()).unwrap_or_default();
+    eventually("the home tab is there", || async { shown().contains("What you can ask for") }).await;
+    let shown = shown();
+    assert_eq!(shown.matches("Sign the contract").count(), 2, "under what waits for her, and under all: {shown}");
+    team.stop().await;
+}
+
+async fn a_thread_shows_who_is_thinking_and_then_the_answer(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    let (may_answer, waits) = watch::channel(false);
+    team.model.on(move |asked| match asked.prompt().contains("and why?") {
+        true => Script::say("Because of the cache.").when(&waits),
+        false => Script::say("It is slow."),
+    });
+    let direct = team.ann().open_direct(&[&team.workspace.app(TEAM).user]);
+    let asked = team.ann().say(&direct, "how is the build?").unwrap();
+    team.hears(&direct, |said| said.text == "It is slow.").await;
+    team.ann().reply(&direct, &asked, "and why?").unwrap();
+    let status = || team.workspace.assistant(&direct, &asked).map(|shown| shown["status"].clone()).unwrap_or_default();
+    eventually("it shows who is thinking", || async { status() == "is thinking, as Kelly…" }).await;
+    may_answer.send(true).unwrap();
+    team.hears(&direct, |said| said.text == "Because of the cache.").await;
+    assert_eq!(status(), json!(""));
+    team.settle().await;
+    team.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn guests_are_answered_and_people_of_other_companies_are_not() {
+    let people = |options: &mut Options| {
+        let who = |name: &str, role| PersonConfig { role, ..PersonConfig::new(name) };
+        options.people.extend([who("Gil", Role::Guest), who("Sam", Role::Stranger)]);
+        options.channels.push(ChannelConfig { shared: true, ..ChannelConfig::new("partners") });
+        options.apps[0].channels.push("partners".to_owned());
+    };
+    let team = SlackTeam::start_with(Backing::Sqlite, |_| (), people).await;
+    team.model.on(|_| Script::say("Yes."));
+    let partners = team.channel("partners");
+    team.person("Sam").say(&partners, "vince, are you there?").unwrap();
+    team.person("Gil").say(&partners, "echo, are you there?").unwrap();
+    team.hears("partners", |said| said.by == "Echo").await;
+    team.settle().await;
+    assert_eq!(team.said("partners").len(), 1, "{:#?}", team.said("partners"));
     team.stop().await;
 }

@@ -1,6 +1,6 @@
 //! A PostgreSQL server for the tests, started at first use, with a new database per test.
 //!
-//! A small shell watches this process and stops the server when the process ends, however it ends. The server runs without fsync, because
+//! Its data is in the folder that `TEAMROOM_TEST_POSTGRES` names, else in a temporary one. A small shell watches this process and stops the server when the process ends, however it ends. The server runs without fsync, because
 //! its data is not needed afterwards.
 
 use std::ffi::OsStr;
@@ -80,7 +80,8 @@ async fn server() -> Result<&'static Server, &'static str> {
 
 fn start() -> Result<Server, String> {
     let binaries = find_binaries().ok_or("neither PATH nor /usr/lib/postgresql has initdb and postgres")?;
-    let directory = tempfile::Builder::new().prefix("teamroom-postgres-").tempdir().map_err(|error| error.to_string())?.keep();
+    let place = std::env::var_os("TEAMROOM_TEST_POSTGRES").map_or_else(std::env::temp_dir, PathBuf::from);
+    let directory = tempfile::Builder::new().prefix("teamroom-postgres-").tempdir_in(place).map_err(|error| error.to_string())?.keep();
     let outcome = start_in(&binaries, &directory);
     if outcome.is_err() {
         let _ = std::fs::remove_dir_all(&directory);

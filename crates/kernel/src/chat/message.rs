@@ -87,12 +87,18 @@ pub struct Author {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
     pub kind: AuthorKind,
-    /// Ids of the author's roles on the server, and [`SERVER_MANAGER`] where the platform says so.
+    /// Ids of the author's roles on the server, and [`SERVER_MANAGER`], [`GUEST`] and [`STRANGER`] where the platform says so.
     pub roles: Vec<String>,
 }
 
 /// A role of those who may manage the server.
 pub const SERVER_MANAGER: &str = "server-manager";
+
+/// A role of those whom the workspace has invited without making them members.
+pub const GUEST: &str = "guest";
+
+/// A role of people of other companies, who share a channel with the workspace.
+pub const STRANGER: &str = "stranger";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -70,7 +70,7 @@ impl Backlog {
     pub async fn list(&self, query: &ListQuery<'_>, asker: &Asker) -> Result<Listed, BacklogError> {
         let statuses = parse_statuses(query.status)?;
         let owner = match query.owner {
-            Some(name) => Some(self.resolve_owner(name, &self.list_people(None).await?, None)?),
+            Some(name) => Some(self.resolve_owner(name, &self.list_people(asker.person()).await?, asker.person())?),
             None => None,
         };
         let scope = asker.scope();

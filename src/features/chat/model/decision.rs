@@ -52,6 +52,7 @@ impl Decision {
             Reason::Stop
                 | Reason::ChannelNotAllowed
                 | Reason::AuthorNotAllowed
+                | Reason::Outsider
                 | Reason::DirectMessagesOff
                 | Reason::ChannelIgnored
                 | Reason::NotAPerson
@@ -102,6 +103,8 @@ pub enum Reason {
     Halted,
     ChannelNotAllowed,
     AuthorNotAllowed,
+    /// A guest, or somebody of another company, where the settings leave them out.
+    Outsider,
     DirectMessagesOff,
     ChannelIgnored,
     /// A platform notice, or a foreign bot that is not listed or mentioned nobody.
@@ -166,6 +169,7 @@ impl Reason {
             Self::Halted => "the team is halted here",
             Self::ChannelNotAllowed => "the channel is not on the allow list",
             Self::AuthorNotAllowed => "the author is not on the allow list",
+            Self::Outsider => "the author is no member of the workspace",
             Self::DirectMessagesOff => "direct messages are off",
             Self::ChannelIgnored => "the channel's kind is ignore",
             Self::NotAPerson => "the author is no person",

@@ -1,8 +1,8 @@
 //! Permissions. Messages, commands and buttons all use this one function, so that no entry point skips the lists.
 
 use crate::features::chat::model::decision::Reason;
-use crate::features::chat::settings::ChatSettings;
-use kernel::chat::message::{Author, Channel, Place, SERVER_MANAGER};
+use crate::features::chat::settings::{ChatSettings, Outsiders};
+use kernel::chat::message::{Author, Channel, GUEST, Place, SERVER_MANAGER, STRANGER};
 
 /// An action that needs permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,14 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
     // A listed bot need not also be on the list of people.
     let listed =
         settings.allowed_users.is_empty() || settings.allowed_users.contains(&author.id) || settings.allowed_bots.contains(&author.id);
+    let is_foreign = match settings.outsiders {
+        Outsiders::Nobody => has_role(author, GUEST) || has_role(author, STRANGER),
+        Outsiders::Guests => has_role(author, STRANGER),
+        Outsiders::Everybody => false,
+    };
+    if is_foreign {
+        return Err(Denied::Unheard(Reason::Outsider));
+    }
     if !listed {
         return Err(Denied::Unheard(Reason::AuthorNotAllowed));
     }
@@ -52,9 +60,13 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
 /// Where nobody is listed, those who may manage the server.
 fn is_operator(author: &Author, operators: &[String]) -> bool {
     if operators.is_empty() {
-        return author.roles.iter().any(|role| role == SERVER_MANAGER);
+        return has_role(author, SERVER_MANAGER);
     }
     operators.iter().any(|listed| listed == EVERYBODY || listed == author.id.as_str() || author.roles.contains(listed))
+}
+
+fn has_role(author: &Author, role: &str) -> bool {
+    author.roles.iter().any(|known| known == role)
 }
 
 /// By id or name. A thread is allowed if its parent is.
@@ -79,6 +91,19 @@ mod tests {
 
     fn channel(place: Place) -> Channel {
         Channel { id: "7".into(), name: "general".into(), place, private: false }
+    }
+
+    #[test]
+    fn guests_are_heard_and_strangers_only_where_a_setting_says_so() {
+        let general = channel(Place::Server);
+        let who = |role: &str| author("1", &[role]);
+        for (outsiders, guest, stranger) in
+            [(Outsiders::Nobody, false, false), (Outsiders::Guests, true, false), (Outsiders::Everybody, true, true)]
+        {
+            let settings = ChatSettings { outsiders, ..ChatSettings::default() };
+            let is_heard = |role: &str| authorize(Action::Speak, &who(role), &general, &settings).is_ok();
+            assert_eq!((is_heard(GUEST), is_heard(STRANGER), is_heard("ops")), (guest, stranger, true), "{outsiders:?}");
+        }
     }
 
     #[test]

@@ -25,12 +25,25 @@ settings! {
         direct_messages: bool = false, "Whether personas answer direct messages.";
         allowed_channels: Vec<String> = Vec::new(), "Channels, by name or id, in which the team listens. Empty: all.";
         allowed_users: Vec<UserId> = Vec::new(), "People who are heard. Empty: everybody.";
+        outsiders: Outsiders = Outsiders::Guests,
+            "Who is heard besides the members of the workspace: \"nobody\", its \"guests\", or \"everybody\", which includes people of other companies in shared channels. Only Slack tells them apart.";
         operators: Vec<String> = Vec::new(),
             "Ids of users and roles that may use commands which change something. Empty: those who may manage the server (in the sandbox: everybody).";
         allowed_bots: Vec<UserId> = Vec::new(), "Foreign bots that may speak to a persona by mentioning it.";
         channels: ChannelRules = ChannelRules::default(), by ChannelRules::read;
     }
 }
+
+/// Who is heard besides the members of the team's workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outsiders {
+    Nobody,
+    /// Those whom the workspace has invited.
+    Guests,
+    Everybody,
+}
+
+choice!(Outsiders { "nobody" => Self::Nobody, "guests" => Self::Guests, "everybody" => Self::Everybody });
 
 /// `[[chat.channels]]`: kinds and bindings of channels.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,5 +3,5 @@
 mod chat;
 mod guard;
 
-pub use chat::{ChannelRules, ChatSettings, FallbackAnswer};
+pub use chat::{ChannelRules, ChatSettings, FallbackAnswer, Outsiders};
 pub use guard::GuardLimits;
