@@ -1,16 +1,14 @@
 //! `/sandbox/*`: information and fault injection for scripts on this machine.
-//!
-//! The answers have tokens. A foreign web page could ask for them through the browser, directly or with DNS rebinding.
-//! Both are visible in the headers and rejected.
+//! The answers have tokens, so foreign web pages are rejected.
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware::Next;
+use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
+use local_server::reject_foreign_requests;
 use serde_json::{Value, json};
 
 use super::misbehave::Switch;
@@ -21,20 +19,6 @@ pub(crate) fn router() -> Router<Arc<Server>> {
         .route("/sandbox/info", get(async |State(server): State<Arc<Server>>| Json(info(&server))))
         .route("/sandbox/misbehave", post(misbehave))
         .layer(middleware::from_fn(reject_foreign_requests))
-}
-
-async fn reject_foreign_requests(request: Request, next: Next) -> Response {
-    if is_from_here(request.headers()) {
-        return next.run(request).await;
-    }
-    (StatusCode::FORBIDDEN, "The sandbox answers to this machine only; open it as http://127.0.0.1.\n").into_response()
-}
-
-/// A browser sends an origin with each request of a page. No page belongs here yet.
-fn is_from_here(headers: &HeaderMap) -> bool {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let name = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
-    ["127.0.0.1", "localhost", "[::1]"].contains(&name) && !headers.contains_key(header::ORIGIN)
 }
 
 /// Where clients connect, and with which tokens.
@@ -75,28 +59,4 @@ async fn misbehave(State(server): State<Arc<Server>>, Json(body): Json<Value>) -
     }
     core.flush();
     StatusCode::NO_CONTENT.into_response()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_this_machine_is_answered() {
-        for (host, origin, expected) in [
-            ("127.0.0.1:8080", None, true),
-            ("localhost", None, true),
-            ("[::1]:9", None, true),
-            ("127.0.0.1:8080", Some("https://example.com"), false),
-            ("evil.example:8080", None, false),
-            ("127.0.0.1.evil.example", None, false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::HOST, host.parse().expect("a header"));
-            if let Some(origin) = origin {
-                headers.insert(header::ORIGIN, origin.parse().expect("a header"));
-            }
-            assert_eq!(is_from_here(&headers), expected, "{host} {origin:?}");
-        }
-    }
 }

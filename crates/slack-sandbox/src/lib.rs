@@ -41,7 +41,6 @@ mod socket;
 mod state;
 mod timers;
 mod web;
-mod wire;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -50,13 +49,15 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{any, get, post};
+use local_server::{CutSwitch, WireListener};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 pub use clock::Clock;
 pub use faults::ApiFault;
-pub use journal::{CallExchange, Direction, Exchange, FrameExchange};
+pub use journal::{CallExchange, Exchange, FrameExchange};
+pub use local_server::{Direction, StateError};
 pub use misbehave::{Cut, Switch, UnknownApp};
 pub use options::{AppConfig, ChannelConfig, Distribution, Options, PersonConfig, RateLimits, Role, Windows};
 pub use people::{Interaction, Person, Refused};
@@ -64,7 +65,6 @@ pub use socket::DisconnectReason;
 pub use state::Progress;
 
 use server::Server;
-use wire::{CutSwitch, WireListener};
 
 /// How long clients may take to close their connections.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use local_server::Journal;
 use serde_json::json;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::clock::Clock;
 use super::faults::Faults;
-use super::journal::Journal;
+use super::journal::Exchange;
 use super::limits::Limits;
 use super::options::Options;
 use super::socket::{DisconnectReason, Pending, Socket, Ticket};
@@ -81,7 +82,7 @@ pub(crate) struct Server {
     /// `http://127.0.0.1:PORT`
     pub(crate) base: String,
     pub(crate) clock: Clock,
-    pub(crate) journal: Journal,
+    pub(crate) journal: Journal<Exchange>,
     pub(crate) stop: CancellationToken,
     /// Each Socket Mode connection holds a receiver, so that the shutdown can wait for them.
     pub(crate) connections: watch::Sender<()>,

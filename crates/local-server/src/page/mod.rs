@@ -54,7 +54,7 @@ const FILES: &[File] = files! {
 };
 
 /// The page at `/` and its files below `/page/`.
-pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
+pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new().route("/", get(|| async { respond(HTML, INDEX) })).route("/page/{*path}", get(file))
 }
 

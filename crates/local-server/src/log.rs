@@ -1,4 +1,4 @@
-//! The event file: one JSON record per line, appended at each change and rewritten at each start.
+//! The state file of a server: one JSON record per line, appended at each change and rewritten at each start.
 //!
 //! The whole state is in memory, so there is no index. Writes are not buffered in the process, so a killed process
 //! loses nothing. A power failure may lose the last lines.
@@ -7,7 +7,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::Record;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 const EVENTS: &str = "events.jsonl";
 const FRESH: &str = "events.new";
@@ -24,12 +25,12 @@ pub enum StateError {
 }
 
 impl StateError {
-    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+    pub fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }
 }
 
-pub(crate) struct Log {
+pub struct Log {
     dir: PathBuf,
     events: File,
     /// Held until the sandbox ends, also when it is killed.
@@ -45,7 +46,7 @@ impl Drop for Log {
 
 impl Log {
     /// Locks the folder and reads its records. `reset` deletes them.
-    pub(crate) fn open(dir: &Path, reset: bool) -> Result<(Self, Vec<Record>), StateError> {
+    pub fn open<R: DeserializeOwned>(dir: &Path, reset: bool) -> Result<(Self, Vec<R>), StateError> {
         std::fs::create_dir_all(dir).map_err(|source| StateError::io("make", dir, source))?;
         let lock = lock(dir)?;
         let path = dir.join(EVENTS);
@@ -54,14 +55,14 @@ impl Log {
         Ok((Self { dir: dir.to_owned(), events, lock }, records))
     }
 
-    pub(crate) fn append(&mut self, record: &Record) -> io::Result<()> {
+    pub fn append(&mut self, record: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
         self.events.write_all(&line)
     }
 
     /// Replaces the file by one with exactly these records.
-    pub(crate) fn rewrite(&mut self, records: impl Iterator<Item = Record>) -> Result<(), StateError> {
+    pub fn rewrite<R: Serialize>(&mut self, records: impl Iterator<Item = R>) -> Result<(), StateError> {
         let fresh = self.dir.join(FRESH);
         let failed = |source| StateError::io("write", &fresh, source);
         let mut out = BufWriter::new(open_private(&fresh, true)?);
@@ -102,7 +103,7 @@ fn open_private(path: &Path, empty: bool) -> Result<File, StateError> {
 }
 
 /// All complete records. A last line without a line feed was cut by a crash and is dropped.
-fn read(path: &Path) -> Result<Vec<Record>, StateError> {
+fn read<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>, StateError> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

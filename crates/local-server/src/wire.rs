@@ -1,6 +1,4 @@
 //! A listener whose connections can be cut by a fault: an HTTP handler itself can only answer.
-//!
-//! The local Discord has the same module. Sharing it would make each of the two depend on the other.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,16 +19,16 @@ const CLOSED: u8 = 2;
 
 /// Cuts one connection. Nothing is written to it afterwards.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CutSwitch(Arc<AtomicU8>);
+pub struct CutSwitch(Arc<AtomicU8>);
 
 impl CutSwitch {
     /// Dropping the connection then sends RST instead of FIN.
-    pub(crate) fn reset(&self) {
+    pub fn reset(&self) {
         self.0.store(RESET, Ordering::SeqCst);
     }
 
     /// The client sees the end of the stream without an answer.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.0.store(CLOSED, Ordering::SeqCst);
     }
 
@@ -39,7 +37,7 @@ impl CutSwitch {
     }
 }
 
-pub(crate) struct Wire {
+pub struct Wire {
     stream: TcpStream,
     switch: CutSwitch,
 }
@@ -80,7 +78,7 @@ impl AsyncWrite for Wire {
     }
 }
 
-pub(crate) struct WireListener(pub(crate) TcpListener);
+pub struct WireListener(pub TcpListener);
 
 impl Listener for WireListener {
     type Io = Wire;
