@@ -2,8 +2,9 @@
 //!
 //! - `wire`: a listener whose connections can be cut. `faults`: faults for the next few occasions.
 //! - `journal`: recorded traffic. `log`: the state file of a server.
-//! - `origin`: rejects requests of foreign web pages. `page`: the chat page for people.
+//! - `about`: what the page says about the team. `origin`: rejects requests of foreign web pages. `page`: the chat page for people.
 
+mod about;
 mod faults;
 mod journal;
 mod log;
@@ -11,6 +12,7 @@ mod origin;
 pub mod page;
 mod wire;
 
+pub use about::{About, AboutPersona};
 pub use faults::{Counted, take};
 pub use journal::{Direction, Journal};
 pub use log::{Log, StateError};

@@ -13,6 +13,8 @@ use serde::de::DeserializeOwned;
 const EVENTS: &str = "events.jsonl";
 const FRESH: &str = "events.new";
 const LOCK: &str = "lock";
+/// A file of this size is not worth a rewrite.
+const SMALL: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
@@ -35,6 +37,9 @@ pub struct Log {
     events: File,
     /// Held until the sandbox ends, also when it is killed.
     lock: File,
+    /// Bytes that were appended since the last rewrite, and the size after it.
+    appended: usize,
+    rewritten: usize,
 }
 
 impl Drop for Log {
@@ -52,28 +57,38 @@ impl Log {
         let path = dir.join(EVENTS);
         let records = if reset { Vec::new() } else { read(&path)? };
         let events = open_private(&path, reset)?;
-        Ok((Self { dir: dir.to_owned(), events, lock }, records))
+        Ok((Self { dir: dir.to_owned(), events, lock, appended: 0, rewritten: 0 }, records))
     }
 
     pub fn append(&mut self, record: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
+        self.appended += line.len();
         self.events.write_all(&line)
+    }
+
+    /// Whether a rewrite is worth it: most of the file was appended since the last one.
+    pub fn is_mostly_outdated(&self) -> bool {
+        self.appended > SMALL.max(2 * self.rewritten)
     }
 
     /// Replaces the file by one with exactly these records.
     pub fn rewrite<R: Serialize>(&mut self, records: impl Iterator<Item = R>) -> Result<(), StateError> {
         let fresh = self.dir.join(FRESH);
         let failed = |source| StateError::io("write", &fresh, source);
+        let mut size = 0;
         let mut out = BufWriter::new(open_private(&fresh, true)?);
         for record in records {
-            serde_json::to_writer(&mut out, &record).map_err(|error| failed(error.into()))?;
-            out.write_all(b"\n").map_err(failed)?;
+            let mut line = serde_json::to_vec(&record).map_err(|error| failed(error.into()))?;
+            line.push(b'\n');
+            size += line.len();
+            out.write_all(&line).map_err(failed)?;
         }
         let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
         let path = self.dir.join(EVENTS);
         std::fs::rename(&fresh, &path).map_err(|source| StateError::io("replace", &path, source))?;
         self.events = file;
+        (self.appended, self.rewritten) = (0, size);
         Ok(())
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn info(server: &Server) -> Value {
         "guild": world.guild.id, "channels": channels,
         "models": core.about.models, "links": core.about.links.iter().map(|(label, url)| json!({ "label": label, "url": url })).collect::<Vec<_>>(),
         "people": people.map(|a| json!({ "name": a.name, "id": a.id, "token": a.token })).collect::<Vec<_>>(),
-        "personas": bots().map(|(a, slug)| json!({ "slug": slug, "id": a.id, "role": core.about.roles.get(slug) })).collect::<Vec<_>>(),
+        "personas": bots().map(|(a, slug)| json!({ "slug": slug, "id": a.id, "role": core.about.role(slug) })).collect::<Vec<_>>(),
         "bots": bots().map(|(a, slug)| json!({ "slug": slug, "id": a.id, "token": a.token })).collect::<Vec<_>>(),
     })
 }

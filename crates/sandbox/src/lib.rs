@@ -39,9 +39,9 @@ use tokio::task::JoinHandle;
 
 pub use faults::RestFault;
 pub use journal::{Exchange, FrameExchange, RestExchange};
-pub use local_server::{Direction, StateError};
+pub use local_server::{About, AboutPersona, Direction, StateError};
 pub use misbehave::{Cut, Misbehaviour, Switch, SwitchError};
-pub use options::{About, BotAccount, Options, RateLimits, Windows};
+pub use options::{BotAccount, Options, RateLimits, Windows};
 
 use server::Server;
 use state::{ChannelKind, Links, World};

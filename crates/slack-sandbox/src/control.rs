@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router, middleware};
-use local_server::reject_foreign_requests;
+use axum::{Json, Router};
+use local_server::AboutPersona;
 use serde_json::{Value, json};
 
 use super::misbehave::Switch;
@@ -18,11 +18,10 @@ pub(crate) fn router() -> Router<Arc<Server>> {
     Router::new()
         .route("/sandbox/info", get(async |State(server): State<Arc<Server>>| Json(info(&server))))
         .route("/sandbox/misbehave", post(misbehave))
-        .layer(middleware::from_fn(reject_foreign_requests))
 }
 
 /// Where clients connect, and with which tokens.
-fn info(server: &Server) -> Value {
+pub(crate) fn info(server: &Server) -> Value {
     let core = server.core();
     let world = &core.world;
     let app = |app: &crate::state::App| {
@@ -33,10 +32,16 @@ fn info(server: &Server) -> Value {
     };
     let people = world.users.values().filter(|user| user.app.is_none());
     let channels = world.channels.values().filter(|channel| !channel.kind.is_direct());
+    let about = &core.about;
+    let persona = |persona: &AboutPersona| json!({ "slug": persona.slug, "name": persona.name, "role": persona.role });
     json!({
-        "api": format!("{}/api/", server.base), "team": world.team.id, "apps": world.apps.values().map(app).collect::<Vec<_>>(),
-        "people": people.map(|user| json!({ "id": user.id, "name": user.real_name })).collect::<Vec<_>>(),
-        "channels": channels.map(|channel| json!({ "id": channel.id, "name": channel.name })).collect::<Vec<_>>(),
+        "platform": "slack", "page": format!("{}/", server.base), "api": format!("{}/api/", server.base), "team": world.team.id,
+        "apps": world.apps.values().map(app).collect::<Vec<_>>(),
+        "people": people.map(|user| json!({ "id": user.id, "name": user.real_name, "token": user.token })).collect::<Vec<_>>(),
+        "channels": channels.map(|channel| (channel.name.clone(), json!(channel.id))).collect::<serde_json::Map<_, _>>(),
+        "personas": about.personas.iter().map(persona).collect::<Vec<_>>(),
+        "models": about.models,
+        "links": about.links.iter().map(|(label, url)| json!({ "label": label, "url": url })).collect::<Vec<_>>(),
     })
 }
 

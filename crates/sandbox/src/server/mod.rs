@@ -5,14 +5,14 @@ mod session;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use local_server::Journal;
+use local_server::{About, Journal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::faults::Faults;
 use crate::journal::Exchange;
 use crate::limits::Limits;
-use crate::options::{About, Options};
+use crate::options::Options;
 use crate::snowflake::Snowflake;
 use crate::state::World;
 pub(crate) use hub::{Hub, Presence};

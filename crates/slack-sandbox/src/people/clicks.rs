@@ -107,8 +107,7 @@ impl Person {
         if !takes_it {
             return Err(Refused("interactivity_not_enabled"));
         }
-        let id = core.world.ids.next("I");
-        core.world.interactions.insert(id.clone(), Progress::Waiting);
+        let id = core.world.add_interaction();
         core.world.outbox.push(Delivery { app: app.to_owned(), kind, payload, interaction: Some(id.clone()) });
         core.flush();
         Ok(Interaction { server: Arc::clone(&self.server), id })

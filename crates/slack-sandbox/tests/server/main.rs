@@ -1,5 +1,7 @@
 //! Tests of the sandbox over its port, as clients see it.
 
+#[path = "../../../sandbox/tests/server/support/browser.rs"]
+mod browser;
 mod chat;
 mod clients;
 mod conversations;
@@ -10,7 +12,10 @@ mod files;
 mod harness;
 mod interactions;
 mod limits;
+mod page;
 mod people;
+mod people_routes;
+mod persistence;
 mod rules;
 #[path = "../../../sandbox/tests/server/support/skip.rs"]
 mod skip;
