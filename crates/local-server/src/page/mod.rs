@@ -1,8 +1,9 @@
-//! The chat page: static files that the sandbox serves, embedded in the binary.
+//! The chat page of both local servers: static files, embedded in the binary.
 //!
-//! The page is an ordinary client: it reads the accounts from `/sandbox/info` and uses the same gateway and REST API as
-//! every other client. There is no build step: the browser runs these files. The server only serves them under loopback
-//! names.
+//! `/sandbox/info` says which platform the page is for, and has the accounts. `js/protocol` has one folder for each: that of
+//! Discord uses the gateway and REST API as every other client does, that of Slack the server's routes for people, because
+//! Slack's API is for apps. The views know one form of messages. There is no build step: the browser runs these files. The
+//! servers only serve them under loopback names.
 
 use axum::{
     Router,
@@ -41,16 +42,18 @@ const FILES: &[File] = files! {
     CSS: "style/base.css", "style/layout.css", "style/messages.css", "style/controls.css";
     JAVASCRIPT:
         "js/app.js", "js/page.js", "js/theme_early.js",
-        "js/protocol/api.js", "js/protocol/gateway.js",
-        "js/state/history.js", "js/state/interactions.js", "js/state/messages.js",
-        "js/state/reads.js", "js/state/store.js",
-        "js/text/markdown.js", "js/text/render.js", "js/text/sentence.js", "js/text/time.js",
+        "js/protocol/discord/api.js", "js/protocol/discord/discord.js", "js/protocol/discord/gateway.js",
+        "js/protocol/discord/interactions.js",
+        "js/protocol/slack/api.js", "js/protocol/slack/ids.js", "js/protocol/slack/interactions.js", "js/protocol/slack/live.js",
+        "js/protocol/slack/messages.js", "js/protocol/slack/slack.js", "js/protocol/slack/views.js",
+        "js/state/history.js", "js/state/messages.js", "js/state/reads.js", "js/state/store.js",
+        "js/text/markdown.js", "js/text/mrkdwn.js", "js/text/render.js", "js/text/rich_text.js", "js/text/sentence.js", "js/text/time.js",
         "js/view/message/actions.js", "js/view/message/attachments.js", "js/view/elements/avatar.js", "js/view/writing/command_form.js",
         "js/view/elements/completion.js", "js/view/writing/composer.js", "js/view/message/controls.js", "js/view/conversation.js",
         "js/view/dialogs/dialogs.js", "js/view/elements/dom.js", "js/view/message/editor.js", "js/view/message/embeds.js",
-        "js/view/elements/growing.js", "js/view/elements/icons.js", "js/view/log/intro.js", "js/view/message/message.js",
-        "js/view/dialogs/modal.js", "js/view/people.js", "js/view/sidebar.js", "js/view/dialogs/switcher.js",
-        "js/view/elements/theme.js", "js/view/log/timeline.js";
+        "js/view/elements/growing.js", "js/view/dialogs/home.js", "js/view/elements/icons.js", "js/view/log/intro.js",
+        "js/view/message/layout.js", "js/view/message/message.js", "js/view/dialogs/modal.js", "js/view/people.js", "js/view/sidebar.js",
+        "js/view/dialogs/switcher.js", "js/view/elements/theme.js", "js/view/log/timeline.js";
 };
 
 /// The page at `/` and its files below `/page/`.

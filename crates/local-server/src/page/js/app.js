@@ -1,8 +1,8 @@
 // Starts the page: reads the account from the sandbox, connects, and renders after the first events.
 
 import { Page } from "./page.js";
-import { Api } from "./protocol/api.js";
-import { Gateway } from "./protocol/gateway.js";
+import { Discord } from "./protocol/discord/discord.js";
+import { Slack } from "./protocol/slack/slack.js";
 import { readJson } from "./state/reads.js";
 import { Store } from "./state/store.js";
 
@@ -39,23 +39,22 @@ async function start() {
   const info = await fetchInfo();
   const me = info.people.find((person) => person.id === readJson(PERSON)) ?? info.people[0];
   const store = new Store();
-  const api = new Api(me.token);
-  const gateway = new Gateway(location.origin.replace(/^http/, "ws"), me.token);
+  const service = info.platform === "slack" ? await Slack.start(me) : new Discord(me, store);
   const become = (id) => {
     localStorage.setItem(PERSON, JSON.stringify(id));
     location.reload();
   };
-  const page = new Page({ store, api, gateway, info, become });
-  gateway.addEventListener("dispatch", ({ detail }) => store.apply(detail.type, detail.data));
-  gateway.addEventListener("status", ({ detail }) => say(STATUS[detail]));
-  gateway.addEventListener("status", ({ detail }) => detail === "refused" && startAnewIfReset(me));
+  const page = new Page({ store, service, info, become });
+  service.addEventListener("dispatch", ({ detail }) => store.apply(detail.type, detail.data));
+  service.addEventListener("status", ({ detail }) => say(STATUS[detail]));
+  service.addEventListener("status", ({ detail }) => detail === "refused" && startAnewIfReset(me));
   let drawn = false;
   store.on("guild", () => {
     if (!drawn) page.start();
     drawn = true;
     document.body.classList.remove("starting");
   });
-  gateway.connect();
+  service.connect();
 }
 
 /** After a reset of the sandbox everybody has a new token. */

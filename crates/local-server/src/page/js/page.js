@@ -1,7 +1,7 @@
 // The page: the open channel and thread, the drawers on small screens, global keys, and services that the views share.
 
-import { Interactions } from "./state/interactions.js";
 import { Messages } from "./state/messages.js";
+import { personaId } from "./state/store.js";
 import { sentence } from "./text/sentence.js";
 import { Conversation } from "./view/conversation.js";
 import { showHelp } from "./view/dialogs/dialogs.js";
@@ -22,22 +22,25 @@ export class Page {
     ["sidebar", "main", "side", "people", "scrim", "notices"].map((id) => [id, document.getElementById(id)]),
   );
 
-  constructor({ store, api, gateway, info, become }) {
+  constructor({ store, service, info, become }) {
     this.store = store;
     this.people = info.people;
     this.links = info.links;
     this.models = info.models;
-    // What each persona does, by its id.
-    this.roles = new Map(info.personas.filter(({ role }) => role).map(({ id, role }) => [id, role]));
+    // What each persona does. One without an account of its own has no id.
+    this.team = info.personas.filter(({ role }) => role);
+    this.roles = new Map(this.team.map(({ id, name, role }) => [id ?? personaId(name), role]));
     this.become = become;
-    this.messages = new Messages(api, store);
-    this.interactions = new Interactions(api, store, gateway);
-    this.interactions.onModal = (modal) =>
-      showModal(modal, (components) => this.interactions.submit(modal, components));
+    this.service = service;
+    this.traits = service.traits;
+    this.messages = new Messages(service, store);
+    this.interactions = service.interactions;
+    this.interactions.onModal = (modal) => showModal(modal, this);
     this.names = {
       user: (id) => store.person(id),
       channel: (id) => store.channels.get(id),
       role: (id) => store.roles.get(id),
+      ...service.dialect,
       openUser: (id) => this.openPerson(id),
       openChannel: (id) => this.openChannel(id),
     };
@@ -163,6 +166,12 @@ export class Page {
     conversation.composer.write(`<@${userId}> `);
   }
 
+  /** Begins a message to a persona that is called by its name. */
+  address(name) {
+    this.openDrawer(null);
+    (this.#side ?? this.#main).composer.write(`${name}, `);
+  }
+
   focusComposer(channelId) {
     this.#conversations()
       .find(({ channel }) => channel.id === channelId)
@@ -226,7 +235,7 @@ export class Page {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") this.openSwitcher();
     else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown"))
       this.#step(event.key === "ArrowUp" ? -1 : 1, event.shiftKey);
-    else if (event.key === "?" && !typing) showHelp();
+    else if (event.key === "?" && !typing) showHelp(this.traits);
     else if (event.key === "Escape") this.#escape();
     else return;
     event.preventDefault();

@@ -13,7 +13,7 @@ use super::{root, skip};
 /// A script takes less than a minute, unless the machine is busy.
 const TIMEOUT: Duration = Duration::from_mins(5);
 const SCRIPTS: &str = "crates/sandbox/tests/page";
-const FILES: [&str; 5] = ["package.json", "package-lock.json", "page.mjs", "bot.mjs", "looks.mjs"];
+const FILES: [&str; 6] = ["package.json", "package-lock.json", "page.mjs", "bot.mjs", "drive.mjs", "looks.mjs"];
 
 /// The browser and the folder with the scripts and what they import.
 pub(crate) struct Browser {

@@ -3,8 +3,7 @@
 import { timeOf } from "../text/time.js";
 
 export const PAGE = 50;
-export const MAX_LENGTH = 2000;
-// Discord's limits for people: 10 MiB a file, 25 MiB a request.
+// Discord's limits for people, and plenty for Slack's: 10 MiB a file, 25 MiB a request.
 export const MAX_FILE = 10 * 1024 * 1024;
 export const MAX_REQUEST = 25 * 1024 * 1024;
 // The indicator lasts about ten seconds, so it is sent again a little earlier.
@@ -19,13 +18,13 @@ export function makeNonce() {
 }
 
 export class Messages {
-  #api;
+  #service;
   #store;
   #loading = new Map();
   #typed = new Map();
 
-  constructor(api, store) {
-    this.#api = api;
+  constructor(service, store) {
+    this.#service = service;
     this.#store = store;
   }
 
@@ -34,7 +33,7 @@ export class Messages {
     const history = this.#store.history(channelId);
     if (history.loaded && history.atEnd) return Promise.resolve();
     return this.#once(`${channelId}:latest`, async () => {
-      const page = await this.#page(channelId, "");
+      const page = await this.#page(channelId);
       history.clear();
       history.insert(page);
       Object.assign(history, { loaded: true, atEnd: true, atStart: page.length < PAGE });
@@ -46,7 +45,7 @@ export class Messages {
     const history = this.#store.history(channelId);
     if (history.atStart || !history.messages.length) return Promise.resolve();
     return this.#once(`${channelId}:older`, async () => {
-      const page = await this.#page(channelId, `&before=${history.messages[0].id}`);
+      const page = await this.#page(channelId, { before: history.messages[0].id });
       history.insert(page);
       history.atStart = page.length < PAGE;
       this.#store.changed(channelId);
@@ -57,7 +56,7 @@ export class Messages {
     const history = this.#store.history(channelId);
     if (history.atEnd || !history.last) return Promise.resolve();
     return this.#once(`${channelId}:newer`, async () => {
-      const page = await this.#page(channelId, `&after=${history.last.id}`);
+      const page = await this.#page(channelId, { after: history.last.id });
       history.insert(page);
       history.atEnd = page.length < PAGE;
       this.#store.changed(channelId);
@@ -68,7 +67,7 @@ export class Messages {
   async loadAround(channelId, messageId) {
     const history = this.#store.history(channelId);
     if (history.find(messageId)) return;
-    const page = await this.#page(channelId, `&around=${messageId}`);
+    const page = await this.#page(channelId, { around: messageId });
     if (!page.some((message) => message.id === messageId)) throw new Error("that message was deleted");
     history.clear();
     history.insert(page);
@@ -76,8 +75,8 @@ export class Messages {
     this.#store.changed(channelId);
   }
 
-  #page(channelId, range) {
-    return this.#api.get(`/channels/${channelId}/messages?limit=${PAGE}${range}`);
+  #page(channelId, range = {}) {
+    return this.#service.listMessages(channelId, range);
   }
 
   /** One request of a kind at a time. Further callers wait for the same one. */
@@ -100,14 +99,8 @@ export class Messages {
   async retry(channelId, sent) {
     sent.error = null;
     this.#store.changed(channelId);
-    const body = { content: sent.content, nonce: sent.nonce, enforce_nonce: true };
-    if (sent.reply)
-      body.message_reference = { message_id: sent.reply.id, channel_id: channelId, fail_if_not_exists: false };
-    const path = `/channels/${channelId}/messages`;
     try {
-      const message = sent.files.length
-        ? await this.#api.upload("POST", path, body, sent.files, (share) => this.#progress(channelId, sent, share))
-        : await this.#api.post(path, body);
+      const message = await this.#service.post(channelId, sent, (share) => this.#progress(channelId, sent, share));
       this.#settle(channelId, sent, message);
     } catch (error) {
       sent.error = error.message;
@@ -135,32 +128,27 @@ export class Messages {
   }
 
   edit(message, content) {
-    return this.#api.patch(`/channels/${message.channel_id}/messages/${message.id}`, { content });
+    return this.#service.edit(message, content);
   }
 
   async delete(message) {
-    await this.#api.delete(`/channels/${message.channel_id}/messages/${message.id}`);
+    await this.#service.delete(message);
     this.#store.removeMessages(message.channel_id, [message.id]);
   }
 
   toggleReaction(message, emoji) {
     const mine = message.reactions?.find((reaction) => reaction.emoji.name === emoji.name)?.me;
-    const name = encodeURIComponent(emoji.id ? `${emoji.name}:${emoji.id}` : emoji.name);
-    const path = `/channels/${message.channel_id}/messages/${message.id}/reactions/${name}/@me`;
-    return mine ? this.#api.delete(path) : this.#api.put(path);
+    return this.#service.setReaction(message, emoji, !mine);
   }
 
   async startThread(message, name) {
-    const thread = await this.#api.post(`/channels/${message.channel_id}/messages/${message.id}/threads`, {
-      name,
-      auto_archive_duration: 1440,
-    });
+    const thread = await this.#service.startThread(message, name);
     this.#store.putChannel(thread);
     return thread;
   }
 
   async openDirect(userId) {
-    const channel = await this.#api.post("/users/@me/channels", { recipient_id: userId });
+    const channel = await this.#service.openDirect(userId);
     this.#store.putChannel(channel);
     return channel;
   }
@@ -169,6 +157,6 @@ export class Messages {
   noteTyping(channelId, now = Date.now()) {
     if (now - (this.#typed.get(channelId) ?? 0) < TYPING_EVERY_MS) return;
     this.#typed.set(channelId, now);
-    this.#api.post(`/channels/${channelId}/typing`).catch(() => {});
+    this.#service.noteTyping(channelId)?.catch(() => {});
   }
 }

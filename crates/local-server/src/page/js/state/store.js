@@ -1,4 +1,4 @@
-// The state of the server, built from gateway events. Views read it and subscribe to topics: `channels`, `people`,
+// The state of the server, built from events of Discord's gateway, which the adapter of Slack makes too. Views read it and subscribe to topics: `channels`, `people`,
 // `typing`, `history:<channel id>`, `message`, `ready`.
 
 import { compareIds } from "../text/time.js";
@@ -18,6 +18,11 @@ export const CHANNEL = {
 // The type of a thread's first message, which repeats the original. Discord does not count it.
 const THREAD_STARTER = 21;
 const TYPING_MS = 10_000;
+/** Stands for a persona without an account, so that its messages and its entries look alike. */
+export function personaId(name) {
+  return `persona ${name}`;
+}
+
 const NOBODY_KNOWN = { name: "unknown", bot: false, color: 0, me: false };
 
 export class Store {
@@ -60,7 +65,7 @@ export class Store {
   /** Threads of a channel that are not archived, the most recently used first. */
   listThreads(parentId) {
     const threads = [...this.channels.values()].filter(
-      (c) => this.isThread(c) && c.parent_id === parentId && !c.thread_metadata?.archived,
+      (c) => this.isThread(c) && c.parent_id === parentId && !c.draft && !c.thread_metadata?.archived,
     );
     return threads.sort((a, b) => compareIds(b.last_message_id ?? b.id, a.last_message_id ?? a.id));
   }
@@ -82,7 +87,7 @@ export class Store {
     if (!known) return { ...NOBODY_KNOWN, id };
     const name = member?.nick || known.global_name || known.username;
     const [bot, color, picture] = [Boolean(known.bot), this.#colorOf(member), known.avatar];
-    return { id, name, bot, color, picture, me: id === this.me?.id };
+    return { id, name, bot, color, picture, me: id === this.me?.id, home: known.home };
   }
 
   /** The author of a message. A persona that posts through a webhook has its own name and colour. */
@@ -92,6 +97,7 @@ export class Store {
       return this.person(message.author.id, message.author);
     const same = this.listPeople().find((person) => person.name === message.author.username);
     return {
+      sign: message.author.sign,
       id: message.author.id,
       name: message.author.username,
       bot: true,

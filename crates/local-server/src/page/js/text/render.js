@@ -1,14 +1,24 @@
-// Renders the tree of `markdown.js` as elements. `names` has `user(id)`, `channel(id)` and `role(id)`, and opens what
-// is clicked.
+// Renders the tree of a parser as elements. `names` has `user(id)`, `channel(id)` and `role(id)`, opens what is clicked,
+// and has the parser of the platform's own way of writing.
 
 import { h } from "../view/elements/dom.js";
-import { parse } from "./markdown.js";
+import { parse as parseMarkdown } from "./markdown.js";
 import { formatTime } from "./time.js";
 
 const EMOJI_ONLY = /^(?:\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}\u200D\uFE0F]*\s*){1,6}$/u;
 
+/** A text of the platform. */
+export function renderText(source, names) {
+  return renderBlocks(names.parse(source), source, names);
+}
+
+/** Markdown, whatever the platform. */
 export function renderMarkdown(source, names) {
-  const blocks = parse(source).map((block) => renderBlock(block, names));
+  return renderBlocks(parseMarkdown(source), source, names);
+}
+
+export function renderBlocks(tree, source, names) {
+  const blocks = tree.map((block) => renderBlock(block, names));
   return h("div", { class: EMOJI_ONLY.test(source.trim()) ? "prose emoji-only" : "prose", dir: "auto" }, blocks);
 }
 
@@ -20,10 +30,13 @@ export function plainText(source, names) {
     if (node.type === "channel") return `#${names.channel(node.id)?.name ?? "unknown"}`;
     if (node.type === "time") return formatTime(new Date(node.seconds * 1000), node.style);
     if (node.items) return node.items.map(word).join(" ");
+    if (node.type === "emoji") return names.emoji?.(node.name) ?? `:${node.name}:`;
+    if (node.type === "role") return `@${node.name ?? names.role(node.id)?.name ?? "unknown role"}`;
+    if (node.name) return `${node.type === "command" ? "/" : "@"}${node.name}`;
     return node.text ?? words(node.children);
   };
   const words = (nodes) => nodes.map(word).join("");
-  return parse(source).map(word).join(" ").replace(/\s+/g, " ").trim();
+  return names.parse(source).map(word).join(" ").replace(/\s+/g, " ").trim();
 }
 
 function renderBlock(block, names) {
@@ -79,7 +92,7 @@ function renderInline(nodes, names) {
       case "link":
         return h(
           "a",
-          { href: node.href, target: "_blank", rel: "noopener noreferrer", title: node.href },
+          { href: names.address?.(node.href) ?? node.href, target: "_blank", rel: "noopener noreferrer", title: node.href },
           renderInline(node.children, names),
         );
       case "spoiler":
@@ -131,8 +144,9 @@ function renderMention(node, names) {
       `#${channel.name}`,
     );
   }
-  if (node.type === "role") return h("span", { class: "mention" }, `@${names.role(node.id)?.name ?? "unknown role"}`);
+  if (node.type === "role")
+    return h("span", { class: "mention" }, `@${node.name ?? names.role(node.id)?.name ?? "unknown role"}`);
   if (node.type === "everyone") return h("span", { class: "mention me" }, `@${node.name}`);
   if (node.type === "command") return h("span", { class: "mention" }, `/${node.name}`);
-  return `:${node.name}:`;
+  return names.emoji?.(node.name) ?? `:${node.name}:`;
 }

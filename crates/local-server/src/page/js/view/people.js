@@ -4,6 +4,8 @@ import { avatar, toneOf } from "./elements/avatar.js";
 import { openDialog } from "./dialogs/dialogs.js";
 import { h, hidden, iconButton } from "./elements/dom.js";
 import { icon } from "./elements/icons.js";
+import { showHome } from "./dialogs/home.js";
+import { personaId } from "../state/store.js";
 
 const ORDER = { online: 0, idle: 1, dnd: 2, offline: 3 };
 const WORDS = { online: "online", idle: "away", dnd: "busy", offline: "offline" };
@@ -49,10 +51,7 @@ export class People {
           ]
         : [];
     this.#lists.replaceChildren(
-      ...group(
-        "Team",
-        sorted.filter((p) => p.bot),
-      ),
+      ...group("Team", [...sorted.filter((p) => p.bot), ...this.#listNamed()]),
       ...group(
         "People",
         sorted.filter((p) => !p.bot),
@@ -61,8 +60,15 @@ export class People {
     if (focused) this.#lists.querySelector(`[data-person="${focused}"]`)?.focus();
   }
 
+  /** Personas without an account, who are called by their names. */
+  #listNamed() {
+    return this.#page.team
+      .filter(({ id }) => !id)
+      .map(({ name }) => ({ id: personaId(name), name, bot: true, color: 0, named: true }));
+  }
+
   #renderPerson(person) {
-    const presence = this.#page.store.presence(person.id);
+    const presence = person.named ? { status: "online" } : this.#page.store.presence(person.id);
     const doing = describeActivity(presence) || this.#page.roles.get(person.id);
     return h(
       "li",
@@ -73,7 +79,7 @@ export class People {
           type: "button",
           class: `person ${presence.status}`,
           data: { person: person.id },
-          onclick: () => this.#page.openPerson(person.id),
+          onclick: () => (person.named ? this.#page.address(person.name) : this.#page.openPerson(person.id)),
         },
         h(
           "span",
@@ -115,7 +121,7 @@ export function showPerson(page, id) {
         h(
           "div",
           {},
-          h("h2", {}, person.name, person.bot ? h("span", { class: "tag" }, "BOT") : null),
+          h("h2", {}, person.name, person.bot ? h("span", { class: "tag" }, page.traits.tag) : null),
           h(
             "p",
             { class: "hint" },
@@ -133,6 +139,13 @@ export function showPerson(page, id) {
       h(
         "div",
         { class: "dialog-actions" },
+        person.home
+          ? h(
+              "button",
+              { type: "button", class: "control secondary", onclick: () => close(showHome(page, person)) },
+              "Home",
+            )
+          : null,
         person.me
           ? null
           : h(

@@ -21,7 +21,7 @@ export class Sidebar {
       h("kbd", {}, "Ctrl K"),
     );
     element.replaceChildren(
-      h("header", { class: "brand" }, h("h1", {}, "Teamroom"), h("span", { class: "tag" }, "sandbox")),
+      h("header", { class: "brand" }, h("h1", {}, "Teamroom"), h("span", { class: "tag" }, page.traits.label)),
       search,
       ...page.links.map((link) => h("a", { class: "jump", href: link.url, target: "_blank", rel: "noopener" }, link.label)),
       ...(page.roles.size ? [this.#renderModels()] : []),
@@ -64,7 +64,7 @@ export class Sidebar {
       avatar(me),
       others || h("span", { class: "name" }, me.name),
       h("span", { class: "space" }),
-      iconButton(icon("help"), "Keyboard help", showHelp),
+      iconButton(icon("help"), "Keyboard help", () => showHelp(page.traits)),
       iconButton(icon("contrast"), "Light or dark", toggleTheme),
     );
   }

@@ -112,7 +112,8 @@ const KEYS = [
   ["?", "This list"],
 ];
 
-export function showHelp() {
+/** `traits` are those of the platform. */
+export function showHelp(traits) {
   const rows = KEYS.map(([keys, words]) => [
     h(
       "dt",
@@ -127,7 +128,7 @@ export function showHelp() {
     h(
       "p",
       { class: "hint" },
-      "This is a local sandbox: it follows Discord's protocol, but nothing leaves this machine and nobody else can read it.",
+      `This is a local sandbox: it works like ${traits.name}, but nothing leaves this machine and nobody else can read it.`,
     ),
     h(
       "div",

@@ -25,6 +25,7 @@ export function toneOf(person) {
 }
 
 export function avatar(person, className = "avatar") {
+  if (person.sign) return h("span", { class: `${className} persona sign`, "aria-hidden": "true" }, person.sign);
   if (!person.picture) return draw(person, className);
   const picture = h("img", {
     class: person.bot ? `${className} persona` : className,

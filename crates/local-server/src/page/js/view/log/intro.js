@@ -24,7 +24,7 @@ const WELCOME = {
     tries: ["eliza, what do you know so far?"],
     file: true,
   },
-  ops: { text: "Health and costs of the team.", tries: ["/status", "/costs"], file: false },
+  ops: { text: "Health and costs of the team.", tries: ["status", "costs"], commands: true, file: false },
 };
 
 export function renderIntro(channel, page, isEmpty) {
@@ -32,7 +32,8 @@ export function renderIntro(channel, page, isEmpty) {
   const title = channel.type === CHANNEL.DM ? name : page.store.isThread(channel) ? name : `#${name}`;
   if (!isEmpty) return h("div", { class: "intro" }, h("p", {}, `This is the beginning of ${title}.`));
   const welcome = WELCOME[name] ?? { text: defaultWelcome(channel, name, page), tries: [], file: false };
-  const tries = welcome.tries.map((text) =>
+  const written = (text) => (welcome.commands ? page.traits.command(text) : text);
+  const tries = welcome.tries.map(written).map((text) =>
     h("li", {}, h("button", { type: "button", class: "try", onclick: () => page.compose(channel.id, text) }, text)),
   );
   return h(
@@ -48,15 +49,13 @@ export function renderIntro(channel, page, isEmpty) {
 
 /** Who is there and what each does. A click begins a message to them. */
 function renderTeam(page) {
-  const team = page.store.listPeople().filter((person) => page.roles.has(person.id));
+  const { team } = page;
   if (!team.length) return null;
-  const entries = team.map((person) =>
-    h(
-      "li",
-      {},
-      h("button", { type: "button", class: "try", onclick: () => page.mention(person.id) }, `${person.name}: ${page.roles.get(person.id)}`),
-    ),
-  );
+  const entries = team.map(({ id, name, role }) => {
+    const start = () => (id ? page.mention(id) : page.address(name));
+    const words = `${id ? page.store.person(id).name : name}: ${role}`;
+    return h("li", {}, h("button", { type: "button", class: "try", onclick: start }, words));
+  });
   const models = page.models
     ? h("p", { class: "hint" }, page.models)
     : h(

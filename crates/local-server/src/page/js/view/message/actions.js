@@ -39,10 +39,12 @@ export class MessageActions {
 
   #list(message) {
     const own = message.author.id === this.#page.store.me.id && !message.webhook_id;
-    const threads = !this.#page.store.isThread(this.#timeline.channel) && this.#timeline.channel.type === 0;
+    const { quotes, threadsInDirect } = this.#page.traits;
+    const { channel } = this.#timeline;
+    const threads = !this.#page.store.isThread(channel) && (channel.type === 0 || threadsInDirect);
     return [
       { name: "smile", label: "React", key: "+", run: () => this.#react(message) },
-      { name: "reply", label: "Reply", key: "r", run: () => this.#page.reply(message) },
+      quotes && { name: "reply", label: "Reply", key: "r", run: () => this.#page.reply(message) },
       threads && { name: "thread", label: "Thread", key: "t", run: () => this.#thread(message) },
       own && { name: "edit", label: "Edit", key: "e", run: () => this.#timeline.edit(message.id) },
       { name: "copy", label: "Copy text", key: "c", run: () => this.#copy(message) },
@@ -69,7 +71,7 @@ export class MessageActions {
   async #thread(message) {
     if (this.#page.store.channels.has(message.id)) return this.#page.openChannel(message.id);
     const words = plainText(message.content, this.#page.names).slice(0, THREAD_NAME).trim() || "New thread";
-    const name = await askText({
+    const name = !this.#page.traits.namedThreads ? words : await askText({
       title: "Start a thread",
       label: "Name",
       value: words,
@@ -83,7 +85,7 @@ export class MessageActions {
 
   async #copy(message) {
     try {
-      await navigator.clipboard.writeText(message.content);
+      await navigator.clipboard.writeText(this.#page.names.editable(message.content));
       this.#page.notify("Copied.");
     } catch {
       this.#page.notify("Could not copy: the browser did not allow it.");

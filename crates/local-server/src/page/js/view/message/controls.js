@@ -33,7 +33,8 @@ export function renderControls(components, store, press) {
   return h("div", { class: "controls" }, drawn, problem);
 }
 
-function renderControl(component, store, run) {
+/** One control. `run(control, component, values)` is called when it is used. */
+export function renderControl(component, store, run) {
   if (component.type === TYPE.BUTTON) return renderButton(component, run);
   return renderSelect(component, store, run);
 }
@@ -83,7 +84,8 @@ function renderSelect(component, store, run) {
   return h("span", { class: "several" }, select, done);
 }
 
-function listOptions(component, store) {
+/** What a menu offers. */
+export function listOptions(component, store) {
   const people = () => store.listPeople().map((person) => ({ value: person.id, label: person.name }));
   const roles = () => [...store.roles.values()].map((role) => ({ value: role.id, label: role.name }));
   switch (component.type) {

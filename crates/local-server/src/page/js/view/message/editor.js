@@ -4,22 +4,21 @@ import { h } from "../elements/dom.js";
 import { avatar } from "../elements/avatar.js";
 import { grow } from "../elements/growing.js";
 import { sentence } from "../../text/sentence.js";
-import { MAX_LENGTH } from "../../state/messages.js";
 
 /** Calls `done` when the edit was saved or cancelled. */
 export function renderEditor(message, page, done) {
   const problem = h("p", { class: "problem", role: "alert" });
   const text = h("textarea", {
     "aria-label": "Edit message",
-    maxlength: MAX_LENGTH,
+    maxlength: page.traits.maxLength,
     rows: 1,
     dir: "auto",
-    value: message.content,
+    value: page.names.editable(message.content),
   });
   const save = async () => {
     const content = text.value.trim();
     if (!content) return (problem.textContent = "A message cannot be empty. Delete it instead.");
-    if (content === message.content) return done();
+    if (content === page.names.editable(message.content)) return done();
     try {
       await page.messages.edit(message, content);
       return done();

@@ -1,10 +1,11 @@
 // One message as an element. `page` has the shared services.
 
-import { plainText, renderMarkdown } from "../../text/render.js";
+import { plainText, renderText } from "../../text/render.js";
 import { sentence } from "../../text/sentence.js";
 import { formatTime, timeOf } from "../../text/time.js";
 import { renderAttachments } from "./attachments.js";
 import { avatar, toneOf } from "../elements/avatar.js";
+import { renderCards, renderLayout } from "./layout.js";
 import { renderControls } from "./controls.js";
 import { h, hidden } from "../elements/dom.js";
 import { renderEmbeds } from "./embeds.js";
@@ -90,7 +91,7 @@ function renderHeader(message, author, page) {
       },
       author.name,
     ),
-    author.bot ? h("span", { class: "tag" }, "BOT") : null,
+    author.bot ? h("span", { class: "tag" }, page.traits.tag) : null,
     stamp(message, "t"),
   );
 }
@@ -109,14 +110,13 @@ function renderContent(message, author, page) {
       h("span", { class: "dots", "aria-hidden": "true" }),
     );
   const parts = [];
-  if (message.content) parts.push(withEdited(renderMarkdown(message.content, page.names), message));
+  const press = (component, values) => page.interactions.press(message, component, values);
+  if (message.layout) parts.push(withEdited(renderLayout(message.layout, page, press), message));
+  else if (message.content) parts.push(withEdited(renderText(message.content, page.names), message));
   parts.push(renderAttachments(message.attachments), renderEmbeds(message.embeds, page.names));
-  if (!message.content && message.edited_timestamp) parts.push(withEdited(h("div", { class: "prose" }), message));
-  parts.push(
-    renderControls(message.components, page.store, (component, values) =>
-      page.interactions.press(message, component, values),
-    ),
-  );
+  parts.push(renderCards(message.cards, page, press));
+  if (!message.content && !message.layout && message.edited_timestamp) parts.push(withEdited(h("div", { class: "prose" }), message));
+  parts.push(renderControls(message.components, page.store, press));
   parts.push(renderReactions(message, page), renderThreadLink(message, page));
   if (isEphemeral(message)) parts.push(renderOnlyYou(message, page));
   return parts;
@@ -188,7 +188,8 @@ function renderReactions(message, page) {
 
 function renderThreadLink(message, page) {
   const thread = page.store.channels.get(message.id) ?? message.thread;
-  if (!thread) return null;
+  // At the head of its thread the link would lead to itself.
+  if (!thread || thread.draft || thread.id === message.channel_id) return null;
   const count = thread.message_count ?? 0;
   const words = count === 1 ? "1 message" : `${count} messages`;
   return h(
@@ -223,7 +224,7 @@ function renderNotice(message, page) {
     ],
   };
   const words = notices[message.type]?.() ?? [
-    message.content || `${author.name} did something this page does not know`,
+    plainText(message.content, page.names) || `${author.name} did something this page does not know`,
   ];
   return h("article", { class: "notice", tabindex: "-1", data: { id: message.id } }, words, " ", stamp(message, "t"));
 }
@@ -246,7 +247,7 @@ export function renderPending(sent, channelId, page) {
       "div",
       { class: "body" },
       h("header", {}, h("span", { class: "name" }, me.name)),
-      sent.content ? renderMarkdown(sent.content, page.names) : null,
+      sent.content ? renderText(sent.content, page.names) : null,
       files,
       renderProgress(sent, channelId, page),
     ),

@@ -2,7 +2,7 @@
 
 import { sentence } from "../../text/sentence.js";
 import { formatSize } from "../../text/time.js";
-import { MAX_FILE, MAX_LENGTH, MAX_REQUEST } from "../../state/messages.js";
+import { MAX_FILE, MAX_REQUEST } from "../../state/messages.js";
 import { avatar } from "../elements/avatar.js";
 import { CommandForm } from "./command_form.js";
 import { Completion } from "../elements/completion.js";
@@ -115,12 +115,18 @@ export class Composer {
 
   #send() {
     const content = this.#text.value.trim();
-    if (!content && !this.#files.length) return;
+    if (!content && !this.#files.length) return undefined;
+    const command = !this.#files.length && this.#page.service.runWritten(this.#channel.id, content);
+    if (command) {
+      this.#page.attempt(command);
+      this.#text.value = "";
+      return this.#typed();
+    }
     // Discord counts code points, not UTF-16 units.
-    const over = [...content].length - MAX_LENGTH;
+    const over = [...content].length - this.#page.traits.maxLength;
     if (over > 0) {
       this.#problem.textContent = `${over} ${over === 1 ? "character" : "characters"} too long. Send it as a file, or in parts.`;
-      return;
+      return undefined;
     }
     this.#page.messages.send(this.#channel.id, { content, files: this.#files, reply: this.#reply });
     this.#files = [];
@@ -129,11 +135,11 @@ export class Composer {
     this.#typed();
     this.#showFiles();
     this.#showReply();
-    this.#timeline.goToEnd();
+    return this.#timeline.goToEnd();
   }
 
   #showCount() {
-    const left = MAX_LENGTH - [...this.#text.value].length;
+    const left = this.#page.traits.maxLength - [...this.#text.value].length;
     this.#count.textContent = left < COUNT_FROM ? String(left) : "";
     this.#count.classList.toggle("over", left < 0);
   }
@@ -254,11 +260,11 @@ export class Composer {
     }
     if (this.#text.value.slice(1) !== typed) return;
     const exact = typed.endsWith(" ") && commands.find((command) => command.label === typed.trim());
-    if (exact) {
+    if (exact && !exact.written) {
       this.#openForm(exact);
       return;
     }
-    const found = commands.filter((command) => command.label.startsWith(typed));
+    const found = commands.filter((command) => command.label.startsWith(typed) && !(exact && command.written));
     const entries = found
       .slice(0, 20)
       .map((command) => ({
@@ -267,7 +273,7 @@ export class Composer {
         picture: avatar(this.#page.store.person(command.application_id), "avatar tiny"),
         command,
       }));
-    this.#completion.open(entries, (entry) => this.#openForm(entry.command));
+    this.#completion.open(entries, ({ command }) => (command.written ? this.write(`/${command.label} `) : this.#openForm(command)));
   }
 
   #openForm(command) {

@@ -1,7 +1,7 @@
 // Slash commands, buttons, select menus and modals, as user clients send them: a POST without a response body, then the
 // result as a gateway event with the same nonce.
 
-import { makeNonce } from "./messages.js";
+import { makeNonce } from "../../state/messages.js";
 
 const COMMAND = { CHAT: 1, SUB: 1, GROUP: 2 };
 const KIND = { COMMAND: 2, COMPONENT: 3, AUTOCOMPLETE: 4, MODAL: 5 };
