@@ -39,6 +39,8 @@ pub(crate) struct Core {
     pub(crate) changes: watch::Sender<u64>,
     /// What was changed, for open chat pages.
     pub(crate) live: broadcast::Sender<Change>,
+    /// How many chat pages each person has open.
+    pub(crate) pages: HashMap<String, usize>,
     /// What the chat page says about the team.
     pub(crate) about: About,
     storage: Option<Storage>,
@@ -132,6 +134,7 @@ impl Server {
             random: fastrand::Rng::with_seed(options.seed),
             changes: watch::Sender::new(0),
             live: broadcast::Sender::new(LIVE),
+            pages: HashMap::new(),
             about: About::default(),
             storage,
         };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Person, Refused, parse};
 use crate::server::Core;
-use crate::state::{App, Channel, ChannelKind, Message, Ts, World, replies};
+use crate::state::{App, Channel, ChannelKind, Message, Ts, View, World, replies};
 
 /// Messages in one answer.
 const PAGE_LIMIT: usize = 100;
@@ -42,7 +42,7 @@ impl Person {
             "channels": visible().map(|channel| self.channel(channel)).collect::<Vec<_>>(),
             "threads": threads.collect::<Vec<_>>(),
             "commands": installed.flat_map(commands).collect::<Vec<_>>(),
-            "views": world.modals(&self.id).map(|view| self.view(world, view)).collect::<Vec<_>>(),
+            "views": world.modals(&self.id).map(|view| render_view(world, view)).collect::<Vec<_>>(),
         })
     }
 
@@ -60,23 +60,9 @@ impl Person {
         })
     }
 
-    pub(super) fn view(&self, world: &World, view: &crate::state::View) -> Value {
-        let mut json = world.view(view);
-        json["errors"] = view.body["errors"].clone();
-        json
-    }
-
     /// Whether a message is shown to this person.
     pub(super) fn sees(&self, message: &Message) -> bool {
         message.only_for.as_ref().is_none_or(|only| *only == self.id)
-    }
-
-    /// A message as the page shows it: with the conversation, and the files that it links to.
-    pub(super) fn shown(&self, world: &World, channel: &Channel, message: &Message) -> Value {
-        let mut json = world.message(channel, message);
-        json["channel"] = json!(channel.id);
-        json["linked_files"] = json!(linked_files(world, message));
-        json
     }
 
     /// Messages of a conversation or of a thread, oldest first.
@@ -108,8 +94,23 @@ impl Person {
             _ => (all.len().saturating_sub(limit), all.len()),
         };
         let page = &all[from..to.min(all.len())];
-        Ok(json!({ "messages": page.iter().map(|message| self.shown(world, found, message)).collect::<Vec<_>>() }))
+        Ok(json!({ "messages": page.iter().map(|message| render_message(world, found, message)).collect::<Vec<_>>() }))
     }
+}
+
+/// A view with what its app complains of.
+pub(super) fn render_view(world: &World, view: &View) -> Value {
+    let mut json = world.view(view);
+    json["errors"] = view.body["errors"].clone();
+    json
+}
+
+/// A message as the page shows it: with the conversation, and the files that it links to.
+pub(super) fn render_message(world: &World, channel: &Channel, message: &Message) -> Value {
+    let mut json = world.message(channel, message);
+    json["channel"] = json!(channel.id);
+    json["linked_files"] = json!(linked_files(world, message));
+    json
 }
 
 /// Shown in the conversation itself. What only one person sees may be in a thread too.
@@ -121,7 +122,10 @@ pub(super) fn render_user(core: &Core, id: &str) -> Value {
     let world = &core.world;
     let Some(user) = world.users.get(id) else { return Value::Null };
     let app = user.app.as_ref().and_then(|app| world.apps.get(app));
-    let is_online = app.is_none_or(|app| core.sockets.values().any(|socket| socket.ready && socket.app == app.id));
+    let is_online = match app {
+        Some(app) => core.sockets.values().any(|socket| socket.ready && socket.app == app.id),
+        None => core.pages.get(id).is_some_and(|open| *open > 0),
+    };
     json!({
         "id": id, "name": user.real_name, "is_bot": app.is_some(), "is_deactivated": user.deactivated, "is_online": is_online,
         "app": app.map(|app| &app.config.slug), "bot_id": app.map(|app| &app.bot),

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Person;
-use super::history::render_user;
-use super::routes::Refusal;
-use crate::server::Server;
+use super::history::{render_message, render_user, render_view};
+use super::refusal::Refusal;
+use crate::server::{Core, Server};
 use crate::state::Change;
 
 /// The server is going away.
@@ -29,7 +29,9 @@ pub(super) async fn connect(State(server): State<Arc<Server>>, Query(login): Que
     let Some(person) = Person::by_token(&server, &login.token) else { return Refusal::new("invalid_auth").into_response() };
     let open = server.connections.subscribe();
     upgrade.on_upgrade(async move |socket| {
+        server.core().note_page(&person.id, true);
         run(&server, &person, socket).await;
+        server.core().note_page(&person.id, false);
         drop(open);
     })
 }
@@ -67,6 +69,15 @@ async fn send(socket: &mut WebSocket, frame: &Value) -> Result<(), axum::Error> 
     socket.send(Frame::Text(frame.to_string().into())).await
 }
 
+impl Core {
+    /// Counts the open pages of a person, who is online with the first.
+    fn note_page(&mut self, user: &str, is_open: bool) {
+        let open = self.pages.entry(user.to_owned()).or_default();
+        *open = if is_open { *open + 1 } else { open.saturating_sub(1) };
+        let _ = self.live.send(Change::User(user.to_owned()));
+    }
+}
+
 impl Person {
     /// What a page is told of a change. `None` if it is not for this person.
     fn frame(&self, change: &Change) -> Option<Value> {
@@ -87,7 +98,7 @@ impl Person {
                 let found = world.channels.get(channel).filter(|found| found.has(&self.id))?;
                 match found.messages.get(ts) {
                     Some(message) if self.sees(message) => {
-                        Some(json!({ "type": "message", "is_new": is_new, "message": self.shown(world, found, message) }))
+                        Some(json!({ "type": "message", "is_new": is_new, "message": render_message(world, found, message) }))
                     }
                     Some(_) => None,
                     None => Some(json!({ "type": "message_gone", "channel": channel, "ts": ts.to_string() })),
@@ -95,7 +106,7 @@ impl Person {
             }
             Change::File(_) => None,
             Change::View(id) => match world.views.get(id) {
-                Some(view) if view.user == self.id => Some(json!({ "type": "view", "view": self.view(world, view) })),
+                Some(view) if view.user == self.id => Some(json!({ "type": "view", "view": render_view(world, view) })),
                 Some(_) => None,
                 None => Some(json!({ "type": "view_gone", "id": id })),
             },

@@ -5,6 +5,7 @@ mod clicks;
 mod elements;
 mod history;
 mod live;
+mod refusal;
 mod routes;
 mod views;
 
@@ -226,7 +227,7 @@ impl Person {
     fn posted(&self, channel: &str, ts: &str) -> Value {
         let core = self.core();
         let found = core.world.channels.get(channel).and_then(|found| Some((found, found.messages.get(&ts.parse().ok()?)?)));
-        found.map(|(found, message)| self.shown(&core.world, found, message)).unwrap_or_default()
+        found.map(|(found, message)| history::render_message(&core.world, found, message)).unwrap_or_default()
     }
 
     /// One message of [`Person::messages`].

@@ -188,6 +188,8 @@ async fn a_page_is_told_what_it_may_know() {
     let ready = next().await;
     assert_eq!((&ready["type"], &ready["me"]), (&json!("ready"), &json!(world.ann().id())));
     assert_eq!(ready["channels"].as_array().map(Vec::len), Some(2));
+    let online = ready["users"].as_array().expect("users").iter().filter(|user| user["is_online"] == true);
+    assert_eq!(online.map(|user| &user["name"]).collect::<Vec<_>>(), ["Ann"], "who has a page open");
     // What only Ben sees, and what is said where Ann is not, is not for her.
     let ben = world.slack.person("Ben");
     let direct = ben.open_direct(&[&world.slack.app("kelly").user]);

@@ -6,6 +6,7 @@ import { idOf } from "./ids.js";
 
 const TYPE = { DEFAULT: 0, JOINED: 7, REPLY: 19, THREAD_STARTER: 21, NOTICE: 1000 };
 const EPHEMERAL = 64;
+const NAME_LENGTH = 48;
 
 /** `slack` has what `ready` said: the users and emojis. */
 export function toMessage(message, place, slack) {
@@ -43,12 +44,18 @@ export function toThread({ channel, ts, text, reply_count: count, latest_reply: 
     id: idOf(ts),
     type: 11,
     parent_id: channel,
-    name: words(text).slice(0, 60) || "Thread",
+    name: nameOf(words(text.trim().split("\n")[0])),
     message_count: count ?? 0,
     last_message_id: latest ? idOf(latest) : idOf(ts),
     draft: !count,
     thread_metadata: { archived: Boolean(isOld) },
   };
+}
+
+/** A thread has no name of its own: its first line, in short. */
+function nameOf(line) {
+  if (line.length <= NAME_LENGTH) return line || "Thread";
+  return `${line.slice(0, NAME_LENGTH).replace(/\s+\S*$/, "")}…`;
 }
 
 function typeOf(message) {
@@ -59,7 +66,7 @@ function typeOf(message) {
 
 function toAuthor(message, { users, emoji }) {
   if (message.username) {
-    const sign = message.icons?.emoji && emoji(message.icons.emoji.replaceAll(":", ""));
+    const sign = message.icons?.emoji && emoji(message.icons.emoji.replaceAll(":", ""), null);
     return { id: personaId(message.username), username: message.username, bot: true, sign };
   }
   const user = users.get(message.user);

@@ -66,7 +66,7 @@ export class Slack extends EventTarget {
   }
 
   /** The character of an emoji, or its name between colons. */
-  emoji = (name) => this.#emojis.get(name) ?? `:${name}:`;
+  emoji = (name, otherwise = `:${name}:`) => this.#emojis.get(name) ?? otherwise;
 
   /** The conversation and thread of a place of the page. */
   placeOf(channelId) {

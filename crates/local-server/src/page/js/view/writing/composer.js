@@ -40,10 +40,12 @@ export class Composer {
     this.#timeline = timeline;
     const name = page.store.channelName(channel);
     const place = channel.type === 0 ? `#${name}` : name;
+    // A thread without a name is called by its first line, which is too long here.
+    const invitation = page.store.isThread(channel) && !page.traits.namedThreads ? "Reply…" : `Message ${place}`;
     this.#text = h("textarea", {
       rows: 1,
-      placeholder: `Message ${place}`,
-      "aria-label": `Message ${place}`,
+      placeholder: invitation,
+      "aria-label": invitation,
       dir: "auto",
       value: drafts.get(channel.id) ?? "",
       enterkeyhint: "send",
