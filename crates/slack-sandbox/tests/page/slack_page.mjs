@@ -74,7 +74,7 @@ await step("an answer comes under a persona's own name and sign", async () => {
   await pong.locator("strong", { hasText: "pong" }).waitFor();
   await pong.locator(".name", { hasText: "Kelly" }).waitFor();
   await pong.locator(".tag", { hasText: "APP" }).waitFor();
-  await pong.locator(".avatar.sign", { hasText: "🔵" }).waitFor();
+  await pong.locator(".avatar[data-sign='🔵']").waitFor();
 });
 
 await step("blocks, a table and a card are shown", async () => {

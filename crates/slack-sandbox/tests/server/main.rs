@@ -1,7 +1,5 @@
 //! Tests of the sandbox over its port, as clients see it.
 
-#[path = "../../../sandbox/tests/server/support/browser.rs"]
-mod browser;
 mod chat;
 mod clients;
 mod conversations;
@@ -17,16 +15,8 @@ mod people;
 mod people_routes;
 mod persistence;
 mod rules;
-#[path = "../../../sandbox/tests/server/support/skip.rs"]
-mod skip;
 mod socket;
 mod streams;
+#[path = "../../../local-server/tests/support/mod.rs"]
+mod support;
 mod views;
-
-use std::path::Path;
-
-/// The folder of the Cargo workspace.
-fn root() -> &'static Path {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    folder.ancestors().find(|folder| folder.join("Cargo.lock").exists()).expect("a workspace has a Cargo.lock")
-}

@@ -2,8 +2,8 @@
 
 use slack_sandbox::{About, AboutPersona, AppConfig, Clock};
 
-use super::browser;
 use super::harness::start_with;
+use crate::support::browser;
 
 const SCRIPTS: [&str; 2] = ["crates/slack-sandbox/tests/page/slack_page.mjs", "crates/slack-sandbox/tests/page/slack_bot.mjs"];
 

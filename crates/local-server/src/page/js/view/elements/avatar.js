@@ -1,4 +1,4 @@
-// Avatars: the account's picture, or one drawn from its id and name. A rounded square for personas, a circle for people.
+// Avatars: the account's picture, its emoji, or one drawn from its id and name. A rounded square for personas, a circle for people.
 
 import { h, s } from "./dom.js";
 
@@ -25,7 +25,8 @@ export function toneOf(person) {
 }
 
 export function avatar(person, className = "avatar") {
-  if (person.sign) return h("span", { class: `${className} persona sign`, "aria-hidden": "true" }, person.sign);
+  if (person.sign && canShowEmojis())
+    return h("span", { class: `${className} persona sign`, "aria-hidden": "true", data: { sign: person.sign } }, person.sign);
   if (!person.picture) return draw(person, className);
   const picture = h("img", {
     class: person.bot ? `${className} persona` : className,
@@ -38,6 +39,20 @@ export function avatar(person, className = "avatar") {
   return picture;
 }
 
+let emojisAreShown = null;
+
+/** Whether a font with emojis is there. Without one they are all the same box. */
+function canShowEmojis() {
+  if (emojisAreShown === null) {
+    const canvas = h("canvas", { width: 16, height: 16 }).getContext("2d");
+    canvas.font = "14px sans-serif";
+    canvas.fillText("🔵", 0, 13);
+    const pixels = canvas.getImageData(0, 0, 16, 16).data;
+    emojisAreShown = pixels.some((value, at) => at % 4 === 2 && value > pixels[at - 2] + 40);
+  }
+  return emojisAreShown;
+}
+
 function draw(person, className) {
   const initial = [...(person.name || "?").trim()][0]?.toUpperCase() ?? "?";
   const picture = s(
@@ -47,6 +62,7 @@ function draw(person, className) {
       viewBox: "0 0 40 40",
       "aria-hidden": "true",
       focusable: "false",
+      data: person.sign ? { sign: person.sign } : {},
       vars: { "--tone": toneOf(person) },
     },
     s("rect", { class: "ground", width: 40, height: 40 }),

@@ -1,5 +1,4 @@
-//! Headless Chromium, driven by scripts: those in `crates/sandbox/tests/page/` and the test's own.
-//! The team's integration tests include this file too.
+//! Headless Chromium, driven by scripts: those in `crates/local-server/tests/page/` and the test's own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -12,8 +11,8 @@ use super::{root, skip};
 
 /// A script takes less than a minute, unless the machine is busy.
 const TIMEOUT: Duration = Duration::from_mins(5);
-const SCRIPTS: &str = "crates/sandbox/tests/page";
-const FILES: [&str; 6] = ["package.json", "package-lock.json", "page.mjs", "bot.mjs", "drive.mjs", "looks.mjs"];
+const SCRIPTS: &str = "crates/local-server/tests/page";
+const FILES: [&str; 4] = ["package.json", "package-lock.json", "drive.mjs", "looks.mjs"];
 
 /// The browser and the folder with the scripts and what they import.
 pub(crate) struct Browser {

@@ -1,6 +1,8 @@
-//! Checks for programs that a test needs.
+//! Programs that a test needs: a browser, clients in other languages. The tests of both local servers include this folder,
+//! those of the team some of its files.
 
 pub(crate) mod browser;
+pub(crate) mod clients;
 pub(crate) mod skip;
 
 use std::path::Path;
