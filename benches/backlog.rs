@@ -13,7 +13,7 @@ mod port;
 #[path = "../tests/integration/support/postgres.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod postgres;
-#[path = "../tests/integration/support/skip.rs"]
+#[path = "../crates/local-server/tests/support/skip.rs"]
 mod skip;
 #[path = "stage/mod.rs"]
 #[expect(dead_code, reason = "the other benchmarks use the rest")]

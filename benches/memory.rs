@@ -9,7 +9,7 @@ mod port;
 #[path = "../tests/integration/support/postgres.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod postgres;
-#[path = "../tests/integration/support/skip.rs"]
+#[path = "../crates/local-server/tests/support/skip.rs"]
 mod skip;
 
 use std::time::{Duration, Instant};

@@ -11,8 +11,9 @@
 //!
 //! | package | what it holds |
 //! | --- | --- |
+//! | `crates/local-server` | what both local servers stand on: listener, journal, state file, chat page. Knows no protocol |
 //! | `crates/sandbox` | a local Discord: server, page, line client. Knows nothing of the team |
-//! | `crates/slack-sandbox` | a local Slack, for tests. Knows nothing of the team |
+//! | `crates/slack-sandbox` | a local Slack: server and page. Knows nothing of the team |
 //! | `crates/kernel` | what every feature stands on. Knows no feature and no platform |
 //! | `teamroom` | features, platform adapters, app, command line |
 //!

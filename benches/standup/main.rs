@@ -18,7 +18,7 @@ mod port;
 #[expect(dead_code, reason = "the tests use the rest")]
 mod postgres;
 mod script;
-#[path = "../../tests/integration/support/skip.rs"]
+#[path = "../../crates/local-server/tests/support/skip.rs"]
 mod skip;
 #[path = "../stage/mod.rs"]
 mod stage;

@@ -14,6 +14,7 @@ mod person;
 mod run;
 mod sandbox;
 mod sandbox_ports;
+mod sandbox_server;
 mod setting;
 mod slack_manifest;
 mod terminal;

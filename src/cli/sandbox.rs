@@ -8,12 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use secrecy::SecretString;
 
 use crate::adapters::http::settings::ServerSettings;
-use crate::adapters::slack::settings::SlackSettings;
 use crate::app::{App, Reload, Setting, shutdown, telemetry};
 use crate::cli::sandbox_ports::{self, Ports};
+use crate::cli::sandbox_server::{LocalServer, ServerOptions};
 use crate::cli::setting;
 use crate::config::Config;
 use crate::features::chat::EVERYBODY;
@@ -21,10 +20,11 @@ use kernel::llm::nearby::{SERVERS, find_server};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::time::SystemClock;
-use sandbox::{About, BotAccount, Options, RateLimits, Sandbox, SandboxError};
+use sandbox::{About, AboutPersona};
 
-/// The default port of the page.
+/// The default port of the page, and that of the page of the local Slack. Both can run.
 const PORT: u16 = 4800;
+const SLACK_PORT: u16 = 4801;
 
 /// Any port, for the backlog, unless the sandbox remembers one or the configuration names one.
 const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -35,19 +35,22 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Args {
+    /// Use a local Slack instead of a local Discord. It has a directory of its own, because a team remembers the ids of one platform.
+    #[arg(long)]
+    slack: bool,
     /// Where the chat server and the team keep their state; with `DATABASE_URL` set, the team keeps its own there.
-    #[arg(long, default_value = setting::SANDBOX)]
+    #[arg(long, default_value = setting::SANDBOX, default_value_if("slack", "true", setting::SLACK_SANDBOX))]
     dir: PathBuf,
-    /// The port on 127.0.0.1; 0 takes any. By default that of the last start, at first 4800, or any if that is taken.
+    /// The port on 127.0.0.1; 0 takes any. By default that of the last start, at first 4800 (for Slack 4801), or any if that is taken.
     #[arg(long)]
     port: Option<u16>,
     /// Forget everything that was said and done there.
     #[arg(long)]
     reset: bool,
-    /// Print one line of JSON once every identity is ready: page, api, gateway, guild, channels, people, personas, models, backlog, metrics.
+    /// Print one line of JSON once every identity is ready: page, api, channels, people, personas, models, backlog, metrics; on Discord gateway and guild too, on Slack team.
     #[arg(long)]
     json: bool,
-    /// Take part in the terminal instead of the browser. The log goes into `team.log` of the directory.
+    /// Take part in the terminal instead of the browser; on the local Discord only. The log goes into `team.log` of the directory.
     #[arg(long, conflicts_with = "json")]
     terminal: bool,
     /// People in the server; each gets a token of its own.
@@ -56,7 +59,7 @@ pub(super) struct Args {
     /// Channels to begin with, in place of general, daily-standup, knowledge and ops.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     channels: Vec<String>,
-    /// Serve the chat server alone. Its `/sandbox/info` has the addresses and tokens for any Discord client, such as `teamroom run` with `DISCORD_API_URL` and `DISCORD_GATEWAY_URL`.
+    /// Serve the chat server alone. Its `/sandbox/info` has the addresses and tokens for any client, such as `teamroom run` with `DISCORD_API_URL` and `DISCORD_GATEWAY_URL`.
     #[arg(long)]
     no_team: bool,
     /// Do not look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM) when no model is configured.
@@ -68,17 +71,21 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        !(args.slack && args.terminal),
+        "--terminal works with the local Discord only. Leave out --slack, or leave out --terminal and open the page in a browser"
+    );
     let mut setting = read(file.clone(), &args, setting::read_roster)?;
     telemetry::start_logs(&setting.config.server, open_log(&args)?)?;
     let mut ports = Ports::read(&args.dir);
-    let sandbox = start_server(&args, &setting.roster, &mut ports).await?;
+    let server = start_server(&args, &setting.roster, &mut ports).await?;
     // The files here belong in no repository.
     std::fs::write(args.dir.join(".gitignore"), "*\n").with_context(|| format!("cannot write into {}", args.dir.display()))?;
     ports.write(&args.dir)?;
     if args.no_team {
-        announce(&args, &sandbox, None)?;
+        announce(&args, &server, None)?;
         shutdown::signalled().await;
-        sandbox.stop().await;
+        server.stop().await;
         return Ok(());
     }
     if args.reset {
@@ -86,7 +93,7 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
     }
     let read_again = || read(file.clone(), &args, setting::reload_roster);
     let reload = Reload::new(setting.clone(), setting::list_files(file.as_deref())?, Box::new(read_again));
-    join(&mut setting.config, &sandbox);
+    join(&mut setting.config, &server);
     let nearby = if args.no_local_model || !setting.config.models.is_empty() { None } else { find_server(&SERVERS).await };
     if let Some(found) = &nearby {
         setting.config.models.use_nearby(found);
@@ -106,28 +113,27 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
         ports.backlog = app.http.map(|http| http.port());
         ports.write(&args.dir)?;
     }
-    sandbox.set_about(about.clone());
+    server.set_about(about.clone());
     app.ready(PATIENCE).await?;
-    announce(&args, &sandbox, Some(&app))?;
+    announce(&args, &server, Some(&app))?;
     if args.terminal {
-        let person = sandbox.people().into_iter().next().expect("a sandbox has at least one person");
-        sandbox::terminal::run(sandbox.api_url(), person.token).await?;
+        server.run_terminal().await?;
         app.stop_within(Duration::from_secs(2)).await;
     } else {
         let listen = app.http;
         let reload = reload.prepared_by(Box::new(|setting| {
-            sandbox.set_bots(&list_bots(&setting.roster));
-            join(&mut setting.config, &sandbox);
+            server.set_team(&setting.roster);
+            join(&mut setting.config, &server);
             if let Some(found) = nearby.as_ref().filter(|_| setting.config.models.is_empty()) {
                 setting.config.models.use_nearby(found);
             }
             // The printed addresses stay valid.
             setting.config.server.listen = listen;
-            sandbox.set_about(About { links: about.links.clone(), ..describe(setting) });
+            server.set_about(About { links: about.links.clone(), ..describe(setting) });
         }));
         app.run_reloading(reload, PATIENCE).await?;
     }
-    sandbox.stop().await;
+    server.stop().await;
     Ok(())
 }
 
@@ -152,44 +158,32 @@ fn open_log(args: &Args) -> anyhow::Result<Option<File>> {
 }
 
 /// On the port that is asked for, or else that of the last start, or else the usual one, or else any.
-async fn start_server(args: &Args, roster: &Roster, ports: &mut Ports) -> anyhow::Result<Sandbox> {
-    let options = |port| {
-        let mut options = Options::new(args.dir.join("server"));
-        options.addr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-        options.reset = args.reset;
-        options.people.clone_from(&args.people);
-        if !args.channels.is_empty() {
-            options.channels.clone_from(&args.channels);
-        }
-        if args.no_rate_limits {
-            options.rate_limits = RateLimits::Off;
-        }
-        options.bots = list_bots(roster);
-        options
+async fn start_server(args: &Args, roster: &Roster, ports: &mut Ports) -> anyhow::Result<LocalServer> {
+    let start = |port| {
+        let options = ServerOptions {
+            slack: args.slack,
+            dir: args.dir.join("server"),
+            port,
+            reset: args.reset,
+            people: args.people.clone(),
+            channels: args.channels.clone(),
+            has_rate_limits: !args.no_rate_limits,
+        };
+        LocalServer::start(options, roster)
     };
     if let Some(port) = args.port {
-        return Ok(Sandbox::start(options(port)).await?);
+        return start(port).await;
     }
-    let usual = ports.page.unwrap_or(PORT);
-    let sandbox = match Sandbox::start(options(usual)).await {
-        Err(SandboxError::Listen { .. }) => {
+    let usual = ports.page.unwrap_or(if args.slack { SLACK_PORT } else { PORT });
+    let server = match start(usual).await {
+        Err(error) if LocalServer::lacks_port(&error) => {
             eprintln!("Port {usual} is used by another program, so the page gets a new address.");
-            Sandbox::start(options(0)).await?
+            start(0).await?
         }
         started => started?,
     };
-    ports.page = Some(sandbox.port());
-    Ok(sandbox)
-}
-
-fn list_bots(roster: &Roster) -> Vec<BotAccount> {
-    let bot = |persona: &Persona| BotAccount {
-        slug: persona.slug.to_string(),
-        name: persona.name.clone(),
-        color: Some(persona.color),
-        intents_content: true,
-    };
-    roster.personas().iter().map(bot).collect()
+    ports.page = Some(server.port());
+    Ok(server)
 }
 
 /// What the page says about the team.
@@ -198,19 +192,17 @@ fn describe(setting: &Setting) -> About {
     models.dedup();
     About {
         links: Vec::new(),
-        roles: setting.roster.personas().iter().map(|persona| (persona.slug.to_string(), persona.role.clone())).collect(),
+        personas: setting.roster.personas().iter().map(about_persona).collect(),
         models: (!models.is_empty()).then(|| format!("Language model: {}", models.join(", "))),
     }
 }
 
-/// Connects the team to the sandbox only.
-fn join(config: &mut Config, sandbox: &Sandbox) {
-    config.discord.api_url = Some(sandbox.api_url());
-    config.discord.gateway_url = Some(sandbox.gateway_url());
-    config.discord.guild = Some(sandbox.guild_id());
-    config.discord.allowed_guilds.clear();
-    config.slack = SlackSettings::default();
-    config.discord.tokens = sandbox.bots().into_iter().map(|bot| (bot.slug.into(), SecretString::from(bot.token))).collect();
+fn about_persona(persona: &Persona) -> AboutPersona {
+    AboutPersona { slug: persona.slug.to_string(), name: persona.name.clone(), role: persona.role.clone() }
+}
+
+fn join(config: &mut Config, server: &LocalServer) {
+    server.join(config);
     // Every user of this server is an operator.
     config.chat.operators = vec![EVERYBODY.into()];
     config.chat.direct_messages = true;
@@ -241,25 +233,18 @@ fn forget(dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn announce(args: &Args, sandbox: &Sandbox, app: Option<&App>) -> anyhow::Result<()> {
+fn announce(args: &Args, server: &LocalServer, app: Option<&App>) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if args.json {
-        let mut info = sandbox.info();
-        if let Some(fields) = info.as_object_mut() {
-            // The server returns bot tokens on request. They must not appear in the log of a script.
-            fields.remove("links");
-            if !args.no_team {
-                fields.remove("bots");
-            }
-            if let Some(http) = app.and_then(|app| app.http) {
-                fields.insert("metrics".into(), format!("http://{http}/metrics").into());
-                fields.insert("backlog".into(), format!("http://{http}/backlog").into());
-            }
+        let mut info = server.info(args.no_team);
+        if let Some((fields, http)) = info.as_object_mut().zip(app.and_then(|app| app.http)) {
+            fields.insert("metrics".into(), format!("http://{http}/metrics").into());
+            fields.insert("backlog".into(), format!("http://{http}/backlog").into());
         }
         writeln!(out, "{info}")?;
     } else if !args.terminal {
         let who = if args.no_team { "The chat server runs without the team" } else { "The team is in" };
-        writeln!(out, "{who}. Open {} in a browser; Ctrl-C ends it.", sandbox.page_url())?;
+        writeln!(out, "{who}. Open {} in a browser; Ctrl-C ends it.", server.page_url())?;
         if let Some(http) = app.and_then(|app| app.http) {
             writeln!(out, "The backlog, live: http://{http}/backlog")?;
         }

@@ -22,6 +22,7 @@ mod reload;
 mod reminders;
 mod schedule;
 mod slack;
+mod slack_command;
 mod standup;
 mod standup_surfaces;
 mod store;

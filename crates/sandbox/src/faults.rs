@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use local_server::{Counted, take};
 use serde::{Deserialize, Serialize};
 
 /// An error in place of the real response.
@@ -24,20 +25,6 @@ pub enum RestFault {
     ResetAfter,
     /// The real response with invalid rate-limit headers.
     GarbageHeaders,
-}
-
-/// A fault for one bot (`None`: for all) and the next `times` occasions.
-#[derive(Clone, Debug)]
-pub(crate) struct Counted<T> {
-    pub(crate) bot: Option<String>,
-    pub(crate) times: u32,
-    pub(crate) fault: T,
-}
-
-impl<T> Counted<T> {
-    fn applies_to(&self, bot: Option<&str>) -> bool {
-        self.times > 0 && (self.bot.is_none() || self.bot.as_deref() == bot)
-    }
 }
 
 /// A fault in the event frames of one bot, or of all.
@@ -168,29 +155,9 @@ fn take_one(times: &mut u32) -> bool {
     is_due
 }
 
-/// Takes one occasion of the first fault that applies to the bot.
-fn take<T: Clone>(faults: &mut Vec<Counted<T>>, bot: Option<&str>, matches_request: impl Fn(&T) -> bool) -> Option<T> {
-    let found = faults.iter_mut().find(|counted| counted.applies_to(bot) && matches_request(&counted.fault))?;
-    found.times -= 1;
-    let fault = found.fault.clone();
-    faults.retain(|counted| counted.times > 0);
-    Some(fault)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_counted_fault_meets_its_bot_and_ends() {
-        let faults = Faults::default();
-        faults.change(|switches| {
-            switches.refuse_resume.push(Counted { bot: Some("kelly".to_owned()), times: 2, fault: () });
-        });
-        assert!(!faults.refuses_resume(Some("vince")));
-        assert!(faults.refuses_resume(Some("kelly")) && faults.refuses_resume(Some("kelly")));
-        assert!(!faults.refuses_resume(Some("kelly")));
-    }
 
     #[test]
     fn one_seed_gives_one_sequence_of_fates() {

@@ -1,22 +1,9 @@
-//! A record of HTTP requests and gateway frames, for tests that check them against Discord's descriptions.
+//! What the journal keeps of HTTP requests and gateway frames, for tests that check them against Discord's descriptions.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
-
+use local_server::{Direction, Journal};
 use serde_json::Value;
 
 use super::snowflake::Snowflake;
-
-/// Older exchanges are dropped.
-const LIMIT: usize = 50_000;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// By the sandbox.
-    Sent,
-    /// From a client.
-    Received,
-}
 
 #[derive(Clone, Debug)]
 pub enum Exchange {
@@ -50,41 +37,10 @@ pub struct FrameExchange {
     pub payload: Value,
 }
 
-pub(crate) struct Journal {
-    kept: Option<Mutex<VecDeque<Exchange>>>,
-}
-
-impl Journal {
-    pub(crate) fn new(on: bool) -> Self {
-        Self { kept: on.then(Mutex::default) }
-    }
-
-    pub(crate) fn is_on(&self) -> bool {
-        self.kept.is_some()
-    }
-
-    pub(crate) fn rest(&self, exchange: RestExchange) {
-        self.keep(|| Exchange::Rest(exchange));
-    }
-
-    pub(crate) fn frame(&self, user: Option<Snowflake>, direction: Direction, text: &str) {
-        self.keep(|| {
-            let payload = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
-            Exchange::Frame(FrameExchange { user: user.map(|user| user.to_string()), direction, payload })
-        });
-    }
-
-    fn keep(&self, exchange: impl FnOnce() -> Exchange) {
-        let Some(kept) = &self.kept else { return };
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() == LIMIT {
-            kept.pop_front();
-        }
-        kept.push_back(exchange());
-    }
-
-    pub(crate) fn list(&self) -> Vec<Exchange> {
-        let Some(kept) = &self.kept else { return Vec::new() };
-        kept.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
-    }
+/// Keeps a gateway frame.
+pub(crate) fn keep_frame(journal: &Journal<Exchange>, user: Option<Snowflake>, direction: Direction, text: &str) {
+    journal.keep(|| {
+        let payload = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+        Exchange::Frame(FrameExchange { user: user.map(|user| user.to_string()), direction, payload })
+    });
 }

@@ -7,7 +7,7 @@
 //! - `rest` and `gateway`: Discord's APIs.
 //! - `limits`: rate limits. `faults` and [`misbehave`](Misbehaviour): fault injection. `journal`: recorded traffic.
 //! - `control`: routes for scripts on this machine. `cdn`: downloads of attachments and pictures.
-//! - `page` and [`terminal`]: clients for people.
+//! - [`local_server::page`] and [`terminal`]: clients for people.
 //!
 //! Not covered: voice, roles beyond one per bot, moderation, and changes of Discord's rate limits.
 
@@ -19,13 +19,11 @@ mod journal;
 mod limits;
 mod misbehave;
 mod options;
-mod page;
 mod rest;
 mod server;
 mod snowflake;
 mod state;
 pub mod terminal;
-mod wire;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,18 +33,18 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{any, get};
+use local_server::{CutSwitch, WireListener, page, reject_foreign_requests};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 pub use faults::RestFault;
-pub use journal::{Direction, Exchange, FrameExchange, RestExchange};
+pub use journal::{Exchange, FrameExchange, RestExchange};
+pub use local_server::{About, AboutPersona, Direction, StateError};
 pub use misbehave::{Cut, Misbehaviour, Switch, SwitchError};
-pub use options::{About, BotAccount, Options, RateLimits, Windows};
-pub use state::StateError;
+pub use options::{BotAccount, Options, RateLimits, Windows};
 
 use server::Server;
 use state::{ChannelKind, Links, World};
-use wire::{ResetSwitch, WireListener};
 
 /// How long clients may take to close their connections.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
@@ -99,7 +97,7 @@ impl Sandbox {
         let links = Links::new(format!("http://{}", options.addr), options.windows.attachment_url);
         let world = World::open(&options, links)?;
         let server = Arc::new(Server::new(options, world));
-        let service = router(Arc::clone(&server)).into_make_service_with_connect_info::<ResetSwitch>();
+        let service = router(Arc::clone(&server)).into_make_service_with_connect_info::<CutSwitch>();
         let stopped = server.stop.clone().cancelled_owned();
         let serving = tokio::spawn(async move {
             let outcome = axum::serve(WireListener(listener), service).with_graceful_shutdown(stopped).await;
@@ -216,7 +214,7 @@ impl Sandbox {
 
 /// All routes: API, gateway, downloads, control and the page.
 fn router(server: Arc<Server>) -> Router {
-    let own = control::router().merge(page::router()).layer(middleware::from_fn(control::reject_foreign_requests));
+    let own = control::router().merge(page::router()).layer(middleware::from_fn(reject_foreign_requests));
     Router::new()
         .merge(own)
         .route("/attachments/{channel}/{id}/{filename}", get(cdn::download))

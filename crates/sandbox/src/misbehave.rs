@@ -5,9 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use local_server::Counted;
 use serde::{Deserialize, Serialize};
 
-use super::faults::{Counted, FrameFault, RestFault, RestRule, Switches};
+use super::faults::{FrameFault, RestFault, RestRule, Switches};
 use super::server::{End, Link, Outgoing, Server};
 use super::snowflake::Snowflake;
 use super::state::{Audience, Channel, Dispatch, Intents, Overwrite, Permissions, Record, find_permission};
@@ -213,16 +214,16 @@ fn named_bot(switch: &Switch) -> Option<&str> {
 /// Stores a fault for later requests, connections or frames.
 fn arm(switches: &mut Switches, switch: Switch) {
     match switch {
-        Switch::RefuseResume { bot, times } => switches.refuse_resume.push(Counted { bot, times, fault: () }),
+        Switch::RefuseResume { bot, times } => switches.refuse_resume.push(Counted { client: bot, times, fault: () }),
         Switch::CloseAfterIdentify { bot, code, times } => {
-            switches.close_after_identify.push(Counted { bot, times, fault: code });
+            switches.close_after_identify.push(Counted { client: bot, times, fault: code });
         }
         Switch::IgnoreUpgrades { times } => switches.ignore_upgrades = times,
         Switch::WithholdHello { times } => switches.withhold_hellos = times,
         Switch::WithholdAcks { bot, on } => {
-            switches.withhold_acks.retain(|fault| fault.bot != bot);
+            switches.withhold_acks.retain(|fault| fault.client != bot);
             if on {
-                switches.withhold_acks.push(Counted { bot, times: u32::MAX, fault: () });
+                switches.withhold_acks.push(Counted { client: bot, times: u32::MAX, fault: () });
             }
         }
         Switch::Frames { bot, delay_ms, duplicate, reorder, reorder_ms } => {
@@ -234,7 +235,7 @@ fn arm(switches: &mut Switches, switch: Switch) {
         }
         Switch::Seed { seed } => switches.random.seed(seed),
         Switch::Rest { bot, method, path, times, with } => {
-            switches.rest.push(Counted { bot, times, fault: RestRule { method, path, fault: with } });
+            switches.rest.push(Counted { client: bot, times, fault: RestRule { method, path, fault: with } });
         }
         Switch::CloseDirect { person, on } => {
             switches.closed_direct.retain(|closed| *closed != person);

@@ -1,6 +1,5 @@
 //! Options of a sandbox.
 
-use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,17 +15,6 @@ pub struct BotAccount {
     pub color: Option<u32>,
     /// The message-content intent in the developer portal.
     pub intents_content: bool,
-}
-
-/// What the page tells newcomers about the team.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
-    /// Other pages, as labels and addresses.
-    pub links: Vec<(String, String)>,
-    /// What each bot does, by its slug.
-    pub roles: BTreeMap<String, String>,
-    /// The language models in one line. None: none is connected, and the page says how to connect one.
-    pub models: Option<String>,
 }
 
 /// Rate limits of bots. People have none.

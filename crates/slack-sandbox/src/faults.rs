@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use local_server::{Counted, take};
 use serde::{Deserialize, Serialize};
 
 /// A wrong answer to a call of the Web API, or none.
@@ -24,14 +25,6 @@ pub enum ApiFault {
     ResetBefore,
     /// A connection reset after the call was run: a message is posted, and the client does not know.
     ResetAfter,
-}
-
-/// A fault for one app (`None`: for all) and the next `times` occasions.
-#[derive(Clone, Debug)]
-pub(crate) struct Counted<T> {
-    pub(crate) app: Option<String>,
-    pub(crate) times: u32,
-    pub(crate) fault: T,
 }
 
 /// The calls that an [`ApiFault`] applies to.
@@ -109,34 +102,15 @@ impl Faults {
     }
 }
 
-/// Takes one occasion of the first fault that applies to the app.
-fn take<T: Clone>(faults: &mut Vec<Counted<T>>, app: Option<&str>, applies: impl Fn(&T) -> bool) -> Option<T> {
-    let is_concerned = |counted: &Counted<T>| counted.app.is_none() || counted.app.as_deref() == app;
-    let found = faults.iter_mut().find(|counted| counted.times > 0 && is_concerned(counted) && applies(&counted.fault))?;
-    found.times -= 1;
-    let fault = found.fault.clone();
-    faults.retain(|counted| counted.times > 0);
-    Some(fault)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_counted_fault_meets_its_app_and_ends() {
-        let mut faults = Faults::default();
-        faults.duplicate.push(Counted { app: Some("kelly".to_owned()), times: 2, fault: () });
-        assert!(!faults.duplicates("vince"));
-        assert!(faults.duplicates("kelly") && faults.duplicates("kelly"));
-        assert!(!faults.duplicates("kelly"));
-    }
-
-    #[test]
     fn a_fault_of_the_api_is_for_methods_with_its_prefix() {
         let mut faults = Faults::default();
         let rule = ApiRule { method: "chat.".to_owned(), fault: ApiFault::Html };
-        faults.api.push(Counted { app: None, times: 1, fault: rule });
+        faults.api.push(Counted { client: None, times: 1, fault: rule });
         assert_eq!(faults.take_api_fault(Some("kelly"), "users.info"), None);
         assert_eq!(faults.take_api_fault(None, "chat.update"), Some(ApiFault::Html));
     }

@@ -1,20 +1,7 @@
-//! A record of requests and frames, for tests that check them against Slack's descriptions.
+//! What the journal keeps of requests and frames, for tests that check them against Slack's descriptions.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
-
+use local_server::Direction;
 use serde_json::Value;
-
-/// Older exchanges are dropped.
-const LIMIT: usize = 50_000;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// By the sandbox.
-    Sent,
-    /// From a client.
-    Received,
-}
 
 #[derive(Clone, Debug)]
 pub enum Exchange {
@@ -43,29 +30,4 @@ pub struct FrameExchange {
     pub connection: u64,
     pub direction: Direction,
     pub payload: Value,
-}
-
-pub(crate) struct Journal {
-    kept: Option<Mutex<VecDeque<Exchange>>>,
-}
-
-impl Journal {
-    pub(crate) fn new(on: bool) -> Self {
-        Self { kept: on.then(Mutex::default) }
-    }
-
-    pub(crate) fn keep(&self, exchange: impl FnOnce() -> Exchange) {
-        let Some(kept) = &self.kept else { return };
-        let exchange = exchange();
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() == LIMIT {
-            kept.pop_front();
-        }
-        kept.push_back(exchange);
-    }
-
-    pub(crate) fn list(&self) -> Vec<Exchange> {
-        let Some(kept) = &self.kept else { return Vec::new() };
-        kept.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
-    }
 }

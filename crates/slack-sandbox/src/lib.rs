@@ -1,9 +1,10 @@
-//! A local Slack: Web API and Socket Mode on one loopback port, in memory.
+//! A local Slack: Web API, Socket Mode and a chat page on one loopback port, in memory or with its state in a folder.
 //!
 //! Slack's own clients work with it. Answers and events are checked against Slack's published descriptions.
 //!
-//! - [`Workspace`] runs it. [`Person`] is somebody who writes, clicks and reads there.
-//! - `state`: accounts, channels, messages, files and views. Changes queue events for apps.
+//! - [`Workspace`] runs it. [`Person`] is somebody who writes, clicks and reads there, from Rust or on the chat page
+//!   ([`local_server::page`]), which uses the routes in `people`.
+//! - `state`: accounts, channels, messages, files and views, with their state file. Changes queue events for apps.
 //! - `web`: the Web API, response URLs and files. `socket`: Socket Mode.
 //! - `server`: state, connections and timers under one lock. [`Clock`]: time, which tests set.
 //! - `limits`: rate limits. `faults` and `misbehave`: fault injection by a [`Switch`]. `journal`: recorded traffic.
@@ -26,7 +27,7 @@
 //! ```
 //!
 //! What is not built is `unknown_method`: administration, canvases, lists, calls, reminders, search, user groups, stars,
-//! scheduled messages, user tokens and the installation of apps. Nothing is on disk, and there is no page for people.
+//! scheduled messages, user tokens and the installation of apps.
 
 mod clock;
 mod control;
@@ -41,7 +42,6 @@ mod socket;
 mod state;
 mod timers;
 mod web;
-mod wire;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,14 +49,17 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::middleware;
 use axum::routing::{any, get, post};
+use local_server::{CutSwitch, WireListener, page, reject_foreign_requests};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 pub use clock::Clock;
 pub use faults::ApiFault;
-pub use journal::{CallExchange, Direction, Exchange, FrameExchange};
+pub use journal::{CallExchange, Exchange, FrameExchange};
+pub use local_server::{About, AboutPersona, Direction, StateError};
 pub use misbehave::{Cut, Switch, UnknownApp};
 pub use options::{AppConfig, ChannelConfig, Distribution, Options, PersonConfig, RateLimits, Role, Windows};
 pub use people::{Interaction, Person, Refused};
@@ -64,7 +67,6 @@ pub use socket::DisconnectReason;
 pub use state::Progress;
 
 use server::Server;
-use wire::{CutSwitch, WireListener};
 
 /// How long clients may take to close their connections.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
@@ -76,6 +78,8 @@ pub enum SandboxError {
     NotLoopback(SocketAddr),
     #[error("could not listen on {addr}; choose another port, or 0 for any")]
     Listen { addr: SocketAddr, source: std::io::Error },
+    #[error(transparent)]
+    State(#[from] StateError),
 }
 
 /// An app of the workspace, with what a client needs.
@@ -110,7 +114,7 @@ impl Workspace {
         let listen_error = |source| SandboxError::Listen { addr: options.addr, source };
         let listener = TcpListener::bind(options.addr).await.map_err(listen_error)?;
         options.addr = listener.local_addr().map_err(listen_error)?;
-        let server = Arc::new(Server::new(&options));
+        let server = Arc::new(Server::new(&options)?);
         let service = router(Arc::clone(&server)).into_make_service_with_connect_info::<CutSwitch>();
         let stopped = server.stop.clone().cancelled_owned();
         let serving = tokio::spawn(async move {
@@ -129,6 +133,24 @@ impl Workspace {
         format!("{}/api/", self.server.base)
     }
 
+    pub fn port(&self) -> u16 {
+        self.server.port
+    }
+
+    pub fn page_url(&self) -> String {
+        format!("{}/", self.server.base)
+    }
+
+    /// What `teamroom sandbox --slack --json` prints, with the tokens of the apps beside it under `apps`.
+    pub fn info(&self) -> Value {
+        control::info(&self.server)
+    }
+
+    /// What the page tells newcomers about the team.
+    pub fn set_about(&self, about: About) {
+        self.server.core().about = about;
+    }
+
     pub fn team_id(&self) -> String {
         self.server.core().world.team.id.clone()
     }
@@ -137,7 +159,8 @@ impl Workspace {
     pub fn install(&self, config: &AppConfig) -> InstalledApp {
         let mut core = self.server.core();
         let id = core.world.add_app(config);
-        core.world.invite_to_configured(&id);
+        let channels: Vec<String> = core.world.channels.keys().cloned().collect();
+        core.world.invite_to_configured(&id, &channels);
         core.flush();
         drop(core);
         self.app(&config.slug)
@@ -268,7 +291,7 @@ impl Workspace {
         web::method_names()
     }
 
-    /// Closes all connections with 1001 and waits until they are closed.
+    /// Closes all connections with 1001 and waits until they are closed. The state is already on disk.
     pub async fn stop(mut self) {
         self.server.stop.cancel();
         let closed = async {
@@ -286,13 +309,15 @@ impl Drop for Workspace {
     fn drop(&mut self) {
         self.server.stop.cancel();
         self.timers.abort();
+        // A person may hold the server longer.
+        self.server.core().close_storage();
     }
 }
 
 fn router(server: Arc<Server>) -> Router {
+    let own = control::router().merge(people::router()).merge(page::router()).layer(middleware::from_fn(reject_foreign_requests));
     Router::new()
-        .merge(control::router())
-        .route("/", get(web::sign_in))
+        .route("/sign-in", get(web::sign_in))
         .route("/api/{method}", any(web::serve))
         .route("/link/", get(socket::link))
         .route("/upload/v1/{token}", post(web::upload))
@@ -300,5 +325,6 @@ fn router(server: Arc<Server>) -> Router {
         .route("/actions/{team}/{token}", post(web::respond))
         // The API and uploads have their own limits.
         .layer(DefaultBodyLimit::disable())
+        .merge(own)
         .with_state(server)
 }

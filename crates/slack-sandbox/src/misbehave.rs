@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use local_server::Counted;
 use serde::{Deserialize, Serialize};
 
-use super::faults::{ApiFault, ApiRule, Counted, EnvelopeFault, Faults};
+use super::faults::{ApiFault, ApiRule, EnvelopeFault, Faults};
 use super::server::Core;
 use super::socket::{DisconnectReason, End, Outgoing};
 
@@ -148,9 +149,9 @@ fn named_app(switch: &Switch) -> Option<&str> {
 /// Stores a fault for later calls, connections or envelopes.
 fn arm(faults: &mut Faults, switch: Switch) {
     match switch {
-        Switch::Api { app, method, times, with } => faults.api.push(Counted { app, times, fault: ApiRule { method, fault: with } }),
-        Switch::LoseAcknowledgements { app, times } => faults.lose_acknowledgements.push(Counted { app, times, fault: () }),
-        Switch::Duplicate { app, times } => faults.duplicate.push(Counted { app, times, fault: () }),
+        Switch::Api { app, method, times, with } => faults.api.push(Counted { client: app, times, fault: ApiRule { method, fault: with } }),
+        Switch::LoseAcknowledgements { app, times } => faults.lose_acknowledgements.push(Counted { client: app, times, fault: () }),
+        Switch::Duplicate { app, times } => faults.duplicate.push(Counted { client: app, times, fault: () }),
         Switch::Envelopes { app, lose_acknowledgement, duplicate } => {
             faults.envelopes.retain(|known| known.app != app);
             if lose_acknowledgement > 0.0 || duplicate > 0.0 {
@@ -164,10 +165,10 @@ fn arm(faults: &mut Faults, switch: Switch) {
             }
         }
         Switch::SlowHello { app, millis, times } => {
-            faults.slow_hello.push(Counted { app, times, fault: Duration::from_millis(millis) });
+            faults.slow_hello.push(Counted { client: app, times, fault: Duration::from_millis(millis) });
         }
-        Switch::WithholdHello { app, times } => faults.withhold_hello.push(Counted { app, times, fault: () }),
-        Switch::IgnoreUpgrades { app, times } => faults.ignore_upgrades.push(Counted { app, times, fault: () }),
+        Switch::WithholdHello { app, times } => faults.withhold_hello.push(Counted { client: app, times, fault: () }),
+        Switch::IgnoreUpgrades { app, times } => faults.ignore_upgrades.push(Counted { client: app, times, fault: () }),
         Switch::Refresh { seconds } => faults.refresh = (seconds > 0).then(|| Duration::from_secs(seconds)),
         // `misbehave` handles the others.
         _ => {}

@@ -1,12 +1,15 @@
 //! Options of a workspace.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 
 /// An app that is installed in the workspace, with a bot user, a bot token and an app token.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AppConfig {
     /// Stable name, by which tests and faults refer to it.
     pub slug: String,
@@ -101,7 +104,7 @@ const EVENTS: [&str; 20] = [
 ];
 
 /// Who an app is distributed to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Distribution {
     /// The workspace that made it.
     Internal,
@@ -110,7 +113,7 @@ pub enum Distribution {
 }
 
 /// What a person is in the workspace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     Member,
     Admin,
@@ -211,6 +214,10 @@ pub struct Options {
     pub seed: u64,
     /// Keep requests, answers and frames in memory for [`super::Workspace::journal`].
     pub journal: bool,
+    /// Folder for state and files, created if missing. `None` keeps everything in memory.
+    pub dir: Option<PathBuf>,
+    /// Delete the data of earlier runs in `dir`.
+    pub reset: bool,
 }
 
 impl Default for Options {
@@ -227,6 +234,8 @@ impl Default for Options {
             clock: Clock::system(),
             seed: 0,
             journal: false,
+            dir: None,
+            reset: false,
         }
     }
 }

@@ -4,18 +4,22 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use local_server::{About, Journal, StateError};
 use serde_json::json;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::clock::Clock;
 use super::faults::Faults;
-use super::journal::Journal;
+use super::journal::Exchange;
 use super::limits::Limits;
 use super::options::Options;
 use super::socket::{DisconnectReason, Pending, Socket, Ticket};
-use super::state::{Audience, Delivery, World};
+use super::state::{Audience, Change, Delivery, Storage, World};
 use super::timers::Timers;
+
+/// Changes that a slow page may be behind. Then it loads everything again.
+const LIVE: usize = 1_024;
 
 pub(crate) struct Core {
     pub(crate) world: World,
@@ -35,6 +39,13 @@ pub(crate) struct Core {
     pub(crate) random: fastrand::Rng,
     /// Goes up with each change, for those who wait for one.
     pub(crate) changes: watch::Sender<u64>,
+    /// What was changed, for open chat pages.
+    pub(crate) live: broadcast::Sender<Change>,
+    /// How many chat pages each person has open.
+    pub(crate) pages: HashMap<String, usize>,
+    /// What the chat page says about the team.
+    pub(crate) about: About,
+    storage: Option<Storage>,
 }
 
 impl Core {
@@ -52,7 +63,20 @@ impl Core {
         for delivery in std::mem::take(&mut self.world.outbox) {
             self.send_in_order(delivery);
         }
+        let changes = std::mem::take(&mut self.world.changes);
+        if let Some(storage) = &mut self.storage {
+            storage.write(&self.world, &changes);
+        }
+        for change in changes {
+            // It fails only while no page is open.
+            let _ = self.live.send(change);
+        }
         self.changes.send_modify(|number| *number += 1);
+    }
+
+    /// Leaves the folder to others. Nothing is written from now on.
+    pub(crate) fn close_storage(&mut self) {
+        self.storage = None;
     }
 
     /// Revokes or restores a bot token.
@@ -82,8 +106,9 @@ impl Core {
 pub(crate) struct Server {
     /// `http://127.0.0.1:PORT`
     pub(crate) base: String,
+    pub(crate) port: u16,
     pub(crate) clock: Clock,
-    pub(crate) journal: Journal,
+    pub(crate) journal: Journal<Exchange>,
     pub(crate) stop: CancellationToken,
     /// Each Socket Mode connection holds a receiver, so that the shutdown can wait for them.
     pub(crate) connections: watch::Sender<()>,
@@ -94,10 +119,12 @@ pub(crate) struct Server {
 
 impl Server {
     /// `options.addr` is the address of the listener, with the real port.
-    pub(crate) fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options) -> Result<Self, StateError> {
+        let mut world = World::new(options);
+        let storage = Storage::open(&mut world, options)?;
         let timer_set = Arc::new(Notify::new());
         let core = Core {
-            world: World::new(options),
+            world,
             sockets: BTreeMap::new(),
             last_socket: 0,
             tickets: HashMap::new(),
@@ -109,16 +136,21 @@ impl Server {
             limits: Limits::new(options.rate_limits),
             random: fastrand::Rng::with_seed(options.seed),
             changes: watch::Sender::new(0),
+            live: broadcast::Sender::new(LIVE),
+            pages: HashMap::new(),
+            about: About::default(),
+            storage,
         };
-        Self {
+        Ok(Self {
             base: format!("http://{}", options.addr),
+            port: options.addr.port(),
             clock: options.clock.clone(),
             journal: Journal::new(options.journal),
             stop: CancellationToken::new(),
             connections: watch::Sender::new(()),
             timer_set,
             core: Mutex::new(core),
-        }
+        })
     }
 
     /// Ignores poisoning: after a panic in a test, its own message is enough.

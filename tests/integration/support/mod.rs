@@ -1,6 +1,6 @@
 //! Test support: the whole team, a scripted model, databases, real data.
 
-#[path = "../../../crates/sandbox/tests/server/support/browser.rs"]
+#[path = "../../../crates/local-server/tests/support/browser.rs"]
 pub(crate) mod browser;
 pub(crate) mod command;
 pub(crate) mod database;
@@ -18,6 +18,7 @@ pub(crate) mod port;
 pub(crate) mod postgres;
 pub(crate) mod process;
 pub(crate) mod requests;
+#[path = "../../../crates/local-server/tests/support/skip.rs"]
 pub(crate) mod skip;
 pub(crate) mod team;
 pub(crate) mod time;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::ws::{CloseFrame, Utf8Bytes, WebSocket};
 use futures_util::StreamExt;
+use local_server::CutSwitch;
 use tokio::sync::mpsc;
 
 use super::compress::ZlibStream;
@@ -12,12 +13,11 @@ use super::handshake::PeerSlot;
 use super::reader::Reader;
 use super::writer::Writer;
 use crate::server::{End, Link, Server};
-use crate::wire::ResetSwitch;
 
 /// Frames that may wait for a client. With more it is disconnected.
 const QUEUE: usize = 4_096;
 
-pub(crate) async fn run(server: Arc<Server>, socket: WebSocket, wire: ResetSwitch, query: HashMap<String, String>) {
+pub(crate) async fn run(server: Arc<Server>, socket: WebSocket, wire: CutSwitch, query: HashMap<String, String>) {
     let (sink, stream) = socket.split();
     let (frames, mut queue) = mpsc::channel(QUEUE);
     let (end, mut orders) = mpsc::channel(1);

@@ -15,9 +15,9 @@ use axum::extract::{ConnectInfo, FromRequestParts, Query, Request, State};
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use local_server::CutSwitch;
 
 use super::server::Server;
-use super::wire::ResetSwitch;
 
 /// Larger than Discord's limit, so that an oversized frame gets a close code instead of a broken connection.
 const READ_LIMIT: usize = 256 * 1024;
@@ -31,7 +31,7 @@ pub(crate) async fn intercept(State(server): State<Arc<Server>>, request: Reques
     if server.faults.ignores_upgrade() {
         server.stop.cancelled().await;
     }
-    let wire = request.extensions().get::<ConnectInfo<ResetSwitch>>().map(|info| info.0.clone()).unwrap_or_default();
+    let wire = request.extensions().get::<ConnectInfo<CutSwitch>>().map(|info| info.0.clone()).unwrap_or_default();
     let (mut parts, _body) = request.into_parts();
     let query = Query::<HashMap<String, String>>::try_from_uri(&parts.uri).map(|query| query.0).unwrap_or_default();
     match WebSocketUpgrade::from_request_parts(&mut parts, &server).await {

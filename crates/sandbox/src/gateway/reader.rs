@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
+use local_server::Direction;
 use serde_json::{Value, json};
 
 use super::handshake::{self, HandshakeResult, PeerSlot};
-use crate::journal::Direction;
+use crate::journal::keep_frame;
 use crate::server::{End, Link, Outgoing, Server};
 
 /// "Clients can send 120 gateway events per connection every 60 seconds."
@@ -63,7 +64,7 @@ impl Reader {
                 }
                 Message::Ping(_) | Message::Pong(_) => continue,
             };
-            self.server.journal.frame(self.peer.get().map(|peer| peer.user), Direction::Received, text.as_str());
+            keep_frame(&self.server.journal, self.peer.get().map(|peer| peer.user), Direction::Received, text.as_str());
             match self.receive(text.as_str()) {
                 Ok(is_heartbeat) if is_heartbeat => last_heartbeat = Instant::now(),
                 Ok(_) => {}

@@ -6,12 +6,13 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use local_server::Direction;
 use tokio::sync::mpsc;
 
 use super::compress::ZlibStream;
 use super::handshake::PeerSlot;
 use crate::faults::FrameEffect;
-use crate::journal::Direction;
+use crate::journal::keep_frame;
 use crate::server::{End, Numbered, Outgoing, Server};
 
 pub(super) struct Writer {
@@ -91,7 +92,7 @@ impl Writer {
     }
 
     async fn write(&mut self, text: String) -> Result<(), axum::Error> {
-        self.server.journal.frame(self.peer.get().map(|peer| peer.user), Direction::Sent, &text);
+        keep_frame(&self.server.journal, self.peer.get().map(|peer| peer.user), Direction::Sent, &text);
         let message = match &mut self.zlib {
             Some(zlib) => Message::Binary(zlib.push(&text).into()),
             None => Message::Text(text.into()),

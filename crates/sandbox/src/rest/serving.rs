@@ -9,18 +9,18 @@ use axum::extract::{ConnectInfo, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
+use local_server::CutSwitch;
 use serde_json::{Value, json};
 
 use super::body::{Body, read_bytes};
 use super::errors::ApiError;
 use super::{ApiResult, Reply, RequestContext, routes};
 use crate::faults::RestFault;
-use crate::journal::RestExchange;
+use crate::journal::{Exchange, RestExchange};
 use crate::limits::{Quota, RateDecision};
 use crate::server::Server;
 use crate::snowflake::Snowflake;
 use crate::state::Account;
-use crate::wire::ResetSwitch;
 
 /// A response before it is written.
 struct ResponseParts {
@@ -36,7 +36,7 @@ enum Content {
     Html(&'static str),
 }
 
-pub(crate) async fn serve(State(server): State<Arc<Server>>, ConnectInfo(wire): ConnectInfo<ResetSwitch>, request: Request) -> Response {
+pub(crate) async fn serve(State(server): State<Arc<Server>>, ConnectInfo(wire): ConnectInfo<CutSwitch>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = api_path(parts.uri.path());
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -60,7 +60,7 @@ pub(crate) async fn serve(State(server): State<Arc<Server>>, ConnectInfo(wire): 
         server.limits().count_invalid();
     }
     if server.journal.is_on() {
-        server.journal.rest(record(&parts, asked.unwrap_or_default(), &response));
+        server.journal.keep(|| Exchange::Rest(record(&parts, asked.unwrap_or_default(), &response)));
     }
     match fault {
         Some(RestFault::ResetBefore | RestFault::ResetAfter) => wire.reset(),

@@ -5,13 +5,14 @@ mod session;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use local_server::{About, Journal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::faults::Faults;
-use crate::journal::Journal;
+use crate::journal::Exchange;
 use crate::limits::Limits;
-use crate::options::{About, Options};
+use crate::options::Options;
 use crate::snowflake::Snowflake;
 use crate::state::World;
 pub(crate) use hub::{Hub, Presence};
@@ -70,7 +71,7 @@ impl Core {
 pub(crate) struct Server {
     pub(crate) options: Options,
     pub(crate) faults: Faults,
-    pub(crate) journal: Journal,
+    pub(crate) journal: Journal<Exchange>,
     pub(crate) stop: CancellationToken,
     /// Each gateway connection holds a receiver, so that the shutdown can wait for them.
     pub(crate) connections: watch::Sender<()>,

@@ -4,84 +4,18 @@
 //
 // Prints one line per step and ends with a status other than 0 when one failed.
 
-import { mkdir } from "node:fs/promises";
-import { chromium } from "playwright-core";
 import { startBot } from "./bot.mjs";
+import { check, drive } from "./drive.mjs";
 import { findSmallTargets, findWeakContrast } from "./looks.mjs";
 
 const [url, shots] = process.argv.slice(2);
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-// Without these flags Chromium contacts Google's hosts at every start.
-const FLAGS =
-  "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split(
-    " ",
-  );
-const PATIENCE_MS = 10_000;
 const MANY = 1000;
 const CONTROLS = ".icon, .channel, .person, .control, .jump, .composer textarea";
 
-await mkdir(shots, { recursive: true });
 const info = await (await fetch(new URL("/sandbox/info", url))).json();
 const [me, other] = info.people;
 const bot = await startBot({ ...info.bots[0], api: info.api, gateway: info.gateway, guild: info.guild });
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-const complaints = [];
-let steps = 0;
-
-/** Opens the page in a new browser profile. Records errors and requests to other hosts. */
-async function open({ width = 1280, height = 800, colorScheme = "light", hasTouch = false, hash = "" } = {}) {
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme,
-    hasTouch,
-    permissions: ["clipboard-read", "clipboard-write"],
-  });
-  const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
-  page.on(
-    "console",
-    (message) =>
-      ["error", "warning"].includes(message.type()) &&
-      complaints.push(`console: ${message.text()} (${message.location().url})`),
-  );
-  page.on("pageerror", (error) => complaints.push(`error: ${error.stack}`));
-  page.on(
-    "request",
-    (request) =>
-      new URL(request.url()).host !== new URL(url).host &&
-      !request.url().startsWith("blob:") &&
-      complaints.push(`asked elsewhere: ${request.url()}`),
-  );
-  // So that a step can cut the connection.
-  await page.addInitScript(() => {
-    globalThis.sockets = [];
-    globalThis.WebSocket = class extends WebSocket {
-      constructor(...address) {
-        super(...address);
-        sockets.push(this);
-      }
-    };
-  });
-  await page.goto(`${url}${hash}`);
-  await page.waitForSelector("body:not(.starting) .composer textarea");
-  return page;
-}
-
-async function step(name, work) {
-  steps += 1;
-  try {
-    await work();
-    console.log(`ok ${steps} ${name}`);
-  } catch (error) {
-    console.log(`FAILED ${steps} ${name}\n    ${error.message.split("\n").slice(0, 6).join("\n    ")}`);
-    complaints.push(`step: ${name}`);
-    await page.screenshot({ path: `${shots}/failed-${steps}.png` }).catch(() => {});
-  }
-}
-
-function check(condition, what) {
-  if (!condition) throw new Error(what);
-}
+const { open, step, finish, complaints } = await drive(url, shots);
 
 const asPerson = async (person, method, path, body) => {
   const headers = { Authorization: person.token, "Content-Type": "application/json" };
@@ -558,7 +492,4 @@ await step("the chosen theme outlives a reload", async () => {
 
 for (const failure of bot.failures) complaints.push(`the bot was refused: ${failure}`);
 bot.stop();
-await browser.close();
-for (const complaint of complaints) console.log(`COMPLAINT ${complaint}`);
-console.log(complaints.length ? `failed: ${complaints.length} complaints in ${steps} steps` : `ok: ${steps} steps`);
-process.exit(complaints.length ? 1 : 0);
+await finish();

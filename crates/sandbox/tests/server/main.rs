@@ -12,4 +12,5 @@ mod interactions;
 mod page;
 mod persistence;
 mod rules;
+#[path = "../../../local-server/tests/support/mod.rs"]
 mod support;

@@ -6,7 +6,7 @@ use crate::support::browser;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_takes_part_through_the_chat_page() {
-    let Some(browser) = browser::find(&[]).await else { return };
+    let Some(browser) = browser::find(&["crates/sandbox/tests/page/page.mjs", "crates/sandbox/tests/page/bot.mjs"]).await else { return };
     let state = tempfile::tempdir().expect("a folder for the state");
     let mut options = Options::new(state.path());
     options.people = vec!["You".to_owned(), "Ada".to_owned()];

@@ -1,6 +1,6 @@
 //! Membership of channels, and direct conversations.
 
-use super::Person;
+use super::{Person, Refused};
 
 impl Person {
     /// Joins a channel. False if the person is in it already.
@@ -40,6 +40,15 @@ impl Person {
         let mut core = self.core();
         core.world.archive(channel, &self.id, on);
         core.flush();
+    }
+
+    /// Like [`Person::open_direct`], with users that a page names.
+    pub(super) fn open_direct_with_known(&self, users: &[String]) -> Result<String, Refused> {
+        let is_known = |id: &String| self.core().world.users.contains_key(id);
+        if users.is_empty() || !users.iter().all(is_known) {
+            return Err(Refused("user_not_found"));
+        }
+        Ok(self.open_direct(&users.iter().map(String::as_str).collect::<Vec<_>>()))
     }
 
     /// Opens the direct conversation with one user, or the group conversation with several.

@@ -51,12 +51,20 @@ impl Person {
         let Author::App { id: app, .. } = message.author.clone() else { return Err(Refused("no_such_element")) };
         let is_ephemeral = message.only_for.is_some();
         let (shown, name) = (core.world.message(found, message), found.name.clone());
-        let element = find_element(&shown["blocks"], action_id).ok_or(Refused("no_such_element"))?;
+        let cards = shown["attachments"].as_array().into_iter().flatten();
+        let in_card = cards.filter_map(|card| Some((find_element(&card["blocks"], action_id)?, card["id"].clone())));
+        let found_at =
+            find_element(&shown["blocks"], action_id).map(|element| (element, Value::Null)).or_else(|| in_card.into_iter().next());
+        let (element, card) = found_at.ok_or(Refused("no_such_element"))?;
         let value = entered(element.element, values).ok_or(Refused("no_such_option"))?;
         let at = core.world.next_ts().to_string();
         let mut payload = core.world.interaction("block_actions", &app, &self.id);
         payload["actions"] = json!([action(&element, &value, &at)]);
         payload["container"] = json!({ "type": "message", "message_ts": shown["ts"], "channel_id": channel, "is_ephemeral": is_ephemeral });
+        if !card.is_null() {
+            payload["container"]["type"] = json!("message_attachment");
+            payload["container"]["attachment_id"] = card;
+        }
         if !shown["thread_ts"].is_null() {
             payload["container"]["thread_ts"] = shown["thread_ts"].clone();
         }
@@ -107,8 +115,7 @@ impl Person {
         if !takes_it {
             return Err(Refused("interactivity_not_enabled"));
         }
-        let id = core.world.ids.next("I");
-        core.world.interactions.insert(id.clone(), Progress::Waiting);
+        let id = core.world.add_interaction();
         core.world.outbox.push(Delivery { app: app.to_owned(), kind, payload, interaction: Some(id.clone()) });
         core.flush();
         Ok(Interaction { server: Arc::clone(&self.server), id })

@@ -1,8 +1,12 @@
-//! People, who write, click and read as if they had Slack's own app.
+//! People, who write, click and read as if they had Slack's own app: by this type, or by `routes`, which the chat page uses.
 
 mod channels;
 mod clicks;
 mod elements;
+mod history;
+mod live;
+mod refusal;
+mod routes;
 mod views;
 
 use std::fmt;
@@ -12,9 +16,10 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 pub use clicks::Interaction;
+pub(crate) use routes::router;
 
 use super::server::{Core, Server};
-use super::state::{Audience, Author, Channel, Message, Ts, User, normalize, rich_text};
+use super::state::{Audience, Author, Change, Channel, Message, Ts, User, normalize, rich_text};
 
 /// What Slack does not let a person do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +73,7 @@ impl Person {
         self.post(channel, text, |message| {
             message.thread = Some(thread);
             message.broadcast = true;
-            message.subtype = Some("thread_broadcast");
+            message.subtype = Some("thread_broadcast".into());
         })
     }
 
@@ -81,17 +86,24 @@ impl Person {
         bytes: impl Into<Bytes>,
         text: &str,
     ) -> Result<String, Refused> {
+        self.upload_all(channel, thread, vec![(filename.to_owned(), bytes.into())], text)
+    }
+
+    fn upload_all(&self, channel: &str, thread: Option<&str>, files: Vec<(String, Bytes)>, text: &str) -> Result<String, Refused> {
         let thread = thread.map(parse).transpose()?;
-        let file = {
-            let (mut core, bytes) = (self.core(), bytes.into());
-            let id = core.world.add_file(&self.id, filename, bytes.len()).id.clone();
-            if let Some(file) = core.world.files.get_mut(&id) {
-                (file.bytes, file.upload) = (bytes, None);
-            }
-            id
+        let ids = {
+            let mut core = self.core();
+            self.writable(&core, channel)?;
+            let mut add = |(name, bytes): (String, Bytes)| {
+                let id = core.world.add_file(&self.id, &name, bytes.len()).id.clone();
+                core.world.files.entry(id.clone()).and_modify(|file| file.upload = None);
+                core.world.fill_file(&id, bytes);
+                id
+            };
+            files.into_iter().map(&mut add).collect()
         };
         self.post(channel, text, |message| {
-            message.files = vec![file];
+            message.files = ids;
             message.thread = thread;
         })
     }
@@ -139,10 +151,14 @@ impl Person {
         Ok(())
     }
 
-    /// Deletes an own message. See [`Person::edit`] for errors.
+    /// Deletes an own message, or hides one that only this person sees. See [`Person::edit`] for errors.
     pub fn delete(&self, channel: &str, ts: &str) -> Result<(), Refused> {
         let mut core = self.core();
-        let ts = self.own(&core, channel, ts)?;
+        let is_hidden = |message: &Message| message.only_for.as_ref() == Some(&self.id);
+        let ts = match parse(ts)? {
+            only if core.world.find_message(channel, only).is_some_and(is_hidden) => only,
+            _ => self.own(&core, channel, ts)?,
+        };
         core.world.delete(channel, ts);
         core.flush();
         Ok(())
@@ -193,6 +209,7 @@ impl Person {
             change(user);
             user.updated = now;
         }
+        core.world.changes.push(Change::User(self.id.clone()));
         let body = json!({ "type": "user_change", "user": core.world.user(&self.id), "cache_ts": now });
         core.world.announce("user_change", "users:read", Audience::Workspace, body);
         core.flush();
@@ -204,6 +221,13 @@ impl Person {
         let Some(found) = core.world.channels.get(channel).filter(|found| found.is_visible_to(&self.id)) else { return Vec::new() };
         let is_shown = |message: &&Message| message.only_for.as_ref().is_none_or(|only| *only == self.id);
         found.messages.values().filter(is_shown).map(|message| core.world.message(found, message)).collect()
+    }
+
+    /// A message as the chat page shows it; null if it is gone already.
+    fn posted(&self, channel: &str, ts: &str) -> Value {
+        let core = self.core();
+        let found = core.world.channels.get(channel).and_then(|found| Some((found, found.messages.get(&ts.parse().ok()?)?)));
+        found.map(|(found, message)| history::render_message(&core.world, found, message)).unwrap_or_default()
     }
 
     /// One message of [`Person::messages`].

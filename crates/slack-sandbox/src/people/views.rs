@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::elements::{action, entered, find_element};
 use super::{Interaction, Person, Refused};
-use crate::state::{Audience, DeliveryKind};
+use crate::state::{Audience, Change, DeliveryKind};
 
 impl Person {
     /// The open modals, the lowest first.
@@ -72,6 +72,7 @@ impl Person {
         let value = entered(element.element, values).ok_or(Refused("no_such_option"))?;
         if element.element["type"] != "button" {
             core.world.views.entry(view.to_owned()).and_modify(|view| view.values[element.block][action_id] = value.clone());
+            core.world.changes.push(Change::View(view.to_owned()));
         }
         let at = core.world.next_ts().to_string();
         let mut payload = core.world.interaction("block_actions", &found.app, &self.id);
@@ -111,6 +112,7 @@ impl Person {
         }
         found.body["errors"] = Value::Null;
         let app = found.app.clone();
+        core.world.changes.push(Change::View(view.to_owned()));
         let mut payload = core.world.interaction("view_submission", &app, &self.id);
         payload["view"] = core.world.views.get(view).map(|view| core.world.view(view)).unwrap_or_default();
         payload["response_urls"] = json!([]);

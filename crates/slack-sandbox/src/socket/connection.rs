@@ -6,12 +6,12 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use local_server::{CutSwitch, Direction};
 use tokio::sync::mpsc;
 
 use super::{End, Outgoing};
-use crate::journal::{Direction, Exchange, FrameExchange};
+use crate::journal::{Exchange, FrameExchange};
 use crate::server::Server;
-use crate::wire::CutSwitch;
 
 /// How long a client may take to answer a close frame. Only the shutdown waits for it.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);

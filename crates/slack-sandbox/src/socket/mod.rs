@@ -12,12 +12,12 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{ConnectInfo, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use local_server::CutSwitch;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use super::server::{Core, Server};
 use super::state::Delivery;
-use super::wire::CutSwitch;
 
 /// "Socket Mode allows your app to maintain up to 10 open WebSocket connections at the same time."
 pub(crate) const CONNECTION_LIMIT: usize = 10;

@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 
 use super::{CONNECTION_LIMIT, DEBUG_CONNECTION, DisconnectReason, End, Outgoing, Socket};
 use crate::server::Core;
+use crate::state::Change;
 use crate::timers::Timer;
 
 /// How long a connection stays after `disconnect`, for acknowledgements that are under way.
@@ -42,8 +43,15 @@ impl Core {
     }
 
     pub(crate) fn disconnected(&mut self, number: u64) {
-        self.sockets.remove(&number);
+        if let Some(socket) = self.sockets.remove(&number) {
+            self.note_presence(&socket.app);
+        }
         self.changes.send_modify(|changes| *changes += 1);
+    }
+
+    /// Tells open pages that an app may have come or gone.
+    fn note_presence(&self, app: &str) {
+        let _ = self.live.send(Change::Presence(app.to_owned()));
     }
 
     fn send_hello(&mut self, number: u64) {
@@ -51,6 +59,7 @@ impl Core {
         let Some(socket) = self.sockets.get_mut(&number) else { return };
         socket.ready = true;
         let (app, debug_reconnects) = (socket.app.clone(), socket.debug_reconnects);
+        self.note_presence(&app);
         let usual = if debug_reconnects { DEBUG_CONNECTION } else { self.world.windows.connection };
         let lifetime = self.faults.refresh.unwrap_or(usual);
         let connections = self.sockets.values().filter(|socket| socket.app == app && socket.ready).count();
@@ -90,6 +99,7 @@ impl Core {
         if let Some(socket) = self.sockets.remove(&number) {
             // It fails only if the connection is gone.
             let _ = socket.frames.send(Outgoing::End(end));
+            self.note_presence(&socket.app);
         }
     }
 

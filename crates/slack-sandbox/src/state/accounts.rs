@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Audience, World};
+use super::{Audience, Change, World};
 use crate::options::{AppConfig, PersonConfig, Role};
 
 /// A person or the bot user of an app.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct User {
     pub(crate) id: String,
     /// The handle: lower case, without spaces.
@@ -20,10 +21,12 @@ pub(crate) struct User {
     pub(crate) time_zone: String,
     pub(crate) deactivated: bool,
     pub(crate) updated: u64,
+    /// With which a person takes part on the chat page. Bot users have none.
+    pub(crate) token: Option<String>,
 }
 
 /// An installed app.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "Slack calls it an app token")]
 pub(crate) struct App {
     pub(crate) id: String,
@@ -61,8 +64,11 @@ fn handle(name: &str) -> String {
 
 impl World {
     pub(crate) fn add_person(&mut self, config: &PersonConfig) -> String {
+        let id = self.ids.next("U");
         let user = User {
-            id: self.ids.next("U"),
+            // As the web client of Slack has.
+            token: Some(format!("xoxc-{}-{id}", self.team.id)),
+            id: id.clone(),
             name: handle(&config.name),
             real_name: config.name.clone(),
             app: None,
@@ -71,8 +77,8 @@ impl World {
             deactivated: false,
             updated: self.now().as_secs(),
         };
-        let id = user.id.clone();
         self.users.insert(id.clone(), user);
+        self.changes.push(Change::User(id.clone()));
         let body = json!({ "type": "team_join", "user": self.user(&id) });
         self.announce("team_join", "users:read", Audience::Workspace, body);
         id
@@ -90,8 +96,10 @@ impl World {
             time_zone: "America/Los_Angeles".to_owned(),
             deactivated: false,
             updated: self.now().as_secs(),
+            token: None,
         };
         self.users.insert(user.clone(), account);
+        self.changes.push(Change::User(user.clone()));
         let app = App {
             id: id.clone(),
             scopes: config.scopes.iter().cloned().collect(),
@@ -104,6 +112,7 @@ impl World {
             uninstalled: false,
         };
         self.apps.insert(id.clone(), app);
+        self.changes.push(Change::App(id.clone()));
         id
     }
 

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::ids::Ts;
 use super::messages::{Author, Message};
-use super::{Audience, World};
+use super::{Audience, Change, World};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum ChannelKind {
     Public,
     Private,
@@ -63,7 +64,7 @@ impl ChannelKind {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Channel {
     pub(crate) id: String,
     pub(crate) kind: ChannelKind,
@@ -73,6 +74,8 @@ pub(crate) struct Channel {
     pub(crate) archived: bool,
     pub(crate) shared: bool,
     pub(crate) members: BTreeSet<String>,
+    /// Each has a record of its own.
+    #[serde(skip)]
     pub(crate) messages: BTreeMap<Ts, Message>,
 }
 
@@ -103,6 +106,7 @@ impl World {
         };
         let (created, context) = (channel.created, self.team.id.clone());
         self.channels.insert(id.clone(), channel);
+        self.changes.push(Change::Channel(id.clone()));
         if kind == ChannelKind::Public {
             let about = json!({
                 "id": id, "name": name, "created": created, "creator": creator, "is_channel": true, "is_shared": shared,
@@ -137,6 +141,7 @@ impl World {
         if let Some(channel) = self.channels.get_mut(&id) {
             channel.members.clone_from(users);
         }
+        self.changes.push(Change::Channel(id.clone()));
         (id, false)
     }
 
@@ -147,9 +152,10 @@ impl World {
             return false;
         }
         let kind = found.kind;
+        self.changes.push(Change::Channel(channel.to_owned()));
         let subtype = if kind == ChannelKind::Public { "channel_join" } else { "group_join" };
         let mut message = Message::new(Author::Person(user.to_owned()), format!("<@{user}> has joined the channel"));
-        message.subtype = Some(subtype);
+        message.subtype = Some(subtype.into());
         message.inviter = inviter.map(str::to_owned);
         self.post(channel, message);
         let mut body = self.membership("member_joined_channel", channel, user);
@@ -170,6 +176,7 @@ impl World {
         // The one who leaves still gets the event.
         self.announce("member_left_channel", scope, Audience::Channel(channel.to_owned()), body);
         self.channels.entry(channel.to_owned()).and_modify(|channel| _ = channel.members.remove(user));
+        self.changes.push(Change::Channel(channel.to_owned()));
         true
     }
 
@@ -182,6 +189,7 @@ impl World {
         let Some(found) = self.channels.get_mut(channel) else { return };
         name.clone_into(&mut found.name);
         let about = json!({ "id": channel, "name": name, "created": found.created });
+        self.changes.push(Change::Channel(channel.to_owned()));
         let body = json!({ "type": "channel_rename", "channel": about });
         self.announce("channel_rename", "channels:read", Audience::Workspace, body);
     }
@@ -189,6 +197,7 @@ impl World {
     pub(crate) fn archive(&mut self, channel: &str, user: &str, on: bool) {
         let Some(found) = self.channels.get_mut(channel) else { return };
         found.archived = on;
+        self.changes.push(Change::Channel(channel.to_owned()));
         let event = if on { "channel_archive" } else { "channel_unarchive" };
         let body = json!({ "type": event, "channel": channel, "user": user });
         self.announce(event, "channels:read", Audience::Channel(channel.to_owned()), body);

@@ -1,13 +1,14 @@
 //! Uploaded files.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::World;
 use super::channels::{Channel, ChannelKind};
 use super::ids::Ts;
+use super::{Change, World};
 use crate::options::Role;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct File {
     pub(crate) id: String,
     pub(crate) name: String,
@@ -16,7 +17,8 @@ pub(crate) struct File {
     pub(crate) created: u64,
     /// As announced before the upload.
     pub(crate) length: usize,
-    pub(crate) bytes: bytes::Bytes,
+    /// The bytes that were uploaded; 0 before.
+    pub(crate) size: usize,
     /// The secret in its upload address, until it is complete.
     pub(crate) upload: Option<String>,
     pub(crate) shares: Vec<(String, Ts)>,
@@ -57,11 +59,25 @@ impl World {
             user: user.to_owned(),
             created: self.now().as_secs(),
             length,
-            bytes: bytes::Bytes::new(),
+            size: 0,
             upload: Some(upload),
             shares: Vec::new(),
         };
         self.files.entry(id).or_insert(file)
+    }
+
+    /// Takes what was uploaded.
+    pub(crate) fn fill_file(&mut self, id: &str, bytes: bytes::Bytes) {
+        let Some(file) = self.files.get_mut(id) else { return };
+        file.size = bytes.len();
+        self.contents.put(id, bytes);
+        self.changes.push(Change::File(id.to_owned()));
+    }
+
+    pub(crate) fn remove_file(&mut self, id: &str) {
+        self.files.remove(id);
+        self.contents.remove(id);
+        self.changes.push(Change::File(id.to_owned()));
     }
 
     /// Whether a user may see it: its owner, and who is in a conversation that it was shared in.
@@ -82,7 +98,7 @@ impl World {
         json!({
             "id": file.id, "created": file.created, "timestamp": file.created, "name": file.name, "title": file.title,
             "mimetype": media_type, "filetype": short, "pretty_type": long, "user": file.user, "user_team": self.team.id,
-            "editable": false, "size": file.bytes.len(), "mode": "hosted", "is_external": false, "external_type": "",
+            "editable": false, "size": file.size, "mode": "hosted", "is_external": false, "external_type": "",
             "is_public": !channels.is_empty(), "public_url_shared": false, "display_as_bot": false, "username": "",
             "url_private": address(""), "url_private_download": address("download/"),
             "permalink": format!("{}files/{}/{}/{}", self.team_url(), file.user, file.id, file.name),

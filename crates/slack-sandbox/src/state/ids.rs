@@ -4,8 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The id of a message in its channel: seconds and microseconds since 1970, such as `1790812800.000100`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub(crate) struct Ts(u64);
 
 impl fmt::Display for Ts {
@@ -34,7 +36,7 @@ impl FromStr for Ts {
 }
 
 /// Makes ids. Each is used once.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ids {
     last: u64,
     last_ts: Ts,

@@ -7,6 +7,11 @@ use serde_json::{Value, json};
 use super::World;
 use super::ids::Ts;
 
+/// How long what has expired is known, so that it is refused as expired.
+const KEPT: Duration = Duration::from_mins(10);
+/// Older interactions are forgotten.
+const INTERACTIONS: usize = 1_000;
+
 /// How far an interaction has come.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Progress {
@@ -47,6 +52,8 @@ impl World {
         let id = format!("{}.{}.{}", self.now().as_secs(), self.team.id, self.ids.next(""));
         let until = self.now() + self.windows.trigger;
         let trigger = Trigger { app: app.to_owned(), user: user.to_owned(), until, used: false, view: view.map(str::to_owned) };
+        let now = self.now();
+        self.triggers.retain(|_, known| now < known.until + KEPT);
         self.triggers.insert(id.clone(), trigger);
         id
     }
@@ -57,8 +64,20 @@ impl World {
         let url = format!("{}/actions/{}/{token}", self.base, self.team.id);
         let until = self.now() + self.windows.response_url;
         let response = ResponseUrl { app: app.to_owned(), user: user.to_owned(), channel: channel.to_owned(), message, until, uses: 0 };
+        let now = self.now();
+        self.response_urls.retain(|_, known| now < known.until + KEPT);
         self.response_urls.insert(token, response);
         url
+    }
+
+    /// A new interaction. Nobody has taken it yet.
+    pub(crate) fn add_interaction(&mut self) -> String {
+        let id = self.ids.next("I");
+        self.interactions.insert(id.clone(), Progress::Waiting);
+        while self.interactions.len() > INTERACTIONS {
+            self.interactions.pop_first();
+        }
+        id
     }
 
     /// The fields that all interactive payloads share.

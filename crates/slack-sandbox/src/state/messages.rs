@@ -1,34 +1,39 @@
 //! Messages and threads.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::channels::{Channel, ChannelKind};
 use super::ids::Ts;
 use super::reactions::Reaction;
-use super::{Audience, World};
+use super::{Audience, Change, World};
+
+/// Older messages of a channel are dropped.
+const KEPT: usize = 20_000;
 
 /// Who wrote a message.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Author {
     Person(String),
     App { id: String, custom: Option<CustomIdentity> },
 }
 
 /// The name and picture of one message, by `chat:write.customize`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CustomIdentity {
     pub(crate) username: Option<String>,
     pub(crate) icons: Value,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Message {
     /// Set by [`World::post`].
     pub(crate) ts: Ts,
     pub(crate) author: Author,
-    pub(crate) subtype: Option<&'static str>,
+    pub(crate) subtype: Option<Cow<'static, str>>,
     pub(crate) text: String,
     pub(crate) blocks: Vec<Value>,
     pub(crate) attachments: Vec<Value>,
@@ -81,7 +86,7 @@ impl Message {
 
     /// A system message, such as that somebody joined. Nobody can reply to it.
     pub(crate) fn is_system(&self) -> bool {
-        matches!(self.subtype, Some("channel_join" | "group_join" | "tombstone"))
+        matches!(self.subtype.as_deref(), Some("channel_join" | "group_join" | "tombstone"))
     }
 }
 
@@ -96,14 +101,21 @@ impl World {
         // A message becomes a parent with its first reply.
         if let Some(parent) = message.thread.filter(|_| !is_hidden).and_then(|thread| found.messages.get_mut(&thread)) {
             parent.thread = Some(parent.ts);
+            self.changes.push(Change::message(channel, parent.ts));
         }
         found.messages.insert(ts, message);
+        self.changes.push(Change::Message { channel: channel.to_owned(), ts, is_new: true });
+        while found.messages.len() > KEPT {
+            let Some((oldest, _)) = found.messages.pop_first() else { break };
+            self.changes.push(Change::message(channel, oldest));
+        }
         if is_hidden {
             return ts;
         }
         self.clear_status(channel, ts);
         for file in &files {
             self.files.entry(file.clone()).and_modify(|file| file.shares.push((channel.to_owned(), ts)));
+            self.changes.push(Change::File(file.clone()));
         }
         let Some(found) = self.channels.get(channel) else { return ts };
         let Some(message) = found.messages.get(&ts) else { return ts };
@@ -175,6 +187,7 @@ impl World {
         if let Some(by) = by {
             message.edited = Some((by.to_owned(), at));
         }
+        self.changes.push(Change::message(channel, ts));
         let Some(found) = self.channels.get(channel) else { return };
         if previous.only_for.is_some() {
             return;
@@ -196,7 +209,7 @@ impl World {
         if has_replies {
             self.edit(channel, ts, None, |message| {
                 let mut tombstone = Message::new(Author::Person("USLACKBOT".to_owned()), "This message was deleted.");
-                tombstone.subtype = Some("tombstone");
+                tombstone.subtype = Some("tombstone".into());
                 (tombstone.ts, tombstone.thread) = (message.ts, message.thread);
                 *message = tombstone;
             });
@@ -211,6 +224,9 @@ impl World {
         });
         let kind = found.kind;
         self.channels.entry(channel.to_owned()).and_modify(|found| _ = found.messages.remove(&ts));
+        self.changes.push(Change::message(channel, ts));
+        // The parent counts one reply less.
+        self.changes.extend(previous.thread.filter(|thread| *thread != ts).map(|thread| Change::message(channel, thread)));
         if previous.only_for.is_none() {
             self.announce_message(channel, kind, body);
         }

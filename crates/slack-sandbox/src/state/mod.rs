@@ -1,7 +1,10 @@
-//! The state of a workspace, in memory. Changes queue a [`Delivery`] for each app that is to know of them.
+//! The state of a workspace, in memory. Changes queue a [`Delivery`] for each app that is to know of them, and a [`Change`]
+//! for the state file and the chat page.
 
 mod accounts;
+mod changes;
 mod channels;
+mod contents;
 mod files;
 mod ids;
 mod interactions;
@@ -17,7 +20,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 pub(crate) use accounts::{App, User};
+pub(crate) use changes::{Change, Storage};
 pub(crate) use channels::{Channel, ChannelKind};
+pub(crate) use contents::Contents;
 pub(crate) use files::File;
 use ids::Ids;
 pub(crate) use ids::Ts;
@@ -28,7 +33,7 @@ pub(crate) use rich_text::{normalize, rich_text};
 pub(crate) use views::{STACK_LIMIT, View};
 
 use super::clock::Clock;
-use super::options::{ChannelConfig, Options, Role, Windows};
+use super::options::{AppConfig, ChannelConfig, Options, Role, Windows};
 
 /// The workspace that strangers come from.
 pub(crate) const OTHER_TEAM: &str = "T0STRANGERS";
@@ -84,19 +89,24 @@ pub(crate) struct World {
     pub(crate) views: BTreeMap<String, View>,
     pub(crate) triggers: HashMap<String, Trigger>,
     pub(crate) response_urls: HashMap<String, ResponseUrl>,
-    pub(crate) interactions: HashMap<String, Progress>,
+    pub(crate) interactions: BTreeMap<String, Progress>,
     /// What apps say that they are doing, by channel and thread, with titles and prompts.
     pub(crate) assistants: HashMap<(String, Ts), Value>,
     pub(crate) outbox: Vec<Delivery>,
+    /// What was changed since the last [`crate::server::Core::flush`].
+    pub(crate) changes: Vec<Change>,
+    /// The bytes of files.
+    pub(crate) contents: Contents,
     pub(crate) ids: Ids,
     clock: Clock,
 }
 
 impl World {
+    /// An empty workspace.
     pub(crate) fn new(options: &Options) -> Self {
         let mut ids = Ids::default();
         let team = Team { id: ids.next("T"), name: options.team.clone(), domain: options.team.to_lowercase().replace(' ', "-") };
-        let mut world = Self {
+        Self {
             team,
             base: format!("http://{}", options.addr),
             windows: options.windows.clone(),
@@ -107,23 +117,61 @@ impl World {
             views: BTreeMap::new(),
             triggers: HashMap::new(),
             response_urls: HashMap::new(),
-            interactions: HashMap::new(),
+            interactions: BTreeMap::new(),
             assistants: HashMap::new(),
             outbox: Vec::new(),
+            changes: Vec::new(),
+            contents: Contents::default(),
             ids,
             clock: options.clock.clone(),
-        };
+        }
+    }
+
+    /// Adds the people, channels and apps of the options that are missing. An app that is known keeps its ids and tokens.
+    pub(crate) fn furnish(&mut self, options: &Options) {
         for person in &options.people {
-            world.add_person(person);
+            let is_known = self.users.values().any(|user| user.app.is_none() && user.real_name == person.name);
+            if !is_known {
+                let id = self.add_person(person);
+                self.admit(&id, person.role);
+            }
         }
+        let mut added = Vec::new();
         for channel in &options.channels {
-            world.add_configured_channel(channel);
+            if self.find_channel(&channel.name).is_none() {
+                added.push(self.add_configured_channel(channel));
+            }
         }
-        for app in &options.apps {
-            let id = world.add_app(app);
-            world.invite_to_configured(&id);
+        for config in &options.apps {
+            let known = self.find_app(&config.slug).map(|app| app.id.clone());
+            let channels = if known.is_some() { added.clone() } else { self.channels.keys().cloned().collect() };
+            let id = match known {
+                Some(id) => self.configure_app(&id, config),
+                None => self.add_app(config),
+            };
+            self.invite_to_configured(&id, &channels);
         }
-        world
+    }
+
+    /// A person who comes later is in the channels that everybody is in.
+    fn admit(&mut self, user: &str, role: Role) {
+        for channel in self.channels.values_mut().filter(|channel| channel.kind == ChannelKind::Public) {
+            if channel.shared || matches!(role, Role::Member | Role::Admin) {
+                channel.members.insert(user.to_owned());
+                self.changes.push(Change::Channel(channel.id.clone()));
+            }
+        }
+    }
+
+    fn configure_app(&mut self, id: &str, config: &AppConfig) -> String {
+        if let Some(app) = self.apps.get_mut(id) {
+            app.scopes = config.scopes.iter().cloned().collect();
+            (app.revoked, app.uninstalled) = (false, false);
+            app.config = config.clone();
+            self.users.entry(app.user.clone()).and_modify(|user| config.name.clone_into(&mut user.real_name));
+            self.changes.extend([Change::App(id.to_owned()), Change::User(app.user.clone())]);
+        }
+        id.to_owned()
     }
 
     /// Adds a channel with its members, without notes about them.
@@ -134,13 +182,19 @@ impl World {
         let creator = members.first().cloned().unwrap_or_default();
         let id = self.add_channel(kind, &config.name, &creator, config.shared);
         self.channels.entry(id.clone()).and_modify(|channel| channel.members = members);
+        self.changes.push(Change::Channel(id.clone()));
         id
     }
 
-    pub(crate) fn invite_to_configured(&mut self, app: &str) {
+    /// Brings an app into those of `channels` that its settings name.
+    pub(crate) fn invite_to_configured(&mut self, app: &str, channels: &[String]) {
         let Some(app) = self.apps.get(app).cloned() else { return };
-        for channel in self.channels.values_mut().filter(|channel| app.config.channels.contains(&channel.name)) {
-            channel.members.insert(app.user.clone());
+        for id in channels {
+            let channel = self.channels.get_mut(id).filter(|channel| app.config.channels.contains(&channel.name));
+            if let Some(channel) = channel {
+                channel.members.insert(app.user.clone());
+                self.changes.push(Change::Channel(id.clone()));
+            }
         }
     }
 

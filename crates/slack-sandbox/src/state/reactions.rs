@@ -1,11 +1,12 @@
 //! Reactions to messages.
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::ids::Ts;
-use super::{Audience, World};
+use super::{Audience, Change, World};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Reaction {
     pub(crate) name: String,
     pub(crate) users: Vec<String>,
@@ -28,6 +29,7 @@ impl World {
         }
         message.reactions.retain(|reaction| !reaction.users.is_empty());
         let author = message.author.clone();
+        self.changes.push(Change::message(channel, ts));
         let event = if on { "reaction_added" } else { "reaction_removed" };
         let body = json!({
             "type": event, "user": user, "reaction": name, "item_user": self.author_user(&author),

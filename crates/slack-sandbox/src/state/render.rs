@@ -15,7 +15,7 @@ impl World {
         let mut json = json!({ "type": "message", "text": message.text, "ts": message.ts.to_string() });
         self.render_author(message, &mut json);
         let mut set = |key: &str, value: Value| json[key] = value;
-        if let Some(subtype) = message.subtype {
+        if let Some(subtype) = &message.subtype {
             set("subtype", json!(subtype));
         }
         if !message.blocks.is_empty() {
@@ -34,7 +34,7 @@ impl World {
         if let Some(inviter) = &message.inviter {
             set("inviter", json!(inviter));
         }
-        if message.subtype == Some("tombstone") {
+        if message.subtype.as_deref() == Some("tombstone") {
             set("hidden", json!(true));
         }
         if !message.reactions.is_empty() {

@@ -1,13 +1,14 @@
 //! Modals and home tabs.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::World;
+use super::{Change, World};
 
 /// "A modal can hold up to 3 views at a time."
 pub(crate) const STACK_LIMIT: usize = 3;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct View {
     pub(crate) id: String,
     pub(crate) app: String,
@@ -38,6 +39,7 @@ impl World {
             previous: below.map(str::to_owned),
         };
         self.views.insert(id.clone(), view);
+        self.changes.push(Change::View(id.clone()));
         id
     }
 
@@ -50,6 +52,7 @@ impl World {
             values.retain(|block, _| kept.contains(&block.as_str()));
         }
         (view.body, view.hash) = (body, hash);
+        self.changes.push(Change::View(id.to_owned()));
     }
 
     fn view_hash(&mut self) -> String {
@@ -69,8 +72,10 @@ impl World {
     /// Closes a modal, or all of its stack.
     pub(crate) fn close_view(&mut self, id: &str, whole_stack: bool) {
         let Some(closed) = self.views.remove(id) else { return };
+        self.changes.push(Change::View(id.to_owned()));
         if whole_stack {
-            self.views.retain(|_, view| view.root != closed.root || view.user != closed.user);
+            let stack = self.views.extract_if(.., |_, view| view.root == closed.root && view.user == closed.user);
+            self.changes.extend(stack.map(|(id, _)| Change::View(id)));
         }
     }
 

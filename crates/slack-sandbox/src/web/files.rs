@@ -12,7 +12,7 @@ use super::chat::Content;
 use super::serving::{authenticate, find_token, read_body};
 use super::{ApiError, Call, Message, Outcome};
 use crate::server::Server;
-use crate::state::Author;
+use crate::state::{Author, Change};
 
 /// Slack's limit is 1 GB; this machine keeps files in memory.
 const FILE_LIMIT: usize = 64 * 1024 * 1024;
@@ -39,14 +39,15 @@ pub(crate) async fn upload(State(server): State<Arc<Server>>, Path(token): Path<
     let bytes = if is_form { read_form(request).await } else { read_body(request.into_body(), FILE_LIMIT).await };
     let Some(bytes) = bytes else { return StatusCode::BAD_REQUEST.into_response() };
     let mut core = server.core();
-    let Some(file) = core.world.files.values_mut().find(|file| file.upload.as_deref() == Some(&token)) else {
+    let Some(file) = core.world.files.values().find(|file| file.upload.as_deref() == Some(&token)) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     if file.length != bytes.len() {
         return (StatusCode::BAD_REQUEST, format!("expected {} bytes", file.length)).into_response();
     }
-    let answer = format!("OK - {}", bytes.len());
-    file.bytes = bytes;
+    let (id, answer) = (file.id.clone(), format!("OK - {}", bytes.len()));
+    core.world.fill_file(&id, bytes);
+    core.flush();
     answer.into_response()
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn complete_upload(call: &mut Call) -> Outcome {
     for id in &ids {
         let file = call.core.world.files.get(id).filter(|file| file.user == bot && file.upload.is_some());
         let file = file.ok_or_else(|| ApiError::new("file_not_found"))?;
-        if file.bytes.is_empty() {
+        if file.size == 0 {
             return Err(ApiError::new("file_not_found"));
         }
     }
@@ -84,6 +85,7 @@ pub(crate) fn complete_upload(call: &mut Call) -> Outcome {
                 title.clone_into(&mut file.title);
             }
         }
+        call.world().changes.push(Change::File(id.clone()));
     }
     if let Some((channel, mut message)) = message {
         message.files.clone_from(&ids);
@@ -129,7 +131,7 @@ pub(crate) fn delete(call: &mut Call) -> Outcome {
     if file.user != call.app.user {
         return Err(ApiError::new("cant_delete_file"));
     }
-    call.world().files.remove(&id);
+    call.world().remove_file(&id);
     Ok(json!({}))
 }
 
@@ -139,10 +141,10 @@ pub(crate) async fn download(State(server): State<Arc<Server>>, Path((id, _rest)
     let id = id.split_once('-').map_or(id.as_str(), |(_, file)| file);
     let token = find_token(&headers, None);
     let app = authenticate(&core, token.as_deref()).ok().filter(|app| app.has_scope("files:read"));
-    let Some(app) = app else { return Redirect::to("/?redir=%2Ffiles-pri").into_response() };
+    let Some(app) = app else { return Redirect::to("/sign-in?redir=%2Ffiles-pri").into_response() };
     let file = core.world.files.get(id).filter(|file| core.world.can_see_file(file, &app.user));
     match file {
-        Some(file) => ([(header::CONTENT_TYPE, file.media_type())], file.bytes.clone()).into_response(),
+        Some(file) => ([(header::CONTENT_TYPE, file.media_type())], core.world.contents.get(id).unwrap_or_default()).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }

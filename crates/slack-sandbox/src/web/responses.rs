@@ -13,7 +13,7 @@ use super::chat::Content;
 use super::views::parse_view;
 use super::{ApiError, Core, Message, World};
 use crate::server::Server;
-use crate::state::{Author, Delivery, DeliveryKind, ResponseUrl};
+use crate::state::{Author, Change, Delivery, DeliveryKind, ResponseUrl};
 
 /// "These responses can be sent up to 5 times within 30 minutes."
 const USES: u32 = 5;
@@ -98,7 +98,8 @@ impl World {
             // The person sees them at the inputs, and the modal stays.
             Some("errors") => {
                 let errors = answer["errors"].clone();
-                self.views.entry(id).and_modify(|view| view.body["errors"] = errors);
+                self.views.entry(id.clone()).and_modify(|view| view.body["errors"] = errors);
+                self.changes.push(Change::View(id));
             }
             Some("update") => {
                 let body = parse_view(self, answer["view"].clone(), "modal")?;

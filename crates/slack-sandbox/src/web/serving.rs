@@ -6,6 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use local_server::CutSwitch;
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -17,7 +18,6 @@ use crate::journal::{CallExchange, Exchange};
 use crate::limits::Tier;
 use crate::server::{Core, Server};
 use crate::state::App;
-use crate::wire::CutSwitch;
 
 /// Slack's own limit is not documented. Files go to an upload address instead.
 const BODY_LIMIT: usize = 4 * 1024 * 1024;

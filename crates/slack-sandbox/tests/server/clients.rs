@@ -1,43 +1,12 @@
 //! Slack's own clients log in and work: `slack_sdk` and `slack_bolt` of Python, `@slack/web-api` with `@slack/socket-mode` and
 //! `@slack/bolt` of Node.
 
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use slack_sandbox::{ApiFault, Clock, DisconnectReason, Options, Progress, RateLimits, Switch, Workspace};
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::Command;
 
 use super::harness::{World, start_with};
-use super::{root, skip};
-
-/// Registries can be slow. An installed client needs a second.
-const INSTALL_TIMEOUT: Duration = Duration::from_mins(4);
-const RUN_TIMEOUT: Duration = Duration::from_mins(1);
-
-fn source(client: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(client)
-}
-
-/// A folder under `target/`, where installed clients stay for the next run.
-fn installed(client: &str) -> PathBuf {
-    let folder = root().join("target/clients").join(format!("slack_{client}"));
-    std::fs::create_dir_all(&folder).expect("a folder for the client");
-    folder
-}
-
-/// Runs one step of an installation.
-async fn install(program: &str, arguments: &[&str], folder: &Path) -> Result<(), String> {
-    let run = Command::new(program).args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true).output();
-    match tokio::time::timeout(INSTALL_TIMEOUT, run).await {
-        Err(_) => Err(format!("{program} took too long")),
-        Ok(Err(error)) => Err(format!("{program}: {error}")),
-        Ok(Ok(output)) if !output.status.success() => Err(format!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr))),
-        Ok(Ok(_)) => Ok(()),
-    }
-}
+use crate::support::clients::{self, RUN_TIMEOUT, Running};
 
 #[tokio::test]
 async fn the_web_and_socket_mode_clients_of_python_work() {
@@ -60,65 +29,14 @@ async fn bolt_for_node_works() {
 }
 
 async fn work_with_python(client: &str) {
-    let folder = installed(client);
-    let python = folder.join("venv/bin/python");
-    let requirements = source(client).join("requirements.txt");
-    let steps = async {
-        if !python.exists() {
-            install("python3", &["-m", "venv", "venv"], &folder).await?;
-        }
-        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements.to_str().unwrap_or_default()];
-        install(python.to_str().unwrap_or_default(), &pip, &folder).await
-    };
-    if let Err(why) = steps.await {
-        return skip::missing("clients", &why);
+    if let Some(command) = clients::python(client).await {
+        work_together(command).await;
     }
-    let mut command = Command::new(python);
-    command.arg(source(client).join("main.py"));
-    work_together(command).await;
 }
 
 async fn work_with_node(client: &str) {
-    let folder = installed(client);
-    for file in ["package.json", "main.js"] {
-        std::fs::copy(source(client).join(file), folder.join(file)).expect("the client's files");
-    }
-    let npm = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"];
-    if let Err(why) = install("npm", &npm, &folder).await {
-        return skip::missing("clients", &why);
-    }
-    let mut command = Command::new("node");
-    command.arg("main.js").current_dir(&folder);
-    work_together(command).await;
-}
-
-/// A client while it runs.
-struct Running {
-    child: Child,
-    lines: Lines<BufReader<ChildStdout>>,
-}
-
-impl Running {
-    fn start(mut command: Command, world: &World) -> Self {
-        let app = world.slack.app("kelly");
-        let mut child = command
-            .env("SANDBOX_API", world.slack.api_url())
-            .env("SANDBOX_TOKEN", app.bot_token)
-            .env("SANDBOX_APP_TOKEN", app.app_token)
-            .env_remove("HTTP_PROXY")
-            .env_remove("http_proxy")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("the client starts");
-        let stdout = child.stdout.take().expect("its output");
-        Self { child, lines: BufReader::new(stdout).lines() }
-    }
-
-    async fn expect_line(&mut self, expected: &str) {
-        let line = tokio::time::timeout(RUN_TIMEOUT, self.lines.next_line()).await.expect("the client prints something in time");
-        assert_eq!(line.expect("readable output").as_deref(), Some(expected));
+    if let Some(command) = clients::node(client).await {
+        work_together(command).await;
     }
 }
 
@@ -141,7 +59,9 @@ async fn work_together(command: Command) {
     };
     let world = start_with(real).await;
     let (ann, general) = (world.ann(), world.general.clone());
-    let mut client = Running::start(command, &world);
+    let app = world.slack.app("kelly");
+    let variables = [("SANDBOX_API", world.slack.api_url()), ("SANDBOX_TOKEN", app.bot_token), ("SANDBOX_APP_TOKEN", app.app_token)];
+    let mut client = Running::start(command, &variables);
     client.expect_line("ready").await;
 
     // The clients wait as long as they are told to.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{root, skip};
+use crate::support::{root, skip};
 
 fn data_dir() -> PathBuf {
     if let Some(folder) = std::env::var_os("TEAMROOM_SLACK_DATA") {

@@ -10,18 +10,13 @@ mod files;
 mod harness;
 mod interactions;
 mod limits;
+mod page;
 mod people;
+mod people_routes;
+mod persistence;
 mod rules;
-#[path = "../../../sandbox/tests/server/support/skip.rs"]
-mod skip;
 mod socket;
 mod streams;
+#[path = "../../../local-server/tests/support/mod.rs"]
+mod support;
 mod views;
-
-use std::path::Path;
-
-/// The folder of the Cargo workspace.
-fn root() -> &'static Path {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    folder.ancestors().find(|folder| folder.join("Cargo.lock").exists()).expect("a workspace has a Cargo.lock")
-}

@@ -74,7 +74,7 @@ pub(crate) fn post(call: &mut Call) -> Outcome {
     message.unfurls = call.arguments.flag("unfurl_links");
     if message.thread.is_some() && call.arguments.flag("reply_broadcast") {
         message.broadcast = true;
-        message.subtype = Some("thread_broadcast");
+        message.subtype = Some("thread_broadcast".into());
     }
     let ts = call.world().post(&channel.id, message);
     Ok(call.posted(&channel.id, ts))

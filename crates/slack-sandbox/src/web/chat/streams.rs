@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::blocks::{Surface, check};
 use super::{ApiError, Call, Channel, ChannelKind, Message, Outcome};
-use crate::state::normalize;
+use crate::state::{Change, normalize};
 
 /// "Limit this field to 12,000 characters", for each call.
 const MARKDOWN_LIMIT: usize = 12_000;
@@ -38,6 +38,7 @@ pub(crate) fn append_stream(call: &mut Call) -> Outcome {
     if let Some(message) = call.world().channels.get_mut(&channel.id).and_then(|found| found.messages.get_mut(&message.ts)) {
         extend(message, &said, &block);
     }
+    call.world().changes.push(Change::message(&channel.id, message.ts));
     Ok(json!({ "channel": channel.id, "ts": message.ts.to_string() }))
 }
 

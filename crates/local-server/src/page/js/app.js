@@ -1,0 +1,69 @@
+// Starts the page: reads the account from the sandbox, connects, and renders after the first events.
+
+import { Page } from "./page.js";
+import { Discord } from "./protocol/discord/discord.js";
+import { Slack } from "./protocol/slack/slack.js";
+import { readJson } from "./state/reads.js";
+import { Store } from "./state/store.js";
+
+const PERSON = "teamroom.person";
+// A shorter reconnect is not shown.
+const QUIET_MS = 800;
+
+const line = document.getElementById("connection");
+let lineTimer = 0;
+
+function say(text) {
+  clearTimeout(lineTimer);
+  lineTimer = setTimeout(
+    () => {
+      line.textContent = text;
+      line.hidden = !text;
+    },
+    text ? QUIET_MS : 0,
+  );
+}
+
+const STATUS = {
+  connecting: "Connecting…",
+  online: "",
+  reconnecting: "Reconnecting…",
+  refused: "The sandbox does not know this account any more. Reload the page.",
+};
+
+async function fetchInfo() {
+  return (await fetch("/sandbox/info")).json();
+}
+
+async function start() {
+  const info = await fetchInfo();
+  const me = info.people.find((person) => person.id === readJson(PERSON)) ?? info.people[0];
+  const store = new Store();
+  const service = info.platform === "slack" ? await Slack.start(me) : new Discord(me, store);
+  const become = (id) => {
+    localStorage.setItem(PERSON, JSON.stringify(id));
+    location.reload();
+  };
+  const page = new Page({ store, service, info, become });
+  service.addEventListener("dispatch", ({ detail }) => store.apply(detail.type, detail.data));
+  service.addEventListener("status", ({ detail }) => say(STATUS[detail]));
+  service.addEventListener("status", ({ detail }) => detail === "refused" && startAnewIfReset(me));
+  let drawn = false;
+  store.on("guild", () => {
+    if (!drawn) page.start();
+    drawn = true;
+    document.body.classList.remove("starting");
+  });
+  service.connect();
+}
+
+/** After a reset of the sandbox everybody has a new token. */
+async function startAnewIfReset(me) {
+  const { people } = await fetchInfo();
+  if (!people.some((person) => person.token === me.token)) location.reload();
+}
+
+start().catch((error) => {
+  say("The sandbox does not answer. Start it with “teamroom sandbox”, then reload this page.");
+  console.error(error);
+});
