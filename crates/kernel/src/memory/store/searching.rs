@@ -128,7 +128,7 @@ impl Database {
             Backend::Postgres(pool) => {
                 let query = sqlx::query_scalar(
                     "SELECT COALESCE(array_agg(number), '{}') FROM (
-                         SELECT number FROM memories WHERE search @@ to_tsquery('simple', $1) LIMIT $2) found",
+                         SELECT number FROM memory_words WHERE search @@ to_tsquery('simple', $1) ORDER BY number DESC LIMIT $2) found",
                 );
                 Ok(bounded(query.bind(for_postgres(groups)).bind(limit).fetch_one(pool)).await?)
             }
@@ -148,8 +148,9 @@ impl Database {
                 query.bind(numbers).bind(persona).bind(place).bind(parent).fetch_all(pool).await?
             }
             Backend::Postgres(pool) => {
+                // The offset has the rows found by their numbers. Without statistics, PostgreSQL reads a whole index of rows in use as well.
                 let query = sqlx::query_as(
-                    "SELECT * FROM memories WHERE number = ANY($1) AND ended_at IS NULL AND NOT held
+                    "SELECT * FROM (SELECT * FROM memories WHERE number = ANY($1) OFFSET 0) numbered WHERE ended_at IS NULL AND NOT held
                          AND ($2 = '' OR persona IS NULL OR persona = $2) AND (place IS NULL OR place = $3 OR place = $4)",
                 );
                 bounded(query.bind(numbers).bind(persona).bind(place).bind(parent).fetch_all(pool)).await?
