@@ -91,8 +91,13 @@ impl Database {
             }
             Backend::Postgres(pool) => {
                 // Read before the rows: a transaction that ends in between is then read again.
-                let horizon = sqlx::query_scalar("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint");
-                let horizon: i64 = bounded(horizon.fetch_one(pool)).await?;
+                let horizon = sqlx::query_as(
+                    "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, COALESCE((SELECT MAX(revision) FROM memories) >= $1, FALSE)",
+                );
+                let (horizon, has_changed): (i64, bool) = bounded(horizon.bind(cursor).fetch_one(pool)).await?;
+                if !has_changed {
+                    return Ok(Changed { entries: Vec::new(), next: cursor.max(0), has_more: false, horizon: Some(horizon) });
+                }
                 // All rows of one transaction at once, because nothing tells them apart.
                 let rows = sqlx::query_as(
                     "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, held, words, vector, meaning,
