@@ -18,6 +18,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kernel::ids::MemoryId;
 use kernel::memory::{Memory, MemoryKind, MemorySource, Recall, Scope};
 use secrecy::SecretString;
+use sqlx::{Connection as _, PgConnection};
 use teamroom::store::Store;
 
 /// The number of different words, and of words in a memory and in a question.
@@ -42,8 +43,11 @@ fn main() {
                 } else {
                     format!("sqlite:{}", dir.path().join("team.db").display())
                 };
-                let store = Store::open_shared(&SecretString::from(url), now()).await.expect("the store opens");
+                let store = Store::open_shared(&SecretString::from(url.as_str()), now()).await.expect("the store opens");
                 fill(&store, size).await;
+                if has_postgres {
+                    vacuum(&url).await;
+                }
                 println!("{name}, {size} memories: {}", spell(&mut ask(&store, questions).await));
             }
         }
@@ -78,6 +82,12 @@ async fn fill(store: &Store, size: usize) {
     for chunk in all.chunks(CHUNK) {
         store.record_memories(chunk).await.expect("they are stored");
     }
+}
+
+/// The server of the tests does not do that by itself, others do within a minute.
+async fn vacuum(url: &str) {
+    let mut connection = PgConnection::connect(url).await.expect("the server accepts connections");
+    sqlx::raw_sql("VACUUM ANALYZE").execute(&mut connection).await.expect("the tables are vacuumed");
 }
 
 async fn ask(store: &Store, questions: usize) -> Vec<Duration> {

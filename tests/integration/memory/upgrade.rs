@@ -1,4 +1,4 @@
-//! A database of the version before: what was noted in a direct conversation becomes private to it, everything else stays public.
+//! Databases of versions before: what was noted in a direct conversation becomes private to it, everything else stays public, and words stay found.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use sqlx::{Connection as _, PgConnection, SqliteConnection};
 use crate::store::opening::tamper;
 use crate::store::{Home, on_both};
 
-on_both!(memories_of_a_direct_conversation_become_private_to_it);
+on_both!(memories_of_a_direct_conversation_become_private_to_it, what_was_indexed_before_is_still_found);
 
 async fn memories_of_a_direct_conversation_become_private_to_it(home: &Home) {
     let home = &home.empty().await;
-    migrate_to_the_version_before(home).await;
+    migrate_to(home, 20).await;
     let at = "'2026-11-21T12:00:00+00:00'";
     let message = |id: &str, place: &str| {
         format!(
@@ -53,17 +53,28 @@ async fn memories_of_a_direct_conversation_become_private_to_it(home: &Home) {
     assert_eq!(store.find_memories(&held.short_id(), &Scope::TEAM).await.unwrap(), [held]);
 }
 
-/// Runs all migrations before the last.
-async fn migrate_to_the_version_before(home: &Home) {
-    const BEFORE: i64 = 20;
+async fn what_was_indexed_before_is_still_found(home: &Home) {
+    let home = &home.empty().await;
+    migrate_to(home, 36).await;
+    // Without a vector it is found by its words alone.
+    let row = "INSERT INTO memories (id, kind, text, tags, significance, source, created_at, words)
+        VALUES ('a', 'lesson', 'the ring is gold', '[]', 0.4, '{\"meeting\":\"x\"}', '2026-11-21T12:00:00+00:00', 'the ring is gold')";
+    tamper(home, row).await;
+    let store = home.open().await;
+    let found = store.recall(&Recall::new("ring", &Scope::TEAM, 9)).await.unwrap();
+    assert_eq!(found.len(), 1);
+}
+
+/// Runs all migrations up to one.
+async fn migrate_to(home: &Home, last: i64) {
     let url = home.url.expose_secret();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
     if let Some(file) = url.strip_prefix("sqlite:") {
         std::fs::write(file, b"").unwrap();
         let migrator = Migrator::new(root.join("sqlite")).await.unwrap();
-        migrator.run_to(BEFORE, &mut SqliteConnection::connect(url).await.unwrap()).await.unwrap();
+        migrator.run_to(last, &mut SqliteConnection::connect(url).await.unwrap()).await.unwrap();
     } else {
         let migrator = Migrator::new(root.join("postgres")).await.unwrap();
-        migrator.run_to(BEFORE, &mut PgConnection::connect(url).await.unwrap()).await.unwrap();
+        migrator.run_to(last, &mut PgConnection::connect(url).await.unwrap()).await.unwrap();
     }
 }

@@ -1,4 +1,5 @@
-//! Many steps, and several missions side by side: none starves. Prints how long a step takes beyond the model's answers.
+//! Many steps, and several missions side by side: none starves. Prints how long a step takes beyond the model's answers, when the missions ended, and the
+//! most memory that this process took.
 
 use std::time::Instant;
 
@@ -51,7 +52,10 @@ async fn five_missions_of_forty_steps_in_eight_waves_are_all_delivered(backing: 
     let all = async || stage.store.list_missions(10).await.unwrap();
     eventually("they are asked for", || async { all().await.len() == missions }).await;
     let patience = std::time::Duration::from_mins(8) * u32::try_from(missions).unwrap();
-    while all().await.iter().any(|mission| mission.status != MissionStatus::Done) {
+    let mut ends = Vec::new();
+    while ends.len() < missions {
+        let done = all().await.iter().filter(|mission| mission.status == MissionStatus::Done).count();
+        ends.resize(done, started.elapsed().as_millis());
         assert!(
             started.elapsed() < patience,
             "{:#?}",
@@ -61,10 +65,12 @@ async fn five_missions_of_forty_steps_in_eight_waves_are_all_delivered(backing: 
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     let took = started.elapsed();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     println!(
-        "{missions} missions of {} steps in {} ms: {} ms a step",
+        "{missions} missions of {} steps in {} ms: {} ms a step; ends after {ends:?} ms; {}",
         WAVES * WIDE,
         took.as_millis(),
-        took.as_millis() / (missions * WAVES * WIDE) as u128
+        took.as_millis() / (missions * WAVES * WIDE) as u128,
+        status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default()
     );
 }

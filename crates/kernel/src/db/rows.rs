@@ -102,8 +102,10 @@ impl Database {
                 sqlx::query_as(all).fetch_all(pool).await?
             }
             Backend::Postgres(pool) => {
+                // The index of words is a table here.
                 let all = "SELECT table_name::text, column_name::text, data_type::text, FALSE FROM information_schema.columns
-                     WHERE table_schema = current_schema() AND substr(table_name, 1, 1) <> '_' ORDER BY table_name, ordinal_position";
+                     WHERE table_schema = current_schema() AND substr(table_name, 1, 1) <> '_' AND table_name <> 'memory_words'
+                     ORDER BY table_name, ordinal_position";
                 bounded(sqlx::query_as(all).fetch_all(pool)).await?
             }
         };

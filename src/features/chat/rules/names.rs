@@ -1,5 +1,7 @@
 //! The names by which personas and people are called, and where they stand in a sentence.
 
+use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 
 use foldhash::HashSet;
@@ -13,8 +15,50 @@ use crate::features::chat::rules::words::Sense;
 pub(crate) struct Names<'a> {
     roster: &'a Roster,
     accounts: &'a Accounts,
-    /// The folded words of each name. Longer ones first, so that "Vince Two" does not match "Vince".
-    known: Vec<(Vec<String>, Whom<'a>)>,
+    /// Longer ones first, so that "Vince Two" does not match "Vince".
+    known: Vec<Name<'a>>,
+    /// The first words of all names.
+    first: Outline,
+}
+
+/// A name in folded words.
+struct Name<'a> {
+    first: Cow<'a, str>,
+    rest: Vec<Cow<'a, str>>,
+    whom: Whom<'a>,
+}
+
+impl<'a> Name<'a> {
+    fn parse(name: &'a str, whom: Whom<'a>) -> Option<Self> {
+        let mut words = name.split_whitespace().map(fold);
+        Some(Self { first: words.next()?, rest: words.collect(), whom })
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&*self.first).chain(self.rest.iter().map(|word| &**word))
+    }
+}
+
+/// Which words may be among some, by first letter and length: most others are told apart at once.
+#[derive(Default)]
+struct Outline([u32; 32]);
+
+impl Outline {
+    /// Small and capital letters have the same place.
+    fn place(word: &[u8]) -> (usize, u32) {
+        let first = word.first().map_or(0, |byte| usize::from(byte % 32));
+        (first, 1 << word.len().min(31))
+    }
+
+    fn add(&mut self, word: &str) {
+        let (first, length) = Self::place(word.as_bytes());
+        self.0[first] |= length;
+    }
+
+    fn may_hold(&self, word: &[u8]) -> bool {
+        let (first, length) = Self::place(word);
+        self.0[first] & length != 0
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,53 +96,62 @@ impl<'a> Called<'a> {
 
 impl<'a> Names<'a> {
     pub(crate) fn of_personas(roster: &'a Roster, accounts: &'a Accounts) -> Self {
-        let mut known: Vec<(Vec<String>, Whom<'a>)> = Vec::with_capacity(roster.personas().len() * 3);
+        let mut names = Self { roster, accounts, known: Vec::with_capacity(roster.personas().len() * 3), first: Outline::default() };
         for persona in roster.personas() {
             let own = [persona.name.as_str(), persona.slug.as_str()].into_iter().chain(persona.aliases.iter().map(String::as_str));
-            known.extend(own.map(|name| (fold_words(name), Whom::Persona(&persona.slug))));
+            own.for_each(|name| names.add(Name::parse(name, Whom::Persona(&persona.slug))));
         }
         for (slug, nickname) in accounts.nicknames() {
             if let Some(persona) = roster.find(slug) {
-                known.push((fold_words(nickname), Whom::Persona(&persona.slug)));
+                names.add(Name::parse(nickname, Whom::Persona(&persona.slug)));
             }
         }
-        known.sort_by_key(|(words, _)| Reverse(words.len()));
-        Self { roster, accounts, known }
+        names.known.sort_by_key(|name| Reverse(name.rest.len()));
+        names
+    }
+
+    /// Whoever has a name first keeps it.
+    fn add(&mut self, name: Option<Name<'a>>) {
+        let is_taken = |name: &Name<'_>| {
+            self.first.may_hold(name.first.as_bytes())
+                && self.known.iter().any(|taken| taken.first == name.first && taken.rest == name.rest)
+        };
+        if let Some(name) = name.filter(|name| !is_taken(name)) {
+            self.first.add(&name.first);
+            self.known.push(name);
+        }
     }
 
     /// With the names by which people of the server are called. Only those that stand in the text are prepared, because there may be thousands.
-    pub(super) fn and_people(mut self, people: &[String], text: &[Sentence<'_>]) -> Self {
-        let said: HashSet<&str> = text.iter().flat_map(Sentence::words).map(|word| &*word.folded).collect();
-        let mut folded = String::new();
-        let mut stands_in_text = |person: &&String| {
-            let Some(first) = person.split_whitespace().next() else { return false };
-            folded.clear();
-            folded.push_str(first);
-            folded.make_ascii_lowercase();
-            said.contains(folded.as_str()) || (!first.is_ascii() && said.contains(&*fold(first)))
+    pub(super) fn and_people(mut self, people: &'a [String], text: &[Sentence<'_>]) -> Self {
+        let words = || text.iter().flat_map(Sentence::words).map(|word| &*word.folded);
+        let mut outline = Outline::default();
+        words().for_each(|word| outline.add(word));
+        let said: LazyCell<HashSet<&str>, _> = LazyCell::new(|| words().collect());
+        let stands_in_text = |person: &&String| {
+            let may_stand = first_of_ascii(person).is_none_or(|first| outline.may_hold(first));
+            may_stand && person.split_whitespace().next().is_some_and(|first| said.contains(&*fold(first)))
         };
         for person in people.iter().filter(|person| stands_in_text(person)) {
-            let whole = fold_words(person);
+            let whole = Name::parse(person, Whom::Other);
             // People are called by their first name too.
-            let first = whole.first().filter(|first| whole.len() > 1 && first.chars().count() > 1).map(|first| vec![first.clone()]);
-            for name in [Some(whole), first].into_iter().flatten() {
-                if !self.known.iter().any(|(taken, _)| *taken == name) {
-                    self.known.push((name, Whom::Other));
-                }
-            }
+            let first = whole.as_ref().filter(|name| !name.rest.is_empty() && name.first.chars().count() > 1);
+            let first = first.map(|name| Name { first: name.first.clone(), rest: Vec::new(), whom: Whom::Other });
+            self.add(whole);
+            self.add(first);
         }
-        self.known.sort_by_key(|(words, _)| Reverse(words.len()));
+        self.known.sort_by_key(|name| Reverse(name.rest.len()));
         self
     }
 
     /// Whether a word is a name of a persona.
     pub(super) fn is_persona(&self, word: &str) -> bool {
-        self.known.iter().any(|(name, whom)| matches!(whom, Whom::Persona(_)) && name.len() == 1 && name[0] == word)
+        self.known.iter().any(|name| matches!(name.whom, Whom::Persona(_)) && name.rest.is_empty() && name.first == word)
     }
 
     /// Whether a word is a name of anybody.
     pub(super) fn is_name(&self, word: &str) -> bool {
-        self.known.iter().any(|(name, _)| name.iter().any(|part| part == word))
+        self.known.iter().any(|name| name.words().any(|part| part == word))
     }
 
     /// The name or mention that begins at a piece.
@@ -114,10 +167,10 @@ impl<'a> Names<'a> {
             Piece::Word(first) => {
                 let (said, after) = (&*first.folded, &pieces[at + 1..]);
                 let goes_on =
-                    |rest: &[String]| rest.len() <= after.len() && rest.iter().zip(after).all(|(word, piece)| is_word(piece, word));
-                let fits = |name: &[String]| name.split_first().is_some_and(|(word, rest)| word == said && goes_on(rest));
-                let (name, whom) = match self.known.iter().find(|(name, _)| fits(name)) {
-                    Some((name, whom)) => (name.len(), *whom),
+                    |rest: &[Cow<'_, str>]| rest.len() <= after.len() && rest.iter().zip(after).all(|(word, piece)| is_word(piece, word));
+                let known = if self.first.may_hold(said.as_bytes()) { self.known.as_slice() } else { &[] };
+                let (name, whom) = match known.iter().find(|name| name.first == said && goes_on(&name.rest)) {
+                    Some(name) => (1 + name.rest.len(), name.whom),
                     None if sentence.phrase(at, Sense::Team) > 0 => (sentence.phrase(at, Sense::Team), Whom::Team),
                     // An account whose name is not known.
                     None if first.at && !matches!(&*first.folded, "here" | "everyone") => (1, Whom::Other),
@@ -153,8 +206,11 @@ impl<'a> Names<'a> {
     }
 }
 
-fn fold_words(name: &str) -> Vec<String> {
-    name.split_whitespace().map(|word| fold(word).into_owned()).collect()
+/// The first word of a name. None: it is found and folded letter by letter.
+fn first_of_ascii(name: &str) -> Option<&[u8]> {
+    let end = name.bytes().position(|byte| !byte.is_ascii_graphic()).unwrap_or(name.len());
+    let is_whole = name.as_bytes().get(end).is_none_or(|byte| *byte == b' ');
+    (is_whole && end > 0).then(|| &name.as_bytes()[..end])
 }
 
 fn is_word(piece: &Piece<'_>, word: &str) -> bool {

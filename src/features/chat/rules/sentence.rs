@@ -115,9 +115,11 @@ fn note_word(word: &str, said: &mut [u8; Sense::COUNT]) {
     {
         said[Sense::Question as usize] = 1;
     }
-    let last = word.chars().next_back().map_or(0, char::len_utf8);
-    let once = word.trim_end_matches(&word[word.len() - last..]).len() + last;
-    if once < word.len() {
+    let mut letters = word.chars().rev();
+    if let (Some(last), Some(before)) = (letters.next(), letters.next())
+        && last == before
+    {
+        let once = word.trim_end_matches(last).len() + last.len_utf8();
         let drawn_out = [Sense::Greeting, Sense::Thanks, Sense::Stop];
         let senses = words::find(&word[..once]).into_iter().flatten().filter(|sense| drawn_out.contains(sense));
         senses.for_each(|sense| said[*sense as usize] = 1);

@@ -230,7 +230,7 @@ pub(super) fn holds(word: &str, sense: Sense) -> bool {
 
 /// Whether a word without spaces inside begins with a word that says this, and goes on.
 pub(super) fn begins(word: &str, sense: Sense) -> bool {
-    unspaced(sense).any(|part| word.len() > part.len() && word.starts_with(part))
+    !word.is_ascii() && unspaced(sense).any(|part| word.len() > part.len() && word.starts_with(part))
 }
 
 /// The words of a sense in writing without spaces.

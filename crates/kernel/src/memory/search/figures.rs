@@ -109,7 +109,7 @@ fn joined_ways_find_more_than_each_alone() {
                 meaning,
                 is_loose: true,
             };
-            let found = index.rank(&search, if ways.words { &all } else { &[] });
+            let found = index.rank(&search, &index.find_near(&search), if ways.words { &all } else { &[] });
             let is_right = found.iter().take(FIRST).any(|number| messages[usize::try_from(*number).unwrap()].id == labelled.answer);
             right += usize::from(is_right);
             right_reworded += usize::from(is_right && labelled.reworded);

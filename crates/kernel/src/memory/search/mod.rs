@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
+use futures_util::future;
 
 use crate::db::{Database, Result};
 use crate::ids::{PersonaSlug, UserId};
@@ -99,6 +100,8 @@ pub(crate) struct Searching {
     pub(in crate::memory) index: RwLock<Index>,
     /// One reads what has changed, the others wait for it.
     refreshing: tokio::sync::Mutex<()>,
+    /// Set once rows of before have their words.
+    pub(in crate::memory) derived: tokio::sync::OnceCell<()>,
     meaning: OnceLock<Arc<Meaning>>,
 }
 
@@ -129,10 +132,12 @@ impl Database {
             Some(model) if question.wanted.is_some() => model.ask(asked.subject, asked.is_loose).await,
             _ => None,
         };
-        let by_words = if groups.is_empty() { Vec::new() } else { self.find_numbers_by_words(&groups, SHARING).await? };
         let letters = question.wanted.is_some().then(|| Vector::of(asked.subject).to_bytes());
         let search = Search { question: &question, admission: &admission, letters, meaning, is_loose: asked.is_loose };
-        let ranked = self.read_index().rank(&search, &by_words);
+        let by_words = async { if groups.is_empty() { Ok(Vec::new()) } else { self.find_numbers_by_words(&groups, SHARING).await } };
+        // Compares vectors while the database looks for words.
+        let (by_words, near) = future::join(by_words, async { self.read_index().find_near(&search) }).await;
+        let ranked = self.read_index().rank(&search, &near, &by_words?);
         let found = self.read_ranked(&ranked, asked).await?;
         metrics::histogram!("teamroom_recall_seconds").record(began.elapsed());
         Ok(found)
@@ -178,10 +183,11 @@ impl Database {
 
     /// What a prompt is to tell of the memory: what people taught, whether it fits or not, then up to `limit` lessons on the subject.
     pub async fn recall_for_prompt(&self, asked: &Recall<'_>) -> Result<Vec<Memory>> {
-        let found = self.recall(&Recall { limit: asked.limit + TAUGHT, kinds: LEARNT, ..asked.loosely() }).await?;
+        let fitting = Recall { limit: asked.limit + TAUGHT, kinds: LEARNT, ..asked.loosely() };
+        let (found, taught) = future::try_join(self.recall(&fitting), self.list_taught(asked.scope, TAUGHT)).await?;
         let (mut told, mut lessons): (Vec<Memory>, Vec<Memory>) = found.into_iter().partition(|memory| memory.kind == MemoryKind::Fact);
         told.truncate(TAUGHT);
-        for fact in self.list_taught(asked.scope, TAUGHT).await? {
+        for fact in taught {
             if told.len() < TAUGHT && !told.iter().any(|known| known.id == fact.id) {
                 told.push(fact);
             }
@@ -262,7 +268,7 @@ mod tests {
         let letters = Some(Vector::of(asked.subject).to_bytes());
         let search = Search { question: &question, admission: &admission, letters, meaning: None, is_loose: false };
         let all: Vec<i64> = memories.iter().zip(0..).map(|(_, number)| number).collect();
-        let ranked = index.rank(&search, &all);
+        let ranked = index.rank(&search, &index.find_near(&search), &all);
         ranked.iter().take(3).map(|number| memories[usize::try_from(*number).unwrap()].text.clone()).collect()
     }
 

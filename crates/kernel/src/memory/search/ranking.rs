@@ -49,9 +49,27 @@ pub(super) struct Search<'a> {
     pub(super) is_loose: bool,
 }
 
+/// The rows whose vectors are near to a question, the nearest first.
+#[derive(Default)]
+pub(super) struct NearRows {
+    letters: Vec<vectors::Near>,
+    meaning: Vec<vectors::Near>,
+}
+
 impl Index {
+    pub(super) fn find_near(&self, search: &Search<'_>) -> NearRows {
+        let admits = |index: usize| self.admits(search.admission, index);
+        if search.question.wanted.is_none() {
+            return NearRows::default();
+        }
+        let letters = search.letters.as_ref().map(|letters| self.hashed.find_nearest(letters, 0.0, EACH, &admits));
+        let meaning = search.meaning.as_ref().zip(self.meaning.as_ref());
+        let meaning = meaning.map(|((asked, least), (_, vectors))| vectors.find_nearest(asked, *least, EACH, &admits));
+        NearRows { letters: letters.unwrap_or_default(), meaning: meaning.unwrap_or_default() }
+    }
+
     /// The numbers of the rows that a question is about, best first. `by_words`: those of rows that share a word with it.
-    pub(super) fn rank(&self, search: &Search<'_>, by_words: &[i64]) -> Vec<i64> {
+    pub(super) fn rank(&self, search: &Search<'_>, near: &NearRows, by_words: &[i64]) -> Vec<i64> {
         let admits = |index: usize| self.admits(search.admission, index);
         let Some(wanted) = &search.question.wanted else { return self.list_named(search) };
         let (words, whole) = self.rank_words(
@@ -61,18 +79,13 @@ impl Index {
         );
         let mut scores: HashMap<usize, f64> = HashMap::new();
         add(&mut scores, &words, |score| WORDS * score / whole);
-        if let Some(letters) = &search.letters {
-            let near = self.hashed.find_nearest(letters, 0.0, EACH, &admits);
-            let similar = if search.is_loose { SIMILAR_LOOSELY } else { SIMILAR };
-            let counts = |near: &&vectors::Near| near.similarity >= similar || words.iter().any(|(row, _)| *row == near.row);
-            let near: Vec<(usize, f64)> = near.iter().filter(counts).map(|near| (near.row, f64::from(near.similarity))).collect();
-            add(&mut scores, &near, |similarity| LETTERS * similarity);
-        }
-        if let (Some((meaning, least)), Some((_, vectors))) = (&search.meaning, &self.meaning) {
-            let near = vectors.find_nearest(meaning, *least, EACH, &admits);
-            let near: Vec<(usize, f64)> = near.iter().map(|near| (near.row, f64::from(near.similarity))).collect();
-            add(&mut scores, &near, |_| MEANING);
-        }
+        let similar = if search.is_loose { SIMILAR_LOOSELY } else { SIMILAR };
+        let counts = |near: &&vectors::Near| near.similarity >= similar || words.iter().any(|(row, _)| *row == near.row);
+        let place = |near: &vectors::Near| (near.row, f64::from(near.similarity));
+        let letters: Vec<(usize, f64)> = near.letters.iter().filter(counts).map(place).collect();
+        add(&mut scores, &letters, |similarity| LETTERS * similarity);
+        let meaning: Vec<(usize, f64)> = near.meaning.iter().map(place).collect();
+        add(&mut scores, &meaning, |_| MEANING);
         self.order(search.question, scores)
     }
 

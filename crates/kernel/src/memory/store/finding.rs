@@ -80,8 +80,12 @@ impl Database {
         super::changing::find_same(&mut transaction, memory).await
     }
 
-    /// Derives words and vectors of memories from before there were any.
+    /// Derives words and vectors of memories from before there were any. Looks for them once, as all newer ones have both.
     pub(in crate::memory) async fn derive_missing(&self) -> Result<()> {
+        self.searching().derived.get_or_try_init(|| self.derive_all()).await.map(|()| ())
+    }
+
+    async fn derive_all(&self) -> Result<()> {
         loop {
             let rows: Vec<(String, String, String)> =
                 sql!(self.db().read(), fetch_all, "SELECT id, text, tags FROM memories WHERE words IS NULL LIMIT 500")?;

@@ -91,8 +91,13 @@ impl Database {
             }
             Backend::Postgres(pool) => {
                 // Read before the rows: a transaction that ends in between is then read again.
-                let horizon = sqlx::query_scalar("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint");
-                let horizon: i64 = bounded(horizon.fetch_one(pool)).await?;
+                let horizon = sqlx::query_as(
+                    "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, COALESCE((SELECT MAX(revision) FROM memories) >= $1, FALSE)",
+                );
+                let (horizon, has_changed): (i64, bool) = bounded(horizon.bind(cursor).fetch_one(pool)).await?;
+                if !has_changed {
+                    return Ok(Changed { entries: Vec::new(), next: cursor.max(0), has_more: false, horizon: Some(horizon) });
+                }
                 // All rows of one transaction at once, because nothing tells them apart.
                 let rows = sqlx::query_as(
                     "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, held, words, vector, meaning,
@@ -128,7 +133,7 @@ impl Database {
             Backend::Postgres(pool) => {
                 let query = sqlx::query_scalar(
                     "SELECT COALESCE(array_agg(number), '{}') FROM (
-                         SELECT number FROM memories WHERE search @@ to_tsquery('simple', $1) LIMIT $2) found",
+                         SELECT number FROM memory_words WHERE search @@ to_tsquery('simple', $1) ORDER BY number DESC LIMIT $2) found",
                 );
                 Ok(bounded(query.bind(for_postgres(groups)).bind(limit).fetch_one(pool)).await?)
             }
@@ -148,8 +153,9 @@ impl Database {
                 query.bind(numbers).bind(persona).bind(place).bind(parent).fetch_all(pool).await?
             }
             Backend::Postgres(pool) => {
+                // The offset has the rows found by their numbers. Without statistics, PostgreSQL reads a whole index of rows in use as well.
                 let query = sqlx::query_as(
-                    "SELECT * FROM memories WHERE number = ANY($1) AND ended_at IS NULL AND NOT held
+                    "SELECT * FROM (SELECT * FROM memories WHERE number = ANY($1) OFFSET 0) numbered WHERE ended_at IS NULL AND NOT held
                          AND ($2 = '' OR persona IS NULL OR persona = $2) AND (place IS NULL OR place = $3 OR place = $4)",
                 );
                 bounded(query.bind(numbers).bind(persona).bind(place).bind(parent).fetch_all(pool)).await?
