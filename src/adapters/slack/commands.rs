@@ -219,9 +219,11 @@ fn fault() -> CommandReply {
 
 /// The message of a pressed button as it is without its buttons.
 fn without_buttons(message: &Value) -> Value {
-    let is_kept = |block: &&Value| block["type"] != "actions";
-    let blocks: Vec<&Value> = message["blocks"].as_array().into_iter().flatten().filter(is_kept).collect();
-    json!({ "replace_original": true, "text": message["text"], "blocks": blocks, "attachments": message["attachments"].as_array().cloned().unwrap_or_default() })
+    let without =
+        |blocks: &Value| blocks.as_array().into_iter().flatten().filter(|block| block["type"] != "actions").cloned().collect::<Value>();
+    let mut cards = message["attachments"].as_array().cloned().unwrap_or_default();
+    cards.iter_mut().filter(|card| card["blocks"].is_array()).for_each(|card| card["blocks"] = without(&card["blocks"]));
+    json!({ "replace_original": true, "text": message["text"], "blocks": without(&message["blocks"]), "attachments": cards })
 }
 
 /// A command and its arguments as text.
@@ -356,7 +358,10 @@ mod tests {
 
     #[test]
     fn buttons_go_and_the_rest_stays() {
-        let message = json!({"text": "Shall I?", "blocks": [{"type": "section"}, {"type": "actions"}]});
-        assert_eq!(without_buttons(&message)["blocks"], json!([{"type": "section"}]));
+        let blocks = json!([{"type": "section"}, {"type": "actions"}]);
+        let message = json!({"text": "Shall I?", "blocks": blocks, "attachments": [{"color": "#123456", "blocks": blocks}]});
+        let shown = without_buttons(&message);
+        assert_eq!(shown["blocks"], json!([{"type": "section"}]));
+        assert_eq!(shown["attachments"], json!([{"color": "#123456", "blocks": [{"type": "section"}]}]));
     }
 }

@@ -48,14 +48,19 @@ pub(super) fn render(message: &OutboundMessage, files: &[UploadedFile], name_of:
     if !links.is_empty() {
         blocks.push(section(&links.join("\n")));
     }
-    let attachments = message.card.iter().map(|card| card_attachment(card, files, &quiet)).collect();
+    let mut card = message.card.as_ref().map(|card| (card, card_blocks(card, files, &quiet)));
     if !message.buttons.is_empty() {
-        blocks.push(json!({ "type": "actions", "elements": message.buttons.iter().take(BUTTONS).map(button).collect::<Vec<_>>() }));
+        let actions = json!({ "type": "actions", "elements": message.buttons.iter().take(BUTTONS).map(button).collect::<Vec<_>>() });
+        // Buttons stand below a card.
+        card.as_mut().map_or(&mut blocks, |(_, blocks)| blocks).push(actions);
     }
     // What is said must not push out what can be pressed.
-    while blocks.len() > BLOCKS {
-        blocks.remove(blocks.len() - 2);
+    for blocks in card.iter_mut().map(|(_, blocks)| blocks).chain([&mut blocks]) {
+        while blocks.len() > BLOCKS {
+            blocks.remove(blocks.len() - 2);
+        }
     }
+    let attachments = card.into_iter().map(|(card, blocks)| attachment(card, blocks)).collect();
     let title = message.card.as_ref().map(|card| card.title.as_str()).filter(|_| text.trim().is_empty());
     let fallback = written(&shorten(&plain(title.unwrap_or(&text)), FALLBACK));
     Rendered { text: fallback, blocks: Value::Array(blocks), attachments }
@@ -135,7 +140,7 @@ fn button(button: &Button) -> Value {
     shown
 }
 
-fn card_attachment(card: &Card, files: &[UploadedFile], quiet: &impl Fn(&str) -> String) -> Value {
+fn card_blocks(card: &Card, files: &[UploadedFile], quiet: &impl Fn(&str) -> String) -> Vec<Value> {
     let title = written(&quiet(&card.title));
     let title = match card.url.as_deref().filter(|url| url.starts_with("http")) {
         _ if title.is_empty() => String::new(),
@@ -161,7 +166,10 @@ fn card_attachment(card: &Card, files: &[UploadedFile], quiet: &impl Fn(&str) ->
     if let Some(footer) = &card.footer {
         blocks.push(context(&cut(&written(&quiet(footer)), CONTEXT)));
     }
-    blocks.truncate(BLOCKS);
+    blocks
+}
+
+fn attachment(card: &Card, blocks: Vec<Value>) -> Value {
     json!({ "color": format!("#{:06x}", card.color & 0x00ff_ffff), "fallback": cut(&plain(&card.title), SECTION), "blocks": blocks })
 }
 
@@ -219,13 +227,14 @@ mod tests {
             image: Some("chart.png".to_owned()),
         };
         let file = UploadedFile { id: "F1".to_owned(), name: "chart.png".to_owned(), permalink: "https://x.slack.com/F1".to_owned() };
-        let rendered = render(&OutboundMessage { card: Some(card), ..message("") }, &[file], |_| None);
+        let buttons = vec![Button { id: "play".to_owned(), label: "Play".to_owned(), style: ButtonStyle::Secondary }];
+        let rendered = render(&OutboundMessage { card: Some(card), buttons, ..message("") }, &[file], |_| None);
         assert_eq!((rendered.text.as_str(), &rendered.blocks), ("Day Report", &json!([])));
         let attachment = &rendered.attachments[0];
         assert_eq!(attachment["color"], "#12ab34");
         assert_eq!(attachment["blocks"][0]["text"]["text"], "*<https://a.org/?b&amp;c|Day  Report >*");
         let kinds: Vec<&str> = attachment["blocks"].as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
-        assert_eq!(kinds, ["section", "section", "section", "image", "context"]);
+        assert_eq!(kinds, ["section", "section", "section", "image", "context", "actions"]);
     }
 
     #[test]

@@ -190,8 +190,10 @@ impl Said {
 
     /// Labels and actions.
     pub(crate) fn buttons(&self) -> Vec<(String, String)> {
-        let blocks = self.raw["blocks"].as_array().into_iter().flatten().filter(|block| block["type"] == "actions");
-        let elements = blocks.flat_map(|block| block["elements"].as_array().into_iter().flatten());
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let in_cards = list(&self.raw["attachments"]).into_iter().flat_map(|card| list(&card["blocks"]));
+        let blocks = list(&self.raw["blocks"]).into_iter().chain(in_cards).filter(|block| block["type"] == "actions");
+        let elements = blocks.flat_map(|block| list(&block["elements"]));
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         elements.map(|element| (text(&element["text"]["text"]), text(&element["action_id"]))).collect()
     }
