@@ -12,8 +12,8 @@
 //! | package | what it holds |
 //! | --- | --- |
 //! | `crates/local-server` | what both local servers stand on: listener, journal, state file, chat page. Knows no protocol |
-//! | `crates/sandbox` | a local Discord: server, page, line client. Knows nothing of the team |
-//! | `crates/slack-sandbox` | a local Slack: server and page. Knows nothing of the team |
+//! | `crates/sandbox` | a local Discord: server, line client. Knows nothing of the team |
+//! | `crates/slack-sandbox` | a local Slack: server. Knows nothing of the team |
 //! | `crates/kernel` | what every feature stands on. Knows no feature and no platform |
 //! | `teamroom` | features, platform adapters, app, command line |
 //!

@@ -138,3 +138,41 @@ fn read<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>, StateError> {
     }
     Ok(records)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_again_and_a_line_that_was_cut_is_dropped() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (mut log, none): (_, Vec<u32>) = Log::open(dir.path(), false).expect("a new folder");
+        assert_eq!(none, [0; 0]);
+        for record in [1, 2] {
+            log.append(&record).expect("written");
+        }
+        assert!(matches!(Log::open::<u32>(dir.path(), false).err(), Some(StateError::InUse { .. })));
+        log.events.write_all(b"3").expect("written");
+        drop(log);
+        let (mut log, read): (_, Vec<u32>) = Log::open(dir.path(), false).expect("the same folder");
+        assert_eq!(read, [1, 2]);
+        log.rewrite([2].into_iter()).expect("rewritten");
+        drop(log);
+        assert_eq!(Log::open::<u32>(dir.path(), false).expect("the same folder").1, [2]);
+        assert_eq!(Log::open::<u32>(dir.path(), true).expect("the same folder").1, [0; 0]);
+    }
+
+    #[test]
+    fn a_file_that_has_grown_is_worth_a_rewrite() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (mut log, _): (_, Vec<String>) = Log::open(dir.path(), false).expect("a new folder");
+        let megabyte = "x".repeat(1024 * 1024);
+        for _ in 0..8 {
+            assert!(!log.is_mostly_outdated());
+            log.append(&megabyte).expect("written");
+        }
+        assert!(log.is_mostly_outdated());
+        log.rewrite(std::iter::once(&megabyte)).expect("rewritten");
+        assert!(!log.is_mostly_outdated());
+    }
+}

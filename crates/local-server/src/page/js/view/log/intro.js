@@ -30,7 +30,11 @@ const WELCOME = {
 export function renderIntro(channel, page, isEmpty) {
   const name = page.store.channelName(channel);
   const title = channel.type === CHANNEL.DM ? name : page.store.isThread(channel) ? name : `#${name}`;
-  if (!isEmpty) return h("div", { class: "intro" }, h("p", {}, `This is the beginning of ${title}.`));
+  const isUnnamed = page.store.isThread(channel) && !page.traits.namedThreads;
+  if (!isEmpty) {
+    const words = `This is the beginning of ${isUnnamed ? "the thread" : title}.`;
+    return h("div", { class: "intro" }, h("p", {}, words));
+  }
   const welcome = WELCOME[name] ?? { text: defaultWelcome(channel, name, page), tries: [], file: false };
   const written = (text) => (welcome.commands ? page.traits.command(text) : text);
   const tries = welcome.tries.map(written).map((text) =>
