@@ -95,7 +95,7 @@ impl App {
 
 pub(super) struct Apps {
     coordinator: PersonaSlug,
-    apps: BTreeMap<PersonaSlug, Arc<App>>,
+    by_persona: BTreeMap<PersonaSlug, Arc<App>>,
     /// The app of the team is not the coordinator's own.
     has_team_app: bool,
 }
@@ -107,27 +107,27 @@ impl Apps {
         // A token without a persona is reported with the settings, and not used.
         tokens.extend(settings.own.iter().filter(|(slug, _)| roster.find(slug).is_some()).map(|(slug, tokens)| (slug.clone(), tokens)));
         let has_team_app = settings.team.is_some() && !settings.own.contains_key(&coordinator);
-        let apps = tokens.into_iter().map(|(slug, tokens)| (slug.clone(), Arc::new(App::new(slug, tokens)))).collect();
-        Self { coordinator, apps, has_team_app }
+        let by_persona = tokens.into_iter().map(|(slug, tokens)| (slug.clone(), Arc::new(App::new(slug, tokens)))).collect();
+        Self { coordinator, by_persona, has_team_app }
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &Arc<App>> {
-        self.apps.values()
+        self.by_persona.values()
     }
 
     /// The app that a persona speaks through: its own, else the coordinator's, else any.
     pub(super) fn of(&self, persona: &PersonaSlug) -> Option<&Arc<App>> {
-        self.apps.get(persona).or_else(|| self.apps.get(&self.coordinator)).or_else(|| self.apps.values().next())
+        self.by_persona.get(persona).or_else(|| self.by_persona.get(&self.coordinator)).or_else(|| self.by_persona.values().next())
     }
 
     /// Whether a persona has no app of its own, so that each of its messages says who speaks.
     pub(super) fn shares_an_app(&self, persona: &PersonaSlug) -> bool {
-        !self.apps.contains_key(persona) || (self.has_team_app && *persona == self.coordinator)
+        !self.by_persona.contains_key(persona) || (self.has_team_app && *persona == self.coordinator)
     }
 
     /// Those that can make calls: first the one given, then the coordinator's.
     pub(super) fn readers(&self, first: Option<&PersonaSlug>) -> Vec<&Arc<App>> {
-        let mut readers: Vec<_> = self.apps.values().filter(|app| app.can_speak()).collect();
+        let mut readers: Vec<_> = self.by_persona.values().filter(|app| app.can_speak()).collect();
         readers.sort_by_key(|app| (Some(&app.persona) != first, app.persona != self.coordinator));
         readers
     }
@@ -135,7 +135,7 @@ impl Apps {
     /// Whose account a user or bot is.
     pub(super) fn find_account(&self, id: &str) -> Option<&PersonaSlug> {
         let is_it = |app: &&Arc<App>| app.account().is_some_and(|account| account.user == id || account.bot == id);
-        self.apps.values().find(is_it).map(|app| &app.persona)
+        self.by_persona.values().find(is_it).map(|app| &app.persona)
     }
 
     pub(super) fn coordinator(&self) -> &PersonaSlug {
@@ -151,7 +151,7 @@ impl Apps {
             latency: None,
             trouble: None,
         };
-        let status = |slug: &PersonaSlug| self.apps.get(slug).map_or_else(|| guest(slug), |app| app.status(slug));
+        let status = |slug: &PersonaSlug| self.by_persona.get(slug).map_or_else(|| guest(slug), |app| app.status(slug));
         roster.personas().iter().map(|persona| status(&persona.slug)).collect()
     }
 }

@@ -16,7 +16,7 @@ use crate::adapters::slack::form::{self, Order, form, handed_in};
 use crate::adapters::slack::hub::Hub;
 use crate::adapters::slack::markup::{TEXT, read, written};
 use crate::adapters::slack::posting::upload;
-use crate::adapters::slack::render::{SECTION, link_of, pieces, section};
+use crate::adapters::slack::render::{SECTION, as_ours, link_of, pieces, section};
 
 /// The slash command of the app.
 pub(super) const COMMAND: &str = "/team";
@@ -146,7 +146,7 @@ impl Commands {
 
     async fn answer(&self, app: &App, respond: &str, reply: &CommandReply, channel: Option<&Channel>) {
         let here = channel.map_or_else(|| "".into(), |channel| channel.id.clone());
-        let mut message = OutboundMessage::new(&app.persona, &here, OutboundKind::Notice, &reply.text);
+        let mut message = OutboundMessage::new(&app.persona, &here, OutboundKind::Notice, as_ours(&reply.text, &self.hub.commands));
         message.files.clone_from(&reply.files);
         let redacted = self.redactor.redact_message(&mut message);
         if redacted > 0 {

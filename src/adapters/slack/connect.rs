@@ -68,7 +68,14 @@ impl Slack {
         let api = Arc::new(Api::new(settings.api_url.as_deref(), CALL)?);
         let apps = Arc::new(Apps::new(&settings, &roster));
         anyhow::ensure!(apps.all().next().is_some(), "no app has tokens. Set SLACK_BOT_TOKEN and SLACK_APP_TOKEN");
-        let hub = Arc::new(Hub { api: api.clone(), apps: apps.clone(), directory: Directory::default(), seen: Seen::default(), events });
+        let hub = Arc::new(Hub {
+            api: api.clone(),
+            apps: apps.clone(),
+            directory: Directory::default(),
+            seen: Seen::default(),
+            events,
+            commands: commands.commands().iter().map(|command| command.name).collect(),
+        });
         let (stop, ready) = (CancellationToken::new(), Arc::new(Ready(watch::Sender::new(false))));
         let commands = Arc::new(Commands { hub: hub.clone(), registry: commands, redactor });
         let mut tasks = JoinSet::new();

@@ -3,7 +3,9 @@
 /// An emoji as people see it: "👍" for `+1` or `thumbsup::skin-tone-3`. One of the workspace's own stays a name.
 pub(super) fn shown(name: &str) -> String {
     let base = name.split("::").next().unwrap_or(name);
-    emojis::get_by_shortcode(base).map_or_else(|| format!(":{base}:"), |emoji| emoji.as_str().to_owned())
+    // Slack calls some colors large: `large_green_circle`.
+    let known = || emojis::get_by_shortcode(base.strip_prefix("large_")?);
+    emojis::get_by_shortcode(base).or_else(known).map_or_else(|| format!(":{base}:"), |emoji| emoji.as_str().to_owned())
 }
 
 #[cfg(test)]
@@ -12,7 +14,8 @@ mod tests {
 
     #[test]
     fn an_emoji_is_what_people_see() {
-        for (name, emoji) in [("+1", "👍"), ("thumbsup::skin-tone-3", "👍"), ("white_check_mark", "✅"), ("our_logo", ":our_logo:")] {
+        for (name, emoji) in [("+1", "👍"), ("thumbsup::skin-tone-3", "👍"), ("large_green_circle", "🟢"), ("our_logo", ":our_logo:")]
+        {
             assert_eq!(shown(name), emoji);
         }
     }

@@ -47,6 +47,8 @@ pub(super) struct Hub {
     pub(super) directory: Directory,
     pub(super) seen: Seen,
     pub(super) events: mpsc::Sender<PlatformEvent>,
+    /// The names of commands and groups.
+    pub(super) commands: Vec<&'static str>,
 }
 
 impl Hub {

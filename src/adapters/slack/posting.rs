@@ -155,7 +155,7 @@ impl Slack {
     }
 
     fn render(&self, message: &OutboundMessage, files: &[UploadedFile]) -> Rendered {
-        render(message, files, |user| {
+        render(message, files, &self.hub.commands, |user| {
             let id = to_user(user).ok()?;
             let persona = self.hub.apps.find_account(id).and_then(|slug| self.roster.find(slug));
             persona.map(|persona| persona.name.clone()).or_else(|| self.hub.directory.name_of(id))

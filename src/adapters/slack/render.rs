@@ -8,6 +8,7 @@ use kernel::chat::text::{Mention, Part, is_subtext, parts, plain};
 use kernel::ids::UserId;
 use serde_json::{Value, json};
 
+use crate::adapters::slack::commands::COMMAND;
 use crate::adapters::slack::markup::written;
 
 /// <https://docs.slack.dev/reference/block-kit/blocks>
@@ -37,9 +38,14 @@ pub(super) struct Rendered {
     pub(super) attachments: Value,
 }
 
-/// `name_of`: what a person is called, for mentions that must not ping.
-pub(super) fn render(message: &OutboundMessage, files: &[UploadedFile], name_of: impl Fn(&UserId) -> Option<String>) -> Rendered {
-    let quiet = |text: &str| without_pings(text, &message.pings, &name_of).into_owned();
+/// `commands`: their names. `name_of`: what a person is called, for mentions that must not ping.
+pub(super) fn render(
+    message: &OutboundMessage,
+    files: &[UploadedFile],
+    commands: &[&str],
+    name_of: impl Fn(&UserId) -> Option<String>,
+) -> Rendered {
+    let quiet = |text: &str| as_ours(&without_pings(text, &message.pings, &name_of), commands);
     let text = quiet(&message.text);
     let mut blocks = text_blocks(&text);
     let picture = message.card.as_ref().and_then(|card| card.image.as_deref());
@@ -60,10 +66,29 @@ pub(super) fn render(message: &OutboundMessage, files: &[UploadedFile], name_of:
             blocks.remove(blocks.len() - 2);
         }
     }
-    let attachments = card.into_iter().map(|(card, blocks)| attachment(card, blocks)).collect();
+    let attachments = card.into_iter().map(|(card, blocks)| attachment(card, &blocks)).collect();
     let title = message.card.as_ref().map(|card| card.title.as_str()).filter(|_| text.trim().is_empty());
     let fallback = written(&shorten(&plain(title.unwrap_or(&text)), FALLBACK));
     Rendered { text: fallback, blocks: Value::Array(blocks), attachments }
+}
+
+/// Commands as people type them here: `/team backlog list` for `/backlog list`.
+pub(super) fn as_ours(text: &str, commands: &[&str]) -> String {
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find("`/") {
+        let (before, named) = rest.split_at(at + 2);
+        let name = named.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap_or_default();
+        let is_whole = named[name.len()..].starts_with(['`', ' ']);
+        shown.push_str(&before[..=at]);
+        if is_whole && commands.contains(&name) {
+            shown.push_str(COMMAND);
+            shown.push(' ');
+        } else {
+            shown.push('/');
+        }
+        rest = named;
+    }
+    shown + rest
 }
 
 /// Mentions that may not ping become names.
@@ -169,7 +194,7 @@ fn card_blocks(card: &Card, files: &[UploadedFile], quiet: &impl Fn(&str) -> Str
     blocks
 }
 
-fn attachment(card: &Card, blocks: Vec<Value>) -> Value {
+fn attachment(card: &Card, blocks: &[Value]) -> Value {
     json!({ "color": format!("#{:06x}", card.color & 0x00ff_ffff), "fallback": cut(&plain(&card.title), SECTION), "blocks": blocks })
 }
 
@@ -189,7 +214,7 @@ mod tests {
     }
 
     fn shown(message: &OutboundMessage) -> Rendered {
-        render(message, &[], |_| Some("Ann".to_owned()))
+        render(message, &[], &["backlog", "help"], |_| Some("Ann".to_owned()))
     }
 
     #[test]
@@ -205,6 +230,15 @@ mod tests {
             (&rendered.blocks[2]["elements"][0]["style"], &rendered.blocks[2]["elements"][0]["value"]),
             (&json!("primary"), &json!("work:1:approve"))
         );
+    }
+
+    #[test]
+    fn commands_are_told_as_they_are_typed_here() {
+        let shown = |text: &str| as_ours(text, &["backlog", "help"]);
+        assert_eq!(shown("`/backlog add` or `/help`, not `/team backlog`"), "`/team backlog add` or `/team help`, not `/team backlog`");
+        for kept in ["/help", "`/helper`", "`/help/me`", "`/", "no command"] {
+            assert_eq!(shown(kept), kept);
+        }
     }
 
     #[test]
@@ -228,7 +262,7 @@ mod tests {
         };
         let file = UploadedFile { id: "F1".to_owned(), name: "chart.png".to_owned(), permalink: "https://x.slack.com/F1".to_owned() };
         let buttons = vec![Button { id: "play".to_owned(), label: "Play".to_owned(), style: ButtonStyle::Secondary }];
-        let rendered = render(&OutboundMessage { card: Some(card), buttons, ..message("") }, &[file], |_| None);
+        let rendered = render(&OutboundMessage { card: Some(card), buttons, ..message("") }, &[file], &[], |_| None);
         assert_eq!((rendered.text.as_str(), &rendered.blocks), ("Day Report", &json!([])));
         let attachment = &rendered.attachments[0];
         assert_eq!(attachment["color"], "#12ab34");

@@ -86,21 +86,14 @@ async fn what_is_said_while_the_team_is_away_is_answered_once(backing: Backing) 
 
 async fn what_a_command_lacks_is_asked_for_in_a_form(backing: Backing) {
     let team = SlackTeam::start(backing).await;
-    let general = team.channel("general");
-    team.ann().command(&general, "/team backlog add --owner vince").unwrap();
+    team.ann().command(&team.channel("general"), "/team backlog add --owner vince").unwrap();
     eventually("a form is shown", || async { !team.ann().modals().is_empty() }).await;
     let form = team.ann().modals().remove(0);
     let id = form["id"].as_str().unwrap().to_owned();
     let asked: Vec<&str> = form["blocks"].as_array().unwrap().iter().filter_map(|block| block["block_id"].as_str()).collect();
     assert!(asked.contains(&"what") && !asked.contains(&"owner"), "{asked:?}");
     team.ann().submit(&id, &[("what", &["Sign the contract"])]).unwrap().ended().await;
-    let told = || {
-        team.ann()
-            .messages(&general)
-            .iter()
-            .any(|message| message["is_ephemeral"] == true && message.to_string().contains("Sign the contract"))
-    };
-    eventually("the answer is there", || async { told() }).await;
+    team.hears("general", |said| said.text.contains("Sign the contract")).await;
     let listed = team.run("general", "/team backlog list").await;
     assert!(listed.contains("Sign the contract") && listed.contains("Vince"), "{listed}");
     team.stop().await;

@@ -145,7 +145,7 @@ fn describe_identity(identity: &IdentityStatus, paused: bool) -> String {
     let state = match identity.state {
         IdentityState::Ready if paused => "paused".into(),
         IdentityState::Ready => identity.latency.map_or("online".into(), |latency| format!("online, {} ms", latency.as_millis())),
-        IdentityState::Webhook => "speaks through a webhook".into(),
+        IdentityState::Webhook => "has no account of its own, and speaks all the same".into(),
         IdentityState::Connecting => "connecting".into(),
         IdentityState::Reconnecting => "reconnecting".into(),
         IdentityState::Down => "down, others speak for it".to_owned(),

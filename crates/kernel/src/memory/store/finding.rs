@@ -82,7 +82,7 @@ impl Database {
 
     /// Derives words and vectors of memories from before there were any. Looks for them once, as all newer ones have both.
     pub(in crate::memory) async fn derive_missing(&self) -> Result<()> {
-        self.searching().derived.get_or_try_init(|| self.derive_all()).await.map(|()| ())
+        self.searching().derived.get_or_try_init(|| Box::pin(self.derive_all())).await.copied()
     }
 
     async fn derive_all(&self) -> Result<()> {

@@ -71,7 +71,7 @@ fn add_ids(block: &mut Value, new_id: &mut impl FnMut() -> String) {
         }
     };
     if is_interactive {
-        block["elements"].as_array_mut().into_iter().flatten().for_each(&mut name);
+        block.get_mut("elements").and_then(Value::as_array_mut).into_iter().flatten().for_each(&mut name);
         for place in ["accessory", "element"] {
             if !block[place].is_null() {
                 name(&mut block[place]);
