@@ -34,7 +34,7 @@ fn main() {
         for _ in 0..rounds {
             println!("team on Slack    {}", on_slack(count, start_team).await);
             if let Some(bolt) = &bolt {
-                println!("bolt on Slack    {}", on_slack(count, |stage: &Stage| start_bolt(bolt, stage)).await);
+                println!("bolt on Slack    {}", on_slack(count, async |stage: &Stage| start_bolt(bolt, stage).await).await);
             }
             println!("team on Discord  {}", on_discord(count).await);
         }
