@@ -212,11 +212,12 @@ async fn every_table_has_a_rule_by_which_its_rows_are_deleted_or_says_why_not() 
 async fn the_summary_counts_every_table() {
     let home = Home::sqlite();
     let store = home.open().await;
-    let counted: Vec<String> = store.summary().await.unwrap().tables.into_iter().map(|(table, _)| table).collect();
+    let mut counted: Vec<String> = store.summary().await.unwrap().tables.into_iter().map(|(table, _)| table).collect();
     let mut connection = SqliteConnection::connect(home.url.expose_secret()).await.unwrap();
     // The index of words and the counter of changes are a part of the memories.
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%'
-         AND name NOT LIKE 'memory_words%' AND name <> 'memory_revision' ORDER BY rowid";
+         AND name NOT LIKE 'memory_words%' AND name <> 'memory_revision' ORDER BY name";
     let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut connection).await.unwrap();
+    counted.sort();
     assert_eq!(counted, tables);
 }
