@@ -7,6 +7,7 @@
 #[expect(dead_code, unused_imports, reason = "the tests use the rest")]
 mod model;
 #[path = "../stage/mod.rs"]
+#[expect(dead_code, reason = "the benchmark of the team uses the rest")]
 mod stage;
 
 use std::io::{BufRead, BufReader};

@@ -14,6 +14,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 struct Running {
     child: Child,
     info: Value,
+    http: reqwest::Client,
 }
 
 impl Drop for Running {
@@ -34,7 +35,8 @@ impl Running {
         let mut child = command(dir, arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
-        Self { info: serde_json::from_str(&line).expect("one line of JSON"), child }
+        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+        Self { info: serde_json::from_str(&line).expect("one line of JSON"), child, http }
     }
 
     fn text(&self, pointer: &str) -> &str {
@@ -46,13 +48,13 @@ impl Running {
     }
 
     async fn said(&self) -> Vec<Value> {
-        let request = reqwest::Client::new().get(self.messages()).bearer_auth(self.text("/people/0/token"));
+        let request = self.http.get(self.messages()).bearer_auth(self.text("/people/0/token"));
         let answer: Value = request.send().await.expect("an answer").json().await.expect("JSON");
         answer["messages"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
     }
 
     async fn say(&self, text: &str) {
-        let request = reqwest::Client::new().post(self.messages()).bearer_auth(self.text("/people/0/token"));
+        let request = self.http.post(self.messages()).bearer_auth(self.text("/people/0/token"));
         let answer = request.json(&json!({ "text": text })).send().await.expect("an answer");
         assert!(answer.status().is_success(), "{}", answer.text().await.unwrap_or_default());
     }

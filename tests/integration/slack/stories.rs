@@ -113,9 +113,8 @@ async fn the_home_tab_shows_what_is_open(backing: Backing) {
 async fn a_thread_shows_who_is_thinking_and_then_the_answer(backing: Backing) {
     let team = SlackTeam::start(backing).await;
     let (may_answer, waits) = watch::channel(false);
-    team.model.on(move |asked| match asked.prompt().contains("and why?") {
-        true => Script::say("Because of the cache.").when(&waits),
-        false => Script::say("It is slow."),
+    team.model.on(move |asked| {
+        if asked.prompt().contains("and why?") { Script::say("Because of the cache.").when(&waits) } else { Script::say("It is slow.") }
     });
     let direct = team.ann().open_direct(&[&team.workspace.app(TEAM).user]);
     let asked = team.ann().say(&direct, "how is the build?").unwrap();
