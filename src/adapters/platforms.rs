@@ -80,15 +80,9 @@ impl ChatPlatform for Platforms {
         join_all(self.each().map(|platform| platform.set_presence(persona, presence))).await;
     }
 
-    /// Each platform refuses what is not on its own host.
     async fn download(&self, attachment: &Attachment, limit: u64) -> Result<Bytes, DownloadError> {
-        for platform in self.each() {
-            match platform.download(attachment, limit).await {
-                Err(DownloadError::ForeignHost) => {}
-                downloaded => return downloaded,
-            }
-        }
-        Err(DownloadError::ForeignHost)
+        let platform = attachment.id.split_once(':').map(|(platform, _)| platform);
+        self.of(platform).map_err(|_| DownloadError::ForeignHost)?.download(attachment, limit).await
     }
 
     async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError> {

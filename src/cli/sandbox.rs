@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Args {
-    /// Use a local Slack instead of a local Discord. It has a directory of its own, because a team remembers the ids of one platform.
+    /// Use a local Slack instead of a local Discord. It has a directory of its own, so that what you try in one changes nothing in the other.
     #[arg(long)]
     slack: bool,
     /// Where the chat server and the team keep their state; with `DATABASE_URL` set, the team keeps its own there.

@@ -195,7 +195,7 @@ impl Commands {
             let reply = self.registry.run(request).await;
             let _ = writeln!(text, "**{title}**\n{}\n", reply.text.trim());
         }
-        let text = written(&TEXT.lay_out(&self.redactor.redact(&text).0));
+        let text = written(&as_ours(&TEXT.lay_out(&self.redactor.redact(&text).0), &self.hub.commands));
         let groups = self.registry.commands().iter().filter(|command| command.surface.is_in_chat());
         let lines: Vec<String> = groups.map(|command| format!("• `{COMMAND} {}` {}", command.name, command.description)).collect();
         let text = format!("{text}\n*What you can ask for*\n{}", lines.join("\n"));

@@ -135,5 +135,7 @@ fn has_told_channels(platform: &dyn ChatPlatform, coordinator: &PersonaSlug) -> 
         let is_there = |(channel, _): &(Channel, MessageId)| channel.id.platform() == Some(status.platform);
         status.state == IdentityState::Ready && channels.iter().any(is_there)
     };
-    platform.identities().iter().filter(|status| status.persona == *coordinator).all(has_told) && !channels.is_empty()
+    // One that was given up tells nothing any more.
+    let counts = |status: &&IdentityStatus| status.persona == *coordinator && status.state != IdentityState::Down;
+    platform.identities().iter().filter(counts).all(has_told) && !channels.is_empty()
 }

@@ -110,7 +110,7 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// Whoever has a name first keeps it.
+    /// A name that somebody has already stays theirs.
     fn add(&mut self, name: Option<Name<'a>>) {
         let is_taken = |name: &Name<'_>| {
             self.first.may_hold(name.first.as_bytes())

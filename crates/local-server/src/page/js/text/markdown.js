@@ -1,5 +1,7 @@
 // Parses Discord's Markdown into a tree. `render.js` turns the tree into elements.
 
+import { matchAt, readBlocks, readInline } from "./scan.js";
+
 const FENCE = /```(?:([\w+#.-]+)\n)?\n*([^]*?)\n*```/y;
 const HEADING = /(#{1,3}) +([^\n]+)(?:\n|$)/y;
 const SUBTEXT = /-# +([^\n]+)(?:\n|$)/y;
@@ -13,37 +15,8 @@ const MAX_DEPTH = 12;
 
 /** Blocks of a message: paragraph, heading, subtext, quote, list and code. */
 export function parse(source, depth = 0) {
-  const blocks = [];
-  let paragraph = "";
-  const endParagraph = () => {
-    for (const part of paragraph.split(/\n{2,}/)) {
-      const text = part.replace(/^\n+|\n+$/g, "");
-      if (text.trim()) blocks.push({ type: "paragraph", children: parseInline(text, depth) });
-    }
-    paragraph = "";
-  };
-  for (let at = 0; at < source.length;) {
-    const found = parseBlock(source, at, depth);
-    if (found) {
-      endParagraph();
-      blocks.push(found.block);
-      at = found.end;
-      continue;
-    }
-    const end = endOfText(source, at);
-    paragraph += source.slice(at, end);
-    at = end;
-  }
-  endParagraph();
-  return blocks;
-}
-
-/** Plain text ends at the end of its line, or before a code fence. */
-function endOfText(source, at) {
-  const newline = source.indexOf("\n", at);
-  const end = newline < 0 ? source.length : newline + 1;
-  const fence = source.indexOf("```", at + 1);
-  return fence > at && fence < end && matchAt(FENCE, source, fence) ? fence : end;
+  const inline = (text) => parseInline(text, depth);
+  return readBlocks(source, FENCE, (at) => parseBlock(source, at, depth), inline);
 }
 
 function parseBlock(source, at, depth) {
@@ -143,16 +116,8 @@ const INLINE = [
 const PLAIN = /[^\\`<@[h|*_~\n]+|[^]/y;
 
 export function parseInline(source, depth = 0) {
-  const nodes = [];
   const inner = (text) => (depth > MAX_DEPTH ? [{ type: "text", text }] : parseInline(text, depth + 1));
-  for (let at = 0; at < source.length;) {
-    const { node, end } = nextInline(source, at, inner);
-    const last = nodes.at(-1);
-    if (node.type === "text" && last?.type === "text") last.text += node.text;
-    else nodes.push(node);
-    at = end;
-  }
-  return nodes;
+  return readInline(source, (at) => nextInline(source, at, inner));
 }
 
 function nextInline(source, at, inner) {
@@ -177,9 +142,4 @@ function bareLink(match) {
   while (href.endsWith(")") && href.split(")").length > href.split("(").length) href = href.slice(0, -1);
   const node = link(href, null);
   return node && { ...node, length: href.length };
-}
-
-function matchAt(pattern, source, at) {
-  pattern.lastIndex = at;
-  return pattern.exec(source);
 }

@@ -1,6 +1,8 @@
 // Parses Slack's own form of Markdown into the tree that `render.js` turns into elements: one star for bold, no headings, no
 // lists, links and mentions in angle brackets, and `&`, `<` and `>` as entities.
 
+import { matchAt, readBlocks, readInline } from "./scan.js";
+
 const FENCE = /```\n?([^]*?)\n?```/y;
 const QUOTE_REST = /(?:&gt;|>){3} ?([^]*)/y;
 const QUOTE_LINES = /(?:(?:&gt;|>)[^\n]*(?:\n|$))+/y;
@@ -10,37 +12,8 @@ const MAX_DEPTH = 8;
 
 /** Blocks of a message: paragraph, quote and code. */
 export function parse(source, depth = 0) {
-  const blocks = [];
-  let paragraph = "";
-  const endParagraph = () => {
-    for (const part of paragraph.split(/\n{2,}/)) {
-      const text = part.replace(/^\n+|\n+$/g, "");
-      if (text.trim()) blocks.push({ type: "paragraph", children: parseInline(text, depth) });
-    }
-    paragraph = "";
-  };
-  for (let at = 0; at < source.length;) {
-    const found = parseBlock(source, at, depth);
-    if (found) {
-      endParagraph();
-      blocks.push(found.block);
-      at = found.end;
-      continue;
-    }
-    const end = endOfText(source, at);
-    paragraph += source.slice(at, end);
-    at = end;
-  }
-  endParagraph();
-  return blocks;
-}
-
-/** Plain text ends at the end of its line, or before code. */
-function endOfText(source, at) {
-  const newline = source.indexOf("\n", at);
-  const end = newline < 0 ? source.length : newline + 1;
-  const fence = source.indexOf("```", at + 1);
-  return fence > at && fence < end && matchAt(FENCE, source, fence) ? fence : end;
+  const inline = (text) => parseInline(text, depth);
+  return readBlocks(source, FENCE, (at) => parseBlock(source, at, depth), inline);
 }
 
 function parseBlock(source, at, depth) {
@@ -82,15 +55,8 @@ const INLINE = [
 const PLAIN = /[^`<:*_~\nh]+|[^]/y;
 
 export function parseInline(source, depth = 0) {
-  const nodes = [];
   const inner = (text) => (depth > MAX_DEPTH + 2 ? [{ type: "text", text: unescape(text) }] : parseInline(text, depth + 1));
-  for (let at = 0; at < source.length;) {
-    const { node, end } = nextInline(source, at, inner);
-    const last = nodes.at(-1);
-    if (node.type === "text" && last?.type === "text") last.text += node.text;
-    else nodes.push(node);
-    at = end;
-  }
+  const nodes = readInline(source, (at) => nextInline(source, at, inner));
   for (const node of nodes) if (node.type === "text") node.text = unescape(node.text);
   return nodes;
 }
@@ -125,9 +91,4 @@ function unescape(text) {
 /** A stored text as a person would write it. */
 export function editable(content) {
   return unescape(content.replace(/<(https?:\/\/[^>|\n]+)>/g, "$1"));
-}
-
-function matchAt(pattern, source, at) {
-  pattern.lastIndex = at;
-  return pattern.exec(source);
 }

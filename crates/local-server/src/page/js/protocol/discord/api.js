@@ -1,18 +1,11 @@
 // The REST API. Short rate limits are waited for and retried here, so callers see a response or an `ApiError`.
 
+import { ApiError } from "../error.js";
+
 const MAX_RETRIES = 4;
 
 // A longer rate limit is reported instead of waited for.
 const LONGEST_WAIT_MS = 10_000;
-
-export class ApiError extends Error {
-  /** `status` is 0 if the server could not be reached. `code` is Discord's error code. */
-  constructor(status, code, message) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
 
 export class Api {
   #token;

@@ -1,13 +1,6 @@
 // The routes of the local Slack for people.
 
-export class ApiError extends Error {
-  /** `status` is 0 if the server could not be reached. `code` is Slack's error code. */
-  constructor(status, code, message) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
+import { ApiError } from "../error.js";
 
 export class Api {
   #token;

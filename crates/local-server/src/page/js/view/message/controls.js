@@ -7,11 +7,9 @@ import { h } from "../elements/dom.js";
 const TYPE = { ROW: 1, BUTTON: 2, SELECT: 3, USERS: 5, ROLES: 6, MENTIONABLES: 7, CHANNELS: 8 };
 const STYLES = { 1: "primary", 2: "secondary", 3: "success", 4: "danger", 5: "link" };
 
-export function renderControls(components, store, press) {
-  const rows = (components ?? []).filter((row) => row.type === TYPE.ROW);
-  if (!rows.length) return null;
-  const problem = h("p", { class: "problem", role: "alert" });
-  const run = async (control, component, values) => {
+/** What a control does: it cannot be used meanwhile, and `problem` shows what went wrong. */
+export function runner(problem, press) {
+  return async (control, component, values) => {
     control.disabled = true;
     control.setAttribute("aria-busy", "true");
     problem.textContent = "";
@@ -23,6 +21,13 @@ export function renderControls(components, store, press) {
     control.removeAttribute("aria-busy");
     control.disabled = Boolean(component.disabled);
   };
+}
+
+export function renderControls(components, store, press) {
+  const rows = (components ?? []).filter((row) => row.type === TYPE.ROW);
+  if (!rows.length) return null;
+  const problem = h("p", { class: "problem", role: "alert" });
+  const run = runner(problem, press);
   const drawn = rows.map((row) =>
     h(
       "div",

@@ -1,28 +1,16 @@
 // Slack's Block Kit: the blocks of a message, a modal or a home tab, and cards with a coloured edge.
 
 import { toComponent } from "../../protocol/slack/views.js";
-import { sentence } from "../../text/sentence.js";
 import { parseRichText } from "../../text/rich_text.js";
 import { renderBlocks, renderMarkdown, renderText } from "../../text/render.js";
 import { renderAttachments } from "./attachments.js";
-import { renderControl } from "./controls.js";
+import { renderControl, runner } from "./controls.js";
 import { h } from "../elements/dom.js";
 
 /** `press(component, values)` rejects with an error message. */
 export function renderLayout(blocks, page, press) {
   const problem = h("p", { class: "problem", role: "alert" });
-  const run = async (control, component, values) => {
-    control.disabled = true;
-    control.setAttribute("aria-busy", "true");
-    problem.textContent = "";
-    try {
-      await press(component, values);
-    } catch (error) {
-      problem.textContent = sentence(error.message);
-    }
-    control.removeAttribute("aria-busy");
-    control.disabled = false;
-  };
+  const run = runner(problem, press);
   return h("div", { class: "layout" }, blocks.map((block) => renderBlock(block, page, run)), problem);
 }
 
