@@ -232,13 +232,13 @@ type Parsed = (String, Vec<(String, String)>);
 /// Reads `backlog add Fix the lamp --owner vince` or `owner:vince`. Words without a name are the first text that the command takes.
 ///
 /// # Errors
-/// There is no such command. Says what there is.
+/// There is no such command. Says what there is, with the names of the registry.
 fn parse(registry: &Registry, typed: &str) -> Result<Parsed, String> {
     let words = split(typed);
     let first = words.first().map(String::as_str).unwrap_or_default();
     let commands = || registry.commands().iter().filter(|command| command.surface.is_in_chat());
     let Some(group) = commands().find(|command| command.name == first) else {
-        let names: Vec<String> = commands().map(|command| format!("- `{COMMAND} {}`: {}", command.name, command.description)).collect();
+        let names: Vec<String> = commands().map(|command| format!("- `/{}`: {}", command.name, command.description)).collect();
         let unknown = if first.is_empty() || first == "help" { String::new() } else { format!("There is no command `{first}`. ") };
         return Err(format!("{unknown}There are:\n{}", names.join("\n")));
     };
@@ -248,9 +248,8 @@ fn parse(registry: &Registry, typed: &str) -> Result<Parsed, String> {
     let second = words.get(1).map(String::as_str).unwrap_or_default();
     let inner = || group.subcommands.iter().filter(|command| command.surface.is_in_chat());
     let Some(command) = inner().find(|command| command.name == second) else {
-        let names: Vec<String> =
-            inner().map(|command| format!("- `{COMMAND} {} {}`: {}", group.name, command.name, command.description)).collect();
-        return Err(format!("`{COMMAND} {}` goes on with one of:\n{}", group.name, names.join("\n")));
+        let names: Vec<String> = inner().map(|command| format!("- `/{} {}`: {}", group.name, command.name, command.description)).collect();
+        return Err(format!("`/{}` goes on with one of:\n{}", group.name, names.join("\n")));
     };
     Ok((format!("{} {}", group.name, command.name), arguments(command, &words[2..])))
 }
@@ -351,9 +350,9 @@ mod tests {
 
     #[test]
     fn what_is_no_command_is_told_with_what_is() {
-        assert!(parsed("").unwrap_err().starts_with("There are:\n- `/team status`: How the team is"));
+        assert!(parsed("").unwrap_err().starts_with("There are:\n- `/status`: How the team is"));
         assert!(parsed("stauts").unwrap_err().starts_with("There is no command `stauts`. There are:"));
-        assert_eq!(parsed("backlog").unwrap_err(), "`/team backlog` goes on with one of:\n- `/team backlog add`: Add an item");
+        assert_eq!(parsed("backlog").unwrap_err(), "`/backlog` goes on with one of:\n- `/backlog add`: Add an item");
     }
 
     #[test]

@@ -63,7 +63,7 @@ async fn a_thread_on_an_answer_goes_on(backing: Backing) {
 async fn a_command_that_does_not_exist_is_answered_with_those_that_do(backing: Backing) {
     let team = SlackTeam::start(backing).await;
     let told = team.run("general", "/team nonsense").await;
-    assert!(told.contains("There is no command") && told.contains("backlog"), "{told}");
+    assert!(told.contains("There is no command") && told.contains("`/team backlog`"), "{told}");
     team.settle().await;
     team.stop().await;
 }
