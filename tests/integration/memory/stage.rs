@@ -79,10 +79,9 @@ impl Stage {
     pub(super) async fn answer_in(&self, channel: &str, text: &str) -> Shown {
         // An earlier answer may still be on its way.
         self.team.settle().await;
-        let before = self.team.answers(channel).await.len();
-        self.team.say(channel, text).await;
-        eventually("it is answered", || async { self.team.answers(channel).await.len() > before }).await;
-        self.team.answers(channel).await.remove(before)
+        let said = self.team.say(channel, text).await;
+        eventually("it is answered", || async { !self.team.answers_after(channel, &said).await.is_empty() }).await;
+        self.team.answers_after(channel, &said).await.remove(0)
     }
 
     /// Ann replies to a message, once the team knows that it was posted.

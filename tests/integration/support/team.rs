@@ -466,6 +466,13 @@ impl TestTeam {
         self.history(channel).await.into_iter().filter(|shown| shown.is_bot).collect()
     }
 
+    /// What the team said after a message, oldest first, the next hundred messages at most.
+    pub(crate) async fn answers_after(&self, channel: &str, message: &str) -> Vec<Shown> {
+        let path = format!("/channels/{}/messages?limit=100&after={message}", self.channel(channel));
+        let page = self.call(reqwest::Method::GET, &path, None).await;
+        page.as_array().expect("a list").iter().rev().cloned().map(Shown::of).filter(|shown| shown.is_bot).collect()
+    }
+
     /// Waits for `count` messages of the team, and a little longer for duplicates.
     pub(crate) async fn wait_for_answers(&self, channel: &str, count: usize) -> Vec<Shown> {
         let started = Instant::now();
