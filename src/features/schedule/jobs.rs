@@ -5,6 +5,16 @@ use crate::features::schedule::model::{Firing, FiringState, InvalidJob, Job, Job
 use crate::features::schedule::store::Fired;
 use kernel::db::StoreError;
 
+/// A job and when it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedJob {
+    pub job: Job,
+    /// Who paused it.
+    pub paused_by: Option<String>,
+    /// None while it is paused or disabled.
+    pub next: Option<DateTime<Utc>>,
+}
+
 /// A job and its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobStatus {
@@ -70,19 +80,29 @@ impl Schedule {
         Err(ScheduleError::Unknown { name: name.trim().to_owned(), known: known.join(", ") })
     }
 
+    /// All jobs with the times of their next runs.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn list_planned(&self) -> Result<Vec<PlannedJob>, StoreError> {
+        let now = self.deps().clock.now();
+        let mut paused = self.deps().store.list_paused_jobs().await?;
+        let planned = |job: Job| {
+            let paused_by = paused.remove(&job.name);
+            let next = (job.enabled && paused_by.is_none()).then(|| job.timetable.next_after(now)).flatten();
+            PlannedJob { job, paused_by, next }
+        };
+        Ok(self.list_jobs().await?.into_iter().map(planned).collect())
+    }
+
     /// All jobs with their state.
     ///
     /// # Errors
     /// The database cannot be read.
     pub async fn list(&self) -> Result<Vec<JobStatus>, StoreError> {
-        let store = &self.deps().store;
-        let now = self.deps().clock.now();
-        let mut paused = store.list_paused_jobs().await?;
         let mut statuses = Vec::new();
-        for job in self.list_jobs().await? {
-            let paused_by = paused.remove(&job.name);
-            let next = (job.enabled && paused_by.is_none()).then(|| job.timetable.next_after(now)).flatten();
-            let last = store.list_firings(&job.name, 1).await?.pop();
+        for PlannedJob { job, paused_by, next } in self.list_planned().await? {
+            let last = self.deps().store.list_firings(&job.name, 1).await?.pop();
             statuses.push(JobStatus { job, paused_by, next, last });
         }
         Ok(statuses)

@@ -54,7 +54,7 @@ use action::Action;
 use carry_out::CarryOut;
 pub use feature::ScheduleFeature;
 pub use firing::{find_channel, find_place, get_channel};
-pub use jobs::{JobStatus, ScheduleError};
+pub use jobs::{JobStatus, PlannedJob, ScheduleError};
 pub use render::{describe_firing, render_jobs};
 
 /// What an answer of a persona must not claim: only the command and the configuration change the schedule.

@@ -42,25 +42,25 @@ impl StandupCommands {
             return Ok(note(format!("A standup is running here since {}.", today.show(open.called_at)), true));
         }
         let jobs = match schedule {
-            Some(schedule) => schedule.list().await?,
+            Some(schedule) => schedule.list_planned().await?,
             None => return Ok(None),
         };
         let is_here = |name: &str| name == channel.id.as_str() || name.eq_ignore_ascii_case(&channel.name);
-        let mut standups: Vec<_> = jobs.iter().filter(|status| status.job.action == JobAction::named(STANDUP.as_str())).collect();
-        standups.sort_by_key(|status| (!status.job.channel.as_deref().is_some_and(is_here), status.next.is_none(), status.next));
-        let first = standups.first().map(|status| (*status, status.job.channel.as_deref().unwrap_or_default()));
+        let mut standups: Vec<_> = jobs.iter().filter(|planned| planned.job.action == JobAction::named(STANDUP.as_str())).collect();
+        standups.sort_by_key(|planned| (!planned.job.channel.as_deref().is_some_and(is_here), planned.next.is_none(), planned.next));
+        let first = standups.first().map(|planned| (*planned, planned.job.channel.as_deref().unwrap_or_default()));
         Ok(match first {
-            Some((status, name)) if is_here(name) => match (status.next, &status.paused_by) {
+            Some((planned, name)) if is_here(name) => match (planned.next, &planned.paused_by) {
                 (Some(next), _) => note(format!("The next standup here starts {}.", today.show(next)), true),
                 (None, Some(by)) => {
-                    let resume = format!("`/schedule resume {}` turns it on again", status.job.name);
+                    let resume = format!("`/schedule resume {}` turns it on again", planned.job.name);
                     note(format!("No standup starts by itself here: {by} paused it, and {resume}."), true)
                 }
                 (None, None) => note(NONE_PLANNED.to_owned(), true),
             },
             _ if kind == ChannelKind::Standup => note(NONE_PLANNED.to_owned(), true),
-            Some((status, name)) if !name.contains(':') => {
-                status.next.and_then(|next| note(format!("The next standup starts {} in #{name}.", today.show(next)), false))
+            Some((planned, name)) if !name.contains(':') => {
+                planned.next.and_then(|next| note(format!("The next standup starts {} in #{name}.", today.show(next)), false))
             }
             _ => None,
         })

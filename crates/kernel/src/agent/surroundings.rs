@@ -118,11 +118,16 @@ impl Agents {
             _ => refers.author.as_ref(),
         };
         let mut known: Vec<KnownFile> = question.files.iter().map(given).collect();
-        if let Some(channel) = question.channel {
-            known.extend(self.store.list_channel_files(channel, person, CHANNEL_FILES).await?);
-        }
+        let of_channel = match question.channel {
+            Some(channel) => self.store.list_channel_files(channel, person, CHANNEL_FILES).await?,
+            None => Vec::new(),
+        };
+        // The messages that are answered stand in the channel, so their files may be known already.
+        let has_all = question.channel.is_some() && of_channel.len() < CHANNEL_FILES as usize;
+        known.extend(of_channel);
+        let answered = question.answered.iter().filter(|_| !has_all);
         let referred = refers.replied_to.iter().chain(&refers.starter).filter_map(|spoken| spoken.message.as_ref());
-        for message in question.answered.iter().chain(referred) {
+        for message in answered.chain(referred) {
             known.extend(self.store.list_message_files(message, person).await?);
         }
         let mut ids = HashSet::new();

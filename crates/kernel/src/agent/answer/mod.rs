@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use futures_util::future;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
@@ -216,10 +217,10 @@ impl Agents {
         let Surroundings { now, question: text, transcript, refers, files, annotations, .. } = around;
         let read = self.readings.read(&persona.slug).await;
         let asked = recall(persona, question, LESSONS, now);
-        let lessons = self.store.recall_for_prompt(&asked).await?;
         let shown: HashSet<&MessageId> =
             transcript.iter().chain(&refers.replied_to).chain(&refers.starter).filter_map(|line| line.message.as_ref()).collect();
-        let mut heard = self.store.recall(&Recall { limit: HEARD + shown.len(), kinds: HEARD_KINDS, ..asked.loosely() }).await?;
+        let of_heard = Recall { limit: HEARD + shown.len(), kinds: HEARD_KINDS, ..asked.loosely() };
+        let (lessons, mut heard) = future::try_join(self.store.recall_for_prompt(&asked), self.store.recall(&of_heard)).await?;
         heard.retain(|memory| memory.message().is_none_or(|message| !shown.contains(message) && !question.answered.contains(message)));
         heard.truncate(HEARD);
         self.store.record_used(lessons.iter().chain(&heard), now).await?;
