@@ -5,6 +5,7 @@
 
 pub mod backup;
 mod column;
+mod connections;
 mod database;
 mod effect;
 mod error;
@@ -23,14 +24,15 @@ use std::time::Duration;
 use crate::chat::outbox::NewRows;
 use crate::events::{Feed, Topic};
 use crate::jobs::Handover;
-use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool};
+use sqlx::{PgConnection, PgPool, Postgres, SqliteConnection};
 
 pub use column::{Document, Word, count, document, plain};
+pub use connections::{Connections, SqliteTransaction};
 pub use database::Database;
 pub use effect::{Applied, Effect};
 pub use error::{Result, StoreError};
 pub use leadership::Leadership;
-pub use sqlite::DatabaseFile;
+pub use sqlite::SqlitePools;
 pub use who::Who;
 
 /// The time limit of a PostgreSQL statement. Without it, a half-open connection blocks its caller until the operating system gives up after
@@ -54,13 +56,7 @@ pub struct Db {
 /// The connections.
 #[derive(Clone)]
 pub enum Pools {
-    /// SQLite allows one writer at a time. A pool of one connection queues writers in order; waiting inside SQLite would poll without
-    /// order.
-    Sqlite {
-        writer: SqlitePool,
-        reader: SqlitePool,
-        file: DatabaseFile,
-    },
+    Sqlite(SqlitePools),
     Postgres(PgPool),
 }
 
@@ -72,9 +68,9 @@ impl From<Pools> for Db {
 
 impl Db {
     /// For reads outside of a transaction.
-    pub fn read(&self) -> Backend<&SqlitePool, &PgPool> {
+    pub fn read(&self) -> Backend<&Connections, &PgPool> {
         match &self.pools {
-            Pools::Sqlite { reader, .. } => Backend::Sqlite(reader),
+            Pools::Sqlite(SqlitePools { reader, .. }) => Backend::Sqlite(reader),
             Pools::Postgres(pool) => Backend::Postgres(pool),
         }
     }
@@ -83,9 +79,9 @@ impl Db {
     ///
     /// # Errors
     /// `StoreError::Replaced` if the database file was replaced.
-    pub fn write(&self) -> Result<Backend<&SqlitePool, &PgPool>> {
+    pub fn write(&self) -> Result<Backend<&Connections, &PgPool>> {
         match &self.pools {
-            Pools::Sqlite { writer, file, .. } => {
+            Pools::Sqlite(SqlitePools { writer, file, .. }) => {
                 file.check()?;
                 Ok(Backend::Sqlite(writer))
             }
@@ -96,11 +92,9 @@ impl Db {
     /// Begins a writing transaction.
     pub async fn begin(&self) -> Result<Transaction> {
         let backend = match &self.pools {
-            Pools::Sqlite { writer, file, .. } => {
+            Pools::Sqlite(SqlitePools { writer, file, .. }) => {
                 file.check()?;
-                // Takes the write lock first. A transaction that reads first fails if another one writes in between, and the busy timeout
-                // does not help.
-                Backend::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)
+                Backend::Sqlite(SqliteTransaction::begin(writer).await?)
             }
             Pools::Postgres(pool) => Backend::Postgres(bounded(pool.begin()).await?),
         };
@@ -126,7 +120,7 @@ impl Db {
     /// Closes all connections. SQLite then merges its write-ahead log into the file.
     pub async fn close(&self) {
         match &self.pools {
-            Pools::Sqlite { writer, reader, .. } => {
+            Pools::Sqlite(SqlitePools { writer, reader, .. }) => {
                 reader.close().await;
                 writer.close().await;
             }
@@ -137,7 +131,7 @@ impl Db {
 
 /// A writing transaction. Rolled back if dropped without [`Self::commit`].
 pub struct Transaction {
-    backend: Backend<sqlx::Transaction<'static, Sqlite>, sqlx::Transaction<'static, Postgres>>,
+    backend: Backend<SqliteTransaction, sqlx::Transaction<'static, Postgres>>,
     handover: Arc<Handover>,
     new_rows: Arc<NewRows>,
     feed: Arc<Feed>,
@@ -150,7 +144,7 @@ impl Transaction {
     /// Runs statements in the transaction.
     pub fn on(&mut self) -> Backend<&mut SqliteConnection, &mut PgConnection> {
         match &mut self.backend {
-            Backend::Sqlite(transaction) => Backend::Sqlite(transaction),
+            Backend::Sqlite(transaction) => Backend::Sqlite(transaction.on()),
             Backend::Postgres(transaction) => Backend::Postgres(transaction),
         }
     }

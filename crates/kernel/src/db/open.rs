@@ -5,8 +5,9 @@ use std::path::Path;
 use chrono::{DateTime, SecondsFormat, Utc};
 use sqlx::migrate::{Migrate, MigrateError, Migrator};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{Connection as _, PgPool, SqliteConnection, SqlitePool};
+use sqlx::{Connection as _, PgPool, SqliteConnection};
 
+use crate::db::connections::Connections;
 use crate::db::{Db, Leadership, Pools, Result, StoreError, postgres, sqlite};
 use crate::events;
 
@@ -57,26 +58,31 @@ pub(super) async fn open(url: &str, purpose: Use, now: DateTime<Utc>) -> Result<
 async fn serve_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
     let place = address.place();
     let lock = address.lock(who)?.map_err(|who| StoreError::Locked { place: place.clone(), who })?;
-    let (writer, reader, file) = address.connect().await?;
-    migrate_sqlite(address, &writer).await?;
-    Ok(Opened { db: Pools::Sqlite { writer, reader, file }.into(), leadership: Some(Leadership::File(lock)), place })
+    let pools = address.connect().await?;
+    migrate_sqlite(address, &pools.writer).await?;
+    Ok(Opened { db: Pools::Sqlite(pools).into(), leadership: Some(Leadership::File(lock)), place })
 }
 
 async fn share_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
     let place = address.place();
-    let (writer, reader, file) = address.connect().await?;
-    let known = check_schema(&mut *writer.acquire().await?, &SQLITE, &place).await;
+    let pools = address.connect().await?;
+    let known = check_schema(&mut *pools.writer.acquire().await?, &SQLITE, &place).await;
     if let Err(older @ StoreError::OlderSchema { .. }) = known {
         let _lock = address.lock(who)?.map_err(|_| older)?;
-        migrate_sqlite(address, &writer).await?;
+        migrate_sqlite(address, &pools.writer).await?;
     } else {
         known?;
     }
-    Ok(Opened { db: Pools::Sqlite { writer, reader, file }.into(), leadership: None, place })
+    Ok(Opened { db: Pools::Sqlite(pools).into(), leadership: None, place })
 }
 
-async fn migrate_sqlite(address: &sqlite::Address, writer: &SqlitePool) -> Result<()> {
-    SQLITE.run(writer).await.map_err(|error| address.explain(explain_migration(error, &SQLITE, &address.place())))
+async fn migrate_sqlite(address: &sqlite::Address, writer: &Connections) -> Result<()> {
+    let mut connection = writer.acquire().await.map_err(|error| address.explain(error))?;
+    // With `run` on one connection, the compiler takes the future for one that is not `Send`.
+    SQLITE
+        .run_direct(None, &mut *connection, false)
+        .await
+        .map_err(|error| address.explain(explain_migration(error, &SQLITE, &address.place())))
 }
 
 async fn serve_postgres(address: postgres::Address, who: String) -> Result<Opened> {

@@ -139,7 +139,8 @@ impl Database {
         match self.db().read() {
             Backend::Sqlite(pool) => {
                 let query = sqlx::query_as::<_, (String, String)>(select);
-                let mut rows = if let Some(pattern) = pattern { query.bind(pattern) } else { query }.fetch(pool);
+                let mut reader = pool.acquire().await.map_err(StoreError::from)?;
+                let mut rows = if let Some(pattern) = pattern { query.bind(pattern) } else { query }.fetch(&mut *reader);
                 while let Some((_, cells)) = rows.try_next().await.map_err(StoreError::from)? {
                     take(read(&cells)?)?;
                 }

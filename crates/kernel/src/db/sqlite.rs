@@ -7,9 +7,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Connection as _, Sqlite, SqliteConnection, SqlitePool};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{Connection as _, SqliteConnection};
 
+use crate::db::connections::Connections;
 use crate::db::{Result, StoreError};
 
 /// Reads are short and rarely concurrent. Each connection costs a thread and a page cache.
@@ -20,9 +21,17 @@ const BUSY: Duration = Duration::from_secs(5);
 
 /// The opened database file.
 #[derive(Clone)]
-pub struct DatabaseFile {
+pub(super) struct DatabaseFile {
     path: Arc<Path>,
     identity: FileIdentity,
+}
+
+/// SQLite allows one writer at a time. One connection queues writers in order; waiting inside SQLite would poll without order.
+#[derive(Clone)]
+pub struct SqlitePools {
+    pub(super) writer: Connections,
+    pub(super) reader: Connections,
+    pub(super) file: DatabaseFile,
 }
 
 /// Device and inode. None on systems without them.
@@ -35,7 +44,7 @@ impl DatabaseFile {
 
     /// Checks that the file is still the same. SQLite does not notice a deleted or replaced file and writes into one that no other process
     /// can open.
-    pub fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         if identity(&self.path) == self.identity { Ok(()) } else { Err(StoreError::Replaced(self.path.to_path_buf())) }
     }
 }
@@ -124,13 +133,13 @@ impl Address {
         connection.close().await.map_err(|error| self.explain(error))
     }
 
-    /// Opens the writer and the readers.
-    pub(super) async fn connect(&self) -> Result<(SqlitePool, SqlitePool, DatabaseFile)> {
+    /// Opens the writer, and the readers once they are needed.
+    pub(super) async fn connect(&self) -> Result<SqlitePools> {
         let file = DatabaseFile::opened(&self.path);
-        let writer = pool(1).connect_with(self.options.clone()).await.map_err(|error| self.explain(error))?;
-        refuse_old(&writer).await?;
-        let reader = pool(READERS).connect_lazy_with(self.options.clone().read_only(true));
-        Ok((writer, reader, file))
+        let writer = Connections::new(self.options.clone(), 1);
+        refuse_old(&writer).await.map_err(|error| self.explain(error))?;
+        let reader = Connections::new(self.options.clone().read_only(true), READERS);
+        Ok(SqlitePools { writer, reader, file })
     }
 
     /// Locks out a second process. The lock is a file beside the database, because SQLite's own locks last only for a transaction. The
@@ -198,61 +207,10 @@ fn give_name(fresh: &Path, path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Connections are never closed: reopening costs more than keeping them.
-fn pool(connections: u32) -> SqlitePoolOptions {
-    SqlitePoolOptions::new()
-        .max_connections(connections)
-        .max_lifetime(None)
-        .idle_timeout(None)
-        // A local file needs no connection test.
-        .test_before_acquire(false)
-        .before_acquire(|connection, _| Box::pin(is_free(connection)))
-        .acquire_timeout(Duration::from_secs(30))
-}
-
-/// After a failed write, SQLite ends the transaction by itself, but sqlx still counts it as open and refuses later ones. Such a connection
-/// is replaced.
-async fn is_free(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
-    if connection.is_in_transaction() {
-        // Rolls back a transaction that was dropped before.
-        connection.ping().await?;
-    }
-    Ok(!connection.is_in_transaction())
-}
-
 /// Refuses versions in which two connections that write or checkpoint at once can damage the file (3.7.0 to 3.51.2, see "WAL-reset bug" on
 /// <https://sqlite.org/wal.html>).
-async fn refuse_old(pool: &SqlitePool) -> Result<()> {
-    let found: String = sqlx::query_scalar::<Sqlite, _>("SELECT sqlite_version()").fetch_one(pool).await?;
+async fn refuse_old(writer: &Connections) -> Result<()> {
+    let found: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(writer).await?;
     let version: Vec<u32> = found.split('.').filter_map(|part| part.parse().ok()).collect();
     if version.as_slice() < [3, 51, 3].as_slice() { Err(StoreError::OldSqlite { found }) } else { Ok(()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    async fn begin(pool: &SqlitePool) -> sqlx::Transaction<'static, Sqlite> {
-        pool.begin_with("BEGIN IMMEDIATE").await.expect("a transaction")
-    }
-
-    #[tokio::test]
-    async fn a_transaction_that_sqlite_ended_by_itself_keeps_nobody_from_the_next() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let options = SqliteConnectOptions::new().filename(directory.path().join("a.db")).create_if_missing(true);
-        let pool = pool(1).connect_with(options).await.expect("it opens");
-        sqlx::query("CREATE TEMP TABLE own (a)").execute(&pool).await.expect("a table of this connection");
-        let connection_is_the_same = async || sqlx::query("SELECT a FROM own").execute(&pool).await.is_ok();
-
-        drop(begin(&pool).await);
-        begin(&pool).await.commit().await.expect("it commits");
-        assert!(connection_is_the_same().await, "one that was dropped is rolled back, and the connection kept");
-
-        let mut ended = begin(&pool).await;
-        // Like a full disk.
-        sqlx::query("ROLLBACK").execute(&mut *ended).await.expect("it ends");
-        ended.commit().await.expect_err("there is nothing to commit");
-        begin(&pool).await.commit().await.expect("it commits");
-        assert!(!connection_is_the_same().await);
-    }
 }
