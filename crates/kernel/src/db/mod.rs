@@ -81,8 +81,9 @@ impl Db {
     /// `StoreError::Replaced` if the database file was replaced.
     pub fn write(&self) -> Result<Backend<&Connections, &PgPool>> {
         match &self.pools {
-            Pools::Sqlite(SqlitePools { writer, file, .. }) => {
+            Pools::Sqlite(SqlitePools { writer, file, checkpoints, .. }) => {
                 file.check()?;
+                checkpoints.plan();
                 Ok(Backend::Sqlite(writer))
             }
             Pools::Postgres(pool) => Ok(Backend::Postgres(pool)),
@@ -92,8 +93,9 @@ impl Db {
     /// Begins a writing transaction.
     pub async fn begin(&self) -> Result<Transaction> {
         let backend = match &self.pools {
-            Pools::Sqlite(SqlitePools { writer, file, .. }) => {
+            Pools::Sqlite(SqlitePools { writer, file, checkpoints, .. }) => {
                 file.check()?;
+                checkpoints.plan();
                 Backend::Sqlite(SqliteTransaction::begin(writer).await?)
             }
             Pools::Postgres(pool) => Backend::Postgres(bounded(pool.begin()).await?),
@@ -120,7 +122,8 @@ impl Db {
     /// Closes all connections. SQLite then merges its write-ahead log into the file.
     pub async fn close(&self) {
         match &self.pools {
-            Pools::Sqlite(SqlitePools { writer, reader, .. }) => {
+            Pools::Sqlite(SqlitePools { writer, reader, checkpoints, .. }) => {
+                checkpoints.close().await;
                 reader.close().await;
                 writer.close().await;
             }

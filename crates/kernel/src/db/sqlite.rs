@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{Connection as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
+use tokio::sync::Notify;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::db::connections::Connections;
 use crate::db::{Result, StoreError};
@@ -18,6 +20,9 @@ const READERS: u32 = 2;
 
 /// How long a write waits for another program's lock, such as a backup or the sqlite3 shell.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// From a write until the log is moved into the file.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
 
 /// The opened database file.
 #[derive(Clone)]
@@ -32,6 +37,45 @@ pub struct SqlitePools {
     pub(super) writer: Connections,
     pub(super) reader: Connections,
     pub(super) file: DatabaseFile,
+    pub(super) checkpoints: Checkpoints,
+}
+
+/// Moves the write-ahead log into the file from time to time, beside the commits: it waits for the disk.
+#[derive(Clone)]
+pub(super) struct Checkpoints {
+    written: Arc<Notify>,
+    connection: Connections,
+    _task: Arc<AbortOnDropHandle<()>>,
+}
+
+impl Checkpoints {
+    fn start(options: SqliteConnectOptions) -> Self {
+        // It is always slow, and nobody looks for it among the statements.
+        let (written, connection) = (Arc::<Notify>::default(), Connections::new(options.disable_statement_logging(), 1));
+        let (heard, own) = (written.clone(), connection.clone());
+        let task = tokio::spawn(async move {
+            loop {
+                heard.notified().await;
+                tokio::time::sleep(CHECKPOINT_EVERY).await;
+                // Never waits for a writer or a reader; what they still need stays in the log.
+                match sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&own).await {
+                    Ok(_) => {}
+                    Err(sqlx::Error::PoolClosed) => return,
+                    Err(error) => tracing::debug!(%error, "the log cannot be moved into the database file yet"),
+                }
+            }
+        });
+        Self { written, connection, _task: Arc::new(AbortOnDropHandle::new(task)) }
+    }
+
+    /// Something is about to be written.
+    pub(super) fn plan(&self) {
+        self.written.notify_one();
+    }
+
+    pub(super) async fn close(&self) {
+        self.connection.close().await;
+    }
 }
 
 /// Device and inode. None on systems without them.
@@ -85,8 +129,8 @@ impl Address {
             .foreign_keys(true)
             // In KiB per connection, instead of 2 MB. Enough for the hot pages of a year's conversations.
             .pragma("cache_size", "-1000")
-            // In pages of 4 KiB, instead of 1000. A checkpoint waits for the disk and blocks writers.
-            .pragma("wal_autocheckpoint", "4000")
+            // In pages of 4 KiB, instead of 1000. A commit that finds a longer log moves it itself, see `Checkpoints`.
+            .pragma("wal_autocheckpoint", "16000")
             // The log is truncated to this many bytes after a burst.
             .pragma("journal_size_limit", "16777216");
         Ok(Self { options, path })
@@ -139,7 +183,7 @@ impl Address {
         let writer = Connections::new(self.options.clone(), 1);
         refuse_old(&writer).await.map_err(|error| self.explain(error))?;
         let reader = Connections::new(self.options.clone().read_only(true), READERS);
-        Ok(SqlitePools { writer, reader, file })
+        Ok(SqlitePools { writer, reader, file, checkpoints: Checkpoints::start(self.options.clone()) })
     }
 
     /// Locks out a second process. The lock is a file beside the database, because SQLite's own locks last only for a transaction. The
