@@ -93,7 +93,7 @@ async fn time_planning(name: &str, database: &Database) {
             kind: AuthorKind::Person,
             roles: Vec::new(),
         };
-        let channel = Channel { id: "10".into(), name: "general".into(), place: Place::Server, private: false };
+        let channel = Channel { id: "10".into(), name: "general".into(), place: Place::Server, private: false, shared: false };
         store.database().record_seen(&Seen { author: &author, channel: &channel, at: now() }).await.expect("the store answers");
     }
     let planner = Planner::start(&store, database.dir.path()).await;

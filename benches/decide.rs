@@ -125,7 +125,7 @@ fn redact_a_message(bencher: Bencher<'_, '_>) {
 fn message(text: String) -> InboundMessage {
     InboundMessage {
         id: "1".into(),
-        channel: Channel { id: "7".into(), name: "general".into(), place: Place::Server, private: false },
+        channel: Channel { id: "7".into(), name: "general".into(), place: Place::Server, private: false, shared: false },
         author: Author { id: "9".into(), name: "Ann".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() },
         text,
         mentions: Vec::new(),

@@ -19,7 +19,7 @@ use model::{Script, ScriptedModel};
 use serde_json::Value;
 use slack_sandbox::{AppConfig, ChannelConfig, InstalledApp, Options, PersonConfig, RateLimits, Workspace};
 use stage::{Ended, PROGRAM, Person, Sandbox, Team, command, millis};
-use teamroom::adapters::slack::manifest::manifest;
+use teamroom::app::slack_manifest;
 
 const NAMES: [&str; 8] = ["Kelly", "Vince", "Eliza", "Echo", "Oracle", "Solus", "Sentinel", "Bruno"];
 
@@ -53,18 +53,8 @@ impl Stage {
     /// A room for each message, because the team waits for a second between two posts in one.
     async fn set(rooms: usize) -> Self {
         let rooms: Vec<String> = (0..rooms).map(|number| format!("room-{number}")).collect();
-        let manifest = manifest("Teamroom");
-        let list = |pointer: &str| {
-            let words = manifest.pointer(pointer).and_then(Value::as_array).expect("a list").iter();
-            words.filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
-        };
-        let app = AppConfig {
-            scopes: list("/oauth_config/scopes/bot"),
-            events: list("/settings/event_subscriptions/bot_events"),
-            commands: vec!["/team".to_owned()],
-            channels: rooms.clone(),
-            ..AppConfig::new(APP, "Teamroom")
-        };
+        let app = AppConfig::of_manifest(APP, &slack_manifest("Teamroom")).expect("the manifest is complete");
+        let app = AppConfig { channels: rooms.clone(), ..app };
         let options = Options {
             apps: vec![app],
             people: vec![PersonConfig::new("Ann")],

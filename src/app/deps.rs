@@ -16,12 +16,12 @@ use crate::app::sources::TeamSources;
 use crate::app::tools;
 use crate::config::Config;
 use crate::features::schedule::action::Action;
-use crate::features::{FEATURES, FeatureDeps, FeatureSection};
+use crate::features::{self, FEATURES, FeatureDeps, FeatureSection};
 use crate::store::Store;
 use kernel::agent::{Agents, Readings, Runner};
 use kernel::chat::redact::Redactor;
 use kernel::chat::{ChatPlatform, PlatformEvent};
-use kernel::commands::{Registry, Services};
+use kernel::commands::{Registry, Services, permit_all};
 use kernel::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use kernel::ids::PersonaSlug;
 use kernel::llm::{Embeddings, LedgerMeter, Models, Speech, Transcription};
@@ -31,6 +31,12 @@ use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
 use kernel::tools::web::WebSearch;
 use kernel::tools::workspace::Workspaces;
+
+/// The manifest of the Slack app, with the commands of all features that are offered in menus.
+pub fn slack_manifest(name: &str) -> serde_json::Value {
+    let services = Services::new("There is no team here.");
+    slack::manifest::manifest(name, &features::registry(slack::PLATFORM, &services, permit_all()))
+}
 
 /// Provides what the features work with.
 pub fn provide(deps: &FeatureDeps<'_>, services: &Services) {

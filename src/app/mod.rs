@@ -34,7 +34,7 @@ use crate::store::Store;
 pub use beside::{Beside, beside};
 use deps::connect;
 pub(crate) use deps::redactor;
-pub use deps::{Connect, Connection, TeamAgents, agents, people, provide, workspaces};
+pub use deps::{Connect, Connection, TeamAgents, agents, people, provide, slack_manifest, workspaces};
 use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;
@@ -126,6 +126,7 @@ impl App {
         // Discord gets the commands while the team is still starting.
         let services = Services::new("We are just starting. Please try again in a moment.");
         let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone(), &services)));
+        services.provide(commands.clone());
         let platform = connect(Connection {
             config: config.clone(),
             roster: roster.clone(),

@@ -7,8 +7,8 @@ use anyhow::Context;
 use secrecy::SecretString;
 use serde_json::Value;
 
-use crate::adapters::slack::manifest::manifest;
 use crate::adapters::slack::settings::AppTokens;
+use crate::app::slack_manifest;
 use crate::config::Config;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
@@ -160,19 +160,8 @@ async fn start_slack(options: ServerOptions) -> anyhow::Result<LocalServer> {
 
 /// The app as our manifest makes it, in all channels.
 fn team_app(channels: &[String]) -> anyhow::Result<AppConfig> {
-    let manifest = manifest(TEAM_NAME);
-    let list = |pointer: &str| -> anyhow::Result<Vec<String>> {
-        let value = manifest.pointer(pointer).cloned().with_context(|| format!("the manifest has no {pointer}"))?;
-        Ok(serde_json::from_value(value)?)
-    };
-    let commands = manifest.pointer("/features/slash_commands").and_then(Value::as_array).into_iter().flatten();
-    Ok(AppConfig {
-        scopes: list("/oauth_config/scopes/bot")?,
-        events: list("/settings/event_subscriptions/bot_events")?,
-        commands: commands.filter_map(|command| command["command"].as_str()).map(str::to_owned).collect(),
-        channels: channels.to_vec(),
-        ..AppConfig::new(TEAM, TEAM_NAME)
-    })
+    let app = AppConfig::of_manifest(TEAM, &slack_manifest(TEAM_NAME)).context("the manifest of the app cannot be read")?;
+    Ok(AppConfig { channels: channels.to_vec(), ..app })
 }
 
 fn address(port: u16) -> SocketAddr {

@@ -1,4 +1,4 @@
-use crate::adapters::slack::manifest::manifest;
+use crate::app::slack_manifest;
 
 use kernel::print_line;
 
@@ -11,6 +11,6 @@ pub(super) struct Args {
 }
 
 pub(super) fn print(args: &Args) -> anyhow::Result<()> {
-    print_line!("{}", serde_json::to_string_pretty(&manifest(&args.name))?);
+    print_line!("{}", serde_json::to_string_pretty(&slack_manifest(&args.name))?);
     Ok(())
 }

@@ -61,7 +61,7 @@ pub use faults::ApiFault;
 pub use journal::{CallExchange, Exchange, FrameExchange};
 pub use local_server::{About, AboutPersona, Direction, StateError};
 pub use misbehave::{Cut, Switch, UnknownApp};
-pub use options::{AppConfig, ChannelConfig, Distribution, Options, PersonConfig, RateLimits, Role, Windows};
+pub use options::{AppConfig, ChannelConfig, Distribution, Options, PersonConfig, RateLimits, Role, Shortcut, ShortcutKind, Windows};
 pub use people::{Interaction, Person, Refused};
 pub use socket::DisconnectReason;
 pub use state::Progress;

@@ -4,7 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::clock::Clock;
 
@@ -21,6 +23,8 @@ pub struct AppConfig {
     pub events: Vec<String>,
     /// Slash commands, with the slash.
     pub commands: Vec<String>,
+    #[serde(default)]
+    pub shortcuts: Vec<Shortcut>,
     /// Buttons, selects and modals are delivered.
     pub interactivity: bool,
     pub home_tab: bool,
@@ -40,6 +44,7 @@ impl AppConfig {
             scopes: SCOPES.map(str::to_owned).to_vec(),
             events: EVENTS.map(str::to_owned).to_vec(),
             commands: Vec::new(),
+            shortcuts: Vec::new(),
             interactivity: true,
             home_tab: true,
             socket_mode: true,
@@ -47,6 +52,47 @@ impl AppConfig {
             channels: vec!["general".to_owned()],
         }
     }
+
+    /// The app that Slack makes of a manifest, in `#general`.
+    ///
+    /// # Errors
+    /// A part is missing or of another form.
+    pub fn of_manifest(slug: &str, manifest: &Value) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Command {
+            command: String,
+        }
+        fn part<T: DeserializeOwned>(manifest: &Value, pointer: &str) -> Result<T, serde_json::Error> {
+            T::deserialize(manifest.pointer(pointer).unwrap_or(&Value::Null))
+        }
+        let commands: Vec<Command> = part(manifest, "/features/slash_commands")?;
+        Ok(Self {
+            scopes: part(manifest, "/oauth_config/scopes/bot")?,
+            events: part(manifest, "/settings/event_subscriptions/bot_events")?,
+            commands: commands.into_iter().map(|command| command.command).collect(),
+            shortcuts: part(manifest, "/features/shortcuts")?,
+            interactivity: part(manifest, "/settings/interactivity/is_enabled")?,
+            home_tab: part(manifest, "/features/app_home/home_tab_enabled")?,
+            socket_mode: part(manifest, "/settings/socket_mode_enabled")?,
+            ..Self::new(slug, &part::<String>(manifest, "/display_information/name")?)
+        })
+    }
+}
+
+/// What an app offers for a message, or in the search bar.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shortcut {
+    pub name: String,
+    pub callback_id: String,
+    #[serde(rename = "type")]
+    pub kind: ShortcutKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShortcutKind {
+    Global,
+    Message,
 }
 
 const SCOPES: [&str; 28] = [

@@ -7,12 +7,12 @@ use kernel::chat::PlatformEvent;
 use kernel::chat::message::{Author, Channel};
 use kernel::chat::outbound::{OutboundFile, OutboundKind, OutboundMessage};
 use kernel::chat::redact::Redactor;
-use kernel::commands::{ArgumentKind, ArgumentSpec, Audience, Caller, CommandReply, CommandRequest, CommandSpec, Invoked, Registry};
+use kernel::commands::{ArgumentKind, ArgumentSpec, Audience, Caller, CommandReply, CommandRequest, Invoked, Registry, Typed};
 use serde_json::{Value, json};
 
 use crate::adapters::slack::accounts::App;
 use crate::adapters::slack::api::{Arguments, Failure};
-use crate::adapters::slack::form::{self, Order, form, handed_in};
+use crate::adapters::slack::form::{self, Asked, Order, form, handed_in};
 use crate::adapters::slack::hub::Hub;
 use crate::adapters::slack::markup::{TEXT, read, written};
 use crate::adapters::slack::posting::upload;
@@ -23,6 +23,9 @@ pub(super) const COMMAND: &str = "/team";
 
 /// Slack takes five answers to a command, within half an hour.
 const ANSWERS: usize = 5;
+
+/// Before the path of a command, for what is offered on a message.
+pub(super) const ON_MESSAGE: &str = "message ";
 
 /// What the home tab shows.
 const LIST: &str = "backlog list";
@@ -47,15 +50,15 @@ impl Commands {
     /// Carries out a slash command.
     pub(super) async fn take_command(self: &Arc<Self>, app: &Arc<App>, payload: &Value) {
         let text = |name: &str| payload[name].as_str().unwrap_or_default();
-        let (path, given) = match parse(&self.registry, &read(text("text"))) {
-            Ok(parsed) => parsed,
+        let Typed { path, given } = match self.registry.parse(&read(text("text"))) {
+            Ok(typed) => typed,
             Err(help) => return self.answer(app, text("response_url"), &CommandReply::private(help), None).await,
         };
         let order = Order { path, given, channel: text("channel_id").to_owned(), respond: text("response_url").to_owned() };
         let (author, channel) = self.who_and_where(app, text("user_id"), &order.channel).await;
         if let Some(command) = self.registry.find(&order.path)
             && let Some(missing) = form::missing(command, &order.given)
-            && self.ask(app, text("trigger_id"), &order, &missing, (&author, &channel)).await
+            && self.ask(app, text("trigger_id"), &order, self.prepare(&missing, &author, &channel).await).await
         {
             return;
         }
@@ -67,24 +70,22 @@ impl Commands {
         (author, self.hub.channel_of(app, channel, None, None).await)
     }
 
-    /// Shows a form for what is missing. False if Slack shows none.
-    async fn ask(
-        &self,
-        app: &App,
-        trigger: &str,
-        order: &Order,
-        missing: &[&ArgumentSpec],
-        (author, channel): (&Author, &Channel),
-    ) -> bool {
+    /// Arguments with what can be chosen for each.
+    async fn prepare<'c>(&self, missing: &[&'c ArgumentSpec], author: &Author, channel: &Channel) -> Vec<Asked<'c>> {
         let caller = caller_of(author.clone());
         let mut asked = Vec::new();
-        for argument in missing {
+        for argument in missing.iter().copied() {
             let choices = match argument.kind {
                 ArgumentKind::Reference(kind) => self.registry.complete(kind, "", &caller, Some(channel)).await,
                 _ => Vec::new(),
             };
-            asked.push((*argument, choices));
+            asked.push(Asked { argument, choices, filled_in: None });
         }
+        asked
+    }
+
+    /// Shows a form for what is missing. False if Slack shows none.
+    async fn ask(&self, app: &App, trigger: &str, order: &Order, asked: Vec<Asked<'_>>) -> bool {
         let arguments = Arguments::default().with("trigger_id", trigger).json("view", &form(order, &asked));
         let shown = self.hub.api.call(&app.speaking, "views.open", arguments).await;
         if let Err(failure) = &shown {
@@ -101,14 +102,33 @@ impl Commands {
 
     /// Carries out what is pressed or handed in.
     pub(super) async fn take_interaction(self: &Arc<Self>, app: &Arc<App>, payload: &Value) {
-        if payload["type"] != "view_submission" {
-            return self.take_press(app, payload).await;
+        match payload["type"].as_str() {
+            Some("shortcut" | "message_action") => return self.take_shortcut(app, payload).await,
+            Some("view_submission") => {}
+            _ => return self.take_press(app, payload).await,
         }
-        if let Some(order) = handed_in(&payload["view"]) {
+        if let Some(order) = handed_in(payload) {
             let user = payload.pointer("/user/id").and_then(Value::as_str).unwrap_or_default();
             let (author, channel) = self.who_and_where(app, user, &order.channel).await;
             self.take_order(app, author, channel, order).await;
         }
+    }
+
+    /// Shows the form of a command that was chosen in a menu: that of a message, whose text it takes, or that of all shortcuts.
+    async fn take_shortcut(&self, app: &App, payload: &Value) {
+        let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let wanted = text("/callback_id").trim_start_matches(ON_MESSAGE);
+        let Some((path, shortcut)) = self.registry.list_shortcuts().into_iter().find(|(path, _)| path == wanted) else { return };
+        let order = Order { path, given: Vec::new(), channel: text("/channel/id").to_owned(), respond: text("/response_url").to_owned() };
+        let Some(command) = self.registry.find(&order.path) else { return };
+        let open: Vec<&ArgumentSpec> = command.arguments.iter().filter(|argument| argument.surface.is_in_chat()).collect();
+        let (author, channel) = self.who_and_where(app, text("/user/id"), &order.channel).await;
+        let mut asked = self.prepare(&open, &author, &channel).await;
+        let said = read(text("/message/text"));
+        if let Some(filled) = asked.iter_mut().find(|asked| asked.argument.name == shortcut.takes && !said.trim().is_empty()) {
+            filled.filled_in = Some(said.trim().to_owned());
+        }
+        self.ask(app, text("/trigger_id"), &order, asked).await;
     }
 
     /// Carries out the command of a button. It holds everything needed, so that buttons from earlier runs still work.
@@ -226,134 +246,9 @@ fn without_buttons(message: &Value) -> Value {
     json!({ "replace_original": true, "text": message["text"], "blocks": without(&message["blocks"]), "attachments": cards })
 }
 
-/// A command and its arguments as text.
-type Parsed = (String, Vec<(String, String)>);
-
-/// Reads `backlog add Fix the lamp --owner vince` or `owner:vince`. Words without a name are the first text that the command takes.
-///
-/// # Errors
-/// There is no such command. Says what there is, with the names of the registry.
-fn parse(registry: &Registry, typed: &str) -> Result<Parsed, String> {
-    let words = split(typed);
-    let first = words.first().map(String::as_str).unwrap_or_default();
-    let commands = || registry.commands().iter().filter(|command| command.surface.is_in_chat());
-    let Some(group) = commands().find(|command| command.name == first) else {
-        let names: Vec<String> = commands().map(|command| format!("- `/{}`: {}", command.name, command.description)).collect();
-        let unknown = if first.is_empty() || first == "help" { String::new() } else { format!("There is no command `{first}`. ") };
-        return Err(format!("{unknown}There are:\n{}", names.join("\n")));
-    };
-    if group.subcommands.is_empty() {
-        return Ok((group.name.to_owned(), arguments(group, &words[1..])));
-    }
-    let second = words.get(1).map(String::as_str).unwrap_or_default();
-    let inner = || group.subcommands.iter().filter(|command| command.surface.is_in_chat());
-    let Some(command) = inner().find(|command| command.name == second) else {
-        let names: Vec<String> = inner().map(|command| format!("- `/{} {}`: {}", group.name, command.name, command.description)).collect();
-        return Err(format!("`/{}` goes on with one of:\n{}", group.name, names.join("\n")));
-    };
-    Ok((format!("{} {}", group.name, command.name), arguments(command, &words[2..])))
-}
-
-fn arguments(command: &CommandSpec, words: &[String]) -> Vec<(String, String)> {
-    let mut given: Vec<(String, String)> = Vec::new();
-    let mut rest: Vec<&str> = Vec::new();
-    let mut words = words.iter().map(String::as_str);
-    while let Some(word) = words.next() {
-        if let Some(argument) = word.strip_prefix("--").and_then(|name| command.find_argument(name)) {
-            given.push((argument.name.to_owned(), words.next().unwrap_or_default().to_owned()));
-        } else if let Some((argument, value)) = word.split_once(':').and_then(|(name, value)| Some((command.find_argument(name)?, value))) {
-            given.push((argument.name.to_owned(), value.to_owned()));
-        } else {
-            rest.push(word);
-        }
-    }
-    let is_open = |argument: &&ArgumentSpec| !given.iter().any(|(name, _)| name == argument.name);
-    let open: Vec<&ArgumentSpec> = command.arguments.iter().filter(is_open).collect();
-    // Several short ones in order, and the last takes what is left.
-    let wanted: Vec<&&ArgumentSpec> = open.iter().filter(|argument| argument.required).collect();
-    let wanted: Vec<&ArgumentSpec> =
-        if wanted.is_empty() { open.into_iter().take(1).collect() } else { wanted.into_iter().copied().collect() };
-    for (place, argument) in wanted.iter().enumerate() {
-        if rest.is_empty() {
-            break;
-        }
-        let is_last = place + 1 == wanted.len();
-        let taken: Vec<&str> = if is_last { std::mem::take(&mut rest) } else { vec![rest.remove(0)] };
-        given.push((argument.name.to_owned(), taken.join(" ")));
-    }
-    // What no argument takes is told as one that does not exist.
-    given.extend(rest.first().map(|word| ((*word).to_owned(), String::new())));
-    given
-}
-
-/// Words, of which those in quotation marks are one.
-fn split(text: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
-    for c in text.chars() {
-        match (c, quote) {
-            ('"' | '“' | '”' | '\'', None) if !begun || word.ends_with(':') => (quote, begun) = (Some(c), true),
-            ('"' | '“' | '”', Some('"' | '“' | '”')) | ('\'', Some('\'')) => quote = None,
-            (c, None) if c.is_whitespace() => {
-                if begun {
-                    words.push(std::mem::take(&mut word));
-                }
-                begun = false;
-            }
-            (c, _) => {
-                word.push(c);
-                begun = true;
-            }
-        }
-    }
-    if begun {
-        words.push(word);
-    }
-    words
-}
-
 #[cfg(test)]
 mod tests {
-    use kernel::commands::{Services, permit_all};
-
     use super::*;
-
-    fn registry() -> Registry {
-        let mut registry = Registry::new("slack", permit_all());
-        let service = Services::new("not yet").late::<()>();
-        registry
-            .command(CommandSpec::new("status", "How the team is"), &service, |(), _| Box::pin(async { Ok(CommandReply::private("ok")) }));
-        let add = CommandSpec::new("add", "Add an item")
-            .argument(ArgumentSpec::text("what", 200, "What").required())
-            .argument(ArgumentSpec::persona("owner", "Who"));
-        registry
-            .group(CommandSpec::new("backlog", "The backlog"), &service)
-            .command(add, |(), _| Box::pin(async { Ok(CommandReply::private("ok")) }));
-        registry
-    }
-
-    fn parsed(typed: &str) -> Result<Parsed, String> {
-        parse(&registry(), typed)
-    }
-
-    #[test]
-    fn a_command_is_written_as_on_the_command_line() {
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(parsed("status"), Ok(("status".to_owned(), vec![])));
-        let wanted = Ok(("backlog add".to_owned(), vec![pair("owner", "vince"), pair("what", "Fix the lamp")]));
-        for typed in
-            ["backlog add Fix the lamp --owner vince", "backlog add owner:vince Fix the lamp", "backlog add \"Fix the lamp\" --owner vince"]
-        {
-            assert_eq!(parsed(typed), wanted, "{typed}");
-        }
-        assert_eq!(parsed("backlog add what:\"it's late\"").unwrap().1, [pair("what", "it's late")]);
-    }
-
-    #[test]
-    fn what_is_no_command_is_told_with_what_is() {
-        assert!(parsed("").unwrap_err().starts_with("There are:\n- `/status`: How the team is"));
-        assert!(parsed("stauts").unwrap_err().starts_with("There is no command `stauts`. There are:"));
-        assert_eq!(parsed("backlog").unwrap_err(), "`/backlog` goes on with one of:\n- `/backlog add`: Add an item");
-    }
 
     #[test]
     fn buttons_go_and_the_rest_stays() {

@@ -26,6 +26,8 @@ pub(super) struct KnownChannel {
     pub(super) name: String,
     pub(super) is_private: bool,
     pub(super) is_direct: bool,
+    /// People of another company read it too.
+    is_shared: bool,
     /// The apps that are in it, by their personas. Only they can read it.
     pub(super) members: Vec<PersonaSlug>,
     /// An id at or before the newest message.
@@ -77,6 +79,11 @@ impl Directory {
                 known.clone()
             });
         }
+        self.ask_about(api, with, channel).await
+    }
+
+    /// Asks Slack about a channel that is new or has changed.
+    pub(super) async fn ask_about(&self, api: &Api, with: &Credential, channel: &str) -> Option<KnownChannel> {
         match api.call(with, "conversations.info", Arguments::default().with("channel", channel)).await {
             Ok(answer) => self.record(answer.get("channel")?, &with.persona),
             Err(failure) => {
@@ -136,12 +143,13 @@ impl Directory {
             name: String::new(),
             is_private: true,
             is_direct: is("is_im"),
+            is_shared: false,
             members: Vec::new(),
             newest,
         });
         channel.get("name").and_then(Value::as_str).unwrap_or_default().clone_into(&mut known.name);
-        // What a channel shares with another company, people of that company read.
         known.is_private = is("is_private") || is("is_im") || is("is_mpim");
+        known.is_shared = is("is_ext_shared");
         if !known.members.contains(persona) {
             known.members.push(persona.clone());
         }
@@ -205,13 +213,13 @@ impl Directory {
 impl KnownChannel {
     /// A channel of which nothing is known counts as private. Only the id of a direct conversation begins with a D.
     pub(super) fn unknown(id: &str) -> Self {
-        Self { name: String::new(), is_private: true, is_direct: id.starts_with('D'), members: Vec::new(), newest: None }
+        Self { name: String::new(), is_private: true, is_direct: id.starts_with('D'), is_shared: false, members: Vec::new(), newest: None }
     }
 
     pub(super) fn describe(&self, id: &str) -> Channel {
         let place = if self.is_direct { Place::Direct } else { Place::Server };
         let name = if self.is_direct { String::new() } else { self.name.clone() };
-        Channel { id: channel_id(id, None), name, place, private: self.is_private }
+        Channel { id: channel_id(id, None), name, place, private: self.is_private, shared: self.is_shared }
     }
 
     /// The thread on a message of the channel. In a direct conversation it is that conversation, with its own order.
@@ -222,7 +230,7 @@ impl KnownChannel {
         } else {
             Place::Thread { parent: parent.id, parent_name: parent.name.clone(), owner, starter: Some(message_id(id, stamp)) }
         };
-        Channel { id: channel_id(id, Some(stamp)), name: parent.name, place, private: self.is_private }
+        Channel { id: channel_id(id, Some(stamp)), name: parent.name, place, private: self.is_private, shared: self.is_shared }
     }
 }
 
@@ -302,7 +310,8 @@ mod tests {
 
     #[test]
     fn a_thread_of_a_direct_conversation_is_direct() {
-        let known = KnownChannel { name: String::new(), is_private: true, is_direct: true, members: Vec::new(), newest: None };
+        let known =
+            KnownChannel { name: String::new(), is_private: true, is_direct: true, is_shared: false, members: Vec::new(), newest: None };
         let thread = known.describe_thread("D1", "1.2", None);
         assert_eq!((thread.id.as_str(), thread.place), ("slack:D1-1.2", Place::Direct));
     }

@@ -15,6 +15,9 @@ const HINT: usize = 150;
 const OPTIONS: usize = 100;
 const TEXT: u16 = 3000;
 
+/// Asks where the answer goes, for a form that was opened nowhere in particular.
+const WHERE: &str = "teamroom_where";
+
 /// From this length on a text may have several lines.
 const LONG: u16 = 150;
 
@@ -36,16 +39,30 @@ pub(super) fn missing<'c>(command: &'c CommandSpec, given: &[(String, String)]) 
     open.iter().any(|argument| argument.required).then_some(open)
 }
 
-/// The form. `asked`: each argument with what can be chosen for it, if there is a list.
-pub(super) fn form(order: &Order, asked: &[(&ArgumentSpec, Vec<Suggestion>)]) -> Value {
-    let blocks: Vec<Value> = asked.iter().map(|(argument, choices)| input(argument, choices)).collect();
+/// An argument that a form asks for.
+pub(super) struct Asked<'c> {
+    pub(super) argument: &'c ArgumentSpec,
+    /// What can be chosen, if there is a list.
+    pub(super) choices: Vec<Suggestion>,
+    /// What stands there already.
+    pub(super) filled_in: Option<String>,
+}
+
+pub(super) fn form(order: &Order, asked: &[Asked<'_>]) -> Value {
+    let mut blocks: Vec<Value> = asked.iter().map(input).collect();
+    if order.channel.is_empty() {
+        let element = json!({
+            "type": "conversations_select", "action_id": WHERE, "default_to_current_conversation": true, "response_url_enabled": true,
+        });
+        blocks.push(json!({ "type": "input", "block_id": WHERE, "label": plain("where to answer", LABEL), "element": element }));
+    }
     json!({
         "type": "modal", "callback_id": FORM, "private_metadata": json!(order).to_string(),
         "title": plain(&order.path, TITLE), "submit": plain("Do it", TITLE), "close": plain("Cancel", TITLE), "blocks": blocks,
     })
 }
 
-fn input(argument: &ArgumentSpec, choices: &[Suggestion]) -> Value {
+fn input(Asked { argument, choices, filled_in }: &Asked<'_>) -> Value {
     let fixed = if let ArgumentKind::Choice(fixed) = argument.kind { fixed } else { &[] };
     let fixed = fixed.iter().map(|choice| (choice.value.to_owned(), choice.label.to_owned()));
     let options: Vec<Value> = fixed
@@ -56,7 +73,12 @@ fn input(argument: &ArgumentSpec, choices: &[Suggestion]) -> Value {
         .collect();
     let element = if options.is_empty() {
         let most = if let ArgumentKind::Text(most) | ArgumentKind::NameOrId(most) = argument.kind { most } else { LONG - 1 };
-        json!({ "type": "plain_text_input", "action_id": argument.name, "multiline": most >= LONG, "max_length": most.min(TEXT) })
+        let most = most.min(TEXT);
+        let mut element = json!({ "type": "plain_text_input", "action_id": argument.name, "multiline": most >= LONG, "max_length": most });
+        if let Some(text) = filled_in {
+            element["initial_value"] = json!(shorten(text, usize::from(most)));
+        }
+        element
     } else {
         json!({ "type": "static_select", "action_id": argument.name, "options": options })
     };
@@ -71,11 +93,16 @@ fn plain(text: &str, most: usize) -> Value {
 }
 
 /// A form as it was handed in. None: it is not one of ours.
-pub(super) fn handed_in(view: &Value) -> Option<Order> {
+pub(super) fn handed_in(payload: &Value) -> Option<Order> {
+    let view = &payload["view"];
     if view["callback_id"] != FORM {
         return None;
     }
     let mut order: Order = serde_json::from_str(view["private_metadata"].as_str()?).ok()?;
+    if let Some(chosen) = payload.pointer("/response_urls/0") {
+        let text = |name: &str| chosen[name].as_str().unwrap_or_default().to_owned();
+        (order.channel, order.respond) = (text("channel_id"), text("response_url"));
+    }
     for (name, block) in view.pointer("/state/values")?.as_object()? {
         let chosen = &block[name];
         let value = chosen["value"].as_str().or_else(|| chosen.pointer("/selected_option/value").and_then(Value::as_str));
@@ -112,8 +139,14 @@ mod tests {
         let open = missing(&command, &order.given).unwrap();
         assert_eq!(open.iter().map(|argument| argument.name).collect::<Vec<_>>(), ["what", "owner"]);
         let vince = Suggestion { value: "vince".to_owned(), label: "Vince".to_owned() };
-        let form = form(&order, &[(open[0], Vec::new()), (open[1], vec![vince])]);
+        let asked = [
+            Asked { argument: open[0], choices: Vec::new(), filled_in: Some("lamp ".repeat(90)) },
+            Asked { argument: open[1], choices: vec![vince], filled_in: None },
+        ];
+        let form = form(&order, &asked);
         let at = |pointer: &str| form.pointer(pointer).unwrap();
+        assert_eq!(at("/blocks/0/element/initial_value").as_str().unwrap().chars().count(), 200);
+        assert_eq!(form["blocks"].as_array().unwrap().len(), 2, "where it was asked, it is answered");
         assert_eq!((at("/blocks/0/element/type"), at("/blocks/0/optional")), (&json!("plain_text_input"), &json!(false)));
         assert_eq!((at("/blocks/1/element/options/0/value"), at("/blocks/1/optional")), (&json!("vince"), &json!(true)));
     }
@@ -127,14 +160,18 @@ mod tests {
             "owner": { "owner": { "type": "static_select", "selected_option": { "value": "vince" } } },
             "size": { "size": { "type": "static_select", "selected_option": null } },
         } });
-        let handed_in = handed_in(&view).unwrap();
+        let mut payload = json!({ "view": view, "response_urls": [] });
+        let handed_in = handed_in(&payload).unwrap();
         let mut given: Vec<_> = handed_in.given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         given.sort_unstable();
         assert_eq!(
             (handed_in.path.as_str(), given),
             ("backlog add", vec![("owner", "vince"), ("size", "small"), ("what", "Fix the lamp")])
         );
-        view["callback_id"] = json!("another");
-        assert_eq!(super::handed_in(&view), None);
+        payload["response_urls"] = json!([{ "channel_id": "C2", "response_url": "https://slack.example/s" }]);
+        let elsewhere = super::handed_in(&payload).unwrap();
+        assert_eq!((elsewhere.channel.as_str(), elsewhere.respond.as_str()), ("C2", "https://slack.example/s"));
+        payload["view"]["callback_id"] = json!("another");
+        assert_eq!(super::handed_in(&payload), None);
     }
 }

@@ -78,6 +78,9 @@ impl Hub {
             "member_left_channel" if is_own(text("/user")) => self.directory.note_member(text("/channel"), &app.persona, false),
             "channel_left" | "group_left" => self.directory.note_member(text("/channel"), &app.persona, false),
             "channel_rename" | "group_rename" => self.directory.rename(text("/channel/id"), text("/channel/name")),
+            "channel_shared" | "channel_unshared" => {
+                self.directory.ask_about(&self.api, &app.speaking, text("/channel")).await;
+            }
             "channel_archive" | "channel_deleted" | "group_archive" | "group_deleted" => self.directory.forget(text("/channel")),
             "channel_unarchive" | "group_unarchive" | "scope_granted" => self.announce(PlatformEvent::PermissionsChanged).await,
             "user_change" => self.directory.forget_person(text("/user/id")),
@@ -194,7 +197,7 @@ impl Hub {
 
     /// The channel or thread of a message. `parent`: who wrote the message on which the thread hangs.
     pub(super) async fn channel_of(&self, app: &App, channel: &str, thread: Option<&str>, parent: Option<&str>) -> Channel {
-        let known = self.directory.look_up(&self.api, &app.speaking, channel).await;
+        let known = if channel.is_empty() { None } else { self.directory.look_up(&self.api, &app.speaking, channel).await };
         // What cannot be looked up counts as private.
         let known = known.unwrap_or_else(|| crate::adapters::slack::directory::KnownChannel::unknown(channel));
         match thread {

@@ -130,7 +130,7 @@ mod tests {
         }))
         .unwrap();
         assert!(message.is_said());
-        let channel = Channel { id: "slack:C1".into(), name: "general".to_owned(), place: Place::Server, private: false };
+        let channel = Channel { id: "slack:C1".into(), name: "general".to_owned(), place: Place::Server, private: false, shared: false };
         let author =
             Author { id: "slack:U1".into(), name: "Ann".to_owned(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() };
         let inbound = message.into_inbound(channel, author, "kelly".into());

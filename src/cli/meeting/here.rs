@@ -74,7 +74,7 @@ impl Here<'_> {
         let Self { config, roster, store, clock, shutdown, tasks, .. } = self;
         let (agenda, meetings) = self.build(run)?;
         run.feature.recover(&self.services).await?;
-        let channel = Channel { id: HERE.into(), name: HERE.into(), place: Place::Server, private: false };
+        let channel = Channel { id: HERE.into(), name: HERE.into(), place: Place::Server, private: false, shared: false };
         let called = agenda.call(channel, CalledBy::CommandLine, clock.now());
         let id = match store.call_meeting(&called).await? {
             Called::Opened => called.id,

@@ -84,6 +84,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
         .command(
             CommandSpec::new("add", "Add an item to the backlog.")
                 .public()
+                .offered_as("Add to the backlog", "what")
                 .argument(what().required())
                 .argument(owner())
                 .argument(due("When it is due: friday, tomorrow at 15:00, 2026-12-01"))

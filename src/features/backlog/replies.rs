@@ -39,10 +39,20 @@ impl Listener for ReplyListener {
 
 /// Whether the author may not speak here. A halt of the team does not keep people from answering, and an answer is never too old.
 fn is_shut_out(reason: Reason) -> bool {
-    use Reason::{AuthorNotAllowed, ChannelIgnored, ChannelNotAllowed, Deleted, DirectMessagesOff, Empty, NotAPerson, Outsider, Stop};
+    use Reason::{
+        AuthorNotAllowed, ChannelIgnored, ChannelNotAllowed, Deleted, DirectMessagesOff, Empty, NotAPerson, Outsider, SharedChannel, Stop,
+    };
     matches!(
         reason,
-        Stop | ChannelNotAllowed | AuthorNotAllowed | Outsider | DirectMessagesOff | ChannelIgnored | NotAPerson | Empty | Deleted
+        Stop | ChannelNotAllowed
+            | SharedChannel
+            | AuthorNotAllowed
+            | Outsider
+            | DirectMessagesOff
+            | ChannelIgnored
+            | NotAPerson
+            | Empty
+            | Deleted
     )
 }
 

@@ -1,12 +1,16 @@
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::config::RetentionSettings;
 use crate::features::Feature;
+use crate::features::chat::commands::{ChatCommands, SaidCommands, SaidHandler};
+use crate::features::chat::listener::Listener;
 use crate::features::chat::{commands, store};
 use crate::store::Store;
-use kernel::commands::{Registry, Services};
+use kernel::commands::{Refused, Registry, Services};
 use kernel::db::Result;
-use kernel::jobs::RetentionRule;
+use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::people::Erasure;
 use kernel::tools::workspace::Workspaces;
 
@@ -17,6 +21,16 @@ pub struct ChatFeature;
 impl Feature for ChatFeature {
     fn register(&self, registry: &mut Registry, services: &Services) {
         commands::register(registry, services);
+    }
+
+    fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
+        vec![Arc::new(SaidCommands { registry: services.late() })]
+    }
+
+    /// What is said to the team is carried out where its commands are.
+    fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
+        let Ok(registry) = services.late::<Registry>().get() else { return Ok(Vec::new()) };
+        Ok(vec![Arc::new(SaidHandler { chat: services.late::<ChatCommands>().get()?, registry })])
     }
 
     fn list_retention(&self, settings: &RetentionSettings, _: &Workspaces) -> Vec<RetentionRule> {

@@ -18,6 +18,8 @@
 //! | a call of a tool was made for a turn | the steps of its job | goes on behind it; no call is made twice |
 //! | a person is asked to allow a call | approval `asked`, its buttons in the outbox | waits for the person |
 //! | a person allowed it | approval `allowed` with a job | makes the call and says so |
+//! | a command was said | inbox with its decision; its job | carries it out |
+//! | it was begun | the step `begun` of its job | says that it was interrupted |
 //! | it was sent | outbox `pending` | sends with the same nonce, or reads back first |
 //! | an ask was put | ask `asked`; its turn open, unless a command asked | the turn asks again; the ask of a command expires |
 //! | an ask has expired | ask `expired`, the job `ask.late` | any process asks again and delivers |

@@ -155,6 +155,7 @@ mod tests {
             name: "general".into(),
             place: kernel::chat::message::Place::Server,
             private: false,
+            shared: false,
         };
         let asked = crate::features::mission::model::Asked {
             title: "Shop".into(),

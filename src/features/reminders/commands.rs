@@ -21,6 +21,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
         .command(
             CommandSpec::new("new", "Set a reminder.")
                 .public()
+                .offered_as("Set a reminder", "what")
                 .argument(ArgumentSpec::text("when", 100, "When: tomorrow at 9, in 20 minutes, Friday 14:30, every Monday at 8").required())
                 .argument(ArgumentSpec::text("what", 1000, "What to be reminded of").required())
                 .argument(ArgumentSpec::name_or_id("whom", 100, "Whom to remind: a name or a mention; you by default"))

@@ -92,7 +92,7 @@ pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, na
     let Some(platform) = platform else {
         // The name is for display. A channel without any message is shown as the person wrote it.
         let id = name.contains(':').then(|| ChannelId::new(name));
-        let unseen = || id.map(|id| Channel { name: id.bare().to_owned(), id, place: Place::Server, private: true });
+        let unseen = || id.map(|id| Channel { name: id.bare().to_owned(), id, place: Place::Server, private: true, shared: false });
         return Ok(seen.find(is_meant).or_else(unseen));
     };
     let mut told = platform.list_channels().into_iter().map(|(channel, _)| channel);

@@ -259,7 +259,7 @@ impl Stage {
 
     /// Calls a panel with this number of rounds.
     pub(super) async fn call(&self, rounds: u32, budget: Option<Money>) -> Meeting {
-        let channel = Channel { id: CHANNEL.into(), name: "panel".into(), place: Place::Server, private: false };
+        let channel = Channel { id: CHANNEL.into(), name: "panel".into(), place: Place::Server, private: false, shared: false };
         let now = self.clock.now();
         let meeting =
             Meeting::called(PANEL, (channel, now.date_naive()), "kelly".into(), CalledBy::CommandLine, (now, Duration::from_mins(30)));
@@ -273,7 +273,7 @@ impl Stage {
     pub(super) async fn hear(&self, id: &str, text: &str) {
         let message = InboundMessage {
             id: id.into(),
-            channel: Channel { id: CHANNEL.into(), name: "panel".into(), place: Place::Server, private: false },
+            channel: Channel { id: CHANNEL.into(), name: "panel".into(), place: Place::Server, private: false, shared: false },
             author: Author { id: "1".into(), name: "Ada".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() },
             text: text.into(),
             mentions: Vec::new(),

@@ -143,7 +143,7 @@ impl Corner {
     }
 
     fn channel(name: &str) -> Channel {
-        Channel { id: ChannelId::new(format!("corner:{name}")), name: name.to_owned(), place: Place::Server, private: false }
+        Channel { id: ChannelId::new(format!("corner:{name}")), name: name.to_owned(), place: Place::Server, private: false, shared: false }
     }
 
     fn connection(&self) -> &Connection {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use teamroom::config::Config;
 
 use super::corner::{CornerTeam, Note};
-use super::slack::{Said, SlackTeam};
+use super::slack::{Said, SlackTeam, TEAM};
 use crate::support::command;
 use crate::support::model::ScriptedModel;
 use crate::support::postgres;
@@ -151,6 +151,15 @@ impl Room {
             Self::Discord(team) => format!("<@{}>", team.sandbox().people()[0].id),
             Self::Slack(team) => format!("<@{}>", team.ann().id()),
             Self::Corner(_) => "{ann}".to_owned(),
+        }
+    }
+
+    /// How Kelly is mentioned. On Slack she speaks through the app.
+    pub(crate) fn kelly(&self) -> String {
+        match self {
+            Self::Discord(team) => format!("<@{}>", team.account("kelly")),
+            Self::Slack(team) => format!("<@{}>", team.workspace.app(TEAM).user),
+            Self::Corner(_) => "{kelly}".to_owned(),
         }
     }
 

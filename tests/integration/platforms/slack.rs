@@ -10,8 +10,8 @@ use kernel::time::SystemClock;
 use secrecy::SecretString;
 use serde_json::Value;
 use slack_sandbox::{AppConfig, ChannelConfig, Options, Person, PersonConfig, Role, Switch, Workspace};
-use teamroom::adapters::slack::manifest::manifest;
 use teamroom::adapters::slack::settings::AppTokens;
+use teamroom::app::slack_manifest;
 use teamroom::app::{App, Setting};
 use teamroom::config::Config;
 
@@ -245,18 +245,8 @@ pub(crate) fn join(config: &mut Config, workspace: &Workspace) {
 
 /// An app as our manifest makes it, in all channels of the test.
 pub(crate) fn app_of(slug: &str, name: &str) -> AppConfig {
-    let manifest = manifest(name);
-    let list = |pointer: &str| {
-        let words = manifest.pointer(pointer).and_then(Value::as_array).expect("a list").iter();
-        words.map(|word| word.as_str().expect("a word").to_owned()).collect::<Vec<_>>()
-    };
-    AppConfig {
-        scopes: list("/oauth_config/scopes/bot"),
-        events: list("/settings/event_subscriptions/bot_events"),
-        commands: vec!["/team".to_owned()],
-        channels: CHANNELS.map(str::to_owned).to_vec(),
-        ..AppConfig::new(slug, name)
-    }
+    let app = AppConfig::of_manifest(slug, &slack_manifest(name)).expect("the manifest is complete");
+    AppConfig { channels: CHANNELS.map(str::to_owned).to_vec(), ..app }
 }
 
 pub(crate) fn tokens_of(workspace: &Workspace, slug: &str) -> AppTokens {

@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use super::room::{Place, Platform, story};
+use super::room::{Place, Platform, Post, story};
 use crate::support::model::Script;
 
 story!(a_named_persona_answers_once: discord, slack, slack_on_postgresql, corner);
 story!(one_persona_asks_another: discord, slack, slack_on_postgresql, corner);
 story!(a_file_is_read_and_a_long_answer_comes_as_one: discord, slack, slack_on_postgresql);
+story!(a_command_is_said_to_a_persona: discord, slack, slack_on_postgresql, corner);
 story!(a_very_long_answer_goes_along_as_a_file: discord, slack, corner);
 story!(stop_ends_what_runs: discord, slack, corner);
 
@@ -56,6 +57,25 @@ async fn a_file_is_read_and_a_long_answer_comes_as_one(place: Place) {
     room.settled("general").await;
     let asked = room.model().requests();
     assert!(asked.last().expect("asked").prompt().contains("The launch is on the 9th of May."), "{asked:#?}");
+    room.stop().await;
+}
+
+/// Only a sentence that is a command as a whole is one.
+async fn a_command_is_said_to_a_persona(place: Place) {
+    let room = place.with_model().await;
+    room.model().on(|_| Script::say("It is not."));
+    let kelly = room.kelly();
+    room.say("general", &format!("{kelly}: backlog add Water the plants --owner me")).await;
+    let added = room.hears("general", |post| post.text.contains("Water the plants")).await;
+    assert!(added.by == "Kelly" && added.text.contains("Ann added for Ann"), "{added:#?}");
+    let answers = |posts: Vec<Post>| posts.iter().filter(|post| post.by == "Kelly" && post.buttons.is_empty()).count();
+    assert_eq!(answers(room.settled("general").await), 1);
+    assert_eq!(room.model().requests().len(), 0, "no model is asked for a command");
+    room.say("general", &format!("{kelly} backlog is too long, is it not?")).await;
+    room.hears("general", |post| post.text.starts_with("It is not.")).await;
+    room.say("general", &format!("{kelly} backlog list")).await;
+    let listed = room.hears("general", |post| post.text.contains("Water the plants") && post.text != added.text).await;
+    assert_eq!((listed.by.as_str(), answers(room.settled("general").await)), ("Kelly", 3), "{listed:#?}");
     room.stop().await;
 }
 

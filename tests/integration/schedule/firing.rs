@@ -244,6 +244,7 @@ async fn a_channel_that_nobody_knows_is_left_to_who_is_connected(backing: Backin
         name: "general".into(),
         place: kernel::chat::message::Place::Server,
         private: false,
+        shared: false,
     };
     store.record_channels_seen(&[ChannelSeen { channel: general, last_message: "1".into(), last_at: clock.now() }]).await.unwrap();
     clock.set("2026-11-20T09:00:20Z");

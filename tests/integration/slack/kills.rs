@@ -16,6 +16,8 @@ on_both_stores!(
     killed_while_it_was_posted,
     killed_after_it_was_posted,
     killed_before_the_post_was_recorded,
+    killed_before_a_command_was_begun,
+    killed_during_a_command,
 );
 
 async fn open(backing: Backing) -> (Both, TeamProcess) {
@@ -96,6 +98,38 @@ async fn killed_before_the_post_was_recorded(backing: Backing) {
     both.say_on_slack("general", "vince, report one");
     eventually("it is posted", || async { !both.on_slack("general").is_empty() }).await;
     expect_one_answer(&both, process, Some("wall")).await;
+}
+
+async fn killed_before_a_command_was_begun(backing: Backing) {
+    let (both, process) = open(backing).await;
+    forbid(&both.discord, "wall", "INSERT ON job_steps", "NEW.name = 'begun'").await;
+    let told = give_command(&both, process, "SELECT COUNT(*) FROM jobs WHERE kind = 'chat.command'").await;
+    assert!(told.contains("Ann added") && told.contains("Fix the lamp"), "{told}");
+}
+
+async fn killed_during_a_command(backing: Backing) {
+    let (both, process) = open(backing).await;
+    forbid(&both.discord, "wall", "UPDATE OF state ON jobs", "OLD.kind = 'chat.command' AND OLD.state = 'running'").await;
+    let told = give_command(&both, process, "SELECT COUNT(*) FROM work_items").await;
+    assert!(told.contains("I was interrupted during `/team backlog add`"), "{told}");
+}
+
+/// Ann gives a command, and the process dies once `reached` counts one row. Returns what she is told after that.
+async fn give_command(both: &Both, process: TeamProcess, reached: &str) -> String {
+    both.say_on_slack("general", &format!("<@{}> backlog add Fix the lamp --owner me", both.slack.app(TEAM).user));
+    eventually("it gets as far as that", || async { count(&both.discord, reached).await == 1 }).await;
+    process.kill();
+    allow(&both.discord, "wall").await;
+    let _process = both.run_team().await;
+    eventually("it is told", || async { both.on_slack("general").iter().any(|said| said.buttons().is_empty()) }).await;
+    let open = "SELECT COUNT(*) FROM jobs WHERE kind = 'chat.command' AND state IN ('ready', 'running')";
+    eventually("its job is over", || async { count(&both.discord, open).await == 0 }).await;
+    assert_eq!(count(&both.discord, "SELECT COUNT(*) FROM work_items").await, 1, "it is done once");
+    // The item itself is told to its owner, with buttons.
+    let mut said = both.on_slack("general");
+    said.retain(|said| said.buttons().is_empty());
+    assert_eq!(said.len(), 1, "{said:#?}");
+    said.remove(0).text
 }
 
 fn lose_posts(both: &Both, with: ApiFault) {

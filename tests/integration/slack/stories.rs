@@ -7,13 +7,18 @@ use tokio::sync::watch;
 use crate::platforms::slack::{SlackTeam, TEAM};
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
+use teamroom::config::Config;
 
 on_both_stores!(
     a_named_persona_answers_once_under_its_name,
     a_thread_on_an_answer_goes_on,
     a_command_that_does_not_exist_is_answered_with_those_that_do,
     what_a_command_lacks_is_asked_for_in_a_form,
+    a_message_becomes_an_item_by_its_menu,
+    a_shortcut_asks_where_it_answers,
     the_home_tab_shows_what_is_open,
+    a_command_is_given_in_a_thread,
+    a_channel_that_another_company_reads_is_left_alone,
     a_thread_shows_who_is_thinking_and_then_the_answer,
     what_is_said_while_the_team_is_away_is_answered_once,
 );
@@ -99,6 +104,34 @@ async fn what_a_command_lacks_is_asked_for_in_a_form(backing: Backing) {
     team.stop().await;
 }
 
+async fn a_message_becomes_an_item_by_its_menu(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    let general = team.channel("general");
+    let said = team.person("Bob").say(&general, "We *should* water the plants.").unwrap();
+    team.ann().use_on_message(&general, &said, "message backlog add").unwrap().ended().await;
+    eventually("there is a form", || async { team.ann().modals().len() == 1 }).await;
+    let form = team.ann().modals().remove(0);
+    assert_eq!(form.pointer("/blocks/0/element/initial_value"), Some(&json!("We *should* water the plants.")));
+    team.ann().submit(form["id"].as_str().unwrap(), &[("owner", &["me"])]).unwrap().ended().await;
+    let added = team.hears("general", |said| said.text.contains("Ann added for Ann")).await;
+    assert!(added.text.contains("water the plants"), "{added:#?}");
+    assert!(team.ann().use_on_message(&general, &said, "message backlog").is_err(), "there is no such shortcut");
+    team.stop().await;
+}
+
+async fn a_shortcut_asks_where_it_answers(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.ann().use_shortcut("remind new").unwrap().ended().await;
+    eventually("there is a form", || async { team.ann().modals().len() == 1 }).await;
+    let form = team.ann().modals().remove(0);
+    let general = team.channel("general");
+    let filled: [(&str, &[&str]); 3] = [("when", &["tomorrow at 9"]), ("what", &["pay the bill"]), ("teamroom_where", &[&general])];
+    team.ann().submit(form["id"].as_str().unwrap(), &filled).unwrap().ended().await;
+    let set = team.hears("general", |said| said.text.contains("pay the bill")).await;
+    assert!(set.text.starts_with("I'll remind you"), "{set:#?}");
+    team.stop().await;
+}
+
 async fn the_home_tab_shows_what_is_open(backing: Backing) {
     let team = SlackTeam::start(backing).await;
     team.run("general", "/team backlog add Sign the contract --owner me").await;
@@ -107,6 +140,21 @@ async fn the_home_tab_shows_what_is_open(backing: Backing) {
     eventually("the home tab is there", || async { shown().contains("What you can ask for") }).await;
     let shown = shown();
     assert_eq!(shown.matches("Sign the contract").count(), 2, "under what waits for her, and under all: {shown}");
+    team.stop().await;
+}
+
+/// Slack has no slash commands there.
+async fn a_command_is_given_in_a_thread(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.model.on(|_| Script::say("It is slow."));
+    team.say("general", "solus, how is the build?");
+    let said = team.hears("general", |said| said.text == "It is slow.").await;
+    let mention = format!("<@{}>", team.workspace.app(TEAM).user);
+    team.ann().reply(&team.channel("general"), said.ts(), &format!("{mention} backlog list")).unwrap();
+    let listed = team.hears("general", |said| said.text.contains("empty")).await;
+    assert_eq!((listed.by.as_str(), &listed.raw["thread_ts"]), ("Kelly", &json!(said.ts())));
+    team.settle().await;
+    assert_eq!(team.said("general").len(), 2);
     team.stop().await;
 }
 
@@ -129,6 +177,30 @@ async fn a_thread_shows_who_is_thinking_and_then_the_answer(backing: Backing) {
     team.stop().await;
 }
 
+/// It would tell there what the other channels know.
+async fn a_channel_that_another_company_reads_is_left_alone(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.model.on(|_| Script::say("On Thursdays."));
+    let general = team.channel("general");
+    team.ann().share_channel(&general, true);
+    // Events of a connection are taken in order, those of two are not.
+    eventually("the team knows it", || async {
+        team.say("general", "vince, when do we deploy?");
+        team.settle().await;
+        team.said("general").iter().any(|said| said.text.starts_with("We keep quiet here"))
+    })
+    .await;
+    assert!(team.run("general", "/team backlog list").await.contains("another company reads this channel"));
+    team.ann().share_channel(&general, false);
+    eventually("the team knows it", || async {
+        team.say("general", "vince, when do we deploy?");
+        team.settle().await;
+        team.said("general").last().is_some_and(|said| said.text == "On Thursdays.")
+    })
+    .await;
+    team.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn guests_are_answered_and_people_of_other_companies_are_not() {
     let people = |options: &mut Options| {
@@ -137,7 +209,8 @@ async fn guests_are_answered_and_people_of_other_companies_are_not() {
         options.channels.push(ChannelConfig { shared: true, ..ChannelConfig::new("partners") });
         options.apps[0].channels.push("partners".to_owned());
     };
-    let team = SlackTeam::start_with(Backing::Sqlite, |_| (), people).await;
+    let listed = |config: &mut Config| config.chat.allowed_channels = vec!["partners".to_owned()];
+    let team = SlackTeam::start_with(Backing::Sqlite, listed, people).await;
     team.model.on(|_| Script::say("Yes."));
     let partners = team.channel("partners");
     team.person("Sam").say(&partners, "vince, are you there?").unwrap();

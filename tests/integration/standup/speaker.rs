@@ -150,7 +150,7 @@ fn meeting() -> Meeting {
         budget: None,
         checkin_lead: Duration::ZERO,
     };
-    let channel = Channel { id: "10".into(), name: "daily-standup".into(), place: Place::Server, private: false };
+    let channel = Channel { id: "10".into(), name: "daily-standup".into(), place: Place::Server, private: false, shared: false };
     Meeting { id: "meeting-1".into(), state: MeetingState::Running, ..terms.call(channel, CalledBy::CommandLine, now()) }
 }
 

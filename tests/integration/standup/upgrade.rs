@@ -26,7 +26,8 @@ async fn leave_turn(stage: &Stage, store: &Store) {
     let now = stage.now();
     let asked = stage.team.say(ELSEWHERE, "vince, how are you?").await;
     let id = MessageId::on("discord", asked);
-    let channel = Channel { id: stage.team.channel_id(ELSEWHERE), name: ELSEWHERE.to_owned(), place: Place::Server, private: false };
+    let channel =
+        Channel { id: stage.team.channel_id(ELSEWHERE), name: ELSEWHERE.to_owned(), place: Place::Server, private: false, shared: false };
     let author =
         Author { id: stage.team.person_id(0), name: PERSON.to_owned(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() };
     let message = InboundMessage {

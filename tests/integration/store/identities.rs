@@ -50,6 +50,7 @@ async fn a_channel_is_heard_only_forwards(home: &Home) {
         name: "a thread".into(),
         place: Place::Thread { parent: "10".into(), parent_name: "general".into(), owner: Some("1".into()), starter: None },
         private: false,
+        shared: false,
     };
     store.record_channels_seen(&[seen(general(), "m2", at(2))]).await.unwrap();
     store.record_channels_seen(&[seen(general(), "m1", at(1))]).await.unwrap();

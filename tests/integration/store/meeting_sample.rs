@@ -15,7 +15,7 @@ use teamroom::store::Store;
 use super::sample::{at, noon};
 
 pub(crate) fn meeting_channel() -> Channel {
-    Channel { id: "20".into(), name: "daily-standup".into(), place: Place::Server, private: false }
+    Channel { id: "20".into(), name: "daily-standup".into(), place: Place::Server, private: false, shared: false }
 }
 
 /// The date of noon.

@@ -26,7 +26,7 @@ pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
 }
 
 pub(crate) fn general() -> Channel {
-    Channel { id: "discord:10".into(), name: "general".into(), place: Place::Server, private: false }
+    Channel { id: "discord:10".into(), name: "general".into(), place: Place::Server, private: false, shared: false }
 }
 
 /// A channel that was heard up to this message.

@@ -80,7 +80,7 @@ async fn a_refusal_says_who_may_by_name(backing: Backing) {
     let listed = |config: &mut Config| config.chat.operators = ["discord:5", "discord:6", "discord:77"].map(str::to_owned).into();
     let team = Wanted::on(backing).configure(listed).start().await;
     let store = Store::open_shared(&team.config.database_url, team.clock.now()).await.expect("the store opens");
-    let channel = Channel { id: "discord:1".into(), name: "general".into(), place: Place::Server, private: false };
+    let channel = Channel { id: "discord:1".into(), name: "general".into(), place: Place::Server, private: false, shared: false };
     for (id, name) in [("discord:5", "Ann"), ("discord:6", "Ben *the* Boss")] {
         let author = Author { id: id.into(), name: name.into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() };
         store.database().record_seen(&Seen { author: &author, channel: &channel, at: team.clock.now() }).await.expect("stored");

@@ -39,6 +39,9 @@ pub struct Channel {
     /// Not everybody on the server can read it. Also if that is not known.
     #[serde(default = "unknown")]
     pub private: bool,
+    /// People of another company read it too.
+    #[serde(default)]
+    pub shared: bool,
 }
 
 impl Channel {

@@ -11,6 +11,7 @@ mod registry;
 mod render;
 mod services;
 mod spec;
+mod typed;
 
 use async_trait::async_trait;
 
@@ -20,7 +21,8 @@ pub use print::print_text;
 pub use registry::{Authorize, Authorizer, Group, Registry, Suggestion, permit_all};
 pub use render::{render_list, render_table};
 pub use services::{Late, Services};
-pub use spec::{ArgumentKind, ArgumentSpec, Audience, Choice, CommandSpec, Right, Surface};
+pub use spec::{ArgumentKind, ArgumentSpec, Audience, Choice, CommandSpec, Right, Shortcut, Surface};
+pub use typed::Typed;
 
 /// Runs a command. The registry has checked the caller's permission and the arguments.
 #[async_trait]

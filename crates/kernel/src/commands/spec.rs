@@ -45,6 +45,16 @@ pub struct CommandSpec {
     pub right: Right,
     pub audience: Audience,
     pub surface: Surface,
+    pub shortcut: Option<Shortcut>,
+}
+
+/// A command that a platform offers in its menus too, such as that of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shortcut {
+    /// At most 24 characters (Slack's limit).
+    pub label: &'static str,
+    /// The argument that the text of a message becomes.
+    pub takes: &'static str,
 }
 
 impl CommandSpec {
@@ -58,7 +68,14 @@ impl CommandSpec {
             right: Right::Anybody,
             audience: Audience::Caller,
             surface: Surface::Everywhere,
+            shortcut: None,
         }
+    }
+
+    /// Offers the command in menus, there for a message whose text it takes.
+    #[must_use]
+    pub fn offered_as(self, label: &'static str, takes: &'static str) -> Self {
+        Self { shortcut: Some(Shortcut { label, takes }), ..self }
     }
 
     #[must_use]

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn channel(id: &str, place: Place, private: bool) -> Channel {
-        Channel { id: id.into(), name: "x".into(), place, private }
+        Channel { id: id.into(), name: "x".into(), place, private, shared: false }
     }
 
     fn thread(private: bool) -> Scope {

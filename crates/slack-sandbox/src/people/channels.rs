@@ -27,6 +27,13 @@ impl Person {
         core.flush();
     }
 
+    /// Lets another company read a channel, or no longer. Apps get `channel_shared` or `channel_unshared`.
+    pub fn share_channel(&self, channel: &str, on: bool) {
+        let mut core = self.core();
+        core.world.share_channel(channel, on);
+        core.flush();
+    }
+
     /// Brings somebody, or the bot user of an app, into a channel. False if they are in it already.
     pub fn invite(&self, channel: &str, user: &str) -> bool {
         let mut core = self.core();

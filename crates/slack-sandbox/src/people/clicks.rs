@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::elements::{action, entered, find_element};
 use super::{Person, Refused, parse};
+use crate::options::ShortcutKind;
 use crate::server::{Core, Server};
-use crate::state::{Author, Delivery, DeliveryKind, Progress};
+use crate::state::{Author, Delivery, DeliveryKind, Progress, World};
 
 /// Something that a person did, on its way to an app.
 pub struct Interaction {
@@ -30,6 +31,13 @@ impl Interaction {
             }
         }
     }
+}
+
+/// The app that has a shortcut.
+fn find_shortcut(world: &World, kind: ShortcutKind, callback: &str) -> Result<String, Refused> {
+    let mut apps = world.apps.values().filter(|app| !app.uninstalled && app.has_scope("commands"));
+    let app = apps.find(|app| app.config.shortcuts.iter().any(|known| known.kind == kind && known.callback_id == callback));
+    app.map(|app| app.id.clone()).ok_or(Refused("invalid_shortcut"))
 }
 
 impl Person {
@@ -108,6 +116,43 @@ impl Person {
             "trigger_id": core.world.add_trigger(&app, &self.id, None),
         });
         self.send(&mut core, &app, DeliveryKind::Command, payload)
+    }
+
+    /// Uses a shortcut on a message.
+    ///
+    /// # Errors
+    /// When there is no such message, or no app has the shortcut.
+    pub fn use_on_message(&self, channel: &str, ts: &str, callback: &str) -> Result<Interaction, Refused> {
+        let mut core = self.core();
+        let ts = parse(ts)?;
+        let app = find_shortcut(&core.world, ShortcutKind::Message, callback)?;
+        let found = core.world.channels.get(channel).filter(|found| found.is_visible_to(&self.id));
+        let message = found.and_then(|found| Some((found, found.messages.get(&ts)?)));
+        let (found, message) = message.ok_or(Refused("message_not_found"))?;
+        let (shown, name) = (core.world.message(found, message), found.name.clone());
+        let mut payload = core.world.interaction("message_action", &app, &self.id);
+        payload["callback_id"] = json!(callback);
+        payload["action_ts"] = json!(core.world.next_ts().to_string());
+        payload["channel"] = json!({ "id": channel, "name": if name.is_empty() { "directmessage" } else { &name } });
+        payload["message_ts"] = shown["ts"].clone();
+        payload["message"] = shown;
+        payload["response_url"] = json!(core.world.add_response_url(&app, &self.id, channel, None));
+        payload["trigger_id"] = json!(core.world.add_trigger(&app, &self.id, None));
+        self.send(&mut core, &app, DeliveryKind::Interaction, payload)
+    }
+
+    /// Uses a shortcut in the search bar. It has no channel.
+    ///
+    /// # Errors
+    /// When no app has the shortcut.
+    pub fn use_shortcut(&self, callback: &str) -> Result<Interaction, Refused> {
+        let mut core = self.core();
+        let app = find_shortcut(&core.world, ShortcutKind::Global, callback)?;
+        let mut payload = core.world.interaction("shortcut", &app, &self.id);
+        payload["callback_id"] = json!(callback);
+        payload["action_ts"] = json!(core.world.next_ts().to_string());
+        payload["trigger_id"] = json!(core.world.add_trigger(&app, &self.id, None));
+        self.send(&mut core, &app, DeliveryKind::Interaction, payload)
     }
 
     pub(super) fn send(&self, core: &mut Core, app: &str, kind: DeliveryKind, payload: Value) -> Result<Interaction, Refused> {

@@ -41,6 +41,7 @@ impl Person {
             "users": world.users.keys().map(|id| render_user(&core, id)).collect::<Vec<_>>(),
             "channels": visible().map(|channel| self.channel(channel)).collect::<Vec<_>>(),
             "threads": threads.collect::<Vec<_>>(),
+            "shortcuts": installed.clone().flat_map(|app| &app.config.shortcuts).collect::<Vec<_>>(),
             "commands": installed.flat_map(commands).collect::<Vec<_>>(),
             "views": world.modals(&self.id).map(|view| render_view(world, view)).collect::<Vec<_>>(),
         })

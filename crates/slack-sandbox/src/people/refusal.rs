@@ -40,6 +40,7 @@ fn explain(code: &str) -> String {
         "cant_update_message" => "only who wrote a message can change it",
         "no_text" => "a message needs a text or a file",
         "user_not_found" => "nobody has this id",
+        "invalid_shortcut" => "no app has this shortcut",
         "invalid_command" => "no app has this command",
         "no_such_element" => "this message has no such button or menu any more",
         "no_such_option" => "this menu has no such option",

@@ -33,6 +33,7 @@ pub(crate) fn router() -> Router<Arc<Server>> {
         .route("/people/channels/{channel}/messages/{ts}", put(edit).delete(delete))
         .route("/people/channels/{channel}/messages/{ts}/reactions/{emoji}", put(react).delete(unreact))
         .route("/people/channels/{channel}/messages/{ts}/actions", post(choose))
+        .route("/people/channels/{channel}/messages/{ts}/shortcuts", post(use_on_message))
         .route("/people/homes/{app}", get(home).post(open_home))
         .route("/people/views/{view}", post(submit).delete(close))
         .route("/people/views/{view}/actions", post(act))
@@ -168,6 +169,18 @@ impl Chosen {
 async fn choose(Caller(person): Caller, Path((channel, ts)): Path<(String, String)>, body: Bytes) -> Answer {
     let chosen: Chosen = read(&body)?;
     ended(person.choose(&channel, &ts, &chosen.action, &chosen.values())?).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Offered {
+    callback_id: String,
+}
+
+/// Uses a shortcut on a message. The answer comes when the app has taken it.
+async fn use_on_message(Caller(person): Caller, Path((channel, ts)): Path<(String, String)>, body: Bytes) -> Answer {
+    let Offered { callback_id } = read(&body)?;
+    ended(person.use_on_message(&channel, &ts, &callback_id)?).await
 }
 
 #[derive(Deserialize)]

@@ -115,7 +115,7 @@ impl Person {
         core.world.changes.push(Change::View(view.to_owned()));
         let mut payload = core.world.interaction("view_submission", &app, &self.id);
         payload["view"] = core.world.views.get(view).map(|view| core.world.view(view)).unwrap_or_default();
-        payload["response_urls"] = json!([]);
+        payload["response_urls"] = core.world.response_urls_of(&app, &self.id, view);
         payload["trigger_id"] = json!(core.world.add_trigger(&app, &self.id, Some(view)));
         self.send(&mut core, &app, DeliveryKind::Interaction, payload)
     }

@@ -194,6 +194,15 @@ impl World {
         self.announce("channel_rename", "channels:read", Audience::Workspace, body);
     }
 
+    pub(crate) fn share_channel(&mut self, channel: &str, on: bool) {
+        let Some(found) = self.channels.get_mut(channel) else { return };
+        found.shared = on;
+        self.changes.push(Change::Channel(channel.to_owned()));
+        let event = if on { "channel_shared" } else { "channel_unshared" };
+        let body = json!({ "type": event, "channel": channel, "connected_team_id": super::OTHER_TEAM });
+        self.announce(event, "channels:read", Audience::Channel(channel.to_owned()), body);
+    }
+
     pub(crate) fn archive(&mut self, channel: &str, user: &str, on: bool) {
         let Some(found) = self.channels.get_mut(channel) else { return };
         found.archived = on;

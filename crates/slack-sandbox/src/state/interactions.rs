@@ -70,6 +70,22 @@ impl World {
         url
     }
 
+    /// Where an app may answer to a modal: the conversations that were chosen in it, as far as it asked for that.
+    pub(crate) fn response_urls_of(&mut self, app: &str, user: &str, view: &str) -> Value {
+        let Some(view) = self.views.get(view).cloned() else { return json!([]) };
+        let blocks = view.body["blocks"].as_array().into_iter().flatten();
+        let asked = blocks.filter(|block| block["element"]["response_url_enabled"] == true);
+        let mut urls = Vec::new();
+        for block in asked {
+            let (id, action) = (block["block_id"].as_str().unwrap_or_default(), block["element"]["action_id"].as_str().unwrap_or_default());
+            if let Some(channel) = view.values[id][action]["selected_conversation"].as_str() {
+                let url = self.add_response_url(app, user, channel, None);
+                urls.push(json!({ "block_id": id, "action_id": action, "channel_id": channel, "response_url": url }));
+            }
+        }
+        json!(urls)
+    }
+
     /// A new interaction. Nobody has taken it yet.
     pub(crate) fn add_interaction(&mut self) -> String {
         let id = self.ids.next("I");

@@ -99,6 +99,7 @@ export async function startBot({ app, api, channel }) {
       await call("chat.postEphemeral", { channel, user: user.id, text: `Because: ${reason}` });
       return undefined;
     }
+    if (type === "message_action") await call("views.open", { trigger_id: trigger, view: MODAL });
     const [action] = actions ?? [];
     if (action?.action_id === "agree") await respond({ text: "You agreed.", replace_original: false });
     if (action?.action_id === "tier") await respond({ text: `You picked ${action.selected_option.value}.`, replace_original: false });

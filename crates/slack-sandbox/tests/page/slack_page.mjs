@@ -118,6 +118,15 @@ await step("a button opens a modal, whose errors are shown", async () => {
   await modal.waitFor({ state: "detached" });
 });
 
+await step("the menu of a message offers what an app can do with it", async () => {
+  await act("pong", "More");
+  await page.getByRole("dialog", { name: "More" }).getByRole("button", { name: "Say why" }).click();
+  const modal = page.getByRole("dialog", { name: "Why?" });
+  await modal.getByLabel("Reason").fill("it was asked for");
+  await modal.getByRole("button", { name: "Send" }).click();
+  await page.locator("article.ephemeral", { hasText: "Because: it was asked for" }).waitFor();
+});
+
 await step("a command is completed and answered", async () => {
   await composer.pressSequentially("/te");
   await page.getByRole("option", { name: "/team" }).waitFor();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use slack_sandbox::{Progress, Refused};
+use slack_sandbox::{AppConfig, Progress, Refused, Shortcut, ShortcutKind};
 
 use super::harness::{Socket, World, start, start_with, within};
 
@@ -40,6 +40,65 @@ async fn interaction(socket: &mut Socket, kind: &str) -> Value {
         }
         socket.acknowledge(&envelope, Value::Null).await;
     }
+}
+
+#[tokio::test]
+async fn a_shortcut_comes_with_the_message_or_with_nothing() {
+    let shortcut = |kind, id: &str| Shortcut { name: "Keep".to_owned(), callback_id: id.to_owned(), kind };
+    let world = start_with(|options| {
+        options.apps[0].shortcuts = vec![shortcut(ShortcutKind::Message, "keep this"), shortcut(ShortcutKind::Global, "keep")];
+    })
+    .await;
+    let mut socket = world.connect("kelly").await;
+    let said = world.ann().say(&world.general, "remember it").expect("said");
+    assert!(world.ann().use_on_message(&world.general, &said, "keep").is_err(), "that one is for no message");
+    let _used = world.ann().use_on_message(&world.general, &said, "keep this").expect("known");
+    let envelope = interaction(&mut socket, "interactive").await;
+    let payload = &envelope["payload"];
+    assert_eq!((&payload["type"], &payload["callback_id"]), (&json!("message_action"), &json!("keep this")));
+    assert_eq!((&payload["message"]["text"], &payload["message_ts"]), (&json!("remember it"), &json!(said)));
+    assert_eq!((&payload["channel"]["id"], &payload["user"]["id"]), (&json!(world.general), &json!(world.ann().id())));
+    assert_eq!(respond(&world, &payload["response_url"], json!({ "text": "kept" })).await.0, 200);
+    socket.acknowledge(&envelope, Value::Null).await;
+
+    let _used = world.ann().use_shortcut("keep").expect("known");
+    let envelope = interaction(&mut socket, "interactive").await;
+    let payload = &envelope["payload"];
+    assert_eq!((&payload["type"], &payload["channel"], &payload["response_url"]), (&json!("shortcut"), &Value::Null, &Value::Null));
+    // A modal says where the answer goes.
+    let text = |text: &str| json!({ "type": "plain_text", "text": text });
+    let select = json!({ "type": "conversations_select", "action_id": "place", "response_url_enabled": true });
+    let blocks = json!([{ "type": "input", "block_id": "where", "label": text("Where"), "element": select }]);
+    let view = json!({ "type": "modal", "title": text("Keep"), "submit": text("Keep"), "blocks": blocks });
+    let opened = json!({ "trigger_id": payload["trigger_id"], "view": view });
+    let opened = world.kelly().json("views.open", &opened).await.ok();
+    socket.acknowledge(&envelope, Value::Null).await;
+    let id = opened["view"]["id"].as_str().expect("an id");
+    let _sent = world.ann().submit(id, &[("place", &[&world.general])]).expect("it is open");
+    let envelope = interaction(&mut socket, "interactive").await;
+    let urls = &envelope["payload"]["response_urls"];
+    assert_eq!((&urls[0]["channel_id"], &urls[0]["block_id"]), (&json!(world.general), &json!("where")));
+    assert_eq!(respond(&world, &urls[0]["response_url"], json!({ "text": "kept here" })).await.0, 200);
+    socket.acknowledge(&envelope, Value::Null).await;
+}
+
+#[test]
+fn an_app_is_made_of_a_manifest() {
+    let manifest = json!({
+        "display_information": { "name": "Keeper" },
+        "features": {
+            "app_home": { "home_tab_enabled": true }, "slash_commands": [{ "command": "/keep" }],
+            "shortcuts": [{ "name": "Keep", "type": "message", "callback_id": "keep", "description": "Keep it." }],
+        },
+        "oauth_config": { "scopes": { "bot": ["commands"] } },
+        "settings": {
+            "event_subscriptions": { "bot_events": ["reaction_added"] }, "interactivity": { "is_enabled": true }, "socket_mode_enabled": true,
+        },
+    });
+    let app = AppConfig::of_manifest("keeper", &manifest).expect("it is complete");
+    assert_eq!((app.name.as_str(), app.commands, app.scopes), ("Keeper", vec!["/keep".to_owned()], vec!["commands".to_owned()]));
+    assert_eq!((app.events, app.shortcuts.len(), app.home_tab), (vec!["reaction_added".to_owned()], 1, true));
+    assert!(AppConfig::of_manifest("keeper", &json!({})).is_err());
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The chat page in headless Chromium (`page/slack_page.mjs`).
 
-use slack_sandbox::{About, AboutPersona, AppConfig, Clock};
+use slack_sandbox::{About, AboutPersona, AppConfig, Clock, Shortcut, ShortcutKind};
 
 use super::harness::start_with;
 use crate::support::browser;
@@ -12,7 +12,9 @@ async fn a_person_takes_part_through_the_chat_page() {
     let Some(browser) = browser::find(&SCRIPTS).await else { return };
     let world = start_with(|options| {
         options.clock = Clock::system();
-        options.apps = vec![AppConfig { commands: vec!["/team".to_owned()], ..AppConfig::new("team", "Teamroom") }];
+        let why = Shortcut { name: "Say why".to_owned(), callback_id: "why".to_owned(), kind: ShortcutKind::Message };
+        options.apps =
+            vec![AppConfig { commands: vec!["/team".to_owned()], shortcuts: vec![why], ..AppConfig::new("team", "Teamroom") }];
     })
     .await;
     let persona = |slug: &str, name: &str, role: &str| AboutPersona { slug: slug.to_owned(), name: name.to_owned(), role: role.to_owned() };

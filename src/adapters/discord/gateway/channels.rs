@@ -156,7 +156,7 @@ impl ChannelDirectory {
             Some(Entry::Direct { .. }) => (String::new(), Place::Direct),
             Some(Entry::Unknown) | None => (String::new(), Place::Server),
         };
-        Channel { id: from_discord(channel), name, place, private: self.is_private(&known, channel) }
+        Channel { id: from_discord(channel), name, place, private: self.is_private(&known, channel), shared: false }
     }
 
     /// Channels and threads of servers, each with its newest message at login. A channel without messages is read from the beginning, which

@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn converted(message: Message) -> InboundMessage {
-        let channel = Channel { id: "discord:10".into(), name: "general".to_owned(), place: Place::Server, private: false };
+        let channel = Channel { id: "discord:10".into(), name: "general".to_owned(), place: Place::Server, private: false, shared: false };
         inbound(message, channel, AuthorKind::Person, "kelly".into(), true)
     }
 

@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn in_place(id: &str, right: Right, channel: &str, place: Place, private: bool) -> Asker {
-        let channel = Channel { id: channel.into(), name: String::new(), place, private };
+        let channel = Channel { id: channel.into(), name: String::new(), place, private, shared: false };
         Asker::Person { id: id.into(), name: "Ann".to_owned(), right, channel: Some(channel) }
     }
 

@@ -290,6 +290,7 @@ impl Conversation {
             Reason::Halted if self.inner.halts.is_team_halted() => "The team is halted. `/resume` lets us speak again.",
             Reason::Halted => "We are quiet here since somebody said stop. Speak to one of us by name, and we answer again.",
             Reason::ChannelNotAllowed => "We do not answer in this channel; an operator can allow it in the configuration.",
+            Reason::SharedChannel => "We keep quiet here, because people of another company read this channel. An operator can allow it.",
             Reason::AuthorNotAllowed => "We answer only people on the allow list; an operator can add you.",
             Reason::DirectMessagesOff => "Direct messages are off here. Please write to us in a channel.",
             _ => return Ok(None),

@@ -246,7 +246,7 @@ mod tests {
         let author = Author { id: text[..1].into(), name: String::new(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() };
         InboundMessage {
             id: format!("{text} {sent_at}").as_str().into(),
-            channel: Channel { id: "1".into(), name: "general".into(), place: Place::Server, private: false },
+            channel: Channel { id: "1".into(), name: "general".into(), place: Place::Server, private: false, shared: false },
             author,
             text: text.into(),
             mentions: Vec::new(),

@@ -2,6 +2,7 @@
 
 mod following;
 mod permission;
+mod said;
 mod silencing;
 mod status;
 
@@ -25,6 +26,7 @@ use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
 pub use permission::authorizer;
+pub(super) use said::{SaidCommands, SaidHandler};
 
 /// Prefix of the id that replaces a message id where a command started the work. No platform id has this prefix.
 const COMMAND: &str = "command-";

@@ -69,7 +69,7 @@ mod tests {
     fn message(id: &str) -> InboundMessage {
         InboundMessage {
             id: id.into(),
-            channel: Channel { id: "1".into(), name: "general".into(), place: Place::Server, private: false },
+            channel: Channel { id: "1".into(), name: "general".into(), place: Place::Server, private: false, shared: false },
             author: Author { id: "2".into(), name: "Ann".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() },
             text: "as first written".into(),
             mentions: Vec::new(),

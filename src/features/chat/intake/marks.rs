@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn seen(channel: &str, message: &str, second: i64) -> ChannelSeen {
-        let channel = Channel { id: channel.into(), name: channel.into(), place: Place::Server, private: false };
+        let channel = Channel { id: channel.into(), name: channel.into(), place: Place::Server, private: false, shared: false };
         ChannelSeen { channel, last_message: message.into(), last_at: DateTime::from_timestamp(second, 0).unwrap() }
     }
 

@@ -53,6 +53,7 @@ impl Decision {
                 | Reason::ChannelNotAllowed
                 | Reason::AuthorNotAllowed
                 | Reason::Outsider
+                | Reason::SharedChannel
                 | Reason::DirectMessagesOff
                 | Reason::ChannelIgnored
                 | Reason::NotAPerson
@@ -105,6 +106,8 @@ pub enum Reason {
     AuthorNotAllowed,
     /// A guest, or somebody of another company, where the settings leave them out.
     Outsider,
+    /// People of another company read the channel.
+    SharedChannel,
     DirectMessagesOff,
     ChannelIgnored,
     /// A platform notice, or a foreign bot that is not listed or mentioned nobody.
@@ -170,6 +173,7 @@ impl Reason {
             Self::ChannelNotAllowed => "the channel is not on the allow list",
             Self::AuthorNotAllowed => "the author is not on the allow list",
             Self::Outsider => "the author is no member of the workspace",
+            Self::SharedChannel => "another company reads this channel, and it is not on the allow list",
             Self::DirectMessagesOff => "direct messages are off",
             Self::ChannelIgnored => "the channel's kind is ignore",
             Self::NotAPerson => "the author is no person",

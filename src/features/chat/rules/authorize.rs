@@ -34,6 +34,10 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
     if !direct && !is_allowed(channel, &settings.allowed_channels) {
         return Err(Denied::Unheard(Reason::ChannelNotAllowed));
     }
+    // Where another company reads along, only who lists the channel lets the team speak.
+    if channel.shared && settings.outsiders != Outsiders::Everybody && settings.allowed_channels.is_empty() {
+        return Err(Denied::Unheard(Reason::SharedChannel));
+    }
     // A listed bot need not also be on the list of people.
     let listed =
         settings.allowed_users.is_empty() || settings.allowed_users.contains(&author.id) || settings.allowed_bots.contains(&author.id);
@@ -90,7 +94,7 @@ mod tests {
     }
 
     fn channel(place: Place) -> Channel {
-        Channel { id: "7".into(), name: "general".into(), place, private: false }
+        Channel { id: "7".into(), name: "general".into(), place, private: false, shared: false }
     }
 
     #[test]
@@ -104,6 +108,15 @@ mod tests {
             let is_heard = |role: &str| authorize(Action::Speak, &who(role), &general, &settings).is_ok();
             assert_eq!((is_heard(GUEST), is_heard(STRANGER), is_heard("ops")), (guest, stranger, true), "{outsiders:?}");
         }
+    }
+
+    #[test]
+    fn a_channel_that_another_company_reads_is_left_alone_unless_it_is_listed() {
+        let partners = Channel { shared: true, ..channel(Place::Server) };
+        let asked = |settings: &ChatSettings| authorize(Action::Speak, &author("1", &[]), &partners, settings);
+        assert_eq!(asked(&ChatSettings::default()), Err(Denied::Unheard(Reason::SharedChannel)));
+        assert_eq!(asked(&ChatSettings { allowed_channels: vec!["general".into()], ..ChatSettings::default() }), Ok(()));
+        assert_eq!(asked(&ChatSettings { outsiders: Outsiders::Everybody, ..ChatSettings::default() }), Ok(()));
     }
 
     #[test]

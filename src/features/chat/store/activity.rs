@@ -54,6 +54,7 @@ impl Store {
                  SELECT id FROM inbox WHERE decided_at IS NULL AND deleted_at IS NULL AND complete
                  UNION ALL SELECT id FROM turns WHERE finished_at IS NULL
                  UNION ALL SELECT id FROM asks WHERE state IN ('asked', 'expired')
+                 UNION ALL SELECT CAST(id AS TEXT) FROM jobs WHERE kind = 'chat.command' AND state IN ('ready', 'running')
                  UNION ALL SELECT id FROM meetings WHERE ended_at IS NULL
                  UNION ALL SELECT id FROM work_items WHERE status = 'in_progress'
                  UNION ALL SELECT id FROM outbox WHERE state = 'pending') works"

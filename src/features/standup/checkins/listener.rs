@@ -46,8 +46,8 @@ impl Listener for CheckInListener {
 /// Whether the message is nothing to keep, or its author may not speak. The team asked, so it counts where direct messages are off, while the team is
 /// halted, and after a downtime.
 fn is_shut_out(reason: Reason) -> bool {
-    use Reason::{AuthorNotAllowed, ChannelIgnored, Deleted, Empty, NoAnswerWanted, NotAPerson, Outsider, Stop};
-    matches!(reason, Stop | AuthorNotAllowed | Outsider | ChannelIgnored | NotAPerson | Empty | NoAnswerWanted | Deleted)
+    use Reason::{AuthorNotAllowed, ChannelIgnored, Deleted, Empty, NoAnswerWanted, NotAPerson, Outsider, SharedChannel, Stop};
+    matches!(reason, Stop | AuthorNotAllowed | Outsider | SharedChannel | ChannelIgnored | NotAPerson | Empty | NoAnswerWanted | Deleted)
 }
 
 impl StandupCommands {

@@ -76,7 +76,7 @@ mod tests {
         Meeting {
             id: "m1".into(),
             kind: STANDUP,
-            channel: Channel { id: "10".into(), name: "daily-standup".to_owned(), place: Place::Server, private: false },
+            channel: Channel { id: "10".into(), name: "daily-standup".to_owned(), place: Place::Server, private: false, shared: false },
             day: chrono::NaiveDate::from_ymd_opt(2026, 11, 20).unwrap(),
             facilitator: "kelly".into(),
             called_by: CalledBy::CommandLine,

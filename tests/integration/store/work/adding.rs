@@ -246,7 +246,7 @@ async fn an_edit_keeps_a_chosen_kind_and_plans_others_again(home: &Home) {
 }
 
 fn person(id: &str, channel: &str, place: Place, private: bool) -> (Asker, AskedIn) {
-    let channel = Channel { id: channel.into(), name: String::new(), place, private };
+    let channel = Channel { id: channel.into(), name: String::new(), place, private, shared: false };
     let private_to = Scope::of(&channel).place().cloned();
     let asked = AskedIn { channel: (channel.place != Place::Direct).then(|| channel.id.clone()), private_to };
     (Asker::Person { id: id.into(), name: "Ann".into(), right: Right::Operator, channel: Some(channel) }, asked)

@@ -71,7 +71,7 @@ impl Delivery<'_> {
     /// missed that comes while no process runs.
     async fn post_direct(&self, to: &UserId) -> Result<Posted, Hitch> {
         let (id, newest) = self.platform.open_direct(&self.row.message.persona, to).await?;
-        let channel = Channel { id: id.clone(), name: String::new(), place: Place::Direct, private: true };
+        let channel = Channel { id: id.clone(), name: String::new(), place: Place::Direct, private: true, shared: false };
         // The oldest possible time, so that any answer moves the mark.
         let seen = ChannelSeen { channel, last_message: newest, last_at: DateTime::UNIX_EPOCH };
         self.store.record_channels_seen(&[seen]).await?;

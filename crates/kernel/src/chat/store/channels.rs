@@ -70,7 +70,13 @@ impl Database {
         Ok(rows
             .into_iter()
             .map(|row| ChannelSeen {
-                channel: Channel { id: row.id.into(), name: row.name, place: row.place.0, private: row.private.unwrap_or(true) },
+                channel: Channel {
+                    id: row.id.into(),
+                    name: row.name,
+                    place: row.place.0,
+                    private: row.private.unwrap_or(true),
+                    shared: false,
+                },
                 last_message: row.last_message.into(),
                 last_at: row.last_at,
             })

@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 use crate::chat::message::Channel;
 use crate::commands::{
     Arguments, Audience, Caller, CommandCall, CommandHandler, CommandReply, CommandRequest, CommandSpec, Invoked, Late, Refused, Right,
+    Shortcut,
 };
 use crate::persona::roster::UnknownPersona;
 
@@ -181,6 +182,17 @@ impl Registry {
         (names.next().is_none() && found.subcommands.is_empty()).then_some(found)
     }
 
+    /// The commands that are offered in menus, with their paths.
+    pub fn list_shortcuts(&self) -> Vec<(String, Shortcut)> {
+        let inner = |group: &CommandSpec| {
+            let path = |command: &CommandSpec| format!("{} {}", group.name, command.name);
+            group.subcommands.iter().filter_map(|command| Some((path(command), command.shortcut?))).collect::<Vec<_>>()
+        };
+        let of =
+            |command: &CommandSpec| command.shortcut.map(|shortcut| (command.name.to_owned(), shortcut)).into_iter().chain(inner(command));
+        self.commands.iter().flat_map(of).collect()
+    }
+
     /// Who sees the reply. A chat needs this before the command runs.
     pub fn audience_of(&self, path: &str, given: &[(String, String)]) -> Audience {
         self.find(path).map_or(Audience::Caller, |spec| spec.audience_with(given.iter().map(|(name, _)| name.as_str())))
@@ -192,6 +204,14 @@ impl Registry {
             Some(completer) if self.check(Right::Anybody, caller, channel).is_ok() => completer.complete(typed).await,
             _ => Vec::new(),
         }
+    }
+
+    /// Checks what was typed for a command.
+    ///
+    /// # Errors
+    /// Something is missing or does not fit.
+    pub(super) fn check_arguments(&self, command: &CommandSpec, given: &[(String, String)]) -> Result<(), Refused> {
+        Arguments::parse(command, given, self.platform).map(drop)
     }
 
     /// Runs a request. Every error becomes a reply.

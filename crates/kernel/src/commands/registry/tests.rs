@@ -54,7 +54,7 @@ fn person(name: &str) -> Caller {
 }
 
 fn here() -> Channel {
-    Channel { id: "7".into(), name: "general".into(), place: Place::Server, private: false }
+    Channel { id: "7".into(), name: "general".into(), place: Place::Server, private: false, shared: false }
 }
 
 fn command(name: &str, path: &str, given: &[(&str, &str)]) -> CommandRequest {

@@ -27,7 +27,7 @@ impl Case {
         Self {
             message: InboundMessage {
                 id: "1".into(),
-                channel: Channel { id: "7".into(), name: "general".into(), place: Place::Server, private: false },
+                channel: Channel { id: "7".into(), name: "general".into(), place: Place::Server, private: false, shared: false },
                 author: Author { id: "9".into(), name: "Ann".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() },
                 text: text.into(),
                 mentions: Vec::new(),

@@ -36,6 +36,11 @@ export class Interactions {
   }
 
   /** Clears the list, because commands may have changed. */
+  /** Nothing is offered in the menu of a message. */
+  listOffers() {
+    return [];
+  }
+
   forgetCommands() {
     this.#commands = null;
   }

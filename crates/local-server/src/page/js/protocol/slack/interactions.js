@@ -27,6 +27,17 @@ export class Interactions {
 
   forgetCommands() {}
 
+  /** What the menu of a message offers, as a name and an id. */
+  listOffers() {
+    return this.#slack.shortcuts
+      .filter(({ type }) => type === "message")
+      .map(({ name, callback_id }) => ({ label: name, value: callback_id }));
+  }
+
+  takeOffer(message, callback_id) {
+    return this.#api.post(`${this.#slack.messagePath(message)}/shortcuts`, { callback_id });
+  }
+
   /** Presses a button, or chooses in a menu, of a message or a view. */
   press(holder, component, values = []) {
     const path = holder.view ? `/views/${holder.view}` : this.#slack.messagePath(holder);

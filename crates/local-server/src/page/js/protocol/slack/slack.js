@@ -24,6 +24,7 @@ export class Slack extends EventTarget {
   users = new Map();
   channels = new Map();
   commands = [];
+  shortcuts = [];
   me = "";
   /** How the platform differs from the other one, for the views. */
   traits = {
@@ -154,12 +155,13 @@ export class Slack extends EventTarget {
     }
   }
 
-  #ready({ me, team, users, channels, threads, commands, views }) {
+  #ready({ me, team, users, channels, threads, commands, shortcuts, views }) {
     this.me = me;
     this.#team = team;
     this.users = new Map(users.map((user) => [user.id, user]));
     this.channels = new Map(channels.map((channel) => [channel.id, channel]));
     this.commands = commands;
+    this.shortcuts = shortcuts;
     this.#threads.clear();
     const shown = channels.filter((channel) => !channel.archived);
     const direct = shown.filter(({ kind }) => DIRECT.has(kind)).map((channel) => this.#toChannel(channel));

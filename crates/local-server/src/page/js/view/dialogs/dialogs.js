@@ -86,6 +86,21 @@ export function askText({ title, label, value, action, max }) {
   });
 }
 
+/** One of a few things to do, each with a label and a value. */
+export function choose(title, options) {
+  return openDialog(title, "small", (close) => [
+    h("h2", {}, title),
+    h(
+      "div",
+      { class: "choices" },
+      options.map(({ label, value }) =>
+        h("button", { type: "button", class: "control secondary", onclick: () => close(value) }, label),
+      ),
+    ),
+    h("div", { class: "dialog-actions" }, cancelButton(close)),
+  ]);
+}
+
 export function pickEmoji() {
   return openDialog("Choose a reaction", "small picker", (close) => [
     h("h2", {}, "React"),
@@ -108,7 +123,7 @@ const KEYS = [
   ["Shift Tab", "From the composer to the messages"],
   ["↑ ↓", "Move between messages, then:"],
   ["R  E  T", "reply, edit, thread"],
-  ["+  C  Del", "react, copy, delete"],
+  ["+  C  M  Del", "react, copy, more, delete"],
   ["?", "This list"],
 ];
 

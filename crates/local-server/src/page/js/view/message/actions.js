@@ -3,7 +3,7 @@
 import { h, iconButton } from "../elements/dom.js";
 import { icon } from "../elements/icons.js";
 import { isEphemeral, isSpoken } from "./message.js";
-import { askText, confirm, pickEmoji } from "../dialogs/dialogs.js";
+import { askText, choose, confirm, pickEmoji } from "../dialogs/dialogs.js";
 import { plainText } from "../../text/render.js";
 
 // A thread's name may have 100 characters. Suggested names are shorter.
@@ -46,6 +46,7 @@ export class MessageActions {
       { name: "smile", label: "React", key: "+", run: () => this.#react(message) },
       quotes && { name: "reply", label: "Reply", key: "r", run: () => this.#page.reply(message) },
       threads && { name: "thread", label: "Thread", key: "t", run: () => this.#thread(message) },
+      this.#page.interactions.listOffers().length && { name: "menu", label: "More", key: "m", run: () => this.#offer(message) },
       own && { name: "edit", label: "Edit", key: "e", run: () => this.#timeline.edit(message.id) },
       { name: "copy", label: "Copy text", key: "c", run: () => this.#copy(message) },
       own && { name: "trash", label: "Delete", key: "Delete", run: () => this.#delete(message) },
@@ -66,6 +67,11 @@ export class MessageActions {
   async #react(message) {
     const emoji = await pickEmoji();
     if (emoji) await this.#page.attempt(this.#page.messages.toggleReaction(message, { name: emoji }));
+  }
+
+  async #offer(message) {
+    const chosen = await choose("More", this.#page.interactions.listOffers());
+    if (chosen) await this.#page.attempt(this.#page.interactions.takeOffer(message, chosen));
   }
 
   async #thread(message) {
