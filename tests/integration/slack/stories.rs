@@ -112,8 +112,8 @@ async fn a_message_becomes_an_item_by_its_menu(backing: Backing) {
     eventually("there is a form", || async { team.ann().modals().len() == 1 }).await;
     let form = team.ann().modals().remove(0);
     assert_eq!(form.pointer("/blocks/0/element/initial_value"), Some(&json!("We *should* water the plants.")));
-    team.ann().submit(form["id"].as_str().unwrap(), &[("owner", &["me"])]).unwrap().ended().await;
-    let added = team.hears("general", |said| said.text.contains("Ann added for Ann")).await;
+    team.ann().submit(form["id"].as_str().unwrap(), &[("owner", &["Vince"])]).unwrap().ended().await;
+    let added = team.hears("general", |said| said.text.contains("Ann added for Vince")).await;
     assert!(added.text.contains("water the plants"), "{added:#?}");
     assert!(team.ann().use_on_message(&general, &said, "message backlog").is_err(), "there is no such shortcut");
     team.stop().await;
