@@ -156,9 +156,7 @@ mod tests {
         for sentence in ["status", "backlog add Fix the lamp", "backlog add \"Fix the lamp\" --owner vince"] {
             assert!(registry().parse_sentence(sentence).is_some(), "{sentence}");
         }
-        for talk in
-            ["status of the release?", "backlog", "backlog add", "backlog is too long", "the status", "", "backlog add x --size big"]
-        {
+        for talk in ["status of the release?", "backlog", "backlog add", "backlog is too long", "the status", ""] {
             assert_eq!(registry().parse_sentence(talk), None, "{talk}");
         }
     }

@@ -13,8 +13,7 @@ async fn a_person_takes_part_through_the_chat_page() {
     let world = start_with(|options| {
         options.clock = Clock::system();
         let why = Shortcut { name: "Say why".to_owned(), callback_id: "why".to_owned(), kind: ShortcutKind::Message };
-        options.apps =
-            vec![AppConfig { commands: vec!["/team".to_owned()], shortcuts: vec![why], ..AppConfig::new("team", "Teamroom") }];
+        options.apps = vec![AppConfig { commands: vec!["/team".to_owned()], shortcuts: vec![why], ..AppConfig::new("team", "Teamroom") }];
     })
     .await;
     let persona = |slug: &str, name: &str, role: &str| AboutPersona { slug: slug.to_owned(), name: name.to_owned(), role: role.to_owned() };
