@@ -8,8 +8,8 @@ use super::team::{Shown, TestTeam, eventually};
 pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: Value) -> Value {
     // Separates answers from other messages of the channel, and from the late answer to a button.
     let answers = || async {
-        let history = team.history(channel).await.into_iter();
-        history.filter(|shown| shown.raw["interaction_metadata"]["type"] == 2 && !shown.text.is_empty()).collect::<Vec<_>>()
+        let newest = team.newest(channel).await.into_iter();
+        newest.filter(|shown| shown.raw["interaction_metadata"]["type"] == 2 && !shown.text.is_empty()).collect::<Vec<_>>()
     };
     let before: Vec<Value> = answers().await.into_iter().map(|shown| shown.raw["id"].clone()).collect();
     give(team, channel, name, options).await;

@@ -461,6 +461,12 @@ impl TestTeam {
         shown
     }
 
+    /// The newest hundred messages in a channel, oldest first.
+    pub(crate) async fn newest(&self, channel: &str) -> Vec<Shown> {
+        let page = self.call(reqwest::Method::GET, &format!("/channels/{}/messages?limit=100", self.channel(channel)), None).await;
+        page.as_array().expect("a list").iter().rev().cloned().map(Shown::of).collect()
+    }
+
     /// The team's messages in a channel, oldest first.
     pub(crate) async fn answers(&self, channel: &str) -> Vec<Shown> {
         self.history(channel).await.into_iter().filter(|shown| shown.is_bot).collect()
