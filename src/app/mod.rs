@@ -37,7 +37,7 @@ pub(crate) use deps::redactor;
 pub use deps::{Connect, Connection, TeamAgents, agents, people, provide, slack_manifest, workspaces};
 use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
-use kernel::commands::Services;
+use kernel::commands::{Registry, Services};
 use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -66,6 +66,8 @@ pub struct App {
     relay: Relay,
     conversation: Conversation,
     services: Services,
+    /// Listeners and jobs only refer to it.
+    _commands: Arc<Registry>,
     tasks: TaskTracker,
     shutdown: Shutdown,
     /// The address of health and metrics.
@@ -126,7 +128,7 @@ impl App {
         // Discord gets the commands while the team is still starting.
         let services = Services::new("We are just starting. Please try again in a moment.");
         let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone(), &services)));
-        services.provide(commands.clone());
+        services.provide(Arc::new(Arc::downgrade(&commands)));
         let platform = connect(Connection {
             config: config.clone(),
             roster: roster.clone(),
@@ -172,12 +174,12 @@ impl App {
             platform: platform.clone(),
             is_listening,
             metrics,
-            commands,
+            commands: commands.clone(),
             budgets: config.budgets.clone(),
             clock,
         };
         let http = listener.map(|listener| http::serve(listener, shown, shutdown.stop.clone())).transpose()?;
-        Ok(Self { store, platform, relay, conversation, services, tasks, shutdown, http })
+        Ok(Self { store, platform, relay, conversation, services, _commands: commands, tasks, shutdown, http })
     }
 
     /// Waits until every identity is online or has failed for good, and the team is listening.

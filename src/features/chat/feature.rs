@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 
@@ -29,7 +29,7 @@ impl Feature for ChatFeature {
 
     /// What is said to the team is carried out where its commands are.
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
-        let Ok(registry) = services.late::<Registry>().get() else { return Ok(Vec::new()) };
+        let Ok(registry) = services.late::<Weak<Registry>>().get() else { return Ok(Vec::new()) };
         Ok(vec![Arc::new(SaidHandler { chat: services.late::<ChatCommands>().get()?, registry })])
     }
 

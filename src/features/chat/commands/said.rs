@@ -2,7 +2,7 @@
 //!
 //! It is carried out once. If the process dies in the middle of it, the person is told instead, because nobody knows how far it came.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -46,7 +46,8 @@ impl Effect for Said {
 
 /// Recognises commands in what people say.
 pub(crate) struct SaidCommands {
-    pub(crate) registry: Late<Registry>,
+    /// The registry holds the conversation, which holds this.
+    pub(crate) registry: Late<Weak<Registry>>,
 }
 
 impl SaidCommands {
@@ -55,7 +56,7 @@ impl SaidCommands {
             return None;
         }
         let (_, sentence) = split_mention(message.text.trim_start())?;
-        self.registry.get().ok()?.parse_sentence(sentence.trim_start_matches([',', ':']))
+        self.registry.get().ok()?.upgrade()?.parse_sentence(sentence.trim_start_matches([',', ':']))
     }
 }
 
@@ -77,7 +78,7 @@ impl Listener for SaidCommands {
 /// Carries out commands that were said.
 pub(crate) struct SaidHandler {
     pub(crate) chat: Arc<ChatCommands>,
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) registry: Arc<Weak<Registry>>,
 }
 
 #[async_trait]
@@ -102,8 +103,9 @@ impl JobHandler for SaidHandler {
                 "I was interrupted during `/{path}`. It may be done or not: please look before you ask for it again."
             ))
         } else {
+            let registry = self.registry.upgrade().ok_or(JobError::Stopping)?;
             job.step(BEGUN, || async { Ok(()) }).await?;
-            self.carry_out(said.message, command).await
+            carry_out(&registry, said.message, command).await
         };
         let format = self.chat.platform.as_ref().map(|platform| platform.text_format(&channel));
         let texts = format.map_or_else(|| vec![reply.text.clone()], |format| format.split(&format.lay_out(&reply.text)));
@@ -121,16 +123,13 @@ impl JobHandler for SaidHandler {
     }
 }
 
-impl SaidHandler {
-    async fn carry_out(&self, said: InboundMessage, Typed { path, given }: Typed) -> CommandReply {
-        let right =
-            self.registry.find(&path).map_or(Right::Operator, |command| command.right_with(given.iter().map(|(name, _)| name.as_str())));
-        if right == Right::Operator && self.registry.audience_of(&path, &given) == Audience::Caller {
-            // Everybody here would read it.
-            return CommandReply::public(format!("I show that to you alone: use `/{path}`."));
-        }
-        let caller = Caller::Person { id: said.author.id, name: said.author.name, roles: said.author.roles };
-        let request = CommandRequest { invoked: Invoked::Command { path, given }, caller, channel: Some(said.channel) };
-        self.registry.run(request).await
+async fn carry_out(registry: &Registry, said: InboundMessage, Typed { path, given }: Typed) -> CommandReply {
+    let right = registry.find(&path).map_or(Right::Operator, |command| command.right_with(given.iter().map(|(name, _)| name.as_str())));
+    if right == Right::Operator && registry.audience_of(&path, &given) == Audience::Caller {
+        // Everybody here would read it.
+        return CommandReply::public(format!("I show that to you alone: use `/{path}`."));
     }
+    let caller = Caller::Person { id: said.author.id, name: said.author.name, roles: said.author.roles };
+    let request = CommandRequest { invoked: Invoked::Command { path, given }, caller, channel: Some(said.channel) };
+    registry.run(request).await
 }
