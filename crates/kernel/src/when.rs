@@ -54,6 +54,7 @@ pub fn normalize(text: &str) -> Vec<String> {
             "morning" => words.push("9:00".into()),
             "afternoon" => words.push("14:00".into()),
             "evening" => words.push("18:00".into()),
+            _ if words.last().is_some_and(|before| before == "in") => words.push(in_digits(word)),
             _ if at && word.parse::<u8>().is_ok_and(|hour| hour < 24) => words.push(format!("{word}:00")),
             _ => words.push(word.to_owned()),
         }
@@ -65,6 +66,12 @@ pub fn normalize(text: &str) -> Vec<String> {
         words.remove(index);
     }
     words
+}
+
+/// "two" as `2`, and other words as they are.
+fn in_digits(word: &str) -> String {
+    const SPELLED: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    SPELLED.iter().position(|spelled| *spelled == word).map_or_else(|| word.to_owned(), |index| (index + 1).to_string())
 }
 
 /// `in 20 minutes`, `in an hour`: a time that passes, whatever clocks do. Days and longer are calendar days and not read here.

@@ -111,6 +111,8 @@ mod tests {
             ("in 20 minutes", "Tue 2026-11-24 15:50"),
             ("in 90 seconds", "Tue 2026-11-24 15:31"),
             ("in an hour", "Tue 2026-11-24 16:30"),
+            ("in two hours", "Tue 2026-11-24 17:30"),
+            ("in five days at 10", "Sun 2026-11-29 10:00"),
             ("in half an hour", "Tue 2026-11-24 16:00"),
             ("in 3 days", "Fri 2026-11-27 09:00"),
             ("in 2 weeks", "Tue 2026-12-08 09:00"),
