@@ -50,7 +50,7 @@
 //! **A message.** `adapters::discord::gateway` or `adapters::slack::hub` makes an `InboundMessage` of an event → `features::chat::intake` claims it in the inbox → the channel's task
 //! collects a burst, reads its files, and asks `features::chat::rules::router` → one transaction: the decision, its turns, and a job for each → a job runs its turn
 //! through [`kernel::agent`] with a model or the offline composer → one transaction: the answer, its outbox rows, and the turns of agents it addresses as
-//! far as the guard allows → the relay → the platform.
+//! far as the guard allows → the relay → the platform. A sentence that is a command as a whole has a job that carries it out instead of a turn.
 //!
 //! **A standup.** A person's words, a command, the schedule or another process writes a called meeting with its job → the job's run,
 //! `features::meeting::engine`, opens it with the kickoff, gathers the shared page of all feeds, gives each seat its turn

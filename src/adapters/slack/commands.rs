@@ -117,7 +117,8 @@ impl Commands {
     /// Shows the form of a command that was chosen in a menu: that of a message, whose text it takes, or that of all shortcuts.
     async fn take_shortcut(&self, app: &App, payload: &Value) {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let wanted = text("/callback_id").trim_start_matches(ON_MESSAGE);
+        let id = text("/callback_id");
+        let wanted = id.strip_prefix(ON_MESSAGE).unwrap_or(id);
         let Some((path, shortcut)) = self.registry.list_shortcuts().into_iter().find(|(path, _)| path == wanted) else { return };
         let order = Order { path, given: Vec::new(), channel: text("/channel/id").to_owned(), respond: text("/response_url").to_owned() };
         let Some(command) = self.registry.find(&order.path) else { return };
