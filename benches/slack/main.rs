@@ -19,6 +19,7 @@ use model::{Script, ScriptedModel};
 use serde_json::Value;
 use slack_sandbox::{AppConfig, ChannelConfig, InstalledApp, Options, PersonConfig, RateLimits, Workspace};
 use stage::{Ended, PROGRAM, Person, Sandbox, Team, command, millis};
+use teamroom::adapters::slack::manifest::AppKind;
 use teamroom::app::slack_manifest;
 
 const NAMES: [&str; 8] = ["Kelly", "Vince", "Eliza", "Echo", "Oracle", "Solus", "Sentinel", "Bruno"];
@@ -53,7 +54,7 @@ impl Stage {
     /// A room for each message, because the team waits for a second between two posts in one.
     async fn set(rooms: usize) -> Self {
         let rooms: Vec<String> = (0..rooms).map(|number| format!("room-{number}")).collect();
-        let app = AppConfig::of_manifest(APP, &slack_manifest("Teamroom")).expect("the manifest is complete");
+        let app = AppConfig::of_manifest(APP, &slack_manifest("Teamroom", AppKind::Plain)).expect("the manifest is complete");
         let app = AppConfig { channels: rooms.clone(), ..app };
         let options = Options {
             apps: vec![app],

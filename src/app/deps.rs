@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use crate::adapters::discord;
 use crate::adapters::discord::Discord;
 use crate::adapters::platforms::Platforms;
+use crate::adapters::slack::manifest::AppKind;
 use crate::adapters::slack::{self, Slack};
 use crate::app::ports::Memory;
 use crate::app::sources::TeamSources;
@@ -33,9 +34,9 @@ use kernel::tools::web::WebSearch;
 use kernel::tools::workspace::Workspaces;
 
 /// The manifest of the Slack app, with the commands of all features that are offered in menus.
-pub fn slack_manifest(name: &str) -> serde_json::Value {
+pub fn slack_manifest(name: &str, kind: AppKind) -> serde_json::Value {
     let services = Services::new("There is no team here.");
-    slack::manifest::manifest(name, &features::registry(slack::PLATFORM, &services, permit_all()))
+    slack::manifest::manifest(name, kind, &features::registry(slack::PLATFORM, &services, permit_all()))
 }
 
 /// Provides what the features work with.

@@ -7,6 +7,7 @@ use anyhow::Context;
 use secrecy::SecretString;
 use serde_json::Value;
 
+use crate::adapters::slack::manifest::AppKind;
 use crate::adapters::slack::settings::AppTokens;
 use crate::app::slack_manifest;
 use crate::config::Config;
@@ -160,7 +161,7 @@ async fn start_slack(options: ServerOptions) -> anyhow::Result<LocalServer> {
 
 /// The app as our manifest makes it, in all channels.
 fn team_app(channels: &[String]) -> anyhow::Result<AppConfig> {
-    let app = AppConfig::of_manifest(TEAM, &slack_manifest(TEAM_NAME)).context("the manifest of the app cannot be read")?;
+    let app = AppConfig::of_manifest(TEAM, &slack_manifest(TEAM_NAME, AppKind::Agent)).context("the manifest of the app cannot be read")?;
     Ok(AppConfig { channels: channels.to_vec(), ..app })
 }
 

@@ -126,7 +126,8 @@ const SCOPES: [&str; 28] = [
     "users:read.email",
 ];
 
-const EVENTS: [&str; 20] = [
+const EVENTS: [&str; 21] = [
+    "agent_session_stopped",
     "app_home_opened",
     "app_mention",
     "app_uninstalled",

@@ -24,6 +24,7 @@ pub(super) struct App {
 struct State {
     at: IdentityState,
     account: Option<Account>,
+    is_agent: bool,
     trouble: Option<String>,
 }
 
@@ -37,7 +38,7 @@ pub(super) struct Account {
 impl App {
     fn new(persona: PersonaSlug, tokens: &AppTokens) -> Self {
         let credential = |token: &secrecy::SecretString| Credential { persona: persona.clone(), token: token.clone() };
-        let state = State { at: IdentityState::Connecting, account: None, trouble: None };
+        let state = State { at: IdentityState::Connecting, account: None, is_agent: false, trouble: None };
         Self { speaking: credential(&tokens.bot), listening: credential(&tokens.app), persona, state: Mutex::new(state) }
     }
 
@@ -47,6 +48,15 @@ impl App {
 
     pub(super) fn set_account(&self, account: Account) {
         self.state().account = Some(account);
+    }
+
+    /// Whether Slack shows that it works, with a button to stop it.
+    pub(super) fn is_agent(&self) -> bool {
+        self.state().is_agent
+    }
+
+    pub(super) fn set_agent(&self, is_agent: bool) {
+        self.state().is_agent = is_agent;
     }
 
     pub(super) fn set_online(&self) {

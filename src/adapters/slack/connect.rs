@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
@@ -8,8 +9,8 @@ use kernel::commands::Registry;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::slack::Slack;
@@ -19,7 +20,9 @@ use crate::adapters::slack::commands::Commands;
 use crate::adapters::slack::directory::Directory;
 use crate::adapters::slack::hub::{Hub, Seen};
 use crate::adapters::slack::inbound::stamp;
+use crate::adapters::slack::manifest::AGENT_SCOPE;
 use crate::adapters::slack::posting::Pace;
+use crate::adapters::slack::sessions::Sessions;
 use crate::adapters::slack::settings::SlackSettings;
 use crate::adapters::slack::socket::{Envelope, Envelopes, Sockets, Watcher};
 
@@ -73,6 +76,7 @@ impl Slack {
             apps: apps.clone(),
             directory: Directory::default(),
             seen: Seen::default(),
+            sessions: Sessions::default(),
             events,
             commands: commands.commands().iter().map(|command| command.name).collect(),
         });
@@ -82,8 +86,10 @@ impl Slack {
         for app in apps.all() {
             let launch =
                 Launch { hub: hub.clone(), app: app.clone(), commands: commands.clone(), ready: ready.clone(), stop: stop.clone() };
-            tasks.spawn(launch.run(settings.sockets));
+            tasks.spawn(Arc::new(launch).run(settings.sockets));
         }
+        let (of_sessions, until) = (hub.clone(), stop.clone());
+        tasks.spawn(async move { of_sessions.sessions.end_stale(&of_sessions.api, &until).await });
         let started = stamp(clock.now());
         Ok(Arc::new(Self { roster, api, hub, pace: Pace::default(), ready, started, tasks: tasks.into(), stop }))
     }
@@ -99,7 +105,7 @@ struct Launch {
 }
 
 impl Launch {
-    async fn run(self, sockets: u32) {
+    async fn run(self: Arc<Self>, sockets: u32) {
         let logged_in = tokio::select! {
             () = self.stop.cancelled() => return,
             logged_in = self.log_in() => logged_in,
@@ -144,36 +150,61 @@ impl Launch {
         let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         self.hub.directory.note_workspace(&text("team_id"));
         self.app.set_account(Account { user: text("user_id"), bot: text("bot_id") });
+        let scopes = self.hub.api.list_scopes(&self.app.speaking).await?;
+        self.app.set_agent(scopes.iter().any(|scope| scope == AGENT_SCOPE));
         self.hub.directory.read_channels(&self.hub.api, &self.app.speaking).await?;
         self.ready.0.send_replace(true);
         Ok(())
     }
 
-    /// Hands over what arrives, in its order.
-    async fn take(&self, mut arriving: mpsc::Receiver<Envelope>) {
+    /// Hands over what arrives, in its order within a conversation. One in which something is looked up slowly does not hold up the others.
+    async fn take(self: &Arc<Self>, mut arriving: mpsc::Receiver<Envelope>) {
+        let room = Arc::new(Semaphore::new(WAITING));
+        let mut last: HashMap<String, JoinHandle<()>> = HashMap::new();
         loop {
-            let envelope = tokio::select! {
+            let (envelope, place) = tokio::select! {
                 () = self.stop.cancelled() => return,
-                Some(envelope) = arriving.recv() => envelope,
+                Some(envelope) = arriving.recv() => (envelope, room.clone().acquire_owned().await),
                 else => return,
             };
-            let Envelope { kind, payload, retry } = envelope;
-            if retry > 0 {
-                tracing::debug!(kind, retry, "Slack sent something again");
-            }
-            match kind.as_str() {
-                "events_api" if payload.pointer("/event/type").and_then(Value::as_str) == Some("app_home_opened") => {
-                    let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-                    self.commands.show_home(&self.app, text("/event/user"), text("/event/channel")).await;
+            last.retain(|_, task| !task.is_finished());
+            let conversation = conversation_of(&envelope.payload).to_owned();
+            let (launch, before) = (self.clone(), last.remove(&conversation));
+            let task = tokio::spawn(async move {
+                let _place = place;
+                if let Some(before) = before {
+                    // If it panicked, the log has it.
+                    let _ = before.await;
                 }
-                "events_api" => self.hub.take_event(&self.app, &payload).await,
-                "slash_commands" | "interactive" if !self.hub.seen.is_new(trigger_of(&payload)) => {}
-                "slash_commands" => self.commands.take_command(&self.app, &payload).await,
-                "interactive" => self.commands.take_interaction(&self.app, &payload).await,
-                _ => {}
-            }
+                launch.hand_over(envelope).await;
+            });
+            last.insert(conversation, task);
         }
     }
+
+    async fn hand_over(&self, envelope: Envelope) {
+        let Envelope { kind, payload, retry } = envelope;
+        if retry > 0 {
+            tracing::debug!(kind, retry, "Slack sent something again");
+        }
+        match kind.as_str() {
+            "events_api" if payload.pointer("/event/type").and_then(Value::as_str) == Some("app_home_opened") => {
+                let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+                self.commands.show_home(&self.app, text("/event/user"), text("/event/channel")).await;
+            }
+            "events_api" => self.hub.take_event(&self.app, &payload).await,
+            "slash_commands" | "interactive" if !self.hub.seen.is_new(trigger_of(&payload)) => {}
+            "slash_commands" => self.commands.take_command(&self.app, &payload).await,
+            "interactive" => self.commands.take_interaction(&self.app, &payload).await,
+            _ => {}
+        }
+    }
+}
+
+/// The channel that something is about; empty if it is about none.
+fn conversation_of(payload: &Value) -> &str {
+    let pointers = ["/event/channel", "/event/channel/id", "/event/item/channel", "/channel/id", "/channel_id", "/container/channel_id"];
+    pointers.iter().find_map(|pointer| payload.pointer(pointer).and_then(Value::as_str)).unwrap_or_default()
 }
 
 /// What a command or a press is told apart by. Slack sends one again in another envelope.

@@ -15,7 +15,9 @@ use crate::adapters::slack::directory::Directory;
 use crate::adapters::slack::emoji::shown;
 use crate::adapters::slack::ids::{channel_id, message_id, user_id};
 use crate::adapters::slack::inbound::{SlackMessage, instant};
+use crate::adapters::slack::manifest::STOPPED;
 use crate::adapters::slack::markup::read;
+use crate::adapters::slack::sessions::Sessions;
 
 /// How many reports are remembered at least. Slack sends one again within minutes.
 const REMEMBERED: usize = 8192;
@@ -46,6 +48,7 @@ pub(super) struct Hub {
     pub(super) apps: Arc<Apps>,
     pub(super) directory: Directory,
     pub(super) seen: Seen,
+    pub(super) sessions: Sessions,
     pub(super) events: mpsc::Sender<PlatformEvent>,
     /// The names of commands and groups.
     pub(super) commands: Vec<&'static str>,
@@ -80,6 +83,13 @@ impl Hub {
             "channel_rename" | "group_rename" => self.directory.rename(text("/channel/id"), text("/channel/name")),
             "channel_shared" | "channel_unshared" => {
                 self.directory.ask_about(&self.api, &app.speaking, text("/channel")).await;
+            }
+            STOPPED if self.seen.is_new(format!("stopped {} {}", text("/channel"), text("/event_ts"))) => {
+                let (channel, thread) = (text("/channel"), text("/thread_ts"));
+                let author = self.directory.find_person(&self.api, &app.speaking, text("/user")).await;
+                let place = self.channel_of(app, channel, Some(thread), None).await;
+                self.announce(PlatformEvent::StopPressed { author: Box::new(author), channel: Box::new(place) }).await;
+                self.sessions.stop(&self.api, &app.speaking, channel, thread).await;
             }
             "channel_archive" | "channel_deleted" | "group_archive" | "group_deleted" => self.directory.forget(text("/channel")),
             "channel_unarchive" | "group_unarchive" | "scope_granted" => self.announce(PlatformEvent::PermissionsChanged).await,

@@ -23,6 +23,7 @@ mod markup;
 mod platform;
 mod posting;
 mod render;
+mod sessions;
 pub mod settings;
 mod socket;
 

@@ -1,5 +1,7 @@
 //! The team on Slack, as the kernel uses it.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::chat::format::TextFormat;
@@ -9,17 +11,22 @@ use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, SendError};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use serde_json::Value;
 
+use crate::adapters::slack::Slack;
 use crate::adapters::slack::accounts::App;
 use crate::adapters::slack::api::{Arguments, Failure};
 use crate::adapters::slack::ids::{Spot, channel_id, message_id, to_message, to_spot, to_user};
 use crate::adapters::slack::inbound::SlackMessage;
 use crate::adapters::slack::markup::TEXT;
-use crate::adapters::slack::{Slack, accounts};
 
 #[async_trait]
 impl ChatPlatform for Slack {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
-        self.post(self.speaker(&message.persona)?, message).await
+        let app = self.speaker(&message.persona)?;
+        let posted = self.post(app, message).await?;
+        if let Ok(Spot { channel, thread: Some(thread) }) = to_spot(&message.channel) {
+            self.hub.sessions.end(&self.api, &app.speaking, channel, thread).await;
+        }
+        Ok(posted)
     }
 
     async fn edit(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError> {
@@ -52,10 +59,11 @@ impl ChatPlatform for Slack {
     /// Slack shows what an app is doing in threads alone.
     async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId) {
         let (Ok(app), Ok(Spot { channel, thread: Some(thread) })) = (self.speaker(persona), to_spot(channel)) else { return };
-        let status = match self.roster.find(persona).filter(|persona| self.hub.apps.shares_an_app(&persona.slug)) {
-            Some(persona) => format!("is thinking, as {}…", persona.name),
-            None => "is thinking…".to_owned(),
-        };
+        let guest = self.roster.find(persona).filter(|persona| self.hub.apps.shares_an_app(&persona.slug));
+        if app.is_agent() && self.hub.sessions.go_on(&self.api, &app.speaking, guest, channel, thread).await {
+            return;
+        }
+        let status = guest.map_or_else(|| "is thinking…".to_owned(), |guest| format!("is thinking, as {}…", guest.name));
         let arguments = Arguments::default().with("channel_id", channel).with("thread_ts", thread).with("status", status);
         if let Err(failure) = self.api.call(&app.speaking, "assistant.threads.setStatus", arguments).await {
             tracing::debug!(%persona, channel, %failure, "that somebody is thinking could not be shown");
@@ -140,11 +148,11 @@ impl Slack {
     /// The app that posts for a persona.
     fn speaker(&self, persona: &PersonaSlug) -> Result<&App, SendError> {
         let app = self.hub.apps.of(persona).filter(|app| app.can_speak());
-        app.map(std::convert::AsRef::as_ref).ok_or_else(|| SendError::Offline(persona.clone()))
+        app.map(AsRef::as_ref).ok_or_else(|| SendError::Offline(persona.clone()))
     }
 
     /// The apps that can read a channel, as far as is known.
-    fn readers(&self, channel: &str) -> Vec<&std::sync::Arc<accounts::App>> {
+    fn readers(&self, channel: &str) -> Vec<&Arc<App>> {
         let known = self.hub.directory.find(channel);
         let readers = self.hub.apps.readers(None).into_iter();
         readers.filter(|app| known.as_ref().is_none_or(|known| known.members.is_empty() || known.members.contains(&app.persona))).collect()

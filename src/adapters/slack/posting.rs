@@ -196,7 +196,7 @@ fn posted(message: &OutboundMessage, spot: Spot<'_>, answer: &Map<String, Value>
 }
 
 /// A sign in the persona's color, which tells those apart that speak through one app.
-fn icon_of(persona: &Persona) -> &'static str {
+pub(super) fn icon_of(persona: &Persona) -> &'static str {
     /// What Slack has, with the color of each.
     const SIGNS: [(&str, [i32; 3]); 8] = [
         (":red_circle:", [221, 46, 68]),

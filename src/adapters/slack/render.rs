@@ -123,16 +123,28 @@ fn text_blocks(text: &str) -> Vec<Value> {
     blocks
 }
 
-/// A text in pieces of at most so many characters, cut at line breaks where there are some.
+/// A text in pieces of at most so many characters, cut at line breaks where there are some. Code that is cut is code in both pieces.
 pub(super) fn pieces(text: &str, limit: usize) -> Vec<String> {
+    const OPENS: &str = "```\n";
+    const CLOSES: &str = "\n```";
     let mut pieces = vec![String::new()];
+    let mut in_code = false;
     for line in text.split_inclusive('\n') {
-        for part in line.chars().collect::<Vec<_>>().chunks(limit) {
+        let was_in_code = in_code;
+        in_code ^= line.matches("```").count() % 2 == 1;
+        let kept = if in_code { CLOSES.len() } else { 0 };
+        for part in line.chars().collect::<Vec<_>>().chunks(limit - OPENS.len() - CLOSES.len()) {
             let last = pieces.last_mut().expect("there is one from the beginning");
-            if last.chars().count() + part.len() > limit {
-                pieces.push(part.iter().collect());
-            } else {
+            if last.chars().count() + part.len() + kept <= limit {
                 last.extend(part);
+                continue;
+            }
+            let part = part.iter();
+            if was_in_code {
+                last.push_str(if last.ends_with('\n') { CLOSES.trim_start() } else { CLOSES });
+                pieces.push(OPENS.chars().chain(part.copied()).collect());
+            } else {
+                pieces.push(part.collect());
             }
         }
     }
@@ -269,6 +281,17 @@ mod tests {
         assert_eq!(attachment["blocks"][0]["text"]["text"], "*<https://a.org/?b&amp;c|Day  Report >*");
         let kinds: Vec<&str> = attachment["blocks"].as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["section", "section", "section", "image", "context", "actions"]);
+    }
+
+    #[test]
+    fn code_that_is_cut_is_code_in_both_pieces() {
+        let code = format!("Look:\n```\n{}\n{}```\nThat is all.", "x".repeat(250), "word word\n".repeat(60));
+        let shown = pieces(&code, 200);
+        assert!(shown.len() > 3 && shown.iter().all(|piece| piece.chars().count() <= 200), "{shown:?}");
+        assert!(shown.iter().all(|piece| piece.matches("```").count() % 2 == 0), "{shown:?}");
+        assert_eq!(shown.iter().map(|piece| piece.matches("word word\n").count()).sum::<usize>(), 60);
+        assert!(shown[0].starts_with("Look:\n```\nxxx") && shown[1].starts_with("```\nxxx"), "{shown:?}");
+        assert_eq!(pieces("```\nshort\n```", 200), ["```\nshort\n```"]);
     }
 
     #[test]

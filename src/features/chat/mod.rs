@@ -151,6 +151,7 @@ impl Conversation {
             PlatformEvent::Unfurled { message, channel, url, title } => {
                 Ok(self.deps().store.record_link(&message, &channel, &url, &title, self.deps().clock.now()).await?)
             }
+            PlatformEvent::StopPressed { author, channel } => self.take_stop_press(&author, &channel).await,
             PlatformEvent::Seen { author, channel } => {
                 let at = self.deps().clock.now();
                 Ok(self.deps().store.record_seen(&Seen { author: &author, channel: &channel, at }).await?)

@@ -10,6 +10,7 @@ use kernel::time::SystemClock;
 use secrecy::SecretString;
 use serde_json::Value;
 use slack_sandbox::{AppConfig, ChannelConfig, Options, Person, PersonConfig, Role, Switch, Workspace};
+use teamroom::adapters::slack::manifest::AppKind;
 use teamroom::adapters::slack::settings::AppTokens;
 use teamroom::app::slack_manifest;
 use teamroom::app::{App, Setting};
@@ -245,7 +246,11 @@ pub(crate) fn join(config: &mut Config, workspace: &Workspace) {
 
 /// An app as our manifest makes it, in all channels of the test.
 pub(crate) fn app_of(slug: &str, name: &str) -> AppConfig {
-    let app = AppConfig::of_manifest(slug, &slack_manifest(name)).expect("the manifest is complete");
+    app_of_kind(slug, name, AppKind::Plain)
+}
+
+pub(crate) fn app_of_kind(slug: &str, name: &str, kind: AppKind) -> AppConfig {
+    let app = AppConfig::of_manifest(slug, &slack_manifest(name, kind)).expect("the manifest is complete");
     AppConfig { channels: CHANNELS.map(str::to_owned).to_vec(), ..app }
 }
 

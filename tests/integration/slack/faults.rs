@@ -97,6 +97,20 @@ async fn that_names_cannot_be_used_is_told_once(backing: Backing) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_whose_person_is_looked_up_slowly_does_not_hold_up_the_others() {
+    let team = SlackTeam::start(Backing::Sqlite).await;
+    team.model.on(|_| Script::say("Yes."));
+    team.misbehave(api("users.info", 1, ApiFault::Hang));
+    team.say("general", "vince, are you there?");
+    team.say("general", "vince, really?");
+    eventually("it is looked up", || async { team.workspace.unacknowledged(TEAM) == 0 }).await;
+    team.person("Bob").say(&team.channel("ops"), "vince, and here?").unwrap();
+    team.hears("ops", |said| said.text == "Yes.").await;
+    assert!(team.said("general").is_empty(), "{:#?}", team.said("general"));
+    team.stop().await;
+}
+
+#[tokio::test]
 async fn a_connection_that_is_about_to_end_is_replaced_first() {
     let team = SlackTeam::start(Backing::Sqlite).await;
     team.model.on(|_| Script::say("Yes."));

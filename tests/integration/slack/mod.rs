@@ -3,4 +3,5 @@
 mod faults;
 mod flood;
 mod kills;
+mod sessions;
 mod stories;

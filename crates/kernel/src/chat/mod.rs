@@ -146,6 +146,11 @@ pub enum PlatformEvent {
         url: String,
         title: String,
     },
+    /// A person pressed the button with which the platform offers to stop what the team does in a channel.
+    StopPressed {
+        author: Box<Author>,
+        channel: Box<Channel>,
+    },
     /// A person used a command or a button.
     Seen {
         author: Box<Author>,

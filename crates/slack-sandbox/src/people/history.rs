@@ -31,6 +31,8 @@ impl Person {
         let threads = visible().flat_map(|channel| {
             channel.messages.values().filter(|message| message.thread == Some(message.ts)).map(|parent| render_thread(channel, parent))
         });
+        let doing = world.assistants.keys().filter(|(channel, _)| visible().any(|found| found.id == *channel));
+        let doing = doing.map(|(channel, thread)| render_doing(world, channel, *thread));
         let commands = |app: &App| {
             let user = app.user.clone();
             app.config.commands.clone().into_iter().map(move |command| json!({ "command": command, "user": user }))
@@ -41,6 +43,7 @@ impl Person {
             "users": world.users.keys().map(|id| render_user(&core, id)).collect::<Vec<_>>(),
             "channels": visible().map(|channel| self.channel(channel)).collect::<Vec<_>>(),
             "threads": threads.collect::<Vec<_>>(),
+            "doing": doing.collect::<Vec<_>>(),
             "shortcuts": installed.clone().flat_map(|app| &app.config.shortcuts).collect::<Vec<_>>(),
             "commands": installed.flat_map(commands).collect::<Vec<_>>(),
             "views": world.modals(&self.id).map(|view| render_view(world, view)).collect::<Vec<_>>(),
@@ -132,6 +135,11 @@ pub(super) fn render_user(core: &Core, id: &str) -> Value {
         "app": app.map(|app| &app.config.slug), "bot_id": app.map(|app| &app.bot),
         "has_home": app.is_some_and(|app| app.config.home_tab),
     })
+}
+
+pub(super) fn render_doing(world: &World, channel: &str, thread: Ts) -> Value {
+    let stops = world.find_stoppable(channel, thread).is_some();
+    json!({ "type": "doing", "channel": channel, "thread": thread.to_string(), "text": world.doing(channel, thread), "stops": stops })
 }
 
 fn render_thread(channel: &Channel, parent: &Message) -> Value {

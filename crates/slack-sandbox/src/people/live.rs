@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Person;
-use super::history::{render_message, render_user, render_view};
+use super::history::{render_doing, render_message, render_user, render_view};
 use super::refusal::Refusal;
 use crate::server::{Core, Server};
 use crate::state::Change;
@@ -103,6 +103,10 @@ impl Person {
                     Some(_) => None,
                     None => Some(json!({ "type": "message_gone", "channel": channel, "ts": ts.to_string() })),
                 }
+            }
+            Change::Doing { channel, thread } => {
+                world.channels.get(channel).filter(|found| found.has(&self.id))?;
+                Some(render_doing(world, channel, *thread))
             }
             Change::File(_) => None,
             Change::View(id) => match world.views.get(id) {

@@ -51,6 +51,7 @@ fn explain(code: &str) -> String {
         "dispatch_failed" => "the app is not connected; try again in a moment",
         "operation_timeout" => "the app did not answer in time; try again in a moment",
         "not_enabled" => "there is no such app with a home tab",
+        "nothing_to_stop" => "nobody works here any more",
         "not_found" => "this is not open any more",
         other => return format!("the local Slack refused this ({other})"),
     };

@@ -34,6 +34,7 @@ pub(crate) fn router() -> Router<Arc<Server>> {
         .route("/people/channels/{channel}/messages/{ts}/reactions/{emoji}", put(react).delete(unreact))
         .route("/people/channels/{channel}/messages/{ts}/actions", post(choose))
         .route("/people/channels/{channel}/messages/{ts}/shortcuts", post(use_on_message))
+        .route("/people/channels/{channel}/messages/{ts}/stop", post(stop_work))
         .route("/people/homes/{app}", get(home).post(open_home))
         .route("/people/views/{view}", post(submit).delete(close))
         .route("/people/views/{view}/actions", post(act))
@@ -181,6 +182,12 @@ struct Offered {
 async fn use_on_message(Caller(person): Caller, Path((channel, ts)): Path<(String, String)>, body: Bytes) -> Answer {
     let Offered { callback_id } = read(&body)?;
     ended(person.use_on_message(&channel, &ts, &callback_id)?).await
+}
+
+/// Stops what an agent does in the thread of a message.
+async fn stop_work(Caller(person): Caller, Path((channel, ts)): Path<(String, String)>) -> Answer {
+    person.stop_work(&channel, &ts)?;
+    Ok(nothing())
 }
 
 #[derive(Deserialize)]

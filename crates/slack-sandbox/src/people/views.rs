@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::elements::{action, entered, find_element};
-use super::{Interaction, Person, Refused};
-use crate::state::{Audience, Change, DeliveryKind};
+use super::{Interaction, Person, Refused, parse};
+use crate::state::{Audience, Author, Change, DeliveryKind, Message, SESSION_STOPPED, Ts};
 
 impl Person {
     /// The open modals, the lowest first.
@@ -59,6 +59,32 @@ impl Person {
         core.world.announce("assistant_thread_started", "assistant:write", audience, body);
         core.flush();
         Ok((channel, thread))
+    }
+
+    /// Presses stop in a thread in which an agent is at work. The app gets `agent_session_stopped`.
+    ///
+    /// # Errors
+    /// When no agent that can be stopped is at work there.
+    pub fn stop_work(&self, channel: &str, thread: &str) -> Result<(), Refused> {
+        let mut core = self.core();
+        let ts = parse(thread)?;
+        let found = core.world.channels.get(channel).filter(|found| found.has(&self.id)).ok_or(Refused("channel_not_found"))?;
+        let app = core.world.find_stoppable(channel, ts).ok_or(Refused("nothing_to_stop"))?.id.clone();
+        let is_streamed = |message: &&Message| {
+            let is_of = matches!(&message.author, Author::App { id, .. } if *id == app);
+            is_of && message.thread == Some(ts) && message.streaming.is_some()
+        };
+        let streamed: Vec<Ts> = found.messages.values().filter(is_streamed).map(|message| message.ts).collect();
+        for message in &streamed {
+            core.world.edit(channel, *message, None, |message| message.streaming = None);
+        }
+        let streamed: Vec<String> = streamed.iter().map(Ts::to_string).collect();
+        let body =
+            json!({ "type": SESSION_STOPPED, "channel": channel, "thread_ts": thread, "user": self.id, "streaming_message_ts": streamed });
+        let audience = Audience::App { app, channel: Some(channel.to_owned()) };
+        core.world.announce(SESSION_STOPPED, "assistant:write", audience, body);
+        core.flush();
+        Ok(())
     }
 
     /// Presses a button, or chooses values, in a modal or a home tab.

@@ -23,6 +23,11 @@ pub(crate) enum Change {
     },
     File(String),
     View(String),
+    /// What an app says that it is doing in a thread.
+    Doing {
+        channel: String,
+        thread: Ts,
+    },
     /// An app has connected or disconnected.
     Presence(String),
 }
@@ -138,7 +143,7 @@ impl World {
             Change::View(id) => {
                 self.views.get(id).map_or_else(|| Record::ViewGone(id.clone()), |view| Record::View(Box::new(view.clone())))
             }
-            Change::Presence(_) => return None,
+            Change::Doing { .. } | Change::Presence(_) => return None,
         })
     }
 

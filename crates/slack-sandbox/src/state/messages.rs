@@ -148,6 +148,7 @@ impl World {
         let Some(message) = self.find_message(channel, ts).filter(|message| matches!(message.author, Author::App { .. })) else { return };
         if let Some(thread) = message.thread {
             self.assistants.entry((channel.to_owned(), thread)).and_modify(|shown| shown["status"] = json!(""));
+            self.changes.push(Change::Doing { channel: channel.to_owned(), thread });
         }
     }
 

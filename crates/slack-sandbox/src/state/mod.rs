@@ -65,6 +65,9 @@ pub(crate) struct Delivery {
     pub(crate) interaction: Option<String>,
 }
 
+/// A person pressed stop while an agent worked.
+pub(crate) const SESSION_STOPPED: &str = "agent_session_stopped";
+
 /// Which apps get an event.
 pub(crate) enum Audience {
     Workspace,
@@ -195,6 +198,23 @@ impl World {
                 channel.members.insert(app.user.clone());
                 self.changes.push(Change::Channel(id.clone()));
             }
+        }
+    }
+
+    /// The app that is at work in a thread, if it is an agent that can be stopped.
+    pub(crate) fn find_stoppable(&self, channel: &str, thread: Ts) -> Option<&App> {
+        let shown = self.assistants.get(&(channel.to_owned(), thread)).filter(|shown| shown["session"] == "processing")?;
+        self.apps.get(shown["app"].as_str()?).filter(|app| app.listens_to(SESSION_STOPPED))
+    }
+
+    /// What people see of an app's work in a thread; empty if it does nothing.
+    pub(crate) fn doing(&self, channel: &str, thread: Ts) -> String {
+        let Some(shown) = self.assistants.get(&(channel.to_owned(), thread)) else { return String::new() };
+        let name = shown["app"].as_str().and_then(|app| self.apps.get(app)).map_or("", |app| app.config.name.as_str());
+        match shown["status"].as_str().unwrap_or_default() {
+            _ if shown["session"] == "processing" => format!("{} is working…", shown["username"].as_str().unwrap_or(name)),
+            "" => String::new(),
+            status => format!("{name} {status}"),
         }
     }
 

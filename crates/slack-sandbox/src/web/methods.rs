@@ -32,7 +32,7 @@ const fn write(name: &'static str, scope: &'static str, tier: Tier, run: fn(&mut
     Method { json: true, ..read(name, scope, tier, run) }
 }
 
-const METHODS: [Method; 43] = [
+const METHODS: [Method; 44] = [
     Method { name: "api.test", token: Token::Any, scope: None, tier: Tier::Four, json: true, run: apps::test },
     Method { name: "auth.test", token: Token::Any, scope: None, tier: Tier::Hundreds, json: true, run: apps::auth_test },
     Method { name: "apps.connections.open", token: Token::App, scope: None, tier: Tier::One, json: true, run: apps::open_connection },
@@ -75,6 +75,7 @@ const METHODS: [Method; 43] = [
     write("assistant.threads.setStatus", "", Tier::Hundreds, assistant::set_status),
     write("assistant.threads.setTitle", "assistant:write", Tier::Four, assistant::set_title),
     write("assistant.threads.setSuggestedPrompts", "assistant:write", Tier::Four, assistant::set_prompts),
+    write("agents.sessions.setStatus", "chat:write", Tier::Three, assistant::set_session),
     read("team.info", "team:read", Tier::Three, team::info),
     read("emoji.list", "emoji:read", Tier::Two, team::emoji),
 ];

@@ -187,6 +187,10 @@ async fn call_everything(world: &World) {
     for method in ["assistant.threads.setStatus", "assistant.threads.setTitle", "assistant.threads.setSuggestedPrompts"] {
         call(method, thread.clone()).await.ok();
     }
+    let work = json!({ "channel_id": general, "thread_ts": asked, "status": "processing" });
+    call("agents.sessions.setStatus", work).await.ok();
+    ann.stop_work(&general, &asked).expect("an agent is at work");
+    socket.event("agent_session_stopped").await;
     call_files_and_views(world, &mut socket).await;
     for (method, arguments) in [
         ("chat.postMessage", json!({ "channel": "C0UNKNOWN0", "text": "x" })),

@@ -28,7 +28,7 @@ use crate::features::chat::rules::router::{self, Calls};
 use crate::features::chat::store::{CancelScope, Claim, Decided};
 use kernel::agent::halts::HaltScope;
 use kernel::chat::IdentityState;
-use kernel::chat::message::{AuthorKind, InboundMessage};
+use kernel::chat::message::{Author, AuthorKind, Channel, InboundMessage};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
@@ -100,34 +100,48 @@ impl Conversation {
         Ok(to_team)
     }
 
-    /// Silences a channel: cancels running turns, decided turns and earlier messages. Running turns are cancelled before the first await.
     pub(super) async fn take_stop(&self, message: &InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
-        let deps = self.deps();
         let channel = &message.channel.id;
-        self.cancel_running(|running| running.channel == *channel);
-        let unheard = self.queues().get(channel).map(|queue| queue.pop_messages()).unwrap_or_default();
-        self.inner.halts.set(HaltScope::Channel(channel.clone()), &message.author.name, now).await?;
-        self.cancel_turns(CancelScope::Channel(channel), "a person said stop").await?;
-        for before in &unheard {
-            let stopped = Decision::nobody(Reason::Stop);
-            let messages = std::slice::from_ref(&before.id);
-            deps.store.decide(&Decided { messages, decision: &stopped, turns: &[], asks: &[], outbox: &[], effect: None, at: now }).await?;
-        }
-        let coordinator = &deps.roster.coordinator().slug;
-        let notice = Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.");
-        deps.store
-            .decide(&Decided {
-                messages: std::slice::from_ref(&message.id),
-                decision: &Decision::nobody(Reason::Stop),
-                turns: &[],
-                asks: &[],
-                outbox: &[notice],
-                effect: None,
-                at: now,
-            })
-            .await?;
+        self.silence(channel, &message.author.name, now).await?;
+        self.decide_stopped(&message.id, &[self.stopped_notice(channel)], now).await?;
         tracing::info!(message = %message.id, %channel, "a person said stop");
         Ok(())
+    }
+
+    /// A second press finds the channel silent already, and is not answered.
+    pub(super) async fn take_stop_press(&self, author: &Author, channel: &Channel) -> anyhow::Result<()> {
+        let deps = self.deps();
+        let may = authorize(Action::Speak, author, channel, &deps.chat).is_ok();
+        if may && !self.is_halted_in(&channel.id) {
+            self.silence(&channel.id, &author.name, deps.clock.now()).await?;
+            self.post(self.stopped_notice(&channel.id)).await?;
+            tracing::info!(channel = %channel.id, "a person pressed stop");
+        }
+        Ok(())
+    }
+
+    /// Silences a channel: cancels running turns, decided turns and earlier messages. Running turns are cancelled before the first await.
+    async fn silence(&self, channel: &ChannelId, by: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+        self.cancel_running(|running| running.channel == *channel);
+        let unheard = self.queues().get(channel).map(|queue| queue.pop_messages()).unwrap_or_default();
+        self.inner.halts.set(HaltScope::Channel(channel.clone()), by, now).await?;
+        self.cancel_turns(CancelScope::Channel(channel), "a person said stop").await?;
+        for before in &unheard {
+            self.decide_stopped(&before.id, &[], now).await?;
+        }
+        Ok(())
+    }
+
+    async fn decide_stopped(&self, message: &MessageId, outbox: &[OutboundMessage], now: DateTime<Utc>) -> Result<(), StoreError> {
+        let decision = &Decision::nobody(Reason::Stop);
+        let messages = std::slice::from_ref(message);
+        self.deps().store.decide(&Decided { messages, decision, turns: &[], asks: &[], outbox, effect: None, at: now }).await?;
+        Ok(())
+    }
+
+    fn stopped_notice(&self, channel: &ChannelId) -> OutboundMessage {
+        let coordinator = &self.deps().roster.coordinator().slug;
+        Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.")
     }
 
     /// An edit counts while the message waits. Later edits do not change the answer, but one that calls a persona may bring it.

@@ -50,8 +50,12 @@ export class Conversation {
   }
 
   #showTyping() {
-    const names = this.#page.store.listTyping(this.channel.id).map((person) => person.name);
-    this.#typing.textContent = describeTyping(names);
+    const { store, service } = this.#page;
+    const names = store.listTyping(this.channel.id).map((person) => person.name);
+    const { text, stops } = store.doing(this.channel.id);
+    const stop = () => this.#page.attempt(service.stopWork(this.channel.id));
+    const button = stops ? h("button", { type: "button", class: "quiet", onclick: stop }, "Stop") : "";
+    this.#typing.replaceChildren(text || describeTyping(names), button);
   }
 
   #acceptDrops() {

@@ -1,0 +1,118 @@
+//! Where Slack shows that an agent works, with a button to stop it: a thread in which the agent has a session.
+//!
+//! Slack shows it until the agent says that it is done. So whoever posts there is done, and whoever was last seen thinking some seconds ago.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use kernel::ids::PersonaSlug;
+use kernel::persona::Persona;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::adapters::slack::api::{Api, Arguments, Credential, Failure};
+use crate::adapters::slack::posting::icon_of;
+
+/// How long somebody is shown as thinking who does not go on.
+const SHOWN: Duration = Duration::from_secs(10);
+
+const SET_STATUS: &str = "agents.sessions.setStatus";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Session {
+    app: PersonaSlug,
+    channel: String,
+    thread: String,
+}
+
+#[derive(Default)]
+pub(super) struct Sessions {
+    /// Those in which an app is shown to work, and until when.
+    working: Mutex<HashMap<Session, (Credential, Instant)>>,
+    begun: Notify,
+}
+
+impl Sessions {
+    /// Shows that an app works in a thread, or still does. False: Slack does not take that. `guest`: the persona that speaks through the app.
+    pub(super) async fn go_on(&self, api: &Api, with: &Credential, guest: Option<&Persona>, channel: &str, thread: &str) -> bool {
+        let session = Session::new(with, channel, thread);
+        self.working().insert(session.clone(), (with.clone(), Instant::now() + SHOWN));
+        self.begun.notify_one();
+        let status = session.arguments().with("status", "processing");
+        let status = match guest {
+            Some(persona) => status.with("username", &persona.name).with("icon_emoji", icon_of(persona)),
+            None => status,
+        };
+        if let Err(failure) = api.call(with, SET_STATUS, status).await {
+            tracing::debug!(channel, %failure, "that somebody works could not be shown");
+            self.working().remove(&session);
+            return false;
+        }
+        // The answer was posted meanwhile.
+        if !self.working().contains_key(&session) {
+            self.finish(api, with, session).await;
+        }
+        true
+    }
+
+    /// The app has posted in a thread.
+    pub(super) async fn end(&self, api: &Api, with: &Credential, channel: &str, thread: &str) {
+        let session = Session::new(with, channel, thread);
+        let is_working = self.working().remove(&session).is_some();
+        if is_working {
+            self.finish(api, with, session).await;
+        }
+    }
+
+    /// A person has pressed stop, perhaps for what an earlier process did.
+    pub(super) async fn stop(&self, api: &Api, with: &Credential, channel: &str, thread: &str) {
+        let session = Session::new(with, channel, thread);
+        self.working().remove(&session);
+        self.finish(api, with, session).await;
+    }
+
+    /// Ends those in which nobody goes on; all of them when the process stops.
+    pub(super) async fn end_stale(&self, api: &Api, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            let next = self.working().values().map(|(_, until)| *until).min();
+            tokio::select! {
+                () = tokio::time::sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
+                () = self.begun.notified() => {}
+                () = stop.cancelled() => {}
+            }
+            let now = Instant::now();
+            let over: Vec<_> = self
+                .working()
+                .extract_if(|_, (_, until)| *until <= now || stop.is_cancelled())
+                .map(|(session, (with, _))| (session, with))
+                .collect();
+            join_all(over.iter().map(|(session, with)| self.finish(api, with, session.clone()))).await;
+        }
+    }
+
+    async fn finish(&self, api: &Api, with: &Credential, session: Session) {
+        let Err(failure) = api.call(with, SET_STATUS, session.arguments().with("status", "active")).await else { return };
+        tracing::debug!(channel = session.channel, %failure, "that nobody works any more could not be shown");
+        if matches!(failure, Failure::Unreachable(_) | Failure::RateLimited(_)) {
+            self.working().entry(session).or_insert_with(|| (with.clone(), Instant::now() + SHOWN));
+            self.begun.notify_one();
+        }
+    }
+
+    fn working(&self) -> MutexGuard<'_, HashMap<Session, (Credential, Instant)>> {
+        self.working.lock().expect("no code panics while it holds the sessions")
+    }
+}
+
+impl Session {
+    fn new(with: &Credential, channel: &str, thread: &str) -> Self {
+        Self { app: with.persona.clone(), channel: channel.to_owned(), thread: thread.to_owned() }
+    }
+
+    fn arguments(&self) -> Arguments {
+        Arguments::default().with("channel_id", &self.channel).with("thread_ts", &self.thread)
+    }
+}
