@@ -17,7 +17,17 @@ pub fn number(value: f64) -> String {
 
 /// A number with its unit. Leaves out the unit if the value's `name` implies it: `commits 502`.
 pub fn amount(value: f64, name: &str, unit: &str) -> String {
-    if unit.is_empty() || unit == name { number(value) } else { format!("{} {unit}", number(value)) }
+    with_unit(&number(value), if unit == name { "" } else { unit })
+}
+
+/// `12 jobs`, or `$0.75`: the sign of a currency stands before the number.
+pub fn with_unit(number: &str, unit: &str) -> String {
+    let is_currency = unit.chars().all(|c| matches!(c, '$' | '£' | '¥' | '\u{20A0}'..='\u{20CF}'));
+    match unit {
+        "" => number.to_owned(),
+        sign if is_currency => format!("{sign}{number}"),
+        unit => format!("{number} {unit}"),
+    }
 }
 
 #[cfg(test)]
@@ -34,5 +44,10 @@ mod tests {
     #[test]
     fn a_unit_is_told_once() {
         assert_eq!([amount(5.0, "p95", ""), amount(5.0, "p95", "ms"), amount(5.0, "commits", "commits")], ["5", "5 ms", "5"]);
+    }
+
+    #[test]
+    fn the_sign_of_a_currency_stands_before_the_number() {
+        assert_eq!([amount(0.75, "cost", "$"), amount(3.0, "price", "€"), amount(3.0, "price", "EUR")], ["$0.75", "€3", "3 EUR"]);
     }
 }

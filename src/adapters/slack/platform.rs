@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::chat::format::TextFormat;
 use kernel::chat::message::{Attachment, Channel, InboundMessage};
-use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, SendError};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use serde_json::Value;
@@ -23,7 +23,9 @@ impl ChatPlatform for Slack {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
         let app = self.speaker(&message.persona)?;
         let posted = self.post(app, message).await?;
-        if let Ok(Spot { channel, thread: Some(thread) }) = to_spot(&message.channel) {
+        // A notice may say that it takes longer.
+        let is_done = message.kind != OutboundKind::Notice;
+        if is_done && let Ok(Spot { channel, thread: Some(thread) }) = to_spot(&message.channel) {
             self.hub.sessions.end(&self.api, &app.speaking, channel, thread).await;
         }
         Ok(posted)

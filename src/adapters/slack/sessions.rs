@@ -1,6 +1,7 @@
 //! Where Slack shows that an agent works, with a button to stop it: a thread in which the agent has a session.
 //!
-//! Slack shows it until the agent says that it is done. So whoever posts there is done, and whoever was last seen thinking some seconds ago.
+//! Slack shows it until the agent says that it is done. The adapter says so when the answer is posted, when a person has pressed stop, and when nobody
+//! has been seen thinking there for some seconds.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -58,7 +59,7 @@ impl Sessions {
         true
     }
 
-    /// The app has posted in a thread.
+    /// The app has answered in a thread.
     pub(super) async fn end(&self, api: &Api, with: &Credential, channel: &str, thread: &str) {
         let session = Session::new(with, channel, thread);
         let is_working = self.working().remove(&session).is_some();

@@ -29,7 +29,7 @@ async fn what_a_feed_gives_badly_is_told(backing: Backing) {
         "{shop}"
     );
     let market = read(&held, "market").expect("a number all the same");
-    assert_eq!(market.values, ["price 187.25 $"]);
+    assert_eq!(market.values, ["price $187.25"]);
     assert_eq!(market.note.as_deref(), Some("price is a number written as text"));
     let page = stage.said().await.swap_remove(1);
     for told in ["news", "shop"] {

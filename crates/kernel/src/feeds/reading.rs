@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
+use crate::figure;
 use crate::time::show_time;
 
 /// The query for a feed.
@@ -109,8 +110,7 @@ impl Value {
 /// `queue 12 jobs`.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.name, self.number)?;
-        if self.unit.is_empty() { Ok(()) } else { write!(f, " {}", self.unit) }
+        write!(f, "{} {}", self.name, figure::with_unit(&self.number.to_string(), &self.unit))
     }
 }
 

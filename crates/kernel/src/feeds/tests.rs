@@ -173,7 +173,7 @@ async fn the_ledgers_gauges_are_of_today_and_its_items_of_the_range() {
     ];
     let ledger = feed("ledger", &sources(Path::new("/work"), Told { costs, ..Told::default() }));
     let reading = ledger.read(&last_days(7)).await.unwrap();
-    assert_eq!(values(&reading), ["cost today 0.75 $", "tokens today 320"]);
+    assert_eq!(values(&reading), ["cost today $0.75", "tokens today 320"]);
     let days: Vec<_> = reading.items.iter().filter(|item| item.what == "day").map(|item| item.text.as_str()).collect();
     assert_eq!(days, ["2026-11-21", "2026-11-20"]);
 }

@@ -68,7 +68,7 @@ struct LineView {
     /// Of SVG paths.
     line: String,
     arrow: String,
-    /// What it needs is done.
+    /// The step that it needs is done.
     is_met: bool,
 }
 
@@ -85,7 +85,7 @@ impl Viewer {
         };
         let nodes: Vec<Node<'_>> = steps.iter().map(|step| Node { id: &step.id, needs: &step.depends_on }).collect();
         let layout = Layout::of(&nodes, &LENGTHS);
-        // The lines of what is done lie above the others.
+        // The lines of done steps lie above the others.
         let mut lines: Vec<LineView> =
             layout.lines.iter().map(|line| LineView::of(line, steps[line.from].status == WorkStatus::Done)).collect();
         lines.sort_by_key(|line| line.is_met);

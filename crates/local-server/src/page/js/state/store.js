@@ -1,5 +1,5 @@
-// The state of the server, built from events of Discord's gateway, which the adapter of Slack makes too. Views read it and subscribe to topics: `channels`, `people`,
-// `typing`, `history:<channel id>`, `message`, `ready`.
+// The state of the server, built from events of Discord's gateway. The adapter of Slack makes such events too. Views read it and subscribe to topics:
+// `channels`, `people`, `typing`, `history:<channel id>`, `message`, `ready`.
 
 import { compareIds } from "../text/time.js";
 import { History } from "./history.js";
@@ -34,7 +34,6 @@ export class Store {
   roles = new Map();
   presences = new Map();
   #typing = new Map();
-  #doing = new Map();
   #histories = new Map();
   #listeners = new Map();
 
@@ -132,11 +131,6 @@ export class Store {
   listTyping(channelId, now = Date.now()) {
     const typing = this.#typing.get(channelId) ?? new Map();
     return [...typing].filter(([id, until]) => until > now && id !== this.me?.id).map(([id]) => this.person(id));
-  }
-
-  /** What an app says that it is doing in a channel: `{ text, stops }`, whether a person can stop it. */
-  doing(channelId) {
-    return this.#doing.get(channelId) ?? { text: "", stops: false };
   }
 
   changed(channelId) {
@@ -266,11 +260,6 @@ export class Store {
     setTimeout(() => this.emit("typing", channelId), TYPING_MS + 50);
   }
 
-  putDoing({ channel_id: channelId, text, stops }) {
-    this.#doing.set(channelId, { text, stops });
-    this.emit("typing", channelId);
-  }
-
   putMember(member) {
     this.members.set(member.user.id, { ...this.members.get(member.user.id), ...member });
     this.emit("people");
@@ -317,7 +306,6 @@ const EVENTS = {
   MESSAGE_REACTION_REMOVE_ALL: Store.prototype.clearReactions,
   MESSAGE_REACTION_REMOVE_EMOJI: Store.prototype.clearReactions,
   TYPING_START: Store.prototype.noteTyping,
-  DOING: Store.prototype.putDoing,
   PRESENCE_UPDATE: Store.prototype.putPresence,
   GUILD_MEMBER_ADD: Store.prototype.putMember,
   GUILD_MEMBER_UPDATE: Store.prototype.putMember,
