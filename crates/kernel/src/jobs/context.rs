@@ -17,7 +17,7 @@ use super::{Job, JobError, JobState};
 use crate::db::{Database, StoreError, Transaction};
 use crate::time::SharedClock;
 
-/// The name under which a run notes the steps that are stored elsewhere. No step of a feature is named so.
+/// The name under which a run notes the steps that are stored elsewhere. No step of a feature has this name.
 const OWN_STEPS: &str = "";
 
 /// A running job. Cheap to clone.

@@ -1,6 +1,6 @@
 use crate::llm::settings::SHORT_PATH;
 
-/// What stands behind a failed call, as far as the endpoint says so. Decides what people are told, and never whether somebody may do something.
+/// The cause of a failed call, as far as the endpoint says so. It decides what people are told, and never what somebody may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// No connection was made.
@@ -25,7 +25,7 @@ pub enum Cause {
 impl Cause {
     /// What happened, with the provider's name.
     pub fn in_words(self, provider: &str) -> String {
-        // Its settings are variables, which give no name.
+        // This provider is set by variables, which give it no name.
         let provider = if provider == SHORT_PATH { "the model server" } else { provider };
         match self {
             Self::Unreachable => format!("{provider} could not be reached"),

@@ -15,7 +15,7 @@ use crate::text::join_with_and;
 const TOOL: &str = "report_ready";
 
 impl Models {
-    /// Has each model call a tool once. All are asked at the same time. The calls are in the ledger like any other.
+    /// Asks each model to call a tool once, all at the same time. The calls are in the ledger like any other.
     pub async fn try_each(&self) -> Vec<Finding> {
         let mut tried: Vec<&Candidate> = Vec::new();
         for candidate in &self.candidates {
