@@ -1,7 +1,7 @@
 //! Wakes those who wait for events, after commits of this process and of others.
 //!
 //! PostgreSQL notifies other processes. SQLite cannot, so while somebody waits, this asks twice a second whether another process has written to the
-//! file. This reads a counter of SQLite and no table. Nothing else polls for changes.
+//! file. This reads a counter of SQLite and no table. Only this place watches the file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

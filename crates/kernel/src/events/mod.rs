@@ -98,7 +98,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// A new event. Unless changed, it was done by the program and is seen by operators.
+    /// A new event. By default it was done by the program and is seen by operators.
     pub fn new(topic: Topic, subject: &str, kind: &'static str, at: DateTime<Utc>) -> Self {
         Self { topic, subject: subject.to_owned(), kind, actor: None, audience: Audience::Operators, payload: Map::new(), at }
     }

@@ -17,7 +17,7 @@ const QUESTION: Duration = Duration::from_secs(3);
 const ABOVE: f32 = 3.0;
 const ABOVE_LOOSELY: f32 = 2.0;
 
-/// The same for two facts that are about the same thing.
+/// The same limit for two facts about the same thing.
 const ABOVE_CLOSELY: f32 = 7.0;
 
 /// Sentences that have nothing to do with each other.

@@ -48,8 +48,8 @@ pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
 /// Requests in the words given below are carried out before a persona answers, so this one is none of them.
 pub(super) fn cannot_do() -> Draft {
     Draft::unknown(
-        "I can't do that without a language model. What works in words: \"add to the backlog: …\", \"remind me tomorrow at 9 to …\", \
-         \"remember: …\". `/help` lists the commands.",
+        "I can't do that without a language model. These requests work without one: \"add to the backlog: …\", \
+         \"remind me tomorrow at 9 to …\", \"remember: …\". `/help` lists the commands.",
     )
 }
 

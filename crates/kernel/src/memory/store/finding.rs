@@ -25,7 +25,7 @@ impl Database {
         )?)
     }
 
-    /// The memories with an id that a person typed, also ended ones. There is rarely more than one.
+    /// The memories with an id that a person typed, in any state. There is rarely more than one.
     pub async fn find_memories(&self, short: &str, scope: &Scope) -> Result<Vec<Memory>> {
         self.derive_missing().await?;
         let [place, parent] = scope.heard();
@@ -39,7 +39,7 @@ impl Database {
         )?)
     }
 
-    /// The memories that come from a message, also ended ones.
+    /// The memories that come from a message, in any state.
     pub async fn list_memories_of(&self, message: &MessageId) -> Result<Vec<Memory>> {
         read(sql!(self.db().read(), fetch_all, "SELECT * FROM memories WHERE message = $1 ORDER BY created_at, id", message.as_str())?)
     }

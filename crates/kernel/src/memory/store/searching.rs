@@ -153,8 +153,7 @@ impl Database {
                 query.bind(numbers).bind(persona).bind(place).bind(parent).fetch_all(pool).await?
             }
             Backend::Postgres(pool) => {
-                // The offset makes PostgreSQL find the rows by their numbers. Otherwise, without statistics, it reads a whole index of rows in use as
-                // well.
+                // The offset makes PostgreSQL find the rows by their numbers. Without statistics, it would also read a whole index of rows in use.
                 let query = sqlx::query_as(
                     "SELECT * FROM (SELECT * FROM memories WHERE number = ANY($1) OFFSET 0) numbered WHERE ended_at IS NULL AND NOT held
                          AND ($2 = '' OR persona IS NULL OR persona = $2) AND (place IS NULL OR place = $3 OR place = $4)",
