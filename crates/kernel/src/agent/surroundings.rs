@@ -1,4 +1,4 @@
-//! What belongs to a question besides its words: the transcript, the messages and files that it refers to, names in place of ids.
+//! The surroundings of a question: the transcript, the messages and files that it refers to, names in place of ids.
 
 use std::collections::HashSet;
 use std::sync::Arc;

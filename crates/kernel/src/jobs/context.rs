@@ -108,7 +108,7 @@ impl JobContext {
         if self.hold(&mut transaction).await? { Ok(transaction) } else { Err(JobError::LostLease) }
     }
 
-    /// As [`Self::begin`], for a step that the feature stores in its own tables. Once it has committed, the run counts as one that got further: the
+    /// As [`Self::begin`], for a step that the feature stores in its own tables. Once the transaction has committed, the run counts as progress: the
     /// job is not blamed if the process dies.
     pub async fn begin_step(&self) -> Result<Transaction, JobError> {
         if self.inner.progress.made() {

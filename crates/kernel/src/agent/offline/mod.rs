@@ -177,7 +177,7 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
 /// Quotes the passages on the topic. A question without a topic ("why?") uses the topic of the question before.
 async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: Intent) -> Draft {
     let query = if understood.topic.is_empty() { asked_before(asked, understood) } else { understood.topic.clone() };
-    // Feeds and files say what happened in a time range, so taught facts are not asked.
+    // Feeds and files say what happened in a time range, so taught facts are not used.
     let taught = if understood.range.is_none() { memories::tell(asked, &query) } else { None };
     if let Some(draft) = taught.or_else(|| memories::tell_said(asked, &query)) {
         return draft;

@@ -1,4 +1,4 @@
-//! What the search reads.
+//! The queries of the search.
 
 use chrono::{DateTime, Utc};
 
