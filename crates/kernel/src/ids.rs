@@ -1,7 +1,7 @@
 //! Typed identifiers. Opaque text, because platforms use different formats (snowflakes, `C024BE91L`).
 //!
-//! The id of a message, a channel or an account says its platform: `discord:1234`. Its adapter adds the platform's name to what it reads, and
-//! takes it off what it sends. People may leave it out: [`complete`]. What the team makes up itself, such as the channel `terminal`, has none.
+//! The id of a message, a channel or an account says its platform: `discord:1234`. Its adapter adds the platform's name to what it reads, and takes
+//! it off what it sends. People may leave it out: [`complete`]. Ids that the team makes up itself, such as the channel `terminal`, have no platform.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -46,10 +46,11 @@ macro_rules! identifiers {
     )+};
 }
 
-/// Between the name of a platform and its own id.
+/// Stands between the name of a platform and the platform's own id.
 const SEPARATOR: char = ':';
 
-/// An id as a person writes it, as the store has it: a bare number is of `platform`. A name, and an id with its platform, stay as they are.
+/// Converts an id from the form that a person writes to the stored form: a bare number belongs to `platform`. A name, and an id with its platform,
+/// stay as they are.
 pub fn complete<'a>(platform: &str, written: &'a str) -> Cow<'a, str> {
     let is_number = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { format!("{platform}{SEPARATOR}{written}").into() } else { written.into() }
@@ -58,7 +59,7 @@ pub fn complete<'a>(platform: &str, written: &'a str) -> Cow<'a, str> {
 macro_rules! platform_ids {
     ($($name:ident),+) => {$(
         impl $name {
-            /// What `platform` calls `id`.
+            /// Makes the id from the platform's name and the platform's own id.
             pub fn on(platform: &str, id: impl fmt::Display) -> Self {
                 Self(format!("{platform}{SEPARATOR}{id}"))
             }
@@ -105,7 +106,7 @@ identifiers! {
     /// A request to approve a tool call.
     ApprovalId,
     ReminderId,
-    /// What a persona is told to do differently.
+    /// An instruction to a persona to do something differently.
     AmendmentId,
 }
 

@@ -134,11 +134,11 @@ impl CallOutcome {
     }
 }
 
-/// How many model calls one message of a person pays for, with all that follows from it.
+/// How many model calls a person's message may cause, directly and through agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allowance {
     pub chain: ChainId,
-    /// Those of the whole chain, however they are made.
+    /// The most calls of the whole chain, whoever makes them.
     pub calls: u32,
 }
 

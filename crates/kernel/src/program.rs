@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// Looks a program up in the folders of a search path, such as `PATH`. Relative folders do not count: what they mean depends on where one stands.
+/// Looks a program up in the folders of a search path, such as `PATH`. Relative folders are skipped, because they depend on the current folder.
 pub fn find_program(name: &str, search: &OsStr) -> Option<PathBuf> {
     let mut candidates = std::env::split_paths(search).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name));
     candidates.find(|candidate| candidate.is_file())

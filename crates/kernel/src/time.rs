@@ -16,7 +16,7 @@ pub fn show_time(at: DateTime<Utc>, zone: Tz) -> String {
     at.with_timezone(&zone).format("%a %-d %b, %H:%M").to_string()
 }
 
-/// The present and the team's zone. Shows times as short as they are clear.
+/// The present and the team's zone. Shows times as short as is still clear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Today {
     pub now: DateTime<Utc>,

@@ -13,7 +13,7 @@ pub enum WhenError {
     Unknown(String),
     #[error("{0:?} is in the past. Name a time that is still to come, such as \"tomorrow at 9\" or \"in 20 minutes\".")]
     Past(String),
-    /// A whole sentence has none.
+    /// A whole sentence contains no time.
     #[error(
         "When should that be? I found no time in your message. Try \"remind me tomorrow at 9 to pay the bill\". \"in 20 minutes\", \"on Friday at 14:30\" and \"every Monday at 8\" work too."
     )]
@@ -36,7 +36,7 @@ pub fn parse_instant(text: &str, now: DateTime<Utc>, zone: Tz, usual: NaiveTime)
     once(&words, now, zone, usual).ok_or_else(unknown)?.map_err(|Past| WhenError::Past(text.trim().to_owned()))
 }
 
-/// Lower-case words without the small ones that carry nothing, and with times that the library knows.
+/// Lower-case words, without filler words, and with times in a form that the library knows.
 pub fn normalize(text: &str) -> Vec<String> {
     let lower = text.trim().trim_end_matches(['.', '!', '?', ',']).to_lowercase().replace(',', " ");
     let mut words: Vec<String> = Vec::new();

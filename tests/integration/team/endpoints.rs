@@ -260,7 +260,7 @@ fn endpoints() -> Vec<Endpoint> {
             })
         },
         Endpoint {
-            shown: &["No answer this time: what may be used at gemini in this period is used up."],
+            shown: &["No answer this time: the limit at gemini for this period is used up."],
             requests: 3,
             ..endpoint("Gemini, quota", |_, _| {
                 let message = "You exceeded your current quota. Quota exceeded for metric: generate_content_free_tier_requests, limit: 20";

@@ -36,11 +36,11 @@ pub enum JournalEntry {
     },
     /// The last reply claimed something that was not done. The model is told so once.
     SentBack { why: String },
-    /// The verdict on the last reply. `model` is empty if code said so.
+    /// The verdict on the last reply. `model` is empty if code gave it.
     Judged { verdict: AnswerVerdict, model: String },
-    /// A step of the one who grades what the run made. No part of the run itself.
+    /// An entry of the persona that grades the result of the run. Not part of the run itself.
     Graded { by: PersonaSlug, round: u32, entry: Box<JournalEntry> },
-    /// A step of a colleague who answers a question of the run, which is its call with this number. No part of the run itself.
+    /// An entry of a colleague that answers a question of the run. `call` is the number of the call that asks it. Not part of the run itself.
     Consulted { colleague: PersonaSlug, call: usize, entry: Box<JournalEntry> },
 }
 

@@ -103,7 +103,7 @@ impl RunError {
         format!("No answer this time: {}. {}", self.in_short(), self.remedy())
     }
 
-    /// Whether no model answered at all. What is blocked, too long or cut off was answered in a way.
+    /// Whether no model answered at all. A blocked or cut-off answer, or a prompt that is too long, is no outage.
     fn is_outage(&self) -> bool {
         match self {
             Self::Model(ModelError::Ledger(_) | ModelError::Cancelled | ModelError::AtLimit { .. }) => false,

@@ -1,4 +1,4 @@
-//! What belongs to a question besides its words: the transcript, the messages and files that it refers to, names in place of ids.
+//! The surroundings of a question: the transcript, the messages and files that it refers to, names in place of ids.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::llm::Picture;
 /// The most transcript lines read for an answer. The context keeps those that fit its budget.
 const TRANSCRIPT: u32 = 30;
 
-/// The most files of a channel among which an answer may find its own.
+/// The most files of a channel that are considered for an answer.
 const CHANNEL_FILES: u32 = 60;
 
 /// The most reactions and titles of links that are looked at.
 const ANNOTATIONS: u32 = 60;
 
-/// How long a picture is shown that somebody posted beside a question.
+/// How long a picture that somebody posted is shown with later questions.
 const LATELY: TimeDelta = TimeDelta::minutes(10);
 
 /// The most text of files that an answer looks into, in bytes. Those in focus always count.
@@ -32,10 +32,10 @@ const FILE_TEXT: usize = 4 * 1024 * 1024;
 /// What a person's message refers to besides its words (CHAT-33).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Refers {
-    /// Whose message it is. Their files come before others'.
+    /// The author of the message. Their files come before those of others.
     pub author: Option<UserId>,
     pub replied_to: Option<Spoken>,
-    /// The message on which the thread hangs.
+    /// The message that the thread was started on.
     pub starter: Option<Spoken>,
     pub in_thread: bool,
     /// What is known about the place where it is written.
@@ -46,9 +46,9 @@ pub struct Refers {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlaceNote {
     pub text: String,
-    /// Words besides those of the text by which people ask for it.
+    /// Words by which people ask for the note, besides those of its text.
     pub asked_by: &'static str,
-    /// A question there that names no subject is about it.
+    /// A question in this place that names no subject is about this note.
     pub is_of_place: bool,
 }
 
@@ -60,9 +60,9 @@ pub(super) struct Surroundings {
     pub(super) transcript: Vec<Spoken>,
     pub(super) refers: Refers,
     pub(super) files: Files,
-    /// Those that the model is shown.
+    /// The pictures that the model is shown.
     pub(super) pictures: Vec<Picture>,
-    /// Reactions and titles of links of these messages.
+    /// Reactions to these messages, and titles of their links.
     pub(super) annotations: Vec<Annotation>,
 }
 
@@ -85,7 +85,7 @@ impl Agents {
         let mut known = self.list_files(question, &refers).await?;
         for file in known.iter_mut().filter(|file| file.has_picture) {
             file.is_readable |= sees;
-            // Another answer of the team may see it.
+            // Set for this answer only. Another answer may come from a model that sees pictures.
             file.note = (!sees).then(|| unseen(&file.name));
         }
         let annotations = self.list_annotations(question, &transcript, &refers).await?;
@@ -101,7 +101,7 @@ impl Agents {
         Ok(Surroundings { now, question: text, transcript, refers, files, pictures, annotations })
     }
 
-    /// What belongs to the messages that the prompt shows.
+    /// Reactions to the messages that the prompt shows, and titles of their links.
     async fn list_annotations(&self, question: &Question<'_>, transcript: &[Spoken], refers: &Refers) -> Result<Vec<Annotation>, RunError> {
         let Some(channel) = question.channel else { return Ok(Vec::new()) };
         let shown = transcript.iter().chain(&refers.replied_to).chain(&refers.starter).filter_map(|line| line.message.as_ref());
@@ -169,7 +169,7 @@ impl Agents {
                     given => given,
                 };
                 let text = read.and_then(|read| read.text);
-                // Said by the person, and not read from a file.
+                // The person said these words, so they are not text of a file.
                 let is_heard = text.is_some() && file.media().is_some_and(Media::is_sound);
                 let text = text.filter(|_| !is_heard);
                 left = left.saturating_sub(text.as_ref().map_or(0, String::len));

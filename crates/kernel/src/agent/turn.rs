@@ -25,11 +25,11 @@ pub enum Trigger {
     Message,
     /// What another persona said to this one in `turn`.
     Agent { from: PersonaSlug, turn: TurnId },
-    /// A person wants another persona asked. This persona asks and relays the answer.
+    /// A person wants this persona to ask another one and to relay the answer.
     Ask { ask: AskId },
 }
 
-/// The state of a turn: `Queued → Answered | Silent | Failed | Cancelled`. Its job knows whether an open one is running.
+/// The state of a turn: `Queued → Answered | Silent | Failed | Cancelled`. Whether an open turn is running is known to its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnState {

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an answer is worth to who asked. Given by code where it wrote the answer, or else by somebody other than its author.
+/// What an answer is worth to the asker. Given by code if code wrote the answer, otherwise by somebody other than its author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerVerdict {

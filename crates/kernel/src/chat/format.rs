@@ -17,7 +17,7 @@ pub struct TextFormat {
     pub limit: usize,
     /// Whether the platform shows the tables of Markdown. Otherwise they become aligned code blocks.
     pub has_tables: bool,
-    /// The text as it is sent, for its length.
+    /// Renders a text as it is sent, to measure its length.
     pub render: fn(&str) -> String,
 }
 
@@ -28,7 +28,7 @@ impl TextFormat {
     }
 
     pub fn fits(&self, text: &str) -> bool {
-        // Rendering never makes a text more than a few times longer, so that most need none.
+        // Rendering makes a text at most a few times longer, so short texts are not rendered here.
         text.chars().count() <= self.limit / 8 || (self.render)(text).trim().chars().count() <= self.limit
     }
 
@@ -37,7 +37,7 @@ impl TextFormat {
         if self.has_tables { text.to_owned() } else { align_tables(text) }
     }
 
-    /// Splits a text that was laid out into messages within the limit.
+    /// Splits a text from [`Self::lay_out`] into messages within the limit.
     pub fn split(&self, text: &str) -> Vec<String> {
         if self.fits(text) { split(text, text.chars().count().max(self.limit)) } else { self.split_at(text, self.limit) }
     }

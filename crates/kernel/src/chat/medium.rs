@@ -100,7 +100,7 @@ fn is_live(word: &str) -> bool {
         return true;
     }
     let word = word.to_lowercase();
-    // Without the dot, which may end our sentence: `www` before a full stop is linked.
+    // `www` is listed without its dot, because the full stop of our sentence may follow it and make a link.
     ["@", "://", "www", "mailto:", "discord.gg/"].iter().any(|mark| word.contains(mark))
 }
 

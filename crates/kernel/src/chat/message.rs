@@ -36,7 +36,7 @@ pub struct Channel {
     /// The name without `#`. Empty in a direct conversation.
     pub name: String,
     pub place: Place,
-    /// Not everybody on the server can read it. Also if that is not known.
+    /// Not everybody on the server can read it, or this is not known.
     #[serde(default = "unknown")]
     pub private: bool,
     /// People of another company read it too.
@@ -45,7 +45,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Whether a person means it: by its name or its id, with or without its platform, such as `ops`, `#ops` or `slack:ops`.
+    /// Whether a person means this channel: by its name or its id, with or without its platform, such as `ops`, `#ops` or `slack:ops`.
     pub fn is_called(&self, written: &str) -> bool {
         let written = written.trim();
         let is_it = |written: &str| {
@@ -57,7 +57,7 @@ impl Channel {
     }
 }
 
-/// What is stored without a word on who can read it counts as private.
+/// A channel that was stored without this field counts as private.
 fn unknown() -> bool {
     true
 }
@@ -72,7 +72,7 @@ pub enum Place {
         parent: ChannelId,
         parent_name: String,
         owner: Option<UserId>,
-        /// The message on which it hangs, if it hangs on one.
+        /// The message that the thread was started on, if any.
         #[serde(default)]
         starter: Option<MessageId>,
     },

@@ -24,7 +24,7 @@ use crate::chat::outbound::{OutboundMessage, Posted};
 use crate::chat::store::Reaction;
 use crate::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
-/// A chat platform. What a platform may lack has a default.
+/// A chat platform. Methods that a platform need not support have a default.
 #[async_trait]
 pub trait ChatPlatform: Send + Sync + 'static {
     /// Posts a message as its persona. Sending the same row again within the nonce window returns the first message.
@@ -46,7 +46,7 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// person does not notice.
     ///
     /// # Errors
-    /// [`SendError::Refused`] if the platform or the persona has none. A person who takes no direct messages may be told of only by `send`.
+    /// [`SendError::Refused`] if the platform or the persona has none. That a person accepts no direct messages may become known only in `send`.
     async fn open_direct(&self, _persona: &PersonaSlug, _to: &UserId) -> Result<(ChannelId, MessageId), SendError> {
         Err(SendError::Refused("this platform has no direct messages".to_owned()))
     }
@@ -161,12 +161,12 @@ pub enum PlatformEvent {
         persona: PersonaSlug,
         account: UserId,
     },
-    /// What a persona is called on the server. None: by its own name.
+    /// The name of a persona on the server. None: its own name.
     Nickname {
         persona: PersonaSlug,
         nickname: Option<String>,
     },
-    /// Somebody changed what the team may do. What was held back for want of a permission may be possible now.
+    /// Somebody changed what the team may do. Things that a missing permission prevented may be possible now.
     PermissionsChanged,
     /// A problem of an identity, worded for people, with what to do.
     Trouble {

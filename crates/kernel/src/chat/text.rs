@@ -1,9 +1,9 @@
 //! The text of messages, without any platform's markup.
 //!
-//! It is Markdown, as people and models write it, and three values: a [`Mention`], a [`ChannelRef`] and [`Subtext`]. In a stored text they
-//! stand as Markdown has them: `<user:discord:42>` and `<channel:discord:7>` are autolinks, `<small>…</small>` is a line of small print. An
-//! adapter makes them of what a person writes, and writes them with its platform's own [`Markup`]. A `<` after a backslash is a `<`, as in all
-//! Markdown: what a person types that looks like a value is told apart by it.
+//! It is Markdown, as people and models write it, and three values: a [`Mention`], a [`ChannelRef`] and [`Subtext`]. A stored text contains the
+//! values in forms of Markdown: `<user:discord:42>` and `<channel:discord:7>` are autolinks, `<small>…</small>` is a line of small print. An adapter
+//! turns what a person writes into values, and writes values with its platform's own [`Markup`]. A `<` after a backslash is only a `<`, as in all
+//! Markdown. So text of a person that merely looks like a value is no value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,7 +38,7 @@ impl fmt::Display for ChannelRef<'_> {
     }
 }
 
-/// A line of small print. It begins a line and holds no line break.
+/// A line of small print. It begins a line and contains no line break.
 #[derive(Debug, Clone, Copy)]
 pub struct Subtext<T>(pub T);
 
@@ -84,7 +84,7 @@ fn is_escaped(text: &str, at: usize) -> bool {
     text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
-/// What a person typed, with a backslash before each `<` that would begin a value.
+/// Puts a backslash before each `<` in typed text that would begin a value.
 pub fn escape_values(typed: &str) -> Cow<'_, str> {
     let is_value = |part: &Part<'_>| !matches!(part, Part::Markdown(_));
     let parts = parts(typed);
@@ -99,7 +99,7 @@ pub fn escape_values(typed: &str) -> Cow<'_, str> {
     escaped.collect::<String>().into()
 }
 
-/// The reference that a text begins with, and its length. Its id says its platform.
+/// The reference that a text begins with, and its length. Its id must name a platform.
 fn reference(text: &str) -> Option<(Part<'static>, usize)> {
     let id_of = |prefix: &str| {
         let (id, _) = text.strip_prefix(prefix)?.split_once('>')?;
@@ -171,7 +171,7 @@ pub trait Markup {
     }
 }
 
-/// Where no platform shows the text: in a file, at a terminal. It knows no names of accounts and channels.
+/// The markup for files and terminals, where no platform shows the text. It knows no names of accounts and channels.
 pub struct Plain;
 
 impl Markup for Plain {

@@ -20,7 +20,7 @@ enum Value {
 }
 
 impl Arguments {
-    /// Checks `(name, text)` pairs against the spec. Every surface passes text, so that there is one parser. Ids without a platform are of
+    /// Checks `(name, text)` pairs against the spec. Every surface passes text, so that there is one parser. Ids without a platform belong to
     /// `platform`.
     pub fn parse(spec: &CommandSpec, given: &[(String, String)], platform: &str) -> Result<Self, Refused> {
         let mut values: Vec<(&'static str, Value)> = Vec::new();
@@ -116,7 +116,7 @@ fn parse_choice(name: &str, choices: &[Choice], text: &str) -> Result<&'static s
     if let Some(choice) = choices.iter().find(|choice| choice.value == wanted || fold(choice.label) == wanted) {
         return Ok(choice.value);
     }
-    // What can be written. A chat offers the labels and lets nobody write anything else.
+    // The values that can be typed. A chat offers the labels instead and accepts nothing else.
     let values: Vec<_> = choices.iter().map(|choice| choice.value).collect();
     refuse(format!("\"{name}\" cannot be \"{}\". Choose {}", text.trim(), values.join(", ")))
 }

@@ -9,7 +9,7 @@ use crate::ids::UserId;
 /// The longest name shown in a reply.
 const NAME: usize = 40;
 
-/// Who acts on the kanban page, in events, notes and messages to others.
+/// The name of whoever acts on the kanban page, for events, notes and messages to others.
 pub const KANBAN_PAGE: &str = "the operator (kanban page)";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl CommandCall {
 pub struct CommandReply {
     /// Markdown of any length. The platform splits it.
     pub text: String,
-    /// Go along with the text where the platform shows the reply. The command line has its own way to save them.
+    /// Posted with the text in a chat. The command line saves them in its own way.
     pub files: Vec<OutboundFile>,
     /// The reply as JSON, for programs. None if there is only text.
     pub data: Option<Value>,

@@ -1,10 +1,10 @@
-//! Output of commands at a terminal. `println!` panics where nobody reads any more, as after `| head`.
+//! Output of commands at a terminal. `println!` panics if nobody reads any more, for example after `| head`.
 
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write as _};
 use std::process::exit;
 
-/// Prints a line, like `println!`. The program ends if that is not possible: quietly where nobody reads any more.
+/// Prints a line, like `println!`. The program ends if that is not possible: quietly if nobody reads any more.
 #[macro_export]
 macro_rules! print_line {
     ($($text:tt)*) => { $crate::commands::print_text(format_args!("{}\n", format_args!($($text)*))) };

@@ -1,7 +1,7 @@
 /// The permission that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
-    /// For what concerns only the caller, such as what the team sent them in private. Counts also where direct messages are off.
+    /// For things that concern only the caller, such as private messages from the team. Also given where direct messages are off.
     Own,
     Anybody,
     /// A configured operator, or anybody at the command line.
@@ -48,12 +48,12 @@ pub struct CommandSpec {
     pub shortcut: Option<Shortcut>,
 }
 
-/// A command that a platform offers in its menus too, such as that of a message.
+/// A command that a platform also offers in a menu, such as the menu of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortcut {
     /// At most 24 characters (Slack's limit).
     pub label: &'static str,
-    /// The argument that the text of a message becomes.
+    /// The argument that takes the text of the message.
     pub takes: &'static str,
 }
 
@@ -72,7 +72,7 @@ impl CommandSpec {
         }
     }
 
-    /// Offers the command in menus, there for a message whose text it takes.
+    /// Also offers the command in the menu of a message. The argument `takes` gets the text of the message.
     #[must_use]
     pub fn offered_as(self, label: &'static str, takes: &'static str) -> Self {
         Self { shortcut: Some(Shortcut { label, takes }), ..self }

@@ -1,4 +1,4 @@
-//! Commands as people type them where a platform does not take them apart: `backlog add Fix the lamp --owner vince`. Pure.
+//! Parses typed commands, for platforms that do not parse them: `backlog add Fix the lamp --owner vince`. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ impl Registry {
     /// Reads `backlog add Fix the lamp --owner vince` or `owner:vince`. Words without a name are the first text that the command takes.
     ///
     /// # Errors
-    /// There is no such command. Says what there is, with the names of the registry.
+    /// There is no such command. The error lists the existing ones.
     pub fn parse(&self, typed: &str) -> Result<Typed, String> {
         let words = split(typed);
         let first = words.first().map(String::as_str).unwrap_or_default();
@@ -38,8 +38,8 @@ impl Registry {
         Ok(Typed { path: format!("{} {}", group.name, command.name), given: arguments(command, &words[2..]) })
     }
 
-    /// A command that is all that a sentence says. None if something is missing or does not fit: then the sentence is talk. Unlike behind a slash,
-    /// what a command can do without has its name before it, so that "status of the release?" is a question.
+    /// The command, if the sentence is nothing else. None if something is missing or does not fit, because then the sentence is talk. Unlike after a
+    /// slash, optional arguments must be named, so that "status of the release?" is a question.
     pub fn parse_sentence(&self, sentence: &str) -> Option<Typed> {
         let typed = self.parse(sentence).ok()?;
         let command = self.find(&typed.path)?;
@@ -65,7 +65,7 @@ fn arguments(command: &CommandSpec, words: &[String]) -> Vec<(String, String)> {
     }
     let is_open = |argument: &&ArgumentSpec| !given.iter().any(|(name, _)| name == argument.name);
     let open: Vec<&ArgumentSpec> = command.arguments.iter().filter(is_open).collect();
-    // Several short ones in order, and the last takes what is left.
+    // Each required argument takes one word, in order, and the last one takes the rest.
     let wanted: Vec<&&ArgumentSpec> = open.iter().filter(|argument| argument.required).collect();
     let wanted: Vec<&ArgumentSpec> =
         if wanted.is_empty() { open.into_iter().take(1).collect() } else { wanted.into_iter().copied().collect() };
@@ -77,12 +77,12 @@ fn arguments(command: &CommandSpec, words: &[String]) -> Vec<(String, String)> {
         let taken: Vec<&str> = if is_last { std::mem::take(&mut rest) } else { vec![rest.remove(0)] };
         given.push((argument.name.to_owned(), taken.join(" ")));
     }
-    // What no argument takes is told as one that does not exist.
+    // A word that no argument takes is reported as an argument that does not exist.
     given.extend(rest.first().map(|word| ((*word).to_owned(), String::new())));
     given
 }
 
-/// Words, of which those in quotation marks are one.
+/// Splits a text into words. Text in quotation marks is one word.
 fn split(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
     for c in text.chars() {

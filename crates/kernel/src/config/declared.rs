@@ -25,8 +25,8 @@ impl DeclaredKey {
         &self.path[..self.path.len() - 1]
     }
 
-    /// The heading above its keys: `[chat]`, `[[chat.channels]]`, or none at the top. A comment, so that sections from elsewhere can be pasted
-    /// into the file.
+    /// The heading above its keys: `[chat]`, `[[chat.channels]]`, or none at the top. Written as a comment, so that sections from elsewhere can be
+    /// pasted into the file.
     fn heading(&self) -> Option<String> {
         let section = self.section();
         match section {

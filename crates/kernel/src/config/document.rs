@@ -86,7 +86,7 @@ impl Document {
         ConfigError { place: self.place(line), key: "syntax".into(), problem }
     }
 
-    /// Where the heading or the key of a line stood before.
+    /// The first place of a heading or a key that `line` repeats.
     fn find_first(&self, text: &str, line: Line, key: &str) -> Option<(String, Line)> {
         let heading = |line: &str| line.split('#').next().unwrap_or_default().trim().to_owned();
         let repeated = heading(text.lines().nth(line.number - 1)?);

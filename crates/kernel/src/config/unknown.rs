@@ -72,7 +72,7 @@ fn is_section(reader: &Reader, path: &[String]) -> bool {
     path.is_empty() || reader.free_tables.contains_key(path) || reader.keys.iter().any(|key| key.path.starts_with(path))
 }
 
-/// Such a table needs no error of its own, because each key has a more specific one.
+/// Whether a table contains only secrets. Such a table needs no error of its own, because each key has a more specific one.
 fn holds_secrets_only(reader: &Reader, path: &KeyPath) -> bool {
     let mut inside = reader.document.entries.keys().filter(|entry| entry.starts_with(path)).peekable();
     inside.peek().is_some() && inside.all(|entry| find_secret(entry).is_some())

@@ -53,7 +53,7 @@ pub fn is_name_of_copy(name: &str) -> bool {
     name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(".db").or_else(|| rest.strip_suffix(".dump"))).is_some()
 }
 
-/// Writes a copy of the database as it is at one instant. `file` is there only when it is whole.
+/// Writes a copy of the database as it is at one instant. `file` appears only when it is complete.
 ///
 /// # Errors
 /// `file` exists, or the copy cannot be written.
@@ -66,7 +66,7 @@ pub async fn back_up(url: &SecretString, file: &Path) -> Result<(), BackupError>
         fs::create_dir_all(folder).map_err(refused)?;
     }
     let unfinished = beside(file, UNFINISHED);
-    // Of an earlier attempt. The new file is private from its first byte on.
+    // Removes the file of an earlier attempt. The new file is private from its first byte on.
     let _ = fs::remove_file(&unfinished);
     create_private(&unfinished).map_err(refused)?;
     let copied = if is_sqlite(url) { copy_sqlite(url, &unfinished).await } else { dump(url, &unfinished).await };
@@ -77,7 +77,8 @@ pub async fn back_up(url: &SecretString, file: &Path) -> Result<(), BackupError>
     copied
 }
 
-/// Puts a copy in the place of the database. A SQLite file that was there is kept: returns where. A PostgreSQL database must be empty.
+/// Puts a copy in the place of the database. An existing SQLite file is kept under another name, which is returned. A PostgreSQL database must be
+/// empty.
 ///
 /// # Errors
 /// A team runs on the database, the file is no copy of such a database, or it cannot be put back. The database is then as before.

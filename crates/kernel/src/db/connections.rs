@@ -17,7 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// How long to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Up to so many connections. Who waits for one gets it in order. They are opened when needed, and stay open: reopening costs more than keeping them.
+/// A limited number of connections. Callers wait for one in order. Connections are opened when needed and stay open, because reopening costs more
+/// than keeping them.
 #[derive(Debug, Clone)]
 pub struct Connections {
     inner: Arc<Inner>,
@@ -78,7 +79,7 @@ impl Connections {
 
 type Step = Either<SqliteQueryResult, SqliteRow>;
 
-/// For one statement on any connection. All its rows are read at once; [`Connections::acquire`] allows to read one by one.
+/// Runs one statement on any connection, and reads all its rows at once. [`Connections::acquire`] allows to read them one by one.
 impl<'c> Executor<'c> for &'c Connections {
     type Database = Sqlite;
 
@@ -115,7 +116,7 @@ impl<'c> Executor<'c> for &'c Connections {
 #[derive(Debug)]
 pub struct Acquired {
     connection: Option<SqliteConnection>,
-    /// False in a transaction, and once its thread has ended. It is then closed, and the next user opens another.
+    /// False in a transaction, and once the connection's thread has ended. An unusable connection is closed, and the next user opens another one.
     is_usable: bool,
     inner: Arc<Inner>,
     _place: OwnedSemaphorePermit,
@@ -179,7 +180,7 @@ impl Drop for SqliteTransaction {
     fn drop(&mut self) {
         let (Some(mut connection), Ok(runtime)) = (self.connection.take(), tokio::runtime::Handle::try_current()) else { return };
         runtime.spawn(async move {
-            // Refused where SQLite has ended the transaction by itself, after a failed write.
+            // Fails if SQLite has ended the transaction by itself, after a failed write.
             let is_over = sqlx::query("ROLLBACK").execute(&mut *connection).await.is_ok();
             connection.give_back(is_over);
         });
@@ -207,7 +208,7 @@ mod tests {
         assert!(connection_is_the_same().await, "one that was dropped is rolled back, and the connection kept");
 
         let mut ended = begin(&connections).await;
-        // Like a full disk.
+        // Ends the transaction as a full disk does.
         sqlx::query("ROLLBACK").execute(ended.on()).await.expect("it ends");
         ended.commit().await.expect_err("there is nothing to commit");
         begin(&connections).await.commit().await.expect("it commits");

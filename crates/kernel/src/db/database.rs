@@ -29,7 +29,7 @@ impl Database {
     /// `StoreError::Locked` if another process serves from it, or another reason.
     pub async fn open(url: &SecretString, now: DateTime<Utc>) -> Result<Self> {
         let database = open::open(url.expose_secret(), Use::Serve, now).await.map(Self::new)?;
-        // SQLite opens a file without an error that it can only read.
+        // SQLite opens a read-only file without an error.
         database.try_write().await?;
         Ok(database)
     }

@@ -210,7 +210,7 @@ pub async fn bounded<T>(work: impl Future<Output = sqlx::Result<T>>) -> sqlx::Re
 /// `how` is `execute`, which returns the number of affected rows, or sqlx's `fetch_all`, `fetch_one` or `fetch_optional`, with an inferred
 /// row type. The statement is a literal, so that a test can find each one and prepare it on both databases.
 ///
-/// `fetch_optional` reads all rows, unlike sqlx's. That stops at the first row; SQLite then commits a writing statement when it is reset,
+/// `fetch_optional` reads all rows, unlike sqlx's. The one of sqlx stops at the first row. SQLite then commits a writing statement when it is reset,
 /// and an error such as a full disk is lost.
 #[macro_export]
 macro_rules! sql {

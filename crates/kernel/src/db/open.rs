@@ -78,7 +78,7 @@ async fn share_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
 
 async fn migrate_sqlite(address: &sqlite::Address, writer: &Connections) -> Result<()> {
     let mut connection = writer.acquire().await.map_err(|error| address.explain(error))?;
-    // With `run` on one connection, the compiler takes the future for one that is not `Send`.
+    // With `run` on one connection, the compiler believes that the future is not `Send`.
     SQLITE
         .run_direct(None, &mut *connection, false)
         .await

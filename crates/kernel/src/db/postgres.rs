@@ -1,4 +1,4 @@
-//! PostgreSQL: the address, and the lock of the serving process. It belongs to a session, which the server ends when the process is silent.
+//! PostgreSQL: the address, and the lock of the serving process. The lock belongs to a session, which the server ends when the process is silent.
 
 use std::str::FromStr;
 use std::time::Duration;

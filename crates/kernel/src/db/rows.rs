@@ -12,7 +12,7 @@ use crate::db::{Backend, Database, Result, StoreError, Transaction, bounded};
 pub struct Table {
     pub name: String,
     columns: Vec<Column>,
-    /// The columns that identify a row in SQLite, where it has no number of its own.
+    /// The columns that identify a row in SQLite, if the table has no row ids.
     key: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Table {
         format!("SELECT {}, {object}({}){cast} FROM {}", self.address(is_sqlite), cells.join(", "), self.quoted())
     }
 
-    /// The same for rows with a text like `$1`.
+    /// The statement that reads the rows with a text like `$1`. None if the table has no texts.
     fn select_like(&self, is_sqlite: bool) -> Option<String> {
         let texts = self.columns.iter().filter(|column| column.is_text);
         let holds: Vec<String> = texts.map(|column| format!("{} LIKE $1 ESCAPE '!'", quote(&column.name))).collect();
@@ -63,12 +63,12 @@ impl Table {
     }
 }
 
-/// Which rows are looked at. A database may find a few more, as it does not tell capital letters from small ones everywhere.
+/// Which rows are read. A database may find a few more, because it does not always distinguish capital letters from small ones.
 #[derive(Debug, Clone, Copy)]
 pub enum Wanted<'a> {
-    /// Some text holds this.
+    /// Rows in which some text contains this.
     Holding(&'a str),
-    /// Some text is this.
+    /// Rows in which some text equals this.
     Exactly(&'a str),
 }
 
@@ -102,7 +102,7 @@ impl Database {
                 sqlx::query_as(all).fetch_all(pool).await?
             }
             Backend::Postgres(pool) => {
-                // The index of words is a table here.
+                // The index of words is an ordinary table here, so it is left out by name.
                 let all = "SELECT table_name::text, column_name::text, data_type::text, FALSE FROM information_schema.columns
                      WHERE table_schema = current_schema() AND substr(table_name, 1, 1) <> '_' AND table_name <> 'memory_words'
                      ORDER BY table_name, ordinal_position";
@@ -200,7 +200,7 @@ pub async fn rewrite_rows(transaction: &mut Transaction, table: &Table, wanted: 
     Ok(changed)
 }
 
-/// Whether a text holds an id as a whole: `discord:1` stands in `person:discord:1`, but not in `discord:12`.
+/// Whether a text contains an id as a whole: `discord:1` is in `person:discord:1`, but not in `discord:12`.
 pub fn holds_id(text: &str, id: &str) -> bool {
     text.match_indices(id).any(|(at, found)| is_whole(text, at, found.len()))
 }
@@ -210,7 +210,7 @@ fn is_whole(text: &str, at: usize, length: usize) -> bool {
     !text[..at].ends_with(inside) && !text[at + length..].starts_with(inside)
 }
 
-/// Replaces an id where it stands as a whole.
+/// Replaces an id wherever a text contains it as a whole.
 pub fn replace_id(text: &str, id: &str, by: &str) -> String {
     let (mut replaced, mut from) = (String::with_capacity(text.len()), 0);
     for (at, found) in text.match_indices(id).filter(|(at, found)| is_whole(text, *at, found.len())) {

@@ -40,7 +40,7 @@ pub struct SqlitePools {
     pub(super) checkpoints: Checkpoints,
 }
 
-/// Moves the write-ahead log into the file from time to time, beside the commits: it waits for the disk.
+/// Moves the write-ahead log into the file from time to time. This waits for the disk, so it runs beside the commits.
 #[derive(Clone)]
 pub(super) struct Checkpoints {
     written: Arc<Notify>,
@@ -50,7 +50,7 @@ pub(super) struct Checkpoints {
 
 impl Checkpoints {
     fn start(options: SqliteConnectOptions) -> Self {
-        // It is always slow, and nobody looks for it among the statements.
+        // A checkpoint is always slow, so it is not logged with the statements.
         let (written, connection) = (Arc::<Notify>::default(), Connections::new(options.disable_statement_logging(), 1));
         let (heard, own) = (written.clone(), connection.clone());
         let task = tokio::spawn(async move {
@@ -68,7 +68,7 @@ impl Checkpoints {
         Self { written, connection, _task: Arc::new(AbortOnDropHandle::new(task)) }
     }
 
-    /// Something is about to be written.
+    /// Plans a checkpoint, because something is about to be written.
     pub(super) fn plan(&self) {
         self.written.notify_one();
     }
@@ -148,7 +148,7 @@ impl Address {
     /// Creates the file and its directory if needed. SQLite itself never creates the file, because it would also do so after a file in use
     /// was deleted.
     ///
-    /// The file appears with its first page, so one of no bytes is never ours: something emptied it.
+    /// The file appears with its first page. So a file of zero bytes was emptied by something else.
     pub(super) async fn create(&self) -> Result<()> {
         let refused = |error: std::io::Error| self.not_writable(&error.to_string());
         // An existing file is not opened here: closing it would drop this process's locks on it.
@@ -165,14 +165,14 @@ impl Address {
         fresh.push(format!(".new-{}", std::process::id()));
         let written = self.write_first_page(Path::new(&fresh)).await;
         let named = written.and_then(|()| give_name(Path::new(&fresh), &self.path).map_err(refused));
-        // What stays is empty and harms nobody.
+        // If this fails, the file that is left harms nobody.
         let _ = std::fs::remove_file(&fresh);
         named
     }
 
     async fn write_first_page(&self, path: &Path) -> Result<()> {
         let options = self.options.clone().filename(path).create_if_missing(true);
-        // Switching to the write-ahead log writes it.
+        // Switching to the write-ahead log writes the first page.
         let connection = SqliteConnection::connect_with(&options).await.map_err(|error| self.explain(error))?;
         connection.close().await.map_err(|error| self.explain(error))
     }
@@ -236,7 +236,7 @@ impl FileLock {
 }
 
 impl Drop for FileLock {
-    /// Closing the file is not enough: a process that is just being started still has it, until it is another program.
+    /// Closing the file is not enough: a child process that is just being started has it open until it runs its own program.
     fn drop(&mut self) {
         self.release();
     }

@@ -1,7 +1,7 @@
 //! Wakes those who wait for events, after commits of this process and of others.
 //!
-//! PostgreSQL notifies other processes. SQLite cannot, so while somebody waits, this asks twice a second whether another process has written to the file.
-//! That reads a counter of SQLite and no table. It is the only place that does so.
+//! PostgreSQL notifies other processes. SQLite cannot, so while somebody waits, this asks twice a second whether another process has written to the
+//! file. This reads a counter of SQLite and no table. Only this place watches the file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -95,7 +95,7 @@ impl Feed {
     }
 }
 
-/// The counter changes on this connection when another connection has written. This process writes on no other one, so it was another process.
+/// The counter changes on this connection when another connection has written. This process writes on no other connection, so it was another process.
 async fn look(db: &Db, clock: &SharedClock) {
     let mut seen: Option<i64> = None;
     loop {

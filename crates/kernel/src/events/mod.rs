@@ -53,7 +53,7 @@ impl Topic {
     }
 }
 
-/// Who may see an event, and for readers: as whom they read.
+/// Who may see an event. For a reader: the rights with which the events are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Audience {
     /// Everybody in the team.
@@ -64,7 +64,7 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// Whether `reader` may see what is meant for `self`. Operators see everything.
+    /// Whether `reader` may see events for this audience. Operators see everything.
     pub fn includes(&self, reader: &Self) -> bool {
         matches!(self, Self::Team) || *reader == Self::Operators || self == reader
     }
@@ -98,7 +98,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Done by the program and seen by operators, until said otherwise.
+    /// A new event. By default it was done by the program and is seen by operators.
     pub fn new(topic: Topic, subject: &str, kind: &'static str, at: DateTime<Utc>) -> Self {
         Self { topic, subject: subject.to_owned(), kind, actor: None, audience: Audience::Operators, payload: Map::new(), at }
     }
@@ -136,7 +136,8 @@ impl Event {
         self.seen_by(Audience::Channel(channel.clone()))
     }
 
-    /// Adds a value to the payload. Null is left out. The payload quotes nothing that a person said, because it is kept and shown apart from it.
+    /// Adds a value to the payload. Null is left out. The payload must not quote what a person said, because it is kept and shown separately from
+    /// messages.
     #[must_use]
     pub fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
         let value = value.into();

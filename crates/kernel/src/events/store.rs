@@ -33,7 +33,7 @@ impl Cursor {
 /// Events after a cursor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Those that the reader may see, in the order of the log.
+    /// The events that the reader may see, in the order of the log.
     pub events: Vec<Recorded>,
     /// The next page begins here.
     pub next: Cursor,
@@ -47,7 +47,7 @@ pub enum More {
     None,
     /// The page was full.
     Now,
-    /// There are newer events, but an older transaction is not over, and an event of it would come first. No wake-up tells of its end.
+    /// There are newer events, but an older transaction is still open, and its events would come first. No wake-up announces its end.
     Soon,
 }
 
@@ -110,7 +110,7 @@ pub async fn record(transaction: &mut Transaction, event: &Event) -> Result<()> 
     Ok(())
 }
 
-/// The columns of an event behind its time.
+/// The columns of an event after its time.
 type Row<'a> = (&'a str, String, &'a str, Option<&'a str>, Option<&'a str>, &'a str, Option<&'a str>, String);
 
 fn row(event: &Event) -> Row<'_> {
@@ -172,7 +172,8 @@ pub async fn record_all(transaction: &mut Transaction, events: &[Event]) -> Resu
     Ok(())
 }
 
-/// A dump that was restored on another server has its transaction numbers. Those that this server has not given yet would hide the events until it has.
+/// Resets transaction numbers of another server, which come with a restored dump. An event with a number that this server has not reached yet would
+/// stay hidden until then.
 pub(crate) async fn repair_order(pool: &PgPool) -> Result<()> {
     let repair = sqlx::query("UPDATE events SET xid = 0 WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint");
     bounded(repair.execute(pool)).await?;

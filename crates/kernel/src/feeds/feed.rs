@@ -159,7 +159,7 @@ impl Feed {
         } else if told != asked.now
             && let Some(before) = newest.filter(|before| told < *before)
         {
-            // Data as fresh as the question is never older: overlapping reads can finish in any order.
+            // Data of the time of the question is not checked, because overlapping reads can finish in any order.
             reading.add_note(&format!(
                 "its data went back in time: it is of {}, and was of {} before",
                 show_time(told, zone),

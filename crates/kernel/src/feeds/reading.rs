@@ -40,7 +40,7 @@ pub struct Reading {
     pub total: usize,
     /// A note that readers need: "this is no git repository".
     pub note: Option<String>,
-    /// What a colleague would tell of it, one sentence or list line each. The most important first.
+    /// What a colleague would tell of the data, one sentence or list line each. The most important first.
     #[serde(default)]
     pub story: Vec<String>,
 }

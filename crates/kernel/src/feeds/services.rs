@@ -25,7 +25,7 @@ fn read_token(section: &mut Section<'_>) -> Option<SecretString> {
     section.secret("GITHUB_TOKEN", "Token for feeds of kind github. A fine-grained one with read access to contents, pull requests, issues, checks and commit statuses is enough.")
 }
 
-/// What such feeds need.
+/// What feeds that read a service with an account need.
 #[derive(Clone)]
 pub struct Services {
     pub github_url: String,

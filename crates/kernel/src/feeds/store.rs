@@ -8,7 +8,7 @@ use crate::db::{Database, Result, Transaction, plain, sql};
 use crate::feeds::Sample;
 use crate::jobs::RetentionRule;
 
-/// Deletes what feeds gave once it is this old.
+/// Deletes samples once they are this old.
 pub fn retention(kept: Duration) -> RetentionRule {
     RetentionRule::new("samples", &["samples"], kept, |database, before, limit| {
         Box::pin(async move { database.delete_samples_before(before, limit).await })

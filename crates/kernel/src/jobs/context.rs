@@ -17,7 +17,7 @@ use super::{Job, JobError, JobState};
 use crate::db::{Database, StoreError, Transaction};
 use crate::time::SharedClock;
 
-/// The name under which a run notes the steps that are stored elsewhere. No step of a feature is named so.
+/// The name under which a run notes the steps that are stored elsewhere. No step of a feature has this name.
 const OWN_STEPS: &str = "";
 
 /// A running job. Cheap to clone.
@@ -108,7 +108,7 @@ impl JobContext {
         if self.hold(&mut transaction).await? { Ok(transaction) } else { Err(JobError::LostLease) }
     }
 
-    /// As [`Self::begin`], for a step that the feature stores in its own tables. Once it has committed, the run counts as one that got further: the
+    /// As [`Self::begin`], for a step that the feature stores in its own tables. Once the transaction has committed, the run counts as progress: the
     /// job is not blamed if the process dies.
     pub async fn begin_step(&self) -> Result<Transaction, JobError> {
         if self.inner.progress.made() {

@@ -18,8 +18,8 @@ pub trait JobHandler: Send + Sync + 'static {
         KindSettings::default()
     }
 
-    /// The queues whose jobs must not run now, because people said so. Their running jobs are told to end. Asked at each look for jobs; a
-    /// new job may start before, and is ended by the next look.
+    /// The queues whose jobs must not run now, because people said so. Their running jobs are told to end. Asked at each look for jobs. A new job may
+    /// start before the next look, which then ends it.
     async fn paused(&self) -> Result<Paused, StoreError> {
         Ok(Paused::default())
     }

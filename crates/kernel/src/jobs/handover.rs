@@ -20,7 +20,7 @@ pub struct Handover {
 }
 
 impl Handover {
-    /// What may run has changed.
+    /// Wakes the worker, because other jobs may run now.
     pub(crate) fn wake(&self) {
         self.wake.notify_one();
     }

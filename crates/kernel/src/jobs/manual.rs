@@ -48,7 +48,7 @@ impl ManualWorker {
         self.store.put_back(job.job(), &Return::Sleep { until }).await
     }
 
-    /// Gives its jobs to others, as they do who find its process dead.
+    /// Gives its jobs to other workers, as if they had found its process dead.
     pub async fn die(&self, now: DateTime<Utc>) -> Result<()> {
         let none = WorkerId::generate();
         let seen = self.store.list_other_workers(&none).await?.into_iter().find(|worker| worker.id == self.id);

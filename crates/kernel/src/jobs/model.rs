@@ -78,7 +78,7 @@ impl NewJob {
         self
     }
 
-    /// The smallest text goes first, within its queue and among the first jobs of the queues. Without one a job goes before those that have one.
+    /// The smallest text goes first, within its queue and among the first jobs of the queues. A job without a priority goes before those with one.
     #[must_use]
     pub fn priority(mut self, priority: impl Into<String>) -> Self {
         self.priority = priority.into();

@@ -1,6 +1,6 @@
 use crate::llm::settings::SHORT_PATH;
 
-/// What stands behind a failed call, as far as the endpoint says so. Decides what people are told, and never whether somebody may do something.
+/// The cause of a failed call, as far as the endpoint says so. It decides what people are told, and never what somebody may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// No connection was made.
@@ -25,14 +25,14 @@ pub enum Cause {
 impl Cause {
     /// What happened, with the provider's name.
     pub fn in_words(self, provider: &str) -> String {
-        // Its settings are variables, which give no name.
+        // This provider is set by variables, which give it no name.
         let provider = if provider == SHORT_PATH { "the model server" } else { provider };
         match self {
             Self::Unreachable => format!("{provider} could not be reached"),
             Self::Loading => format!("the language model at {provider} is still loading"),
             Self::Overloaded => format!("{provider} has too much to do right now"),
             Self::RateLimit => format!("{provider} limits how often it may be asked"),
-            Self::Quota => format!("what may be used at {provider} in this period is used up"),
+            Self::Quota => format!("the limit at {provider} for this period is used up"),
             Self::Credit => format!("the account at {provider} has no credit left"),
             Self::Key => format!("{provider} does not accept the team's key"),
             Self::MissingModel => format!("{provider} does not have the configured model"),
@@ -48,7 +48,7 @@ impl Cause {
             Self::Unreachable => "An operator can check its address and whether it runs, for example with `teamroom doctor`.",
             Self::Loading => "Please ask again in a minute.",
             Self::Overloaded | Self::RateLimit => "Please ask again in a few minutes.",
-            Self::Quota => "It comes back by itself. An operator can also raise the limit there, or add a second provider.",
+            Self::Quota => "It resets by itself. An operator can also raise the limit there, or add a second provider.",
             Self::Credit => "An operator can add credit there, or add a second provider.",
             Self::Key => "An operator can renew the key and run `teamroom doctor`.",
             Self::MissingModel => "An operator can correct the model's name, or load the model there. `teamroom doctor` shows the name.",

@@ -13,7 +13,7 @@ use crate::time::SharedClock;
 
 /// The configured embeddings model of an endpoint.
 pub struct Embeddings {
-    /// As in the settings, with the length that is asked for.
+    /// The name from the settings, with the vector length that is requested.
     name: String,
     adapter: HttpEmbeddings,
     endpoint: Endpoint,

@@ -12,7 +12,7 @@ use crate::money::{CallOutcome, Money, Purpose, Reservation, Settlement, TokenUs
 use crate::persona::Tier;
 use crate::time::SharedClock;
 
-/// A model that no tier has: one that embeds, speaks or transcribes. Every call is in the ledger, within the budgets, and one attempt.
+/// A model that no tier has: one that embeds, speaks or transcribes. Every call is in the ledger, stays within the budgets, and is a single attempt.
 pub(super) struct Endpoint {
     pub(super) model: ModelRef,
     pub(super) prices: Prices,
@@ -26,7 +26,7 @@ pub(super) struct Planned<'a> {
     pub(super) purpose: Purpose,
     pub(super) subject: &'a str,
     pub(super) persona: Option<&'a PersonaSlug>,
-    /// The worst case.
+    /// The worst case, like `cost`.
     pub(super) tokens: u64,
     pub(super) cost: Money,
     /// The longest wait for a free place of the provider.
@@ -51,7 +51,7 @@ impl Endpoint {
         Ok((Self { model, prices: Prices::new(settings.prices.clone()), limiter, meter, clock }, provider))
     }
 
-    /// Makes a call: reserves its worst case, waits for `work`, and settles by `bill`, which says what an answer used and cost.
+    /// Makes a call: reserves its worst case, waits for `work`, and settles with the usage and cost that `bill` gives for the answer.
     pub(super) async fn call<T>(
         &self,
         planned: Planned<'_>,
@@ -91,7 +91,7 @@ impl Endpoint {
         let result = work.await;
         let ((usage, cost), outcome) = match &result {
             Ok(done) => (bill(done), CallOutcome::Answered),
-            // What may have been charged stays at its worst case.
+            // A call that may have been charged stays at its worst case.
             Err(failed) if failed.usage.total() > 0 => ((failed.usage, planned.cost), CallOutcome::Failed),
             Err(failed) => ((failed.usage, Money::ZERO), CallOutcome::Failed),
         };

@@ -12,7 +12,7 @@ use crate::program::find_program;
 
 pub(super) const NAME: &str = "espeak-ng";
 
-/// Its variants of a voice, which differ more than pitch and speed do.
+/// Its variants of a voice. They differ more than voices of another pitch and speed.
 const VARIANTS: [&str; 10] = ["m1", "f1", "m3", "f2", "m4", "f3", "m7", "f4", "m5", "f5"];
 
 /// Words a minute at the usual speed.
@@ -30,7 +30,7 @@ impl Espeak {
         Some(Self { program })
     }
 
-    /// What it is told of a voice.
+    /// The arguments for a voice, as one text.
     pub(super) fn describe(voice: &Voice) -> String {
         Self::arguments_of(voice, &voice.accent).join(" ")
     }
@@ -41,7 +41,7 @@ impl Espeak {
         ["-v".into(), format!("{accent}+{variant}"), "-p".into(), voice.pitch.to_string(), "-s".into(), words.to_string()]
     }
 
-    /// With the language alone if it does not have the accent.
+    /// Speaks with the language alone if the program does not have the accent.
     pub(super) async fn speak(&self, text: &str, voice: &Voice, limit: Duration) -> Result<Sound, ModelError> {
         match self.attempt(text, (voice, &voice.accent), limit).await {
             Err(ModelError::Refused { .. }) if voice.accent.contains('-') => {
@@ -63,7 +63,7 @@ impl Espeak {
             Ok(Ok((_, bytes))) if !bytes.is_empty() => {
                 Sound::from_wav(&bytes).map_err(|reason| ModelError::Garbled { provider: provider(), reason })
             }
-            // It tells on its second output what is wrong, such as an accent that it does not have.
+            // The program says on stderr what is wrong, for example that it does not have an accent.
             Ok(Ok((told, _))) => {
                 let reason = if told.is_empty() { "it sent no sound".to_owned() } else { told };
                 Err(ModelError::Refused { provider: provider(), reason, cause: Cause::Other })
@@ -71,7 +71,7 @@ impl Espeak {
         }
     }
 
-    /// What it told, and the sound.
+    /// The text on stderr, and the sound.
     async fn run(&self, text: &str, (voice, accent): (&Voice, &str)) -> std::io::Result<(String, Vec<u8>)> {
         let mut command = Command::new(&self.program);
         command.args(Self::arguments_of(voice, accent)).args(["-b", "1", "--stdin", "--stdout"]).env_clear().kill_on_drop(true);
@@ -79,7 +79,7 @@ impl Espeak {
         let mut input = child.stdin.take();
         let write = async {
             if let Some(input) = &mut input {
-                // It may end without reading all, and then tells why.
+                // The program may end before it has read everything, and then says why.
                 let _ = input.write_all(text.as_bytes()).await;
             }
             drop(input);

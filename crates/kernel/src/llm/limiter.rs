@@ -39,7 +39,7 @@ pub struct ProviderStatus {
     pub parallel: usize,
     /// The last error since the last success, and its time.
     pub last_error: Option<(DateTime<Utc>, String)>,
-    /// What a model was found not to do, in words.
+    /// The features that a model was found to lack, in words.
     pub lacks: Vec<(String, Vec<&'static str>)>,
 }
 

@@ -11,7 +11,7 @@ use crate::llm::{Meter, ModelError};
 use crate::money::{Allowance, Refused, Reservation, Settlement};
 use crate::time::SharedClock;
 
-/// The most warnings that wait to be told.
+/// The most warnings that wait to be delivered.
 const WARNINGS: usize = 8;
 
 /// Records model calls in the store's ledger and enforces budgets (COST-1, COST-2).
@@ -50,7 +50,7 @@ impl LedgerMeter {
     }
 
     fn tell(&self, sentence: String) {
-        // A full queue has more than anybody reads.
+        // A full queue already has more warnings than anybody reads.
         let _ = self.low.try_send(sentence);
     }
 }

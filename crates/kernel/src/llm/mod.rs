@@ -1,4 +1,4 @@
-//! Language models: providers, retry, circuit breaker, structured answers. Also what speaks and what transcribes.
+//! Language models: providers, retry, circuit breaker, structured answers. Also speech and transcription.
 //!
 //! [`Models`] returns an answer for a tier, or why there is none. Only `agent::run` calls it. `provider` makes one attempt over HTTP;
 //! `retry`, `limiter` and `breaker` handle failures; `price` computes costs. This module knows no personas and no store; costs go through
@@ -58,7 +58,7 @@ pub trait LanguageModel: Send + Sync {
         answer
     }
 
-    /// What the endpoint was found not to do, in words.
+    /// The features that the endpoint was found to lack, in words.
     fn lacks(&self) -> Vec<&'static str> {
         Vec::new()
     }
@@ -69,7 +69,7 @@ pub struct ModelRequest {
     /// The constant part comes first, so that providers can cache it.
     pub system: String,
     pub messages: Vec<ModelMessage>,
-    /// They belong to the first message. A model that does not see is told that they were left out.
+    /// The pictures belong to the first message. A model that does not see is told that they were left out.
     pub pictures: Vec<Picture>,
     pub tools: Vec<ToolSpec>,
     /// The answer must be JSON of this schema.
@@ -206,7 +206,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// What stands behind it, if the endpoint did not answer.
+    /// The cause, if the endpoint gave no answer.
     pub fn cause(&self) -> Option<Cause> {
         match self {
             Self::Busy { cause, .. } | Self::Refused { cause, .. } => Some(*cause),

@@ -229,7 +229,7 @@ impl Models {
                 Err(error @ ModelError::AtLimit { .. }) if state.request.schema.is_none() => return Err(error),
                 Err(error) => error,
             };
-            // A prompt that is too long can be shortened, so this is told before other failures.
+            // A prompt that is too long can be shortened, so this error is reported before other failures.
             if failure.cause() != Some(Cause::ContextLength) {
                 failure = error;
             }
@@ -333,7 +333,7 @@ impl Models {
     }
 }
 
-/// The same for a model that does not see, which is told so.
+/// The request for a model that does not see. It says that pictures were left out.
 fn without_pictures(request: &ModelRequest) -> ModelRequest {
     let mut blind = ModelRequest { pictures: Vec::new(), ..request.clone() };
     if let Some(ModelMessage::User(text)) = blind.messages.first_mut() {

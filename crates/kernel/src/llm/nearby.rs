@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::llm::settings::{ModelRef, ModelSettings, ProviderKind, ProviderSettings};
 use crate::persona::Tier;
 
-/// Servers with `OpenAI`'s API, and where each listens unless it is told otherwise.
+/// Servers with `OpenAI`'s API, and where each listens by default.
 pub const SERVERS: [(&str, u16); 4] = [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000)];
 
 /// A server that is there answers at once.

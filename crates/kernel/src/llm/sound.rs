@@ -46,7 +46,7 @@ impl Sound {
         Err("its WAV sound has no data".to_owned())
     }
 
-    /// As a WAV file.
+    /// The sound as a WAV file.
     pub fn to_wav(&self) -> Vec<u8> {
         let data: Vec<u8> = self.samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
         let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
@@ -61,7 +61,7 @@ impl Sound {
         bytes
     }
 
-    /// The mean of its channels.
+    /// Mixes the channels to their mean.
     fn mix(self, channels: usize) -> Self {
         if channels == 1 {
             return self;

@@ -13,7 +13,7 @@ use crate::money::{Purpose, TokenUsage};
 use crate::persona::Voice;
 use crate::time::SharedClock;
 
-/// What speaks for the personas. Calls of an endpoint are in the ledger, within the budgets.
+/// The engine that speaks for the personas. Calls of an endpoint are in the ledger, within the budgets.
 pub struct Speech {
     engine: Engine,
     /// `espeak-ng` or `provider/model`.
@@ -33,9 +33,9 @@ pub struct Utterance<'a> {
     /// At most [`Speech::CHARACTERS`].
     pub text: &'a str,
     pub voice: &'a Voice,
-    /// Whose voice it is. None: not one of a persona.
+    /// The persona whose voice it is. None: the voice is not one of a persona.
     pub persona: Option<&'a PersonaSlug>,
-    /// What it is said for, in the ledger.
+    /// The subject of the call in the ledger.
     pub subject: &'a str,
 }
 

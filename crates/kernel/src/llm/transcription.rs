@@ -19,7 +19,7 @@ pub struct Transcription {
 
 /// The fewest bytes per second of speech: 16 kbit/s. Gives the longest that a recording can be.
 const BYTES_PER_SECOND: u64 = 2_000;
-/// The most tokens per second of sound. What providers count for it is below that.
+/// The most tokens per second of sound. Providers count fewer tokens than that.
 const TOKENS_PER_SECOND: u64 = 20;
 
 impl Transcription {

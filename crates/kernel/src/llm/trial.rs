@@ -15,7 +15,7 @@ use crate::text::join_with_and;
 const TOOL: &str = "report_ready";
 
 impl Models {
-    /// Has each model call a tool once. All are asked at the same time. The calls are in the ledger like any other.
+    /// Asks each model to call a tool once, all at the same time. The calls are in the ledger like any other.
     pub async fn try_each(&self) -> Vec<Finding> {
         let mut tried: Vec<&Candidate> = Vec::new();
         for candidate in &self.candidates {
@@ -79,7 +79,7 @@ fn remedy(error: &ModelError) -> &'static str {
         _ => match error {
             ModelError::TimedOut { .. } => "See whether the model server is busy, or raise models.first_byte_timeout_s.",
             ModelError::OutOfBudget(_) => "Raise the budget with `/costs raise`, or wait until tomorrow.",
-            ModelError::Garbled { .. } => "The address should end in /v1 or as its provider says, and not be that of a web page.",
+            ModelError::Garbled { .. } => "The address should end in /v1, or as the provider says. It must not be that of a web page.",
             _ => "See what the provider says about this error.",
         },
     }

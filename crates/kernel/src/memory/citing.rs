@@ -7,8 +7,8 @@ const NAME: usize = 40;
 const TITLE: usize = 100;
 
 impl Memory {
-    /// What stands before its text: `Ann taught me on 3 March 2026`, `From plan.md, "Hosting", posted by Ann on 3 March 2026`. `on` is its day. `clean` takes
-    /// a name or title and the most characters of it.
+    /// The words before the memory's text: `Ann taught me on 3 March 2026`, `From plan.md, "Hosting", posted by Ann on 3 March 2026`. `on` is the day
+    /// of the memory. `clean` shortens a name or title to a number of characters.
     pub fn cite(&self, on: &str, clean: impl Fn(&str, usize) -> String) -> String {
         if let Some(by) = &self.taught_by {
             return format!("{} taught me on {on}", clean(&by.name, NAME));

@@ -6,7 +6,7 @@ use crate::ids::{ChannelId, MessageId};
 use crate::memory::retrieval::{split, terms_of};
 use crate::memory::{DocumentPart, Memory, MemoryKind, MemorySource, Origin, Teacher};
 
-/// What stands in documents counts more than what was said, and less than what was taught.
+/// The text of documents counts more than what was said, and less than what was taught.
 const SIGNIFICANCE: f64 = 0.6;
 
 /// The most parts of a document that are remembered.

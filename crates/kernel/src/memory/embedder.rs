@@ -12,12 +12,12 @@ use crate::llm::ModelError;
 /// A question waits no longer for its vector. Its words are searched either way.
 const QUESTION: Duration = Duration::from_secs(3);
 
-/// A memory whose similarity is this many standard deviations above that of unrelated sentences is about the question, and may be about it. Models
-/// differ: one gives unrelated sentences 0.05, another one 0.75.
+/// How many standard deviations the similarity of a memory must be above that of unrelated sentences: if the memory is about the question, and if it
+/// may be about it. Models differ: one gives unrelated sentences 0.05, another one 0.75.
 const ABOVE: f32 = 3.0;
 const ABOVE_LOOSELY: f32 = 2.0;
 
-/// From so many on, two facts are about the same thing.
+/// The same limit for two facts about the same thing.
 const ABOVE_CLOSELY: f32 = 7.0;
 
 /// Sentences that have nothing to do with each other.
@@ -99,7 +99,8 @@ impl Meaning {
         self.embed(&[UNRELATED[0].to_owned()], QUESTION).await.map(|_| ())
     }
 
-    /// The vector of a question, and from which similarity on a memory is told for it. None if the model does not answer: words serve without it.
+    /// The vector of a question, and the least similarity of a memory that is told for it. None if the model does not answer. Then only words are
+    /// searched.
     pub(super) async fn ask(&self, question: &str, is_loose: bool) -> Option<(Vec<u8>, f32)> {
         let least = self.unrelated.get_or_try_init(|| self.measure()).await.map(|unrelated| unrelated.least(is_loose));
         let known = self.last().clone().filter(|(asked, _)| asked == question).map(|(_, vector)| vector);
@@ -120,7 +121,7 @@ impl Meaning {
         }
     }
 
-    /// The vector of a memory, and from which similarity on another one is about the same thing.
+    /// The vector of a memory, and the least similarity of another one that is about the same thing.
     pub(super) async fn ask_closely(&self, text: &str) -> Option<(Vec<u8>, f32)> {
         let (vector, _) = self.ask(text, false).await?;
         let unrelated = self.unrelated.get()?;

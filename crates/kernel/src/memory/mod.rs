@@ -1,6 +1,6 @@
 //! The team's memory and its search.
 //!
-//! A memory is stored with what is derived from its text: an id for people, its words for the full text search, and a vector of its letters.
+//! A memory is stored with three things derived from its text: an id for people, its words for the full text search, and a vector of its letters.
 //! [`search`] ranks what a question is about; [`Scope`] says where a memory may be told. Statements are in [`store`].
 
 mod citing;

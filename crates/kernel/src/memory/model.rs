@@ -120,7 +120,7 @@ pub struct Teacher {
 pub enum MemoryKind {
     /// Included in later prompts.
     Lesson,
-    /// How a work item was done that was accepted. Included in the prompts of similar work.
+    /// How an accepted work item was done. Included in the prompts of similar work.
     Approach,
     /// What a person taught. Included in later prompts, before the lessons.
     Fact,

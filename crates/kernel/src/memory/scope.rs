@@ -1,9 +1,9 @@
 use crate::chat::message::{Channel, Place};
 use crate::ids::ChannelId;
 
-/// Where something takes place, and thus which memories are told there and where its own are told (MEM-8).
+/// The place where something happens. It decides which memories are told there, and where memories from there are told (MEM-8).
 ///
-/// Public memories are told everywhere. Those of a private place are told there alone, and those of a private channel also in its threads,
+/// Public memories are told everywhere. Memories of a private place are told only there. Memories of a private channel are also told in its threads,
 /// which nobody else can read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scope {
@@ -16,7 +16,7 @@ impl Scope {
     /// A place that the whole team reads.
     pub const TEAM: Self = Self { place: None, parent: None };
 
-    /// The same, for those who need one of their own.
+    /// The same as an owned value.
     pub fn team() -> Self {
         Self::TEAM
     }

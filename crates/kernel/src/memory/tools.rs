@@ -149,7 +149,7 @@ impl Tool for Search {
     }
 }
 
-/// With the id of what a person taught, by which it can be forgotten.
+/// The line of a memory. What a person taught has its id, by which it can be forgotten.
 fn line(memory: &Memory) -> String {
     let on = memory.created_at.format("%Y-%m-%d").to_string();
     let id = memory.taught_by.as_ref().map_or(String::new(), |_| format!(" (id {})", memory.short_id()));

@@ -13,9 +13,9 @@ const NAME: usize = 40;
 #[derive(Debug, Clone, Default)]
 pub struct Directory {
     people: Vec<KnownPerson>,
-    /// How people may be called in a text, by the first word of it, so that thousands of texts can be read.
+    /// What people may be called, by the first word of the name, so that thousands of texts can be searched.
     called: HashMap<String, Vec<Called>>,
-    /// How many of them, at the beginning, are in the configuration.
+    /// How many of `people` are in the configuration. They come first.
     configured: usize,
     personas: HashSet<UserId>,
 }
@@ -35,7 +35,7 @@ struct Called {
 pub enum NotFound {
     #[error("I don't know anybody called \"{}\". Mention them, so that I know who is meant", flatten(.0, NAME))]
     Nobody(String),
-    /// With how each is called.
+    /// `people`: how each of them is called.
     #[error("Several people are called {}: {}. Mention the one you mean", flatten(.name, NAME), .people.join(", "))]
     Several { name: String, people: Vec<String> },
     /// It is the account of a persona.
@@ -97,7 +97,7 @@ impl Directory {
         self
     }
 
-    /// Those whom others can name, the ones of the configuration first, then the latest.
+    /// The people whom others can name: those of the configuration first, then the latest.
     pub fn people(&self) -> impl Iterator<Item = &KnownPerson> {
         self.people.iter().filter(|person| person.is_public)
     }
@@ -115,7 +115,7 @@ impl Directory {
         self.personas.contains(id)
     }
 
-    /// Whom a name, nickname, mention or account id means. A mention of somebody who was never seen counts too.
+    /// The person that a name, nickname, mention or account id means. A mention of somebody who was never seen counts too.
     ///
     /// # Errors
     /// Nobody, several people, or a persona.
@@ -136,7 +136,7 @@ impl Directory {
         }
     }
 
-    /// Those with a name that begins so.
+    /// The people with a name that begins with `prefix`.
     pub fn list_by_prefix(&self, prefix: &str) -> impl Iterator<Item = &KnownPerson> {
         let prefix = fold_name(prefix);
         self.people().filter(move |person| !prefix.is_empty() && person.names.iter().any(|name| fold_name(name).starts_with(&prefix)))
@@ -190,7 +190,7 @@ impl Directory {
     }
 }
 
-/// Whether somebody with this name is meant: by all of it, or by its first word.
+/// Whether `wanted` means somebody with this name: it is the whole name, or its first word.
 fn is_called(name: &str, wanted: &str) -> bool {
     let name = fold_name(name);
     !wanted.is_empty() && (name == wanted || name.split_whitespace().next() == Some(wanted))
@@ -214,7 +214,7 @@ fn parse_id(text: &str) -> Option<UserId> {
     text.split_once(':').is_some_and(is_id).then(|| text.into())
 }
 
-/// Of somebody who was never heard.
+/// The name for somebody who was never seen.
 pub(crate) fn unnamed(id: &UserId) -> String {
     let id = id.bare();
     format!("member …{}", &id[id.len().saturating_sub(6)..])

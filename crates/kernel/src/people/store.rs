@@ -47,7 +47,7 @@ impl Database {
         transaction.commit().await
     }
 
-    /// What a person was called where they were seen last.
+    /// The name of a person where they were seen last.
     pub async fn find_name(&self, person: &UserId) -> Result<Option<String>> {
         let row: Option<(String,)> =
             sql!(self.db().read(), fetch_optional, "SELECT name FROM people WHERE id = $1 ORDER BY seen_at DESC LIMIT 1", person.as_str())?;

@@ -83,7 +83,7 @@ fn read_file(path: &Path, team: &Roster, others: &[Persona]) -> Result<(Persona,
     })
 }
 
-/// Parses an expert file named `slug`, without its picture. `holder_of`: who has a name already.
+/// Parses an expert file named `slug`, without its picture. `holder_of`: finds who already has a name.
 fn parse(
     slug: &str,
     bytes: &[u8],

@@ -82,7 +82,7 @@ fn make_roster(mut personas: Vec<(PathBuf, Persona)>, refused: &mut Vec<(PathBuf
     }
 }
 
-/// A persona, and why it has not the picture that its file names.
+/// A persona, and the reason if it lacks the picture that its file names.
 type WithFault = (Persona, Option<PersonaFileError>);
 type ReadPersona = (PathBuf, Result<WithFault, PersonaFileError>);
 

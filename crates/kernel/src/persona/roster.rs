@@ -198,7 +198,7 @@ impl Accounts {
         }
     }
 
-    /// What personas are called on the server.
+    /// The names of personas on the server.
     pub fn nicknames(&self) -> impl Iterator<Item = (&PersonaSlug, &str)> {
         self.nicknames.iter().map(|(slug, nickname)| (slug, nickname.as_str()))
     }

@@ -36,13 +36,13 @@ pub(super) struct VoiceMatter {
 const ACCENTS: [&str; 4] = ["en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp"];
 const PITCHES: std::ops::RangeInclusive<u8> = 0..=99;
 pub(super) const SPEEDS: std::ops::RangeInclusive<u16> = 50..=200;
-/// The most characters of a text in it.
+/// The most characters of a text in `voice:`.
 const TEXT: usize = 300;
 
 impl Voice {
     /// The voice of somebody whose file says nothing about it: a person, an expert.
     pub fn of(slug: &str) -> Self {
-        // FNV-1a. With this beginning the built-in personas have a voice of an engine each.
+        // FNV-1a. With this start value each built-in persona gets a different voice of an engine.
         let seed = slug.bytes().fold(128_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)) as usize;
         Self {
             pitch: [38, 44, 50, 56, 62][seed / 7 % 5],

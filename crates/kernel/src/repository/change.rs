@@ -1,4 +1,4 @@
-//! What a branch changes: as a whole, for people to merge, and since the work on it began, for the checks.
+//! The changes of a branch: all of them, for people to merge, and those since the work on it began, for the checks.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -21,17 +21,17 @@ const MOST_MARKS: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub branch: String,
-    /// The newest commit that HEAD has, too.
+    /// The newest commit that HEAD also has.
     pub base: String,
     pub commit: String,
-    /// `git diff --stat` since the base: with what the item builds on.
+    /// `git diff --stat` since the base, including what the item builds on.
     pub diffstat: String,
     /// Tests, and what decides how they run: changed, added or deleted since the work began.
     pub tests: Vec<String>,
 }
 
 impl Worktree {
-    /// Whether there is anything to deliver. Branches that were joined are, also without a change to them.
+    /// Whether there is anything to deliver. Joined branches count, even without a change to them.
     ///
     /// # Errors
     /// The repository.
@@ -120,7 +120,7 @@ impl Worktree {
         Ok(with_tests_of(&at(self.start()).await?, &at(commit).await?))
     }
 
-    /// Git's conflict marks that are left, as `path:line`. `commit`: in it, or else in the files as they are.
+    /// Git's conflict marks that are left, as `path:line`. `commit`: the commit to search, or else the files as they are.
     ///
     /// # Errors
     /// The files cannot be opened.
@@ -155,7 +155,7 @@ impl Worktree {
     /// The repository, or the patch is too large.
     pub async fn patch(&self) -> Result<Vec<u8>, RepositoryError> {
         let patch = if self.builds_on_others() {
-            // Unlike `git diff`, it does not follow settings that would keep others from applying it.
+            // Unlike `git diff`, `diff-tree` ignores settings that would keep others from applying the patch.
             let plain = ["diff-tree", "-p", "--binary", "--no-ext-diff", "--no-textconv", "--no-color", self.base(), "HEAD"];
             self.git().bytes(&plain).await?
         } else {

@@ -25,7 +25,7 @@ pub(crate) const ALONE: [&str; 7] = [
 /// The keys of settings that name programs, each for some files.
 const PROGRAMS: &str = r"^(filter\.|merge\..*\.driver$)";
 
-/// What git does by itself where no merge driver is set. Without a program a driver would silently drop one side.
+/// Git's own behaviour if no merge driver is set. A driver without a program would silently drop one side.
 const MERGE_DRIVER: &str = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B";
 
 /// A command without this process's environment, which contains tokens.

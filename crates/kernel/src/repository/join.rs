@@ -9,10 +9,10 @@ use crate::repository::marks::find_marks;
 /// Settings of a person that would change what a join looks like, or run a program for it.
 const SETTINGS: [&str; 4] = ["-c", "merge.conflictStyle=merge", "-c", "merge.default=text"];
 
-/// Git ends so if it does not know an option.
+/// Git's exit code for an option that it does not know.
 const USAGE: i32 = 129;
 
-/// What another item did, on which an item builds.
+/// The work of another item that an item builds on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needed {
     /// The other item's title.
@@ -30,7 +30,7 @@ pub struct Conflict {
     pub above: Vec<String>,
     /// The title of the item whose version is the lower one.
     pub below: String,
-    /// False: it is no text, or deleted on one side. It is as one side has it.
+    /// False: the file is no text, or was deleted on one side. It is as one side has it.
     pub is_marked: bool,
     /// Lines that look like marks, but were in the file before.
     pub(super) known: Vec<String>,
@@ -43,7 +43,7 @@ pub(super) struct Start {
     pub(super) commit: String,
     /// The commit joins several branches.
     pub(super) is_join: bool,
-    /// The first commit of the worktree: the same one, or earlier work on the item, with it.
+    /// The first commit of the worktree: `commit`, or earlier work on the item that includes `commit` or was joined with it.
     pub(super) tip: String,
     pub(super) conflicts: Vec<Conflict>,
 }
@@ -109,7 +109,7 @@ pub(super) async fn find_start(git: &Git, ground: &Ground<'_>, needs: &[Needed])
     Ok(Some(Start { commit, is_join, tip, conflicts }))
 }
 
-/// A join under way, side by side in the order of the needs.
+/// A join in progress. The sides are joined one by one, in the order of the needs.
 struct Join<'a> {
     git: &'a Git,
     sides: Vec<Side>,
@@ -141,7 +141,7 @@ impl<'a> Join<'a> {
         Ok(())
     }
 
-    /// The titles of the sides that changed a file which another one changed, too.
+    /// The titles of the sides that changed a file that another side also changed.
     async fn find_authors(&self, path: &str, other: &str) -> Result<Vec<String>, RepositoryError> {
         let mut titles = Vec::new();
         for Side { title, commit } in &self.sides {
@@ -154,7 +154,7 @@ impl<'a> Join<'a> {
         Ok(if titles.is_empty() { self.sides.iter().map(|side| side.title.clone()).collect() } else { titles })
     }
 
-    /// The conflicts, with what is a mark in their files. The sides were verified, so they have none, whatever their lines look like.
+    /// The conflicts, with the lines of their files that only look like marks. The sides were verified, so none of their own lines is a mark.
     async fn read_marks(mut self, joined: [&str; 2]) -> Vec<Conflict> {
         for conflict in &mut self.conflicts {
             for Side { commit, .. } in &self.sides {
@@ -192,7 +192,7 @@ async fn merge(git: &Git, left: &str, right: &str) -> Result<(String, Vec<String
     }
 }
 
-/// Those that no other one contains, in the same order.
+/// The sides that no other side contains, in the same order.
 async fn without_contained(git: &Git, sides: Vec<Side>) -> Result<Vec<Side>, RepositoryError> {
     let mut arguments = vec!["merge-base", "--independent"];
     arguments.extend(sides.iter().map(|side| side.commit.as_str()));

@@ -63,7 +63,7 @@ impl RepositorySettings {
     }
 }
 
-/// Why git did not do what it was to. For people and models.
+/// Why git failed. For people and models.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RepositoryError(pub String);

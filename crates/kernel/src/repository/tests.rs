@@ -14,13 +14,14 @@ use crate::tools::command::{CommandError, CommandResult, run_confined};
 /// Which files the tests run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// Before the work: with that of the items that it builds on.
+    /// The version before the work, with the work of the items that it builds on.
     Base,
-    /// As they are, committed or not.
+    /// The files as they are, committed or not.
     Current,
-    /// The commit, with all tests and what decides how they run as they were before. Those in which a conflict was resolved are left to a reviewer.
+    /// The commit, but all tests, and the files that decide how they run, are as they were before. Tests in which a conflict was resolved are left to
+    /// a reviewer.
     WithTestsOfBase,
-    /// The commit, with those tests as they were before that the items changed on which it builds.
+    /// The commit, but the tests that were changed by the items it builds on are as they were before.
     WithTestsOfOthers,
 }
 

@@ -10,7 +10,7 @@ use crate::repository::join::{Conflict, Ground, Needed, Start, find_start};
 use crate::repository::{Repositories, RepositoryError, RepositorySettings};
 use crate::tools::workspace::Workspace;
 
-/// What a worktree's folder holds besides the tree, which is called like the item.
+/// The files in a worktree's folder besides the tree, which has the name of the item.
 const RECORD: &str = "record.json";
 /// Exists once the tree is complete.
 const READY: &str = "ready";
@@ -23,9 +23,9 @@ const AGAIN: Duration = Duration::from_millis(200);
 struct Record {
     repository: PathBuf,
     branch: String,
-    /// The newest commit that HEAD has, too. The patch is made against it.
+    /// The newest commit that HEAD also has. The patch is made against it.
     base: String,
-    /// None: the base.
+    /// Where the work starts. None: at the base.
     #[serde(default)]
     start: Option<Start>,
 }
@@ -230,7 +230,7 @@ impl Worktree {
     async fn make(&self, repository: &Git) -> Result<(), RepositoryError> {
         let failed = |error: io::Error| not_written(&self.home, &error);
         let _ = std::fs::remove_file(self.home.join(READY));
-        // A killed process may have left a half.
+        // A killed process may have left a half-made worktree.
         remove_folder(&self.tree).map_err(failed)?;
         remove_folder(&self.git_dir).map_err(failed)?;
         let tree = self.tree.display().to_string();

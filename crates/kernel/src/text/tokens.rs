@@ -20,13 +20,13 @@ pub fn is_capital(word: &str) -> bool {
     letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase)
 }
 
-/// Whether capitals give names away. They do not in languages that write all nouns with them.
+/// Whether capital letters show which words are names. They do not in languages that write all nouns with a capital.
 pub fn shows_names(words: &[(&str, bool)]) -> bool {
     let capitals = words.iter().filter(|(word, first)| !first && is_capital(word)).count();
     capitals * 4 <= words.len()
 }
 
-/// The names in a text, in lower case: words with a capital that do not begin a sentence. None if capitals give no names away.
+/// The names in a text, in lower case: words with a capital that do not begin a sentence. None if capitals do not show names.
 pub fn list_names(text: &str) -> BTreeSet<String> {
     let words: Vec<(&str, bool)> = tokens(text).collect();
     let names = words.iter().filter(|(word, first)| !first && is_capital(word)).map(|(word, _)| word.to_lowercase());

@@ -1,7 +1,7 @@
 /// Something that is only done by a successful call, such as adding to the backlog. An answer that says it was done without one is corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Act {
-    /// The name that the check knows it by.
+    /// The name of the act in the check.
     pub name: &'static str,
     /// For the check, after "that": "something was put into the backlog, or will be".
     pub claim: &'static str,

@@ -34,7 +34,7 @@ const TOLD: usize = 24_000;
 /// The repositories that the tools read.
 #[derive(Debug, Clone, Default)]
 pub struct GitFolders {
-    /// Where there is no other one.
+    /// The repository that is used if there is no other one.
     pub work: PathBuf,
     /// By persona: the folders of its git feeds, by the names of the feeds.
     pub of_persona: HashMap<PersonaSlug, Vec<(String, PathBuf)>>,
@@ -69,7 +69,7 @@ impl GitFolders {
     }
 }
 
-/// The argument that all of them have.
+/// The argument that all git tools have.
 fn repository() -> Value {
     json!({"type": "string", "description": "The name of your git feed or of a configured repository; your first if left out."})
 }

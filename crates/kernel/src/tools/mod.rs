@@ -103,8 +103,8 @@ pub struct AskedBy {
 }
 
 impl AskedBy {
-    /// Whether a text stands word for word in the message, so that it holds nothing that the run has read elsewhere. A question asks for nothing to be
-    /// written.
+    /// Whether a text stands word for word in the message, so that it holds nothing that the run has read elsewhere. False for a question, because it
+    /// asks for nothing to be written.
     pub fn says(&self, text: &str) -> bool {
         let words = |text: &str| -> Vec<String> {
             let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

@@ -1,4 +1,4 @@
-//! Answers from feeds and files: where no model is connected, and where none answers.
+//! Answers from feeds and files, for a team without a model and for times when no model answers.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ impl Agents {
         self.keep_composed(question, text, composed.verdict).await
     }
 
-    /// Answers from feeds and files while no model answers, and says so. Where these say nothing, the error stands.
+    /// Answers from feeds and files because no model answered, and says so. Returns `error` if they contain no answer.
     pub(super) async fn stand_in(&self, persona: &Persona, question: &Question<'_>, error: RunError) -> Result<Reply, RunError> {
         let (composed, _) = self.compose_answer(persona, question).await?;
         if composed.sources.is_empty() || composed.verdict == AnswerVerdict::DoesNotKnow {

@@ -47,21 +47,21 @@ pub struct Agents {
     pub team: String,
     pub store: Database,
     pub readings: Readings,
-    /// Speaks for them.
+    /// Speaks for the personas.
     pub speech: Option<Arc<Speech>>,
     /// Understands voice messages.
     pub transcription: Option<Transcription>,
     pub max_output_tokens: u32,
 }
 
-/// What a message does to the persona to which it is said.
+/// What a message wants of the persona that it addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SpeechAct {
     Question,
     Request,
     /// It only tells something.
     Statement,
-    /// A name, a greeting, or more than the rules know.
+    /// A name, a greeting, or anything that the rules do not recognise.
     #[default]
     Other,
 }
@@ -69,7 +69,7 @@ pub enum SpeechAct {
 /// A question to a persona.
 pub struct Question<'a> {
     pub persona: &'a PersonaSlug,
-    /// With `subject`: the entry in the ledger.
+    /// Recorded in the ledger together with `subject`.
     pub purpose: Purpose,
     pub subject: &'a str,
     pub asker: &'a Speaker,
@@ -83,7 +83,7 @@ pub struct Question<'a> {
     pub channel: Option<&'a ChannelId>,
     /// Empty in a direct conversation.
     pub channel_name: &'a str,
-    /// Which memories may be told there.
+    /// Which memories the answer may tell.
     pub scope: Scope,
     /// The messages that contain the question. The transcript leaves them out.
     pub answered: &'a [MessageId],
@@ -93,7 +93,7 @@ pub struct Question<'a> {
     pub source: Option<MemorySource>,
     /// None: the persona cannot ask others.
     pub colleagues: Option<&'a dyn Colleagues>,
-    /// What the message that started it may still cost. None: only money is a limit.
+    /// The model calls that the person's message may still pay for. None: only money is a limit.
     pub allowance: Option<Allowance>,
     /// None outside of conversations.
     pub in_chat: Option<InChat<'a>>,
@@ -254,7 +254,7 @@ impl Agents {
     }
 }
 
-/// The addresses that people have given: in the message, in what it refers to, and before it.
+/// The web addresses that people have written: in the message, in the messages that it refers to, and in those before it.
 fn addresses_of_people(question: &Question<'_>, around: &Surroundings) -> Vec<String> {
     let by_person = |line: &&Spoken| matches!(line.speaker, Speaker::Person { .. });
     let Surroundings { refers, transcript, .. } = around;
@@ -262,7 +262,7 @@ fn addresses_of_people(question: &Question<'_>, around: &Surroundings) -> Vec<St
     std::iter::once(question.text).chain(lines).flat_map(addresses_in).collect()
 }
 
-/// An answer with what code has to say about it: corrections, and what was done and read as small print.
+/// The answer with the lines that code adds below it: corrections, what was done, and what was read.
 fn with_notes(reply: Reply) -> Reply {
     let done = (!reply.done.is_empty()).then(|| Subtext(reply.done.join(" · ")).to_string());
     let mut text = reply.text.trim_end().to_owned();

@@ -1,4 +1,4 @@
-//! What people are told of the language models.
+//! Texts for people about the language models.
 
 use crate::agent::Agents;
 use crate::text::join_with_and;
@@ -33,7 +33,7 @@ impl Agents {
         format!("Language models: {}.{prices}", providers.join("; "))
     }
 
-    /// Which models have no known price, and what follows. None if each has one.
+    /// Says which models have no known price, and what follows from that. None if all have one.
     pub fn describe_unpriced(&self) -> Option<String> {
         let unpriced: Vec<&str> = self.runner.models.unpriced().iter().map(String::as_str).collect();
         let example = unpriced.first()?.split_once('/')?.1;

@@ -12,16 +12,16 @@ const QUOTES: usize = 6;
 /// The most files that are listed by name, and the room for each.
 const LISTED: usize = 12;
 const LINE_BYTES: usize = 120;
-/// A shorter beginning of a file tells nothing.
+/// A beginning of a file that is shorter than this is left out, because it tells nothing.
 const BEGINNING: usize = 200;
 
 /// What a prompt says about files.
 #[derive(Debug, Default)]
 pub(super) struct FileBlocks {
     pub(super) blocks: Vec<Block>,
-    /// Whether a text of a file is in it, and not only names.
+    /// Whether `blocks` contains text of a file, and not only names.
     pub(super) has_text: bool,
-    /// What the answer has to say about them, as lines of small print.
+    /// What the answer must say about the files, as lines of small print.
     pub(super) remarks: Vec<String>,
 }
 
@@ -56,10 +56,10 @@ enum Amount {
 struct Writer<'a> {
     input: &'a ContextInput<'a>,
     cleaner: Cleaner<'a>,
-    /// Bytes.
+    /// The room that is left, in bytes.
     left: usize,
     texts: Vec<Block>,
-    /// Of each file in focus and then of each near one.
+    /// How much of each file was written: first those in focus, then the near ones.
     read: Vec<Amount>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
         self.input.files.focus.iter().chain(&self.input.files.near)
     }
 
-    /// The files in focus that fit into their share of the room.
+    /// Writes the files in focus that fit into their share of the room.
     fn write_whole(&mut self) {
         for (index, share) in self.shares() {
             let file = &self.input.files.focus[index];
@@ -78,14 +78,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The passages on the question's subject, of all files and of the documents in feeds.
+    /// Writes the passages on the question's subject, from all files and from the documents in feeds.
     fn write_parts(&mut self) {
         let input = self.input;
         let mut search = Search::new(input.files, |file, is_older| cited(file, is_older, input));
         for document in input.documents {
             search.add_document(&document.name, &document.text);
         }
-        // Only to compare. Feeds have blocks of their own.
+        // Indexed only for comparison. Feeds have blocks of their own.
         for reading in input.feeds.iter().filter_map(|report| report.outcome.as_ref().ok()) {
             reading.items.iter().for_each(|item| search.add_fact(String::new(), &item.text, item.by.as_deref()));
         }
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A file that is no longer than a quotation is shown whole. False for a longer one.
+    /// Writes a file as a whole if it is no longer than a quotation. False if it is longer.
     fn write_short(&mut self, file: &File, index: usize) -> bool {
         let Some(text) = file.text.as_deref().filter(|text| text.len() <= QUOTE_CHARS.min(self.left)) else { return false };
         self.write_file(file, text, index);
@@ -128,7 +128,7 @@ impl<'a> Writer<'a> {
         self.read[index] = Amount::Whole;
     }
 
-    /// The beginnings of the files in focus, if the question matches nothing in them: "What do you make of this?"
+    /// Writes the beginnings of the files in focus, if the question matches nothing in them: "What do you make of this?"
     fn write_beginnings(&mut self) {
         let focus = self.input.files.focus.len();
         if self.read[..focus].iter().any(|read| matches!(read, Amount::Part(_))) {
@@ -197,7 +197,7 @@ impl<'a> Writer<'a> {
         format!("- {from}: {read}{note}")
     }
 
-    /// What the answer says by code: which of the files it is about could not be read, and how much was read of those that were not read whole.
+    /// The lines that code adds below the answer: which files could not be read, and how much was read of files that were not read whole.
     fn remarks(&self) -> Vec<String> {
         let files = self.input.files;
         let mut remarks: Vec<String> = files.list_notes().iter().map(|note| Subtext(self.cleaner.line(note, 300)).to_string()).collect();

@@ -37,12 +37,12 @@ pub struct ContextInput<'a> {
     pub transcript: &'a [Spoken],
     /// The message to which the question replies.
     pub replied_to: Option<&'a Spoken>,
-    /// The message on which the thread hangs.
+    /// The message that the thread was started on.
     pub starter: Option<&'a Spoken>,
     /// What is known about the channel.
     pub notes: &'a [PlaceNote],
     pub files: &'a Files,
-    /// Reactions and titles of links of the messages here.
+    /// Reactions to these messages, and titles of their links.
     pub annotations: &'a [Annotation],
     /// Documents from the persona's feeds.
     pub documents: &'a [Document],
@@ -70,7 +70,7 @@ pub struct Question<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContextBudget {
     pub transcript: usize,
-    /// For the replied-to message and for a thread's first one, each.
+    /// Applies to the replied-to message and to the thread's first message, each.
     pub referred: usize,
     pub files: usize,
     pub feeds: usize,
@@ -229,7 +229,7 @@ fn referred_block(what: &str, spoken: &Spoken, input: &ContextInput<'_>, cleaner
     }
 }
 
-/// What somebody said. Small print under answers is not theirs: code adds it.
+/// What somebody said, without the small print that code adds under answers.
 fn said(spoken: &Spoken) -> String {
     let lines: Vec<&str> = spoken.text.lines().filter(|line| !is_subtext(line)).collect();
     if lines.is_empty() || !spoken.speaker.is_agent() { spoken.text.clone() } else { lines.join("\n") }
@@ -258,7 +258,7 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
     (!lines.is_empty()).then(|| Block { label: "transcript, oldest first".into(), text: lines.join("\n") })
 }
 
-/// What is known about the channel. A report in it may quote feeds.
+/// What is known about the channel. It is a data block, because a report in it may quote feeds.
 fn note_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
     let notes: Vec<String> =
         input.notes.iter().filter(|note| note.is_of_place).map(|note| cleaner.text(&note.text, HEARD_CHARS * BYTES_PER_TOKEN)).collect();
@@ -356,7 +356,7 @@ fn lesson_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     told.map(|(label, lines)| Block { label: label.into(), text: lines.join("\n") }).collect()
 }
 
-/// What was said in channels before, and what stands in documents, each with who and where.
+/// What was said in channels before, and what documents say, each with its author and its place.
 fn heard_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     let mut left = input.budget.heard * BYTES_PER_TOKEN;
     let (mut said, mut read) = (Vec::new(), Vec::new());
@@ -373,7 +373,7 @@ fn heard_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     told.map(|(label, lines)| Block { label: label.into(), text: lines.join("\n") }).collect()
 }
 
-/// A title without what could look like a tag.
+/// A title without characters that could look like a tag.
 fn flat_title(title: &str) -> String {
     title.replace(['<', '>', '[', ']', '|'], " ")
 }

@@ -65,15 +65,15 @@ impl File {
 /// The files that an answer may look into.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
-    /// Those that the question is about, as far as it can be told.
+    /// The files that the question is about, as far as that is known.
     pub focus: Vec<File>,
     /// The question came with the files in focus, replies to them, or names them. Else they are only the newest.
     pub is_meant: bool,
     /// A file that the question is about could not be read. No other file may answer in its place.
     pub is_closed: bool,
-    /// Others of the conversation.
+    /// Other files of the conversation.
     pub near: Vec<File>,
-    /// Files from before. They count only where they fit better than anything else.
+    /// Files from before the conversation. They count only if they fit better than anything else.
     pub older: Vec<File>,
 }
 

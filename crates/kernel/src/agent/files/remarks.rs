@@ -6,14 +6,14 @@ use crate::text::join_with_and;
 
 /// The most files that a sentence names.
 const NAMED: usize = 3;
-/// Below this, sizes are told in bytes.
+/// Sizes below this are shown in bytes.
 const KILOBYTES: usize = 2000;
 
-/// A file of which a part was read.
+/// A file that was not read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartRead {
     pub name: String,
-    /// In bytes of its text. 0: no part of it.
+    /// In bytes of its text. 0: nothing was read.
     pub read: usize,
     pub of: usize,
 }

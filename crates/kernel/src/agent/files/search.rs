@@ -7,7 +7,7 @@ use crate::memory::retrieval::{Hit, Library, Query, terms_of};
 
 /// How much more a passage counts if the question is about its file.
 const FOCUS: f64 = 1.3;
-/// More hits are not compared.
+/// The most hits that are compared.
 const HITS: usize = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ enum Origin {
 #[derive(Debug, Default)]
 pub struct Search {
     library: Library,
-    /// Files by the name under which they are cited. All else is from feeds.
+    /// The origin of each file, by the name under which it is cited. Other names belong to feeds.
     origins: HashMap<String, Origin>,
 }
 

@@ -13,16 +13,16 @@ use crate::ids::MessageId;
 use crate::memory::retrieval::words_of;
 use crate::time_phrase;
 
-/// How long a file belongs to the talk of its channel.
+/// How long a file belongs to the conversation of its channel.
 const CHANNEL: TimeDelta = TimeDelta::hours(6);
-/// How long it belongs to what its sender says there.
+/// How long a file belongs to the conversation of its sender in that channel.
 const SENDER: TimeDelta = TimeDelta::hours(24);
 /// Somebody who speaks of "it" means their own file, unless another one came this much later.
 const SIDE_BY_SIDE: TimeDelta = TimeDelta::minutes(10);
 /// The most files besides those in focus.
 const NEAR: usize = 20;
 const OLDER: usize = 20;
-/// A file from before is named by several words only if they are this long together. `to-do.md` is no name in "what is left to do?".
+/// The fewest letters by which several words of a question name an older file. So "what is left to do?" does not name `to-do.md`.
 const LONG_NAME: usize = 8;
 /// The shortest name of one word.
 const SHORT_NAME: usize = 3;
@@ -35,7 +35,7 @@ pub struct Asked<'a> {
     /// The messages that contain it.
     pub messages: &'a [MessageId],
     pub replied_to: Option<&'a MessageId>,
-    /// The message on which the thread hangs.
+    /// The message that the thread was started on.
     pub starter: Option<&'a MessageId>,
     pub in_thread: bool,
 }
@@ -69,7 +69,7 @@ pub fn select(files: &[KnownFile], asked: &Asked<'_>) -> Selection {
     let named: Vec<usize> = ranked.iter().filter(|(closeness, index)| named(*closeness, *index)).map(|(_, index)| *index).collect();
     let given: Vec<usize> = ranked.iter().filter(|(closeness, _)| *closeness <= Closeness::RepliedTo).map(|(_, index)| *index).collect();
     let names_given = given.iter().any(|index| named.contains(index));
-    // "What does b.md say?" with a.md and b.md is about the one. "Compare it with c.md" is about both.
+    // With a.md and b.md attached, "What does b.md say?" is about b.md alone. "Compare it with c.md" is about c.md too.
     let meant: Vec<usize> = if names_given { named.clone() } else { given.into_iter().chain(named.iter().copied()).collect() };
     let is_meant = !meant.is_empty();
     let focus = if is_meant { meant } else { newest(files, &ranked) };
@@ -83,7 +83,7 @@ pub fn select(files: &[KnownFile], asked: &Asked<'_>) -> Selection {
         let rest = ranked.iter().filter(|(closeness, index)| wanted(*closeness) && !focus.contains(index));
         rest.map(|(_, index)| *index).take(most).collect::<Vec<_>>()
     };
-    // What was posted before the time in the question tells nothing of that time.
+    // A file that was posted before the time in the question says nothing about that time.
     let since = time_phrase::find(&words_of(asked.text), asked.now).map(|(range, _)| range.since);
     let mut older = rest(|closeness| closeness == Closeness::Older, OLDER);
     older.retain(|index| files[*index].is_readable && since.is_none_or(|since| files[*index].at >= since));
@@ -91,7 +91,7 @@ pub fn select(files: &[KnownFile], asked: &Asked<'_>) -> Selection {
     Selection { near, older, focus, is_meant, is_closed: false }
 }
 
-/// The closest first, then the newest. Of files with the same name only the first, except where the question came with both.
+/// Sorts the files: the closest first, then the newest. Of files with the same name only the first is kept, unless the question came with both.
 fn rank(files: &[KnownFile], asked: &Asked<'_>) -> Vec<(Closeness, usize)> {
     let mut ranked: Vec<(Closeness, usize)> = files.iter().map(|file| closeness(file, asked)).zip(0..).collect();
     ranked.sort_by_key(|(closeness, index)| {
@@ -133,7 +133,7 @@ fn newest(files: &[KnownFile], ranked: &[(Closeness, usize)]) -> Vec<usize> {
 /// The words of a question that may name a file.
 struct Name {
     text: String,
-    /// Joined by spaces, with one at each end.
+    /// The words joined by spaces, with a space at each end.
     words: String,
 }
 
@@ -143,7 +143,7 @@ impl Name {
         Self { words: spaced(&text), text }
     }
 
-    /// Whether the question has a file's name: whole, or its words without the ending. `by_one_word`: one word is enough.
+    /// Whether the question contains a file's name: in full, or its words without the extension. `by_one_word`: a name of one word is enough.
     fn is_of(&self, name: &str, by_one_word: bool) -> bool {
         let name = name.to_lowercase();
         let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
@@ -202,7 +202,7 @@ mod tests {
 
     const DAY: i64 = 24 * 60;
 
-    /// The names in focus, near and from before. Asked in message `m`, in reply to `r` if there is one.
+    /// The names of the files in focus, near and older. The question is message `m` and replies to `r`.
     fn selected(files: &[KnownFile], text: &str) -> String {
         let (messages, replied_to) = (["m".into()], "r".into());
         let asked = Asked { text, now: now(), messages: &messages, replied_to: Some(&replied_to), starter: None, in_thread: false };

@@ -37,9 +37,9 @@ pub(super) struct Understood {
     pub range: Option<TimeRange>,
     /// The subject, without the words used for `intent` and `range`.
     pub topic: Query,
-    /// All of it but names and the range.
+    /// The whole question without names and the range.
     pub whole: Query,
-    /// It wants something done that is more than looking something up: "send an email".
+    /// The question asks for an action other than looking something up: "send an email".
     pub wants_deed: bool,
     /// It says nothing but names: "kelly?".
     pub only_calls: bool,
@@ -86,7 +86,7 @@ const CHANGES: &[&str] = &[
     "updates",
 ];
 const OUTLINE: &[&str] = &["summarise", "summarize", "summary", "outline", "overview", "tldr"];
-/// Verbs that ask for what is known, besides those that are no subject of a question.
+/// Verbs that ask for information, besides outline verbs and stop words.
 const LOOKING_UP: &[&str] =
     &["answer", "check", "describe", "go", "help", "list", "quote", "read", "report", "see", "search", "speak", "talk"];
 /// Places of changes. They are not a subject in a question about changes.
@@ -138,7 +138,7 @@ pub(super) fn understand(text: &str, act: SpeechAct, persona: &Persona, roster: 
     Understood { wants_deed, intent, topic: Query::parse(&words.join(" "), &ignored), whole, range, only_calls, only_range }
 }
 
-/// Whether a text wants something done that is more than looking something up: "send an email", but not "summarise it".
+/// Whether a text asks for an action other than looking something up: "send an email", but not "summarise it".
 pub fn wants_deed(text: &str, act: SpeechAct, roster: &Roster) -> bool {
     let words = words_said(text, roster);
     asks_for_deed(&words, act, intent_of(&words, false))
@@ -210,17 +210,17 @@ fn find_verb(words: &[String], act: SpeechAct) -> Option<&str> {
     words[at..].iter().map(String::as_str).find(|word| !["please", "kindly", "just", "also", "and", "now", "ok", "hey"].contains(word))
 }
 
-/// Whether a verb asks for what is known.
+/// Whether a verb asks for information.
 fn looks_up(verb: &str) -> bool {
     LOOKING_UP.contains(&verb) || OUTLINE.contains(&verb) || Query::parse(verb, &[]).terms.is_empty()
 }
 
-/// Whether nothing is said that is a subject of its own: "and … ?".
+/// Whether the words only connect to the question before: "and … ?".
 fn only_joins(words: &[String]) -> bool {
     words.iter().all(|word| ["and", "what", "how", "about", "for", "the", "in"].contains(&word.as_str()))
 }
 
-/// "How are you?", "are you ready?": at most one word besides the asking is not about asking.
+/// "How are you?", "are you ready?": a few words with at most one search term.
 fn asks_how_one_is(words: &[String]) -> bool {
     let speaks = words.windows(2).any(|pair| pair[0] == "are" && pair[1] == "you");
     speaks && words.len() <= 5 && Query::parse(&words.join(" "), &[]).terms.len() <= 1

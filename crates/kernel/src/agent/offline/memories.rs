@@ -12,7 +12,7 @@ use crate::memory::{Memory, MemoryKind};
 const TOLD: usize = 3;
 const CHARS: usize = 400;
 
-/// Words that ask for what was said, rather than for what is so. They only choose what is told first.
+/// Words that ask what somebody said, not what is true. They only decide what is told first.
 const SAYING: [&str; 14] =
     ["say", "said", "tell", "told", "mention", "mentioned", "wrote", "promised", "gesagt", "sagte", "dit", "dijo", "disse", "сказал"];
 
@@ -24,13 +24,13 @@ pub(super) fn tell(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> 
     tell_kind(asked, query, MemoryKind::Fact)
 }
 
-/// What people said about it, if the question asks for that.
+/// What people said about the subject, if the question asks what was said.
 pub(super) fn tell_said(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
     let asks = words_of(asked.text).iter().any(|word| SAYING.contains(&word.as_str()));
     if asks && !asked.is_about_files() { tell_kind(asked, query, MemoryKind::Conversation) } else { None }
 }
 
-/// What stands about it in the documents of knowledge channels.
+/// What the documents of knowledge channels say about the subject.
 pub(super) fn tell_documents(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
     if asked.is_about_files() { None } else { tell_kind(asked, query, MemoryKind::Document) }
 }
@@ -40,7 +40,7 @@ pub(super) fn has_more(asked: &OfflineQuestion<'_>, query: &Query) -> bool {
     asked.memories.iter().any(|memory| is_about(asked, memory, query))
 }
 
-/// What was said or learnt about the question, where nothing else has anything. It does not answer it.
+/// What was said or learnt about the question, if no other source has an answer. It does not count as an answer.
 pub(super) fn tell_rest(asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
     let about: Vec<&Memory> = asked.memories.iter().filter(|memory| is_about(asked, memory, query)).collect();
     let mut draft = draft(asked, &about);
@@ -48,8 +48,8 @@ pub(super) fn tell_rest(asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
     draft
 }
 
-/// Whether a memory is about a subject of the question. Of what was said and learnt only its words tell, and the names of personas do not count: they
-/// are in every question. What was taught or stands in documents may say it in other words.
+/// Whether a memory is about a subject of the question. Messages and lessons must share a word with it. Facts and documents may say it in other
+/// words, but not if all that they share is the name of a persona.
 fn is_about(asked: &OfflineQuestion<'_>, memory: &Memory, query: &Query) -> bool {
     let said = terms_of(&memory.searched());
     let shares = query.terms.iter().any(|(term, weight)| *weight >= 1.0 && said.contains(term));
@@ -68,7 +68,7 @@ fn tell_kind(asked: &OfflineQuestion<'_>, query: &Query, kind: MemoryKind) -> Op
         return None;
     }
     let told: HashSet<String> = of_kind.iter().take(TOLD).flat_map(|memory| terms_of(&memory.searched())).collect();
-    // What is near to the question need not answer it.
+    // A memory can be close to the question without answering it.
     let covers = query.terms.iter().all(|(term, _)| told.contains(term));
     Some(Draft { verdict: if covers { AnswerVerdict::Answers } else { AnswerVerdict::InPart }, ..draft(asked, &of_kind) })
 }

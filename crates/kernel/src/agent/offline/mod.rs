@@ -33,7 +33,7 @@ use wording::foreign;
 pub const EXPLANATION: &str = "No language model is connected, so answers quote feeds and files posted here, with their source. For fuller \
      answers set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env`.";
 
-/// The last line of each composed answer that says more than that something was heard.
+/// The last line of each composed answer, except of a mere acknowledgement.
 pub const FOOTER: &str = "<small>from feeds and files, generated without AI</small>";
 
 /// A question and the material for its answer.
@@ -47,7 +47,7 @@ pub struct OfflineQuestion<'a> {
     pub files: &'a Files,
     /// Earlier messages of the channel, oldest first.
     pub transcript: &'a [Spoken],
-    /// What the memory has about the question, best first.
+    /// Memories about the question, best first.
     pub memories: &'a [Memory],
     pub feeds: &'a [Feed],
     pub now: DateTime<Utc>,
@@ -82,14 +82,14 @@ struct Draft {
     verdict: AnswerVerdict,
     /// Large files of which only a part is quoted.
     parts: Vec<PartRead>,
-    /// It says which files could not be read.
+    /// The draft says which files could not be read.
     tells_unread: bool,
-    /// It says nothing that comes from somewhere.
+    /// The draft is a mere acknowledgement, without [`FOOTER`].
     is_bare: bool,
 }
 
 impl Draft {
-    /// Without lines and sources. It does not know before one of its sources has said something.
+    /// A draft without lines and sources. Its verdict is `DoesNotKnow` until something is found.
     fn empty() -> Self {
         Self {
             lines: Vec::new(),
@@ -177,7 +177,7 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
 /// Quotes the passages on the topic. A question without a topic ("why?") uses the topic of the question before.
 async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: Intent) -> Draft {
     let query = if understood.topic.is_empty() { asked_before(asked, understood) } else { understood.topic.clone() };
-    // What happened in a time stands in feeds and files.
+    // Feeds and files say what happened in a time range, so taught facts are not used.
     let taught = if understood.range.is_none() { memories::tell(asked, &query) } else { None };
     if let Some(draft) = taught.or_else(|| memories::tell_said(asked, &query)) {
         return draft;
@@ -195,7 +195,7 @@ async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: In
     }
 }
 
-/// The last thing that a person asked before, as far as it was a question or was answered.
+/// The last earlier message of a person that was a question or was answered.
 fn find_asked_before(asked: &OfflineQuestion<'_>) -> Option<Understood> {
     let by_person = |line: &Spoken| matches!(line.speaker, Speaker::Person { .. }) && line.text != asked.text;
     let asks = |line: &Spoken| line.text.trim_end().ends_with(['?', '？', '؟']);
@@ -205,7 +205,7 @@ fn find_asked_before(asked: &OfflineQuestion<'_>) -> Option<Understood> {
     Some(understand(&line.text, SpeechAct::Other, asked.persona, asked.roster, asked.now))
 }
 
-/// "And last week?", after "what did we spend this week?".
+/// Whether the question before was about costs: "And last week?", after "what did we spend this week?".
 fn asks_costs_before(asked: &OfflineQuestion<'_>) -> bool {
     find_asked_before(asked).is_some_and(|before| before.intent == Intent::Costs && before.topic.is_empty())
 }

@@ -7,7 +7,7 @@ use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::agent::{AnswerVerdict, PlaceNote};
 use crate::memory::retrieval::{QuestionKind, terms_of, words_of};
 
-/// The notes that a question is about, if any. Of several those that have most of its words.
+/// The notes that a question is about, if any: those that contain most of its words.
 pub(super) fn tell(asked: &OfflineQuestion<'_>, understood: &Understood) -> Option<Draft> {
     if asked.is_about_files() {
         return None;
@@ -20,8 +20,8 @@ pub(super) fn tell(asked: &OfflineQuestion<'_>, understood: &Understood) -> Opti
     Some(draft)
 }
 
-/// How many words of a question are in a note. None: it is not about it. It has every subject of the question; one without a subject ("when does it
-/// start?") is about the place where it is asked.
+/// How many words of a question a note contains. None if the question is not about it: a note must contain every subject of the question. A question
+/// without a subject ("when does it start?") is about the place where it is asked.
 fn fit(note: &PlaceNote, understood: &Understood) -> Option<usize> {
     let known: HashSet<String> = terms_of(&note.text).into_iter().chain(terms_of(note.asked_by)).collect();
     let query = &understood.whole;

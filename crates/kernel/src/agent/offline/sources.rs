@@ -22,7 +22,7 @@ const FACT_DAYS: i64 = 90;
 const FACTS: usize = 500;
 /// Feeds with textual items.
 const TELLING: [&str; 5] = ["backlog", "git", "github", "rss", "search"];
-/// Feeds with values that people ask for. What the team itself costs and does is told otherwise.
+/// Feeds with values that people ask for. The team's own costs and activity are answered elsewhere.
 const MEASURING: [&str; 4] = ["backlog", "git", "github", "http_json"];
 
 /// The most files that are listed.
@@ -31,7 +31,7 @@ const FILES: usize = 20;
 /// A longer question is not repeated.
 const MOST_WORDS: usize = 5;
 
-/// Of a shorter file a quotation is most of what it says.
+/// Below this length a quotation covers most of a file.
 const LARGE: usize = 8000;
 
 /// The searchable material.
@@ -41,9 +41,9 @@ pub(super) struct Material {
     looked_at: Vec<String>,
     /// Feeds without data, and why.
     failures: Vec<String>,
-    /// The same of feeds that only measure. Told if nothing else was found.
+    /// The same for feeds that only have values. Shown if nothing else was found.
     unmeasured: Vec<String>,
-    /// From when on feeds were searched, in words. None if there are none.
+    /// The time range that feeds were searched for, in words. None if no feed has items to search.
     of: Option<String>,
 }
 
@@ -101,7 +101,7 @@ async fn read(feed: &Feed, query: &FeedQuery) -> (Read<Vec<Document>>, Option<Re
     tokio::join!(feed.documents(query.now), facts)
 }
 
-/// Whether a feed only repeats the question: the work item that asks it, or an earlier one, is no answer to it.
+/// Whether an item of a feed only repeats the question: it is the work item that asks it, or an earlier one.
 fn is_the_question(feed: &Feed, item: &FeedItem, question: &str) -> bool {
     let title = item.text.split_once(": ").map_or("", |(_, title)| title).trim_end_matches('…');
     feed.kind() == "backlog" && !title.is_empty() && question.contains(title)
@@ -177,7 +177,7 @@ impl Material {
             _ => "Connect a model for a fuller answer.",
         };
         let mut draft = Draft::unknown(format!("{looked}. {fuller}"));
-        // What a short file says is seen at a glance.
+        // A short file is quoted whole.
         if let [(file, text)] = meant.as_slice()
             && !text.trim().is_empty()
             && text.len() <= QUOTE
@@ -234,7 +234,7 @@ pub(super) fn is_about_whole(asked: &OfflineQuestion<'_>, topic: &Query) -> bool
     topic.terms.iter().all(|(term, weight)| *weight < 1.0 || names.contains(term))
 }
 
-/// Says which files came with what somebody told.
+/// Says which files came with a message that is not a question.
 pub(super) fn receive(asked: &OfflineQuestion<'_>) -> Draft {
     let names: Vec<String> = asked.files.list_meant().map(|(file, _)| foreign(&file.name, 100)).collect();
     let them = if names.len() == 1 { "it" } else { "them" };

@@ -30,7 +30,7 @@ pub(super) fn help(asked: &OfflineQuestion<'_>) -> Draft {
     draft
 }
 
-/// Says that something was heard. It promises nothing, because nobody understood it.
+/// Acknowledges a message. Promises nothing, because nobody understood the message.
 pub(super) fn acknowledge() -> Draft {
     Draft { is_bare: true, ..Draft::from("Thanks for letting me know.") }
 }
@@ -45,11 +45,11 @@ pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
     ))
 }
 
-/// What is done in so many words is done before a persona answers, so this was not.
+/// Requests in the words given below are carried out before a persona answers, so this one is none of them.
 pub(super) fn cannot_do() -> Draft {
     Draft::unknown(
-        "I can't do that without a language model. What works in words: \"add to the backlog: …\", \"remind me tomorrow at 9 to …\", \
-         \"remember: …\". `/help` lists the commands.",
+        "I can't do that without a language model. These requests work without one: \"add to the backlog: …\", \
+         \"remind me tomorrow at 9 to …\", \"remember: …\". `/help` lists the commands.",
     )
 }
 

@@ -11,14 +11,14 @@ use crate::tools::{CallStatus, Decision, ToolContext, ToolError, ToolOutput};
 const UNKNOWN: &str =
     "The process ended while this was being done. It is not known whether it happened, and it is not repeated; look before you rely on it.";
 
-/// The result for the model of a call that a person is asked about.
+/// The result for the model if a person is asked to allow the call.
 const PROPOSED: &str = "Not done yet: the person is asked by a button below your answer, and it is done once they allow it. Do not say that it is \
      done.";
 
 /// The most calls of a run that a person is asked about.
 const MOST_PROPOSED: usize = 3;
 
-/// What stands against a call.
+/// A reason not to make a call.
 enum Objection {
     None,
     Refused(String),

@@ -1,5 +1,5 @@
-//! Whether an answer says that something was done which was not. Only a successful call does something, so code knows what was done. Words
-//! decide only whether a model is asked what the answer claims.
+//! Checks whether an answer claims something that was not done. Only a successful call does something, so code knows what was done. Words decide only
+//! whether a model is asked what the answer claims.
 
 use std::collections::HashSet;
 
@@ -22,13 +22,13 @@ const OUTPUT_TOKENS: u32 = 300;
 const QUESTION: usize = 4000;
 const ANSWER: usize = 12_000;
 
-/// An answer of at most this many characters claims what the question asks for, whatever its words are: "Done!", "👍".
+/// An answer of at most this many characters may claim what the question asks for, whatever its words are: "Done!", "👍".
 const SHORT: usize = 80;
 
-/// Below an answer that nobody could check. True whatever the answer says.
+/// Added below an answer that no model could check. The sentence is true whatever the answer says.
 const UNCHECKED: &str = "Nothing was added, remembered or scheduled with this answer.";
 
-/// What an answer claims.
+/// What follows from the claims of an answer.
 pub(super) enum Claims {
     /// The answer stands, with these corrections below it.
     Corrected(Vec<String>),
@@ -36,7 +36,7 @@ pub(super) enum Claims {
     SentBack(String),
 }
 
-/// What the model says that an answer claims.
+/// The claims of an answer, according to a model.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Claimed {
     /// The names of the acts that the answer claims. Empty if it claims none.
@@ -71,7 +71,7 @@ impl Session<'_> {
         if claimed.is_empty() {
             return Ok(Claims::Corrected(Vec::new()));
         }
-        // The check took one call.
+        // `left` was counted before the check, which took one call.
         if self.progress.sent_back || left < 2 {
             return Ok(Claims::Corrected(claimed.iter().map(|act| act.correction.to_owned()).collect()));
         }
@@ -124,7 +124,7 @@ impl Session<'_> {
             journal: None,
             cancel: self.cancel,
         };
-        // Boxed, because a run contains this one.
+        // Boxed, because this run is part of another run.
         match Box::pin(self.runner.run_structured::<Claimed>(run)).await {
             Ok(claimed) => {
                 let names: HashSet<String> = claimed.value.acts.iter().map(|name| name.trim().to_lowercase()).collect();
@@ -139,7 +139,7 @@ impl Session<'_> {
     }
 }
 
-/// Whether an answer may say that something was done: it has a word for it, or it is short and the question has one.
+/// Whether an answer may claim an act: it contains a word for one, or it is short and the question contains such a word.
 fn may_claim(question: &str, answer: &str) -> bool {
     holds_act(answer) || (answer.chars().count() <= SHORT && holds_act(question))
 }
@@ -150,7 +150,7 @@ fn holds_act(text: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).any(begins) || UNSPACED.split('|').any(|part| text.contains(part))
 }
 
-/// How words begin that are used for adding, noting, remembering, reminding, scheduling, and for "done". They only say when a model is asked.
+/// The beginnings of words for adding, noting, remembering, reminding, scheduling, and for "done". They only decide whether a model is asked.
 const STEMS: [&str; 5] = [
     "added|adding|backlog|noted|noting|jotted|remember|memor|remind|schedul|recorded|recording|saved|saving|stored|logged|created|\
      booked|tracked|filed|calendar|done|captured|appended|forgot|erased|deleted",
@@ -163,7 +163,7 @@ const STEMS: [&str; 5] = [
     "أضفت|أضيف|اضيف|تمت|تم|سجلت|سأذكر|أذكرك|حفظت|دونت|شامل|یاد|نوٹ|درج|محفوظ",
 ];
 
-/// The same where words cannot be told apart by letters alone.
+/// The same for scripts in which letters alone do not show where a word begins.
 const UNSPACED: &str = "जोड़|याद|नोट|दर्ज|सहेज|যোগ|মনে|নোট|লিখে|添加|加入|加到|记住|记下|记录|提醒|安排|保存|已经|好了|追加|記録|覚え|リマインド|予定|メモ|登録|保存しました|완료|추가|기록|기억|알려|예약|저장";
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub struct Prompt {
     pub message: String,
     /// Contains text from outside (TRUST-1).
     pub holds_outside: bool,
-    /// What the answer has to say besides the reply, as lines of small print.
+    /// Lines of small print that are added below the reply.
     pub remarks: Vec<String>,
 }
 
@@ -53,17 +53,17 @@ pub type LazyPrompt<'a> = Pin<Box<dyn Future<Output = Result<Prompt, RunError>> 
 pub struct Run<'a> {
     /// None if no persona answers, for example in a classification.
     pub persona: Option<&'a Persona>,
-    /// With `subject`: the entry in the ledger, and the budget that pays.
+    /// Recorded in the ledger together with `subject`. Both decide which budget pays.
     pub purpose: Purpose,
     pub subject: &'a str,
     pub tier: Tier,
-    /// What the message that started it may still cost. None: only money is a limit.
+    /// The model calls that the person's message may still pay for. None: only money is a limit.
     pub allowance: Option<Allowance>,
     /// Shown with the prompt.
     pub pictures: Vec<Picture>,
     pub prompt: LazyPrompt<'a>,
     pub max_output_tokens: u32,
-    /// Accepts a partial answer when `cancel` fires: it is a deadline.
+    /// `cancel` is a deadline: when it fires, a partial answer is accepted.
     pub keep_partial: bool,
     pub tools: Option<Tools<'a>>,
     pub journal: Option<&'a dyn Journal>,
@@ -164,13 +164,13 @@ pub trait OwnTool: Send + Sync {
     async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, CallError>;
 }
 
-/// Why a call of an own tool has no result.
+/// Why a call of the caller's tool has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The model is told, and the run goes on.
     #[error(transparent)]
     Tool(#[from] ToolError),
-    /// The run ends before the call has a result, and makes it again when it resumes.
+    /// The run ends before the call has a result. The call is made again when the run resumes.
     #[error(transparent)]
     Run(#[from] RunError),
 }
@@ -217,11 +217,11 @@ pub struct Reply {
     pub finish: Option<Value>,
     /// Files the run wrote, in order of first write.
     pub written: Vec<String>,
-    /// What the answer has to say besides the reply, as lines of small print.
+    /// Lines of small print that are added below the reply.
     pub remarks: Vec<String>,
     /// What was done with tools, as small print.
     pub done: Vec<String>,
-    /// What the reply claims although it was not done.
+    /// Corrections of what the reply claims although it was not done.
     pub corrections: Vec<String>,
     /// Calls that a person has to allow first.
     pub proposed: Vec<ToolCall>,

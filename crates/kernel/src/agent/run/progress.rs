@@ -9,10 +9,10 @@ use crate::llm::{ModelMessage, ToolCall};
 use crate::tools::approval::fingerprint;
 use crate::tools::{CallStatus, ResearchUse, Trace};
 
-/// After so many replies with the same calls and the same results the model is told (WORK-21).
+/// The model is warned after this many replies with the same calls and the same results (WORK-21).
 const WARNED_AT: usize = 3;
 
-/// After so many the run ends.
+/// The run ends after this many.
 const STOPPED_AT: usize = 5;
 
 /// The state of a run, computed only from its journal.
@@ -40,19 +40,19 @@ pub struct Progress {
     text: String,
     /// The calls of the last reply with their results, by fingerprint.
     round: BTreeSet<String>,
-    /// How often each such round was made since a file was last changed.
+    /// How often each round of calls and results occurred since a file was last changed.
     rounds: HashMap<BTreeSet<String>, usize>,
     /// The last content of each file written.
     contents: HashMap<String, String>,
     /// Started calls by fingerprint.
     made: Vec<(String, DateTime<Utc>)>,
-    /// What the answer has to say besides the reply.
+    /// Lines of small print that are added below the reply.
     pub(super) remarks: Vec<String>,
     /// What was done, with the tool that did it.
     pub(super) done: Vec<(String, Trace)>,
     /// Calls that a person has to allow, and is asked about once the run is over.
     pub(super) proposed: Vec<ToolCall>,
-    /// The model was told once that its answer says what is not so.
+    /// The model was already told once that its answer claims something that was not done.
     pub(super) sent_back: bool,
 }
 
@@ -103,7 +103,7 @@ impl Progress {
         names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether this exact call was made since then.
+    /// Whether this exact call was made at or after `since`.
     pub(super) fn was_made_since(&self, call: &ToolCall, since: DateTime<Utc>) -> bool {
         let wanted = fingerprint(&call.name, &call.arguments);
         self.made.iter().any(|(made, at)| *made == wanted && *at >= since)
@@ -179,7 +179,7 @@ impl Progress {
                     self.written.push(path.clone());
                 }
                 if self.contents.insert(path.clone(), sha256.clone()).as_ref() != Some(sha256) {
-                    // The same look may show something else now.
+                    // The same call may have another result now.
                     self.rounds.clear();
                 }
             }

@@ -1,4 +1,4 @@
-//! A run on its way: one model call after the other, until there is a reply.
+//! A run in progress: one model call after the other, until there is a reply.
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -15,16 +15,16 @@ use crate::llm::{Call, Cause, ModelError, ModelMessage, ModelReply, ModelRequest
 use crate::money::{Purpose, TokenUsage};
 use crate::persona::Persona;
 
-/// Told to the model before the last reply that its message may pay for.
+/// Told to the model before the last reply that the person's message can pay for.
 const LAST: &str = "This is your last reply for this message, so calls are not made any more. Answer now, with what there is.";
 
 /// Told to the model after an answer that reached its limit. The repeated words show how both parts fit together.
 const GO_ON: &str = "Your answer was cut off at its length limit. Go on from there, and begin with the last three words that you wrote.";
 
-/// Below an answer that is cut off nevertheless.
+/// Added below an answer that is still cut off after that.
 const CUT_OFF: &str = "Cut off at the length limit of one answer. Ask me to go on for the rest.";
 
-/// Below an answer to a prompt that was too long.
+/// Added below an answer to a prompt that was too long.
 const SHORTENED: &str = "What I was given is longer than the language model can read at once, so I have read only parts of it.";
 
 /// The state of a run.
@@ -156,7 +156,7 @@ impl<'a> Session<'a> {
             written = self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await;
         }
         let Written { mut reply, mut broke_off } = written?;
-        // A value that is cut off may be read and mean something else.
+        // Only text is continued. A structured value that is cut off may still parse and mean something else.
         if matches!(broke_off, Some(ModelError::AtLimit { .. })) && !self.keep_partial && self.format.is_none() {
             if self.go_on(request, &mut reply).await? {
                 broke_off = None;
@@ -176,7 +176,8 @@ impl<'a> Session<'a> {
         self.record(entry).await
     }
 
-    /// Lets the model finish an answer that was cut off, once. Whether it is whole then. One that is not says so, and is no result of work.
+    /// Lets the model finish an answer that was cut off, once. True if the answer is complete then. An incomplete answer says so, and is never the
+    /// result of a work item.
     async fn go_on(&mut self, mut request: ModelRequest, reply: &mut ModelReply) -> Result<bool, RunError> {
         request.messages.push(ModelMessage::Assistant { text: reply.text.trim_end().to_owned(), calls: Vec::new() });
         request.messages.push(ModelMessage::User(GO_ON.to_owned()));
@@ -273,7 +274,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A reply without the name of who speaks, which the platform shows.
+/// A reply without the name of its speaker, which the platform shows anyway.
 fn without_own_name<'t>(text: &'t str, name: &str) -> &'t str {
     let prefixes = [format!("{name}:"), format!("**{name}:**"), format!("**{name}**:")];
     prefixes.iter().find_map(|prefix| text.strip_prefix(prefix.as_str())).map_or(text, str::trim_start)
@@ -282,7 +283,7 @@ fn without_own_name<'t>(text: &'t str, name: &str) -> &'t str {
 /// The least and the most bytes that both parts of an answer have in common.
 const OVERLAP: std::ops::RangeInclusive<usize> = 3..=200;
 
-/// Two parts of an answer, of which the second repeats the end of the first.
+/// Joins two parts of an answer. The second one repeats the end of the first.
 fn joined(first: &str, second: &str) -> String {
     let (end, second) = (first.trim_end(), second.trim_start().trim_start_matches(['…', '.']).trim_start());
     let most = (*OVERLAP.end()).min(second.len());

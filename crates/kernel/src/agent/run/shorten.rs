@@ -2,20 +2,20 @@
 
 use crate::llm::ModelMessage;
 
-/// What is kept of the sections: a third.
+/// The sections are cut to a third of their text.
 const KEPT: usize = 3;
 /// Sections of fewer bytes are not cut.
 const LEAST: usize = 400;
-/// The end of a longer message without sections is cut out of its middle.
+/// A longer message without sections loses its middle.
 const PLAIN: usize = 6000;
 
 /// A section between markers.
 struct Section {
-    /// The message, and the place of its text.
+    /// The index of the message, and the range of the section in its text.
     message: usize,
     begin: usize,
     end: usize,
-    /// What is at its end is newer.
+    /// The end is newer than the beginning, so the end is kept.
     keeps_end: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn shorten(messages: &mut [ModelMessage]) -> bool {
     let sections: Vec<Section> = messages.iter().enumerate().flat_map(|(number, message)| find_sections(number, message)).collect();
     let most = find_most(&sections.iter().map(|section| section.end - section.begin).collect::<Vec<_>>());
     let mut is_shorter = false;
-    // From the end, so that places before stay right.
+    // Starts with the last section, so that the positions of the others stay valid.
     for section in sections.iter().rev().filter(|section| section.end - section.begin > most) {
         let Some(text) = text_of(&mut messages[section.message]) else { continue };
         let short = cut(&text[section.begin..section.end], most, section.keeps_end);
@@ -49,7 +49,7 @@ fn text_of(message: &mut ModelMessage) -> Option<&mut String> {
     }
 }
 
-/// The data blocks of a message, which tells their marker in its first line.
+/// The data blocks of a message. Its first line contains their marker.
 fn find_sections(message: usize, of: &ModelMessage) -> Vec<Section> {
     let (ModelMessage::User(text) | ModelMessage::ToolResult { text, .. }) = of else { return Vec::new() };
     let Some(marker) = text.lines().next().and_then(|line| line.strip_prefix("Marker of this message: ")) else { return Vec::new() };
@@ -86,7 +86,7 @@ fn cut(text: &str, most: usize, keeps_end: bool) -> String {
     let kept = if keeps_end { &text[text.ceil_char_boundary(text.len() - most)..] } else { &text[..text.floor_char_boundary(most)] };
     let left_out = text.chars().count() - kept.chars().count();
     if keeps_end {
-        // A line that is cut would begin in its middle.
+        // The first line is dropped, because it may begin in its middle.
         let kept = kept.split_once('\n').map_or(kept, |(_, rest)| rest);
         format!("(cut: older lines)\n{kept}")
     } else {

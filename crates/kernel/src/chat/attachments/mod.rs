@@ -21,8 +21,8 @@ pub const MAX_FILES: usize = 10;
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// The size limit of all files of a message.
 pub const MAX_TOTAL_BYTES: u64 = 2 * 1024 * 1024;
-/// The size limits of a PDF or office document, and of all of a message. They hold pictures and fonts beside their text, of which at most as much is
-/// kept as of a text file.
+/// The size limits of a PDF or office document, and of all such documents of a message. Such documents also contain pictures and fonts. No more text
+/// is kept of them than of a text file.
 pub const MAX_DOCUMENT_BYTES: u64 = 8 * 1024 * 1024;
 pub const MAX_TOTAL_DOCUMENT_BYTES: u64 = 16 * 1024 * 1024;
 /// The size limit of a picture, and of all pictures that a model is shown. Providers take no larger ones.
@@ -30,7 +30,7 @@ pub const MAX_PICTURE_BYTES: u64 = 3 * 1024 * 1024 + 512 * 1024;
 pub const MAX_SHOWN_BYTES: usize = 8 * 1024 * 1024;
 /// The size limit of a recording: more than half an hour of a voice message.
 pub const MAX_RECORDING_BYTES: u64 = 8 * 1024 * 1024;
-/// The most recordings that a message is understood from.
+/// The most recordings of a message that are transcribed.
 const MAX_RECORDINGS: usize = 3;
 /// The most pictures that a model is shown.
 pub const MAX_SHOWN: usize = 4;
@@ -90,7 +90,7 @@ pub enum Refusal {
     Media { media: Media, name: String },
 }
 
-/// Files for eyes and ears, by the ending of their name.
+/// Pictures, sound and videos, by the ending of their name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Media {
     Picture,
@@ -103,7 +103,7 @@ impl Media {
     pub fn of(name: &str) -> Option<Self> {
         match ending_of(name)?.as_str() {
             "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "ico" | "heic" | "avif" => Some(Self::Picture),
-            // As Discord's and Slack's clients name what people record.
+            // The names that Discord's and Slack's clients give to recorded messages.
             "ogg" | "m4a" if ["voice-message", "audio_message"].iter().any(|known| name.starts_with(known)) => Some(Self::VoiceMessage),
             "mp3" | "ogg" | "wav" | "flac" | "m4a" | "opus" => Some(Self::Sound),
             "mp4" | "mov" | "webm" | "mkv" => Some(Self::Video),
@@ -115,7 +115,7 @@ impl Media {
         matches!(self, Self::VoiceMessage | Self::Sound)
     }
 
-    /// What it is, and that nobody took it in: `a picture`, `not seen`.
+    /// The words for the file, and for a file that no model has seen or heard: `a picture`, `not seen`.
     pub fn describe(self) -> (&'static str, &'static str) {
         match self {
             Self::Picture => ("a picture", "not seen"),
@@ -141,7 +141,7 @@ pub fn select_pictures(attachments: &[Attachment]) -> Vec<&Attachment> {
     attachments.iter().filter(fits).take(MAX_FILES).collect()
 }
 
-/// The recordings of a message, for a model that hears, and why one of them is not taken.
+/// The recordings of a message for a model that hears, each with the reason if it is refused.
 pub fn select_recordings(attachments: &[Attachment]) -> Vec<(&Attachment, Result<(), Refusal>)> {
     let recordings = attachments.iter().filter(|attachment| Media::of(&attachment.name).is_some_and(Media::is_sound));
     let size = |attachment: &Attachment| match attachment.size {
@@ -153,7 +153,7 @@ pub fn select_recordings(attachments: &[Attachment]) -> Vec<(&Attachment, Result
     recordings.take(MAX_RECORDINGS).map(|attachment| (attachment, size(attachment))).collect()
 }
 
-/// The type of a picture that models take, told by its first bytes.
+/// The type of a picture that models take, detected by its first bytes.
 pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
@@ -164,7 +164,7 @@ pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Why a kept picture is not looked at, where no model sees it.
+/// The note on a stored picture that no model can see.
 pub fn unseen(name: &str) -> String {
     Refusal::Media { media: Media::Picture, name: name.to_owned() }.to_string()
 }
@@ -366,7 +366,7 @@ fn in_words(bytes: u64) -> String {
     }
 }
 
-/// A file of this machine, read as one of a message is.
+/// Reads a file of this machine like an attachment of a message.
 ///
 /// # Errors
 /// Why it cannot be read, for the person who named it.

@@ -39,7 +39,7 @@ pub struct OutboundMessage {
     pub buttons: Vec<Button>,
     #[serde(default)]
     pub place: Placement,
-    /// From here on it is outdated, and is not sent any more.
+    /// From this time on the message is outdated and is not sent any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
 }
@@ -64,14 +64,15 @@ impl OutboundMessage {
         }
     }
 
-    /// A direct message to a person. Sent in the channel that the platform has for the two, which its row names from then on.
+    /// A direct message to a person. It is sent in the direct conversation of the two, and its row has that channel from then on.
     pub fn direct(persona: &PersonaSlug, to: &UserId, kind: OutboundKind, text: impl Into<String>) -> Self {
-        // Nobody knows the channel yet. The person's id keeps the order of what they are told.
+        // The channel is not known yet. The person's id stands in for it, so that messages to one person keep their order.
         let channel = ChannelId::new(to.as_str());
         Self { place: Placement::Direct { to: to.clone() }, ..Self::new(persona, &channel, kind, text) }
     }
 
-    /// Puts a text that the platform cannot hold into a file, below its beginning. Only a text that was not split for this platform needs it.
+    /// Puts a text that is too long for the platform into a file, and shows its beginning. Needed only for a text that was not split for this
+    /// platform.
     pub fn fit(&mut self, format: &TextFormat) {
         if format.fits(&self.text) {
             return;
@@ -105,7 +106,7 @@ impl OutboundMessage {
     }
 }
 
-/// Stands at the end of a shortened text, whose whole is in a file.
+/// Ends a shortened text. The whole text is in a file.
 const MORE: &str = "\n…";
 
 /// The kind of a message. It keeps the team's notices out of conversations.
@@ -157,7 +158,7 @@ pub struct Posted {
 pub enum DeliveryState {
     /// Waiting for the first or a later attempt.
     Pending,
-    /// Refused for want of a permission, and kept until it is there. Nothing waits behind it.
+    /// Refused because of a missing permission, and kept until the permission is there. Later messages do not wait for it.
     Held,
     Sent,
     /// Given up, with a reason.

@@ -35,8 +35,8 @@ pub(super) struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    /// True for a row whose nonce would still be known after a crash: it saves a write before each answer. Such a row is read back if it is older
-    /// when the next process sends it.
+    /// Whether the attempt need not be recorded, because the nonce would still be known after a crash. This saves a write before each answer. If the
+    /// next process sends the row later than that, it reads back first.
     pub(super) fn may_go_unrecorded(&self) -> bool {
         self.row.first_attempt_at.is_none() && !self.is_forgotten(self.row.created_at)
     }
@@ -67,8 +67,8 @@ impl Delivery<'_> {
         }
     }
 
-    /// Posts in the conversation with a person. Its place is stored first: a channel without a mark is not read after a restart, so the answer could be
-    /// missed that comes while no process runs.
+    /// Posts in the conversation with a person. Stores the channel first: only stored channels are read after a restart, so an answer that came while
+    /// no process ran would be missed.
     async fn post_direct(&self, to: &UserId) -> Result<Posted, Hitch> {
         let (id, newest) = self.platform.open_direct(&self.row.message.persona, to).await?;
         let channel = Channel { id: id.clone(), name: String::new(), place: Place::Direct, private: true, shared: false };
@@ -114,7 +114,7 @@ impl Delivery<'_> {
         recorded.or_else(unrecorded).filter(|since| self.is_forgotten(*since))
     }
 
-    /// Whether the platform may have forgotten the nonce of a message that was posted then.
+    /// Whether the platform may have forgotten the nonce of a message that was posted at `posted_at`.
     fn is_forgotten(&self, posted_at: DateTime<Utc>) -> bool {
         (self.now - posted_at).to_std().map_or(true, |age| age >= self.nonce_window())
     }

@@ -5,7 +5,8 @@
 //! the same nonce, and a row that may have been attempted is read back first once the platform may have forgotten the nonce. An attempt is stored
 //! before it is made, unless the row is so young that its nonce would still be known after a crash.
 //!
-//! A row that is refused for want of a permission is held: nothing waits behind it, and it is tried again when permissions change, or now and then.
+//! A row that is refused because of a missing permission is held: later rows do not wait for it, and it is tried again when permissions change, or
+//! now and then.
 //!
 //! The relay is also the last filter for secrets: it redacts every text (CHAT-25).
 //!

@@ -12,11 +12,12 @@ use crate::ids::OutboxId;
 #[derive(Debug, Default)]
 pub(super) struct Due {
     pub(super) rows: Vec<OutboxRow>,
-    /// Whether rows wait that are not among them.
+    /// Whether other rows wait.
     pub(super) others_wait: bool,
 }
 
-/// Of all waiting rows of a channel in their order, those that are neither in flight, nor early, nor behind one that they depend on.
+/// Selects from the waiting rows of a channel, in their order, those that can be sent now: not in flight, not early, and not behind a row that they
+/// depend on.
 pub(super) fn select_due(waiting: Vec<OutboxRow>, in_flight: &HashSet<OutboxId>, now: DateTime<Utc>) -> Due {
     let is_free = |index: usize| {
         let row: &OutboxRow = &waiting[index];
@@ -30,10 +31,10 @@ pub(super) fn select_due(waiting: Vec<OutboxRow>, in_flight: &HashSet<OutboxId>,
     Due { others_wait: rows.len() + in_flight.len() < count, rows }
 }
 
-/// Whether `later` must not overtake `earlier`: what one persona says, the seats of a meeting, and what refers to an earlier message. The parts of a
-/// turn, and an ask and its relay, are said by one persona.
+/// Whether `later` must not overtake `earlier`: both are from one persona, both belong to a meeting, or `later` refers to an earlier message. The
+/// parts of a turn are from one persona, and so are an ask and its relay.
 fn depends_on(later: &OutboundMessage, earlier: &OutboundMessage) -> bool {
-    // A revision may post its message again, so what refers to the same one keeps its place before or behind it.
+    // A revision may post its message again, so rows that refer to the same message stay before or behind the revision.
     let is_revision = |message: &OutboundMessage| matches!(message.place, Placement::Revision { .. });
     let refers = find_subject(later).is_some_and(|subject| {
         *subject == earlier.id || find_subject(earlier) == Some(subject) && (is_revision(later) || is_revision(earlier))
@@ -61,7 +62,7 @@ mod tests {
         OutboxRow { message, position: 0, attempts: 0, first_attempt_at: None, created_at: at, next_attempt_at: at }
     }
 
-    /// The places of those that can be sent.
+    /// The indices of the rows that can be sent.
     fn due(waiting: &[OutboxRow], in_flight: &[usize]) -> Vec<usize> {
         let in_flight = in_flight.iter().map(|index| waiting[*index].message.id.clone()).collect();
         let due = select_due(waiting.to_vec(), &in_flight, DateTime::UNIX_EPOCH);

@@ -41,7 +41,7 @@ pub struct HeldMessage {
     pub needs: String,
 }
 
-/// How many waiting messages of a channel are looked at. What stands behind so many waits for its turn.
+/// The most waiting messages of a channel that are looked at. Later ones wait for their turn.
 const LOOKED_AT: i64 = 100;
 
 /// The delivery state of a message.
@@ -115,7 +115,7 @@ impl Database {
         Ok(is_new)
     }
 
-    /// The channels with messages, longest wait first, and when a message of each may be sent: once for each such time.
+    /// The channels with waiting messages, longest wait first, and when a message of each may be sent. A channel is listed once for each such time.
     pub async fn list_pending_channels(&self) -> Result<Vec<(ChannelId, DateTime<Utc>)>> {
         let rows: Vec<(String, DateTime<Utc>)> = sql!(
             self.db().read(),
@@ -260,8 +260,7 @@ impl Database {
         Ok(())
     }
 
-    /// Has the messages tried again whose wait for a permission was to end until `until`, and returns when the wait of the next ends. They keep their
-    /// place in the order.
+    /// Makes the held messages due whose wait ends by `until`, and returns when the next wait ends. They keep their place in the order.
     pub async fn release_held(&self, until: DateTime<Utc>, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
         let mut transaction = self.db().begin().await?;
         let released: Vec<(String,)> = sql!(
@@ -278,7 +277,7 @@ impl Database {
         Ok(next)
     }
 
-    /// The messages that wait for a permission, those first that are tried again first, and how many there are.
+    /// The messages that wait for a permission, in the order in which they are tried again, and how many there are in total.
     pub async fn list_held(&self, limit: u32) -> Result<(Vec<HeldMessage>, u64)> {
         let rows: Vec<OutboxColumns> = sql!(
             self.db().read(),
@@ -315,8 +314,8 @@ impl Database {
         Ok((count.cast_unsigned(), age))
     }
 
-    /// Forgets up to `limit` messages from before `at` that were sent or given up, and says how many. Those whose id says what they are about are
-    /// left: their row keeps them from being said again, and goes with what they are about.
+    /// Deletes up to `limit` messages from before `at` that were sent or given up, and returns how many. Messages with a fixed id are kept: their row
+    /// keeps them from being sent again, and is deleted with the thing that they are about.
     pub async fn delete_outbound_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         // Positions rise with time, so the search ends at the first row that is not old. An index on the time would cost each message a write.
         sql!(

@@ -103,7 +103,7 @@ const PATTERNS: &[(&str, &str)] = &[
     ("Bearer ", r"Bearer ([A-Za-z0-9._~+/-]{20,}=*)"),
     // A password in a URL, as in postgres://user:pass@host.
     ("://", r"://[^ \t\r\n:/@]*:([^ \t\r\n@/]+)@"),
-    // Without an end marker, up to the end of the text.
+    // Without an end marker, the key lasts to the end of the text.
     ("PRIVATE KEY-----", r"(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z))"),
 ];
 

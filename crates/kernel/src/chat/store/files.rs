@@ -115,7 +115,7 @@ impl Database {
         self.record_files_with(files, &[]).await
     }
 
-    /// As [`Self::record_files`], with the bytes of pictures among them by their ids.
+    /// As [`Self::record_files`]. `pictures`: the bytes of the pictures among the files, by their ids.
     pub async fn record_files_with(&self, files: &[FileText], pictures: &[(String, Vec<u8>)]) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for file in files {
@@ -151,7 +151,7 @@ impl Database {
         transaction.commit().await
     }
 
-    /// The last files of a channel, newest first. `asker`: whose files are told apart.
+    /// The last files of a channel, newest first. `asker`: the person whose files are marked as their own.
     pub async fn list_channel_files(&self, channel: &ChannelId, asker: Option<&UserId>, limit: u32) -> Result<Vec<KnownFile>> {
         let rows: Vec<KnownColumns> = sql!(
             self.db().read(),
@@ -166,7 +166,7 @@ impl Database {
         rows.into_iter().map(|row| row.read(asker)).collect()
     }
 
-    /// The files of a message, in the order of their ids. `asker`: whose files are told apart.
+    /// The files of a message, in the order of their ids. `asker`: the person whose files are marked as their own.
     pub async fn list_message_files(&self, message: &MessageId, asker: Option<&UserId>) -> Result<Vec<KnownFile>> {
         let rows: Vec<KnownColumns> = sql!(
             self.db().read(),
@@ -186,7 +186,7 @@ impl Database {
         Ok(row.and_then(|(picture,)| picture))
     }
 
-    /// A file by the platform's id of it.
+    /// The file with this id of the platform.
     pub async fn find_file(&self, id: &str) -> Result<Option<FileText>> {
         let row: Option<FileColumns> = sql!(
             self.db().read(),

@@ -45,7 +45,7 @@ impl Database {
             .collect())
     }
 
-    /// Which account is which persona's.
+    /// The accounts of all personas.
     pub async fn read_accounts(&self) -> Result<Accounts> {
         let mut accounts = Accounts::default();
         for identity in self.list_identities().await? {

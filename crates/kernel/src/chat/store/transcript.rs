@@ -66,7 +66,7 @@ impl Database {
         self.list_lines(channel, limit, false).await
     }
 
-    /// What people and foreign bots said in a channel since a time, oldest first, as far as it is not deleted.
+    /// The messages of people and foreign bots in a channel since a time, oldest first, without deleted ones.
     pub async fn list_heard(&self, channel: &ChannelId, since: DateTime<Utc>) -> Result<Vec<Spoken>> {
         let heard: Vec<HeardColumns> = sql!(
             self.db().read(),

@@ -17,7 +17,7 @@ pub trait Authorizer: Send + Sync + 'static {
     /// Whether a caller is permitted.
     fn check(&self, right: Right, caller: &Caller, channel: &Channel) -> Result<(), Refused>;
 
-    /// What a refused caller is told. By default the error of the check.
+    /// The text for a refused caller. By default the error of the check.
     async fn explain(&self, refused: Refused, _right: Right, _caller: &Caller, _channel: &Channel) -> Refused {
         refused
     }
@@ -62,7 +62,7 @@ trait Completer: Send + Sync + 'static {
 }
 
 pub struct Registry {
-    /// The team's platform, for ids that are written without.
+    /// The team's platform, for ids that are written without one.
     platform: &'static str,
     commands: Vec<CommandSpec>,
     /// By path: `schedule pause`.
@@ -244,8 +244,8 @@ impl Registry {
         }
     }
 
-    /// Names commands as they are given at the command line: `teamroom board stop --id 1a2b3c` for `/board stop id:1a2b3c`. Those that a person is to
-    /// give in the chat, and those that only a chat has, stay as they are.
+    /// Names commands as they are given at the command line: `teamroom board stop --id 1a2b3c` for `/board stop id:1a2b3c`. Commands that must be
+    /// given in the chat, and commands that only a chat has, stay as they are.
     fn spell_for_command_line(&self, text: &str) -> String {
         let mut parts = text.split("`/");
         let mut spelled = parts.next().unwrap_or_default().to_owned();

@@ -23,9 +23,9 @@ pub struct Backlog {
     pub open: Vec<(String, u64)>,
     pub done_today: u64,
     pub changed: Vec<WorkLine>,
-    /// The items that will be worked on next, the first first.
+    /// The items that will be worked on next, in this order.
     pub next: Vec<WorkLine>,
-    /// Items that cannot go on, those that stand still longest first.
+    /// Items that cannot go on, the longest waiting first.
     pub stuck: Vec<WorkLine>,
     /// All items that changed in the range, also beyond the limit.
     pub total: u64,
@@ -77,10 +77,10 @@ impl Source for Work {
     }
 }
 
-/// The most items that are told by name. The rest is counted.
+/// The most items that are named. The rest is counted.
 const TOLD: usize = 3;
 
-/// What is next, and what is stuck, since when and for whom.
+/// Says what is next, and what is stuck, since when and for whom.
 fn tell(backlog: &Backlog, now: DateTime<Utc>) -> Vec<String> {
     let by = |line: &WorkLine| line.owner.as_ref().map_or(String::new(), |owner| format!(" ({owner})"));
     let next = backlog.next.iter().take(TOLD).map(|line| format!("\"{}\"{}", line.text, by(line)));
@@ -91,7 +91,7 @@ fn tell(backlog: &Backlog, now: DateTime<Utc>) -> Vec<String> {
     });
     let others = backlog.stuck.len().saturating_sub(TOLD);
     let others = (others > 0).then(|| format!("{others} more {} stuck.", if others == 1 { "is" } else { "are" }));
-    // What is next is news only where something changed.
+    // The next items are mentioned only if something changed.
     let is_news = backlog.total > 0 || !backlog.stuck.is_empty();
     let next = (is_news && !next.is_empty()).then(|| format!("Next: {}.", next.join(", ")));
     stuck.chain(others).chain(next).collect()

@@ -11,7 +11,7 @@ use crate::tools::web::{Hit, WebSearch};
 /// Search engines cost money or have quotas, so an answer is used for this long.
 const FRESH: TimeDelta = TimeDelta::hours(1);
 
-/// What a web search finds. Results have no time: a standup tells those that its last report did not know.
+/// What a web search finds. Results have no time, so a standup reports those that are not in its last report.
 struct Search {
     engine: Arc<WebSearch>,
     query: String,

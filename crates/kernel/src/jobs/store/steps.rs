@@ -31,7 +31,7 @@ macro_rules! record {
     };
 }
 
-/// Forgets what the steps of a job gave, because what they rest on is over or was deleted.
+/// Deletes the results of a job's steps, because the data that they are based on is outdated or was deleted.
 pub async fn forget_steps(transaction: &mut Transaction, job: JobId) -> Result<()> {
     sql!(transaction.on(), execute, "DELETE FROM job_steps WHERE job = $1", job.0)?;
     Ok(())

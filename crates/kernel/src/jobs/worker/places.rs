@@ -14,7 +14,7 @@ use crate::jobs::admission::{Beside, Candidate, Limits};
 use crate::jobs::store::WorkerId;
 use crate::jobs::{Job, JobId};
 
-/// The worker of a process, as its transactions know it.
+/// The worker of this process, as the transactions of the process know it.
 #[derive(Default)]
 pub(in crate::jobs) struct WeakJobs(Weak<Inner>);
 

@@ -19,10 +19,10 @@ pub(super) struct Draft<'a> {
     size: usize,
     stop: Option<Stop>,
     ended: bool,
-    /// As counted by the provider so far.
+    /// The usage that the provider has counted so far.
     usage: TokenUsage,
     charged: bool,
-    /// A space if the text ended with one before it was read, so that the next word is a new one.
+    /// A space if the text ended with one that was trimmed, so that the next word is a new one.
     gap: &'static str,
     /// The model has thought aloud, in a field of its own or in its text.
     reasoned: bool,
@@ -83,7 +83,7 @@ impl<'a> Draft<'a> {
         self.size == 0
     }
 
-    /// Takes what the model wrote where the server expected a call, as its answer.
+    /// Takes as the answer what the model wrote in place of a call that the server expected.
     pub(super) fn take_generated(&mut self, text: &str) -> Result<(), ModelError> {
         self.push_text(text)?;
         self.end();
@@ -170,7 +170,7 @@ impl<'a> Draft<'a> {
         if cut_off { Err(ModelError::Truncated { provider: self.provider.to_owned() }) } else { self.parse(json) }
     }
 
-    /// What was received of an answer that is not complete, for people.
+    /// The received part of an incomplete answer, for people.
     pub(super) fn take_written(&mut self) -> String {
         let mut text = self.read_content().0;
         if !text.is_empty() {
@@ -179,7 +179,7 @@ impl<'a> Draft<'a> {
         text
     }
 
-    /// The text without what surrounds it, and the calls in it.
+    /// The text for people, and the calls that the model wrote into it.
     fn read_content(&mut self) -> (String, Vec<WrittenCall>) {
         let raw = std::mem::take(&mut self.text);
         if raw.ends_with(char::is_whitespace) {

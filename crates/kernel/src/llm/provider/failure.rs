@@ -32,8 +32,8 @@ const LASTING: [&str; 12] = [
 /// Error types for exhausted credit. Some providers send them as 429.
 const MONEY: [&str; 3] = ["insufficient_quota", "billing_error", "billing_hard_limit_reached"];
 
-/// What the types and messages of errors hold, in lower case, and what that means. From errors of OpenAI, Azure, Anthropic, Gemini, `OpenRouter`,
-/// `DeepSeek`, Groq, vLLM, llama.cpp, Ollama and LM Studio. The first match counts; a miss costs a plainer sentence.
+/// Words in the types and messages of errors, in lower case, and the causes that they mean. From errors of OpenAI, Azure, Anthropic, Gemini,
+/// `OpenRouter`, `DeepSeek`, Groq, vLLM, llama.cpp, Ollama and LM Studio. The first match counts. Without a match people get a less precise sentence.
 const CAUSES: [(Cause, &[&str]); 7] = [
     (Cause::Filter, &["content_filter", "content management policy", "responsibleaipolicy", "content_policy", "flagged", "moderation"]),
     (
@@ -122,7 +122,7 @@ impl ProviderError {
         self.is_any_of(&["tool_use_failed"])
     }
 
-    /// What stands behind it. Words come before the status, which proxies choose freely.
+    /// The cause of the error. Words come before the status, which proxies choose freely.
     fn cause(&self, status: Option<u16>) -> Cause {
         let said = self.said();
         let by_words = CAUSES.iter().find(|(_, words)| words.iter().any(|word| said.contains(word))).map(|(cause, _)| *cause);
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Real errors: what stands behind each, and the part of the request that it refuses.
+    /// Real errors: the cause of each, and the part of the request that it refuses.
     #[test]
     fn errors_of_real_servers_are_told_apart() {
         let all = Part::ALL.to_vec();
@@ -384,7 +384,7 @@ mod tests {
             (400, r#"{"error":{"message":"blocked","code":"content_filter"}}"#, Cause::Filter, None),
         ] {
             let error = ProviderError::parse(body);
-            // A part that nothing names is not left out without a guess.
+            // Without `may_guess`, a part that the error does not name is not left out.
             assert_eq!((error.cause(Some(status)), error.find_refused(Some(status), &all, false)), (cause, refused), "{status} {body}");
         }
     }

@@ -35,7 +35,7 @@ pub(super) struct Unopened {
     pub error: ModelError,
     /// Whether the request may have been processed and charged.
     pub charged: bool,
-    /// What the endpoint says, and with which status. None in a stream.
+    /// The status and the message of the endpoint. None in a stream.
     pub reported: Option<(Option<u16>, ProviderError)>,
 }
 

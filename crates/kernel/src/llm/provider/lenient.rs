@@ -6,7 +6,7 @@ use serde_json::Value;
 /// No call has more tokens. A higher count is an error of the server.
 const MOST_TOKENS: u64 = 20_000_000;
 
-/// A count of tokens. What is none counts as zero, which means that the provider has not counted.
+/// A count of tokens. Anything else counts as zero, which means that the provider has not counted.
 pub(super) fn read_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(count_of(&Value::deserialize(deserializer)?).unwrap_or_default())
 }
@@ -46,7 +46,7 @@ pub(super) fn read_json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
     })
 }
 
-/// A value of this type, or nothing. For what an answer can do without.
+/// A value of this type, or nothing. For the optional parts of an answer.
 pub(super) fn read_if_fits<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(deserializer)?).ok())
 }

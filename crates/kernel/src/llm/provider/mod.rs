@@ -83,7 +83,7 @@ pub(super) struct HttpModel {
 impl HttpModel {
     pub(super) fn new(http: reqwest::Client, provider: ProviderSettings, model: String, settings: &ModelSettings) -> Self {
         let protocol: &'static dyn Protocol = match provider.kind {
-            // Settings refuse the latter for tiers.
+            // The settings refuse `ElevenLabs` for tiers.
             ProviderKind::OpenAi | ProviderKind::ElevenLabs => &openai::OpenAi,
             ProviderKind::Anthropic => &anthropic::Anthropic,
         };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::llm::{ModelMessage, ModelRequest, TOOLLESS};
 
-/// What an endpoint lacks that takes no tools.
+/// The feature that is missing at an endpoint without tools, for people.
 pub(in crate::llm) const TOOL_CALLS: &str = "tool calls";
 
 /// A part of a request that not every endpoint takes.
@@ -38,7 +38,7 @@ impl Part {
         }
     }
 
-    /// Whether a request holds it.
+    /// Whether a request contains this part.
     fn is_in(self, request: &ModelRequest) -> bool {
         let messages = &request.messages;
         match self {
@@ -78,11 +78,11 @@ impl Without {
     }
 }
 
-/// What is known of an endpoint's model.
+/// What the process has learnt about an endpoint's model.
 #[derive(Debug, Default)]
 pub(super) struct Quirks {
     without: Mutex<Without>,
-    /// It thinks aloud, which counts as a part of its answer.
+    /// The model thinks aloud, which counts as a part of its answer.
     reasons: AtomicBool,
     /// An error that named nothing was not explained by tools or a schema either.
     is_guessed: AtomicBool,
@@ -134,7 +134,7 @@ impl Quirks {
 pub(super) fn adapt(request: &ModelRequest, without: &Without) -> ModelRequest {
     let mut adapted = request.clone();
     if without.has(Part::Schema) {
-        // The prompt describes it too.
+        // The prompt describes the schema too.
         adapted.schema = None;
     }
     if without.has(Part::Tools) && !request.tools.is_empty() {
@@ -182,7 +182,7 @@ fn add_to_last(messages: &mut Vec<ModelMessage>, note: &str) {
     }
 }
 
-/// Joins what one side says in a row. A message after tool results becomes a part of the last one.
+/// Joins consecutive messages of one side. A message after tool results becomes a part of the last result.
 fn joined(messages: Vec<ModelMessage>) -> Vec<ModelMessage> {
     let mut joined: Vec<ModelMessage> = Vec::new();
     for message in messages {

@@ -56,9 +56,9 @@ impl HttpSpeech {
         }
     }
 
-    /// What is sent besides text and voice.
+    /// The directions that are sent besides text and voice.
     pub(in crate::llm) fn directions(&self, voice: &Voice) -> Option<String> {
-        // Older models refuse them or do not know them.
+        // Older models refuse directions or do not know them.
         let takes_any = self.provider.kind == ProviderKind::OpenAi && self.model.starts_with("gpt-");
         takes_any.then(|| {
             let pitch = match voice.pitch {
@@ -81,7 +81,7 @@ impl HttpSpeech {
         };
         let (kind, bytes) = asked.map_err(|(error, is_charged)| failed(error, if is_charged { worst } else { TokenUsage::default() }))?;
         let sound = match self.provider.kind {
-            // It has no mark of its own, so a text that says what is wrong must not be taken for it.
+            // This sound has no header, so an error text must not be taken for sound.
             ProviderKind::ElevenLabs if !kind.starts_with("text/") && !kind.contains("json") => {
                 Sound::from_samples(&bytes, ELEVENLABS_RATE)
             }

@@ -56,7 +56,7 @@ pub(super) const PRICES: [(&str, ModelPrice); 12] = [
     ("gpt-4o-mini-transcribe", ModelPrice { input: 0.0, cached: 0.0, output: 0.0, minute: 0.003 }),
 ];
 
-/// How the names of models begin that see pictures, as of June 2026.
+/// The beginnings of the names of models that see pictures, as of June 2026.
 const SEEING: [&str; 22] = [
     "claude-3",
     "claude-haiku",

@@ -61,13 +61,13 @@ pub struct ProviderSettings {
 pub enum ProviderKind {
     OpenAi,
     Anthropic,
-    /// Only speaks.
+    /// Only for speech.
     ElevenLabs,
 }
 
 choice!(ProviderKind { "openai" => Self::OpenAi, "anthropic" => Self::Anthropic, "elevenlabs" => Self::ElevenLabs });
 
-/// What speaks for the personas.
+/// The engine that speaks for the personas.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub enum SpeechSetting {
     /// `espeak-ng`, if it is installed.
@@ -93,11 +93,11 @@ pub struct ModelRef {
 /// Dollars per million tokens.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct ModelPrice {
-    /// Of a model that speaks: per million characters.
+    /// For a model that speaks: dollars per million characters.
     pub input: f64,
     pub cached: f64,
     pub output: f64,
-    /// Of a model that transcribes: dollars per minute of sound.
+    /// For a model that transcribes: dollars per minute of sound.
     pub minute: f64,
 }
 

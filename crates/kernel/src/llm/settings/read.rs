@@ -90,7 +90,7 @@ impl ModelSettings {
                 None => section.refuse(key, format!("uses the provider {name}, which is not configured. Add [models.providers.{name}]")),
                 Some(ProviderKind::OpenAi) => {}
                 Some(ProviderKind::ElevenLabs) if key == "speech" => {}
-                Some(_) => section.refuse(key, format!("uses the provider {name}, whose API has none")),
+                Some(_) => section.refuse(key, format!("uses the provider {name}, whose API has no {key}")),
             }
         }
     }
@@ -111,7 +111,7 @@ impl ModelSettings {
             Some(_) => {}
         }
         if self.embedding_folder.is_some() {
-            section.refuse("embedding_folder", "cannot stand beside `embeddings`. Keep one of both");
+            section.refuse("embedding_folder", "cannot be set together with `embeddings`. Keep one of them");
         }
     }
 }

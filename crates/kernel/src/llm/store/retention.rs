@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use crate::db::{Database, Result, sql};
 use crate::jobs::RetentionRule;
 
-/// Deletes model calls once they are this old, but those of work items: what an open item has cost is added up from its calls. The sums of each
-/// day, by which the budgets of days go, are kept for good.
+/// Deletes model calls once they are this old, except those of work items: the cost of an open item is added up from its calls. The daily sums, which
+/// the daily budgets use, are kept for good.
 pub fn retention(kept: Duration) -> RetentionRule {
     RetentionRule::new("model calls", &["ledger"], kept, |database, before, limit| {
         Box::pin(async move { database.delete_calls_before(before, limit).await })
@@ -16,7 +16,7 @@ pub fn retention(kept: Duration) -> RetentionRule {
 }
 
 impl Database {
-    /// Forgets up to `limit` model calls from before `at`, and says how many.
+    /// Deletes up to `limit` model calls from before `at`, and returns how many.
     pub async fn delete_calls_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         sql!(
             self.db().write()?,

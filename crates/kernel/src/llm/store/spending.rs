@@ -56,7 +56,7 @@ struct Sums {
     persona_tokens: i64,
 }
 
-/// What work has cost.
+/// The cost of an item and of its mission.
 struct WorkSums {
     item: (i64, i64),
     /// The mission that the item belongs to, with what it has cost.
@@ -162,7 +162,7 @@ impl Database {
         Ok(())
     }
 
-    /// Raises a limit that was raised by `raised` until now. False, and nothing is stored, if it was raised since: of two clicks one counts.
+    /// Raises a limit that was raised by `raised` until now. False, without any write, if it was raised since, so that only one of two clicks counts.
     pub async fn raise_limit_once(&self, limit: &Limit, raised: i64, amount: i64, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         transaction.serialize(RESERVATION_LOCK).await?;
@@ -183,7 +183,7 @@ impl Database {
         Ok(stored > 0)
     }
 
-    /// What a limit allows by now: its setting, and by how much people raised it. None: no limit.
+    /// What a limit allows at present: its setting plus the amount by which people raised it. None: no limit.
     pub async fn find_allowed(&self, limit: &Limit, budgets: &Budgets, at: DateTime<Utc>) -> Result<Option<i64>> {
         let Some(budget) = budgets.find(limit) else { return Ok(None) };
         Ok(Some(budget.saturating_add(self.find_raise(limit, at).await?)))
@@ -273,7 +273,7 @@ async fn find_work_sums(transaction: &mut Transaction, item: &str) -> Result<Wor
     Ok(WorkSums { item: of_item, mission: of_mission.map(|(whole, cost, tokens)| (whole.into(), cost, tokens)) })
 }
 
-/// Has the calls about a subject count for the budget of a mission.
+/// Makes the calls about a subject count towards the budget of a mission.
 pub async fn join_budget(transaction: &mut Transaction, subject: &WorkItemId, mission: &WorkItemId) -> Result<()> {
     sql!(
         transaction.on(),
@@ -285,7 +285,7 @@ pub async fn join_budget(transaction: &mut Transaction, subject: &WorkItemId, mi
     Ok(())
 }
 
-/// Has the calls about a subject count for the mission that those about another one count for, if there is one.
+/// Makes the calls about a subject count towards the same mission as the calls about another subject, if there is one.
 pub async fn share_budget(transaction: &mut Transaction, subject: &WorkItemId, with: &WorkItemId) -> Result<()> {
     sql!(
         transaction.on(),

@@ -14,7 +14,7 @@ const STOP_WORDS: &[&str] = &[
     "whose", "why", "will", "with", "would", "write", "written", "you", "your",
 ];
 
-/// Further words that are no subject of a question. The vectors of what is stored know them, so they are none of the above.
+/// Further words that are no subject of a question. They are not in the list above, because stored vectors contain them.
 const NO_SUBJECTS: &[&str] = &["after", "looking", "looks", "others", "whether"];
 
 /// Generic words with little weight.

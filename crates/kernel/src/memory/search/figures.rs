@@ -75,7 +75,7 @@ fn build(messages: &[Said], vectors: Option<&[Vec<u8>]>) -> Index {
     index
 }
 
-/// The ways of searching of one row of the table.
+/// The ways of searching that one row of the table measures.
 #[derive(Clone, Copy)]
 struct Ways {
     words: bool,

@@ -1,7 +1,7 @@
 //! What the search keeps of all memories in this process: who may hear each, its words and its vectors. About 500 bytes for each, and nothing before
 //! the first question.
 //!
-//! It only proposes. What it proposes is read from the database under the same conditions, so a row that has changed since is never told wrongly.
+//! The index only proposes rows. They are read from the database under the same conditions, so a row that has changed since is never told wrongly.
 
 use std::collections::HashMap;
 
@@ -26,11 +26,11 @@ pub(in crate::memory) struct Entry {
     pub is_live: bool,
     pub words: String,
     pub hashed: Vec<u8>,
-    /// With the name of the model.
+    /// The vector by meaning, with the name of its model.
     pub meaning: Option<(String, Vec<u8>)>,
 }
 
-/// A row that is kept.
+/// A row of the index.
 pub(super) struct Row {
     pub(super) number: i64,
     kind: MemoryKind,
@@ -65,7 +65,7 @@ impl Names {
         *self.0.entry(text.to_owned()).or_insert(next)
     }
 
-    /// A number that no row has for a text that no row has.
+    /// The number of a text. A text that no row has gets a number that no row has.
     fn find(&self, text: &str) -> Name {
         if text.is_empty() { 0 } else { self.0.get(text).copied().unwrap_or(Name::MAX) }
     }
@@ -105,7 +105,7 @@ impl Default for Index {
 }
 
 impl Index {
-    /// Takes a new row, or one that has changed.
+    /// Adds a row, or replaces it if it has changed.
     pub(in crate::memory) fn set(&mut self, entry: &Entry, model: Option<&str>) {
         let index = self.by_number.get(&entry.number).copied().unwrap_or(self.rows.len());
         let terms = self.replace_terms(index, if entry.is_live { &entry.words } else { "" });
@@ -146,7 +146,7 @@ impl Index {
         }
     }
 
-    /// A row that is not there any more.
+    /// Removes a row that does not exist any more.
     pub(super) fn remove(&mut self, number: i64) {
         let Some(index) = self.by_number.get(&number).copied().filter(|index| self.rows[*index].is_live) else { return };
         let terms = self.replace_terms(index, "");
@@ -159,7 +159,7 @@ impl Index {
         }
     }
 
-    /// The terms of a row from now on. Those of before stay unused in the list, unless they are the same.
+    /// Sets the terms of a row. Its earlier terms stay unused in the list, unless they are the same.
     fn replace_terms(&mut self, index: usize, words: &str) -> std::ops::Range<usize> {
         let mut new: Vec<u32> = Vec::new();
         for term in words.split(' ').filter(|word| !word.is_empty()).map(term) {
@@ -239,7 +239,7 @@ impl Index {
     }
 }
 
-/// A number for a word. Two words with the same one are told apart nowhere, which only changes an order.
+/// A number for a word. Two words with the same number count as one word, which only affects the order of results.
 pub(super) fn term(word: &str) -> u32 {
     let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     u32::try_from((hash ^ (hash >> 32)) & u64::from(u32::MAX)).unwrap_or_default()

@@ -33,7 +33,7 @@ pub use vector::Vector;
 pub use words::{Wanted, to_store};
 pub(in crate::memory) use words::{for_postgres, for_sqlite};
 
-/// Rows that share a word with a question, as far as they are looked at. Words that many memories have are left out if others give fewer.
+/// The most rows that share a word with a question and are looked at. Words that many memories have are left out if other words give fewer rows.
 const SHARING: usize = 3000;
 
 /// The most taught facts in a prompt.
@@ -42,13 +42,13 @@ const TAUGHT: usize = 8;
 /// The most approaches in a prompt.
 const APPROACHES: usize = 2;
 
-/// What people taught and what the team has learnt.
+/// The kinds for what people taught and what the team has learnt.
 pub const LEARNT: &[MemoryKind] = &[MemoryKind::Fact, MemoryKind::Lesson];
 
-/// All that may answer a question.
+/// The kinds that may answer a question.
 pub const EVERYTHING: &[MemoryKind] = &[MemoryKind::Fact, MemoryKind::Lesson, MemoryKind::Conversation, MemoryKind::Document];
 
-/// The same, and what people find when they search.
+/// The kinds that people find when they search.
 pub const SEARCHABLE: &[MemoryKind] =
     &[MemoryKind::Fact, MemoryKind::Lesson, MemoryKind::Approach, MemoryKind::Conversation, MemoryKind::Document];
 
@@ -58,20 +58,20 @@ pub struct Recall<'a> {
     pub subject: &'a str,
     /// Whose memories are searched besides the team's. None: everybody's.
     pub persona: Option<&'a PersonaSlug>,
-    /// Where they are told.
+    /// The place where the memories are told.
     pub scope: &'a Scope,
     pub kinds: &'static [MemoryKind],
     pub limit: usize,
     /// Whom the question means by "I".
     pub asker: Option<&'a UserId>,
-    /// For "last week". None: it names no time.
+    /// The present, for "last week". None: the question names no time.
     pub now: Option<DateTime<Utc>>,
-    /// Also what is only near to the question, for a reader who judges that: a language model.
+    /// Also finds memories that are only close to the question. For a reader that can judge them: a language model.
     pub is_loose: bool,
 }
 
 impl<'a> Recall<'a> {
-    /// Asks for what was taught and learnt, by nobody in particular.
+    /// Asks for what was taught and learnt, without an asker.
     pub fn new(subject: &'a str, scope: &'a Scope, limit: usize) -> Self {
         Self { subject, persona: None, scope, kinds: LEARNT, limit, asker: None, now: None, is_loose: false }
     }
@@ -81,13 +81,13 @@ impl<'a> Recall<'a> {
         Self { persona: Some(persona), ..self }
     }
 
-    /// Asks for what is only near to the subject, too.
+    /// Also asks for memories that are only close to the subject.
     #[must_use]
     pub fn loosely(self) -> Self {
         Self { is_loose: true, ..self }
     }
 
-    /// Asks for what was said and posted, too.
+    /// Also asks for what was said and posted.
     #[must_use]
     pub fn everything(self) -> Self {
         Self { kinds: EVERYTHING, ..self }
@@ -98,15 +98,15 @@ impl<'a> Recall<'a> {
 #[derive(Default)]
 pub(crate) struct Searching {
     pub(in crate::memory) index: RwLock<Index>,
-    /// One reads what has changed, the others wait for it.
+    /// One caller reads what has changed, the others wait for it.
     refreshing: tokio::sync::Mutex<()>,
-    /// Set once rows of before have their words.
+    /// Set once the rows from before there were words have theirs.
     pub(in crate::memory) derived: tokio::sync::OnceCell<()>,
     meaning: OnceLock<Arc<Meaning>>,
 }
 
 impl Database {
-    /// Has questions and memories compared by their meaning from now on. Only the first model is taken.
+    /// From now on, questions and memories are also compared by meaning. Only the first model is used.
     pub fn use_sentence_model(&self, meaning: Arc<Meaning>) {
         let _ = self.searching().meaning.set(meaning);
     }
@@ -181,7 +181,7 @@ impl Database {
         self.searching().index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a prompt is to tell of the memory: what people taught, whether it fits or not, then up to `limit` lessons on the subject.
+    /// The memories for a prompt: what people taught, whether it fits or not, then up to `limit` lessons on the subject.
     pub async fn recall_for_prompt(&self, asked: &Recall<'_>) -> Result<Vec<Memory>> {
         let fitting = Recall { limit: asked.limit + TAUGHT, kinds: LEARNT, ..asked.loosely() };
         let (found, taught) = future::try_join(self.recall(&fitting), self.list_taught(asked.scope, TAUGHT)).await?;
@@ -211,8 +211,8 @@ impl Database {
 }
 
 impl Index {
-    /// Which words the database is asked for: the rarest ones, as long as they do not give too many rows. If even the rarest one does, the two rarest
-    /// together.
+    /// The words that the database is asked for: the rarest ones, as long as they do not give too many rows. If the rarest word alone gives too many,
+    /// the two rarest together.
     fn choose_words(&self, wanted: &Wanted) -> Vec<Vec<String>> {
         let mut words: Vec<(usize, &str)> = wanted.terms.iter().map(|(word, _)| (self.frequency_of(term(word)), word.as_str())).collect();
         words.retain(|(frequency, _)| *frequency > 0);

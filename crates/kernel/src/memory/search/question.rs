@@ -1,4 +1,4 @@
-//! What a question asks for: its subject, and whom and which time it names.
+//! What a question asks for: its subject, and the people and the time that it names.
 
 use std::ops::Range;
 
@@ -17,13 +17,13 @@ const ONESELF: [&str; 20] =
 pub(super) struct Question {
     /// None: it names no subject.
     pub(super) wanted: Option<Wanted>,
-    /// Those whom it names, and the asker if it says "I".
+    /// The people whom it names, and the asker if it says "I".
     pub(super) people: Vec<Name>,
     pub(super) within: Option<Range<DateTime<Utc>>>,
 }
 
 impl Question {
-    /// Whom and when a question names are no part of its subject, but they may be: "who is Ann's dentist?"
+    /// The people and times that a question names are hardly its subject, but they can be: "who is Ann's dentist?"
     pub(super) fn parse(asked: &Recall<'_>, index: &Index) -> Self {
         let words = words_of(asked.subject);
         let time = asked.now.and_then(|now| time_phrase::find(&words, now));

@@ -16,10 +16,10 @@ const EACH: usize = 60;
 const SIMILAR: f32 = 0.3;
 const SIMILAR_LOOSELY: f32 = 0.2;
 
-/// Of reciprocal rank fusion: how little the first place counts more than the next ones.
+/// The constant of reciprocal rank fusion. The larger it is, the less the first place counts above the next ones.
 const FLATTENED: f64 = 10.0;
 
-/// How much each way counts. Of two texts that mean the same, a sentence model is the better judge.
+/// How much each way of searching counts. A sentence model judges best whether two texts mean the same.
 const WORDS: f64 = 1.0;
 const LETTERS: f64 = 1.0;
 const MEANING: f64 = 1.5;
@@ -28,17 +28,17 @@ const MEANING: f64 = 1.5;
 const SIGNIFICANCE: f64 = 0.1;
 const NEWNESS: f64 = 0.03;
 
-/// What it adds that the question names who said it, or when.
+/// What is added if the question names who said it, or when.
 const NAMED: f64 = 1.0;
 
 /// After so many days a memory has half of its newness.
 const HALF: f64 = 90.0;
 
-/// Of BM25: how much a long text has to share more words than a short one.
+/// BM25's length normalisation: how many more words a long text has to share than a short one.
 const LENGTH: f64 = 0.3;
 const USUAL_LENGTH: f64 = 12.0;
 
-/// What is searched for, each in its form.
+/// What is searched for, in the form of each way of searching.
 pub(super) struct Search<'a> {
     pub(super) question: &'a Question,
     pub(super) admission: &'a Admission,
@@ -68,7 +68,7 @@ impl Index {
         NearRows { letters: letters.unwrap_or_default(), meaning: meaning.unwrap_or_default() }
     }
 
-    /// The numbers of the rows that a question is about, best first. `by_words`: those of rows that share a word with it.
+    /// The numbers of the rows that a question is about, best first. `by_words`: the numbers of the rows that share a word with it.
     pub(super) fn rank(&self, search: &Search<'_>, near: &NearRows, by_words: &[i64]) -> Vec<i64> {
         let admits = |index: usize| self.admits(search.admission, index);
         let Some(wanted) = &search.question.wanted else { return self.list_named(search) };
@@ -113,7 +113,7 @@ impl Index {
         numbers
     }
 
-    /// Those that share enough words, the rarest words counting most.
+    /// The rows that share enough words, where the rarest words count most.
     #[expect(clippy::cast_precision_loss, reason = "counts of memories and words")]
     fn rank_words(&self, wanted: &Wanted, is_loose: bool, rows: impl Iterator<Item = usize>) -> (Vec<(usize, f64)>, f64) {
         let all = self.count_live() as f64;
@@ -141,7 +141,7 @@ impl Index {
         (found, whole.max(f64::MIN_POSITIVE))
     }
 
-    /// What somebody said, or what was said at a time, if the question names nothing else.
+    /// The rows of a person or of a time, if the question names nothing else.
     fn list_named(&self, search: &Search<'_>) -> Vec<i64> {
         let question = search.question;
         if question.people.is_empty() {
@@ -174,7 +174,7 @@ impl Index {
     }
 }
 
-/// Adds what a place in one order is worth: less if even the first one hardly fits. Equal ones share a place.
+/// Adds the value of each place in one order. It is smaller if even the first row hardly fits. Equal rows share a place.
 fn add(scores: &mut HashMap<usize, f64>, ranked: &[(usize, f64)], weight: impl Fn(f64) -> f64) {
     let (mut place, mut before) = (0.0, None);
     for (row, score) in ranked {

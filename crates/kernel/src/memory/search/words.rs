@@ -14,7 +14,7 @@ const WORDS: usize = 2;
 /// The most words of a question that are looked for.
 const MOST: usize = 40;
 
-/// The words to be stored, separated by spaces: each as it stands, and its stem.
+/// The words to be stored, separated by spaces: each as written, and its stem.
 pub fn to_store(text: &str) -> String {
     let mut words: Vec<String> = Vec::new();
     for word in words_of(text).into_iter().chain(terms_of(text)).flat_map(|word| split(&word)) {
@@ -35,12 +35,12 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// None if the question names no subject, as most messages of a chat.
+    /// None if the question names no subject, like most messages of a chat.
     pub fn parse(question: &str) -> Option<Self> {
         Self::parse_with(question, &[])
     }
 
-    /// The same, if these words of it are hardly its subject.
+    /// Like [`Self::parse`]. The words in `weak` are hardly the subject of the question.
     pub fn parse_with(question: &str, weak: &[String]) -> Option<Self> {
         let query = Query::parse(question, &[]);
         let weak: Vec<String> = weak.iter().flat_map(|word| terms_of(word)).collect();

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::db::{Database, Result, sql};
 use crate::jobs::RetentionRule;
 
-/// Below this significance a memory is archived if it is old and unused. What people teach is above it, and so is what stands in documents.
+/// Below this significance a memory is archived if it is old and unused. Facts that people teach and parts of documents are above it.
 const INSIGNIFICANT: f64 = 0.6;
 
 /// Ends old, unused, insignificant lessons, approaches and messages (MEM-7). They can still be shown, and are found by no question.

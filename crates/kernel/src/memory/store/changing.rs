@@ -7,13 +7,13 @@ use crate::memory::search::{Vector, to_store};
 use crate::memory::{Memory, MemoryKind, MemorySource};
 use crate::text::essence;
 
-/// Stores a memory. One with the same words in the same place becomes one with it (MEM-7), and the one that it replaces ends. Returns the id under
-/// which it is kept.
+/// Stores a memory. It is merged with a memory of the same words in the same place (MEM-7), and the memory that it replaces ends. Returns the id
+/// under which it is kept.
 pub async fn save_memory(transaction: &mut Transaction, memory: &Memory) -> Result<MemoryId> {
     save_memory_as(transaction, memory, None).await
 }
 
-/// The same. It becomes one with `known`, if that is still in use.
+/// Like [`save_memory`], but merges the memory with `known`, if that is still in use.
 pub async fn save_memory_as(transaction: &mut Transaction, memory: &Memory, known: Option<&MemoryId>) -> Result<MemoryId> {
     let known = match known {
         Some(known) => find_in_use(transaction, known).await?,
@@ -48,7 +48,7 @@ async fn find_in_use(transaction: &mut Transaction, id: &MemoryId) -> Result<Opt
     row.map(Memory::try_from).transpose()
 }
 
-/// Has one memory take the place of another one, which ends. False if one of both is not in use any more, or the newer one replaces another one.
+/// Replaces a memory by a newer one, and ends it. False if one of the two is not in use any more, or if the newer one already replaces another one.
 pub async fn replace_memory(transaction: &mut Transaction, newer: &MemoryId, older: &MemoryId, at: DateTime<Utc>) -> Result<bool> {
     let (Some(_), Some(replacing)) = (find_in_use(transaction, older).await?, find_in_use(transaction, newer).await?) else {
         return Ok(false);
@@ -80,7 +80,7 @@ pub(super) async fn find_same(transaction: &mut Transaction, memory: &Memory) ->
     row.map(Memory::try_from).transpose()
 }
 
-/// What a person teaches is kept in the person's words. What an agent notes again only counts for as much as the more significant of both.
+/// What a person teaches is kept in the person's words. If an agent notes it again, the higher significance of the two counts.
 async fn merge(transaction: &mut Transaction, known: &Memory, new: &Memory) -> Result<()> {
     let taught = new.taught_by.is_some();
     let merged = Memory {
@@ -166,7 +166,7 @@ pub async fn forget_memories_of(transaction: &mut Transaction, message: &Message
     Ok(())
 }
 
-/// Has a memory from text from outside told from now on. False if it does not wait for that.
+/// Confirms a memory that comes from text from outside, so that it is told from now on. False if it is not waiting for that.
 pub async fn confirm_memory(transaction: &mut Transaction, id: &MemoryId) -> Result<bool> {
     let confirmed =
         sql!(transaction.on(), execute, "UPDATE memories SET held = $2 WHERE id = $1 AND held AND ended_at IS NULL", id.as_str(), false)?;

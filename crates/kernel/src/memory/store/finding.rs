@@ -7,7 +7,7 @@ use crate::memory::search::{Vector, to_store};
 use crate::memory::{Memory, Scope, short_id};
 use crate::text::essence;
 
-/// How many memories of before get their words in one transaction.
+/// How many older memories get their words in one transaction.
 const AT_ONCE: usize = 500;
 
 impl Database {
@@ -25,7 +25,7 @@ impl Database {
         )?)
     }
 
-    /// The memories with an id that a person typed, whatever became of them. More than one by a rare chance.
+    /// The memories with an id that a person typed, in any state. There is rarely more than one.
     pub async fn find_memories(&self, short: &str, scope: &Scope) -> Result<Vec<Memory>> {
         self.derive_missing().await?;
         let [place, parent] = scope.heard();
@@ -39,7 +39,7 @@ impl Database {
         )?)
     }
 
-    /// The memories that come from a message, whatever became of them.
+    /// The memories that come from a message, in any state.
     pub async fn list_memories_of(&self, message: &MessageId) -> Result<Vec<Memory>> {
         read(sql!(self.db().read(), fetch_all, "SELECT * FROM memories WHERE message = $1 ORDER BY created_at, id", message.as_str())?)
     }
@@ -80,7 +80,7 @@ impl Database {
         super::changing::find_same(&mut transaction, memory).await
     }
 
-    /// Derives words and vectors of memories from before there were any. Looks for them once, as all newer ones have both.
+    /// Derives words and vectors for memories from before there were any. Runs once, because all newer memories have both.
     pub(in crate::memory) async fn derive_missing(&self) -> Result<()> {
         self.searching().derived.get_or_try_init(|| Box::pin(self.derive_all())).await.copied()
     }

@@ -8,7 +8,7 @@ use crate::memory::Origin;
 pub(in crate::memory) struct Missing {
     pub memory: MemoryId,
     pub text: String,
-    /// What the vector is made of.
+    /// The text that the vector is made of.
     pub read: String,
 }
 

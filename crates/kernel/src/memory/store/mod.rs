@@ -96,7 +96,7 @@ impl Database {
         )?)
     }
 
-    /// The same of what may be told everywhere.
+    /// The same for memories that may be told everywhere.
     pub async fn list_lessons(&self, persona: &PersonaSlug, limit: u32) -> Result<Vec<Memory>> {
         self.list_lessons_in(persona, &Scope::team(), limit).await
     }
@@ -112,8 +112,8 @@ impl Database {
         )?)
     }
 
-    /// The numbers of lessons, of ended, of held and of forgotten ones. Equal numbers mean an unchanged list. The newest lesson is no proof,
-    /// because of two concurrent ones the older can be stored second.
+    /// The numbers of lessons, of ended, of held and of forgotten ones. Equal numbers mean an unchanged list. The newest lesson alone would not prove
+    /// that, because the older of two concurrent lessons can be stored second.
     pub async fn count_learnt(&self) -> Result<(i64, i64, i64, i64)> {
         sql!(
             self.db().read(),

@@ -1,4 +1,4 @@
-//! What the search reads.
+//! The queries of the search.
 
 use chrono::{DateTime, Utc};
 
@@ -17,7 +17,7 @@ pub(in crate::memory) struct Changed {
     /// Where the next page begins.
     pub next: i64,
     pub has_more: bool,
-    /// Where to begin again after the last page, if not there.
+    /// Where to begin after the last page, if not at `next`.
     pub horizon: Option<i64>,
 }
 
@@ -69,8 +69,8 @@ struct NumberedColumns {
 }
 
 impl Database {
-    /// The rows that have changed since a cursor. On PostgreSQL that is the oldest transaction that was not over before the first page, so that none is
-    /// missed, and a row may be read twice.
+    /// The rows that have changed since a cursor. On PostgreSQL the cursor is the oldest transaction that was not over before the first page. So no
+    /// row is missed, but a row may be read twice.
     pub(in crate::memory) async fn list_changed_entries(&self, cursor: i64) -> Result<Changed> {
         let (rows, horizon): (Vec<EntryColumns>, Option<i64>) = match self.db().read() {
             Backend::Sqlite(pool) => {
@@ -79,7 +79,7 @@ impl Database {
                          meaning_model, revision
                      FROM memories WHERE revision > $1 ORDER BY revision LIMIT $2",
                 );
-                // Rows of before have no revision, so they are read by their numbers.
+                // Older rows have no revision, so they are read by their numbers.
                 let first = sqlx::query_as(
                     "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, held, words, vector, meaning,
                          meaning_model, revision
@@ -153,7 +153,7 @@ impl Database {
                 query.bind(numbers).bind(persona).bind(place).bind(parent).fetch_all(pool).await?
             }
             Backend::Postgres(pool) => {
-                // The offset has the rows found by their numbers. Without statistics, PostgreSQL reads a whole index of rows in use as well.
+                // The offset makes PostgreSQL find the rows by their numbers. Without statistics, it would also read a whole index of rows in use.
                 let query = sqlx::query_as(
                     "SELECT * FROM (SELECT * FROM memories WHERE number = ANY($1) OFFSET 0) numbered WHERE ended_at IS NULL AND NOT held
                          AND ($2 = '' OR persona IS NULL OR persona = $2) AND (place IS NULL OR place = $3 OR place = $4)",

@@ -43,7 +43,7 @@ impl From<SpanColumns> for Span {
     }
 }
 
-/// Deletes summaries together with the messages that they are of.
+/// Deletes summaries together with the messages that they summarise.
 pub fn span_retention(kept: Duration) -> RetentionRule {
     RetentionRule::new("summaries", &["channel_spans", "channel_span_messages"], kept, |database, before, limit| {
         Box::pin(async move { database.delete_spans_before(before, limit).await })

@@ -46,7 +46,7 @@ impl Toolbox {
         Self { tools: tools.into_iter().map(|tool| (tool.name(), tool)).collect(), acts: Vec::new(), clock }
     }
 
-    /// With what an answer must not claim to have done without doing it.
+    /// Adds the acts that an answer must not claim without having done them.
     #[must_use]
     pub fn with_acts(self, acts: Vec<Act>) -> Self {
         Self { acts, ..self }

@@ -81,7 +81,7 @@ fn parse_url(arguments: &Value) -> Result<Url, ToolError> {
     parsed.ok_or_else(|| ToolError::Refused("that is no whole address; give one that begins with https:// or http://".into()))
 }
 
-/// What a page is called in a line: its host and the beginning of its path.
+/// The name of a page in a line: its host and the beginning of its path.
 fn label(url: &Url) -> String {
     let path = url.path().trim_end_matches('/');
     let whole = format!("{}{path}", url.host_str().unwrap_or_default());
@@ -100,7 +100,7 @@ fn read_from(trace: &Trace) -> Option<String> {
     let Trace::Fetched { url, .. } = trace else { return None };
     let url = Url::parse(url).ok()?;
     let shown = label(&url);
-    // What could end the link is shown as it is.
+    // An address with characters that could end the link is shown as it is.
     let is_plain = !url.as_str().contains(['<', '>', ' ']);
     Some(if is_plain {
         format!("Read [{}](<{url}>)", shown.replace(['[', ']', '`', '*', '_', '@'], " "))

@@ -30,7 +30,7 @@ impl Folder {
         self.replace(path, contents)
     }
 
-    /// Writes a file of any number.
+    /// Writes a file, however many files there are.
     pub(super) fn write_any(&self, path: &FilePath, contents: &[u8]) -> Result<Written, ToolError> {
         check_size(path, contents.len() as u64)?;
         self.replace(path, contents)

@@ -9,7 +9,7 @@ use cap_std::fs::Dir;
 use super::{COPIES, Workspaces, blocking};
 use crate::ids::WorkItemId;
 
-/// Where a workspace goes before its files are deleted, so that nobody finds a half of it after a crash.
+/// Where a workspace goes before its files are deleted, so that nobody finds a half-deleted one after a crash.
 const REMOVED: &str = ".teamroom-removed";
 
 impl Workspaces {
@@ -46,7 +46,7 @@ impl Workspaces {
             root.create_dir_all(REMOVED)?;
             for (from, to) in [(name.clone(), format!("{REMOVED}/{name}")), (format!("{COPIES}/{name}"), format!("{REMOVED}/{name}.copy"))]
             {
-                // A workspace that was begun again after a crash in here.
+                // Removes what a crash in this function left. The workspace may have been begun again since.
                 unless_missing(root.remove_dir_all(&to))?;
                 unless_missing(root.rename(&from, &root, &to))?;
                 unless_missing(root.remove_dir_all(&to))?;

@@ -1,4 +1,4 @@
-//! What a prompt has from the memory: lessons, what was said, documents, summaries.
+//! The parts of a prompt that come from the memory: lessons, what was said, documents, summaries.
 
 use super::*;
 

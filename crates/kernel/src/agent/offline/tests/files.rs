@@ -1,4 +1,4 @@
-//! What is answered from files.
+//! Answers from files.
 
 use super::*;
 

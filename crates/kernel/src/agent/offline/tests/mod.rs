@@ -20,7 +20,7 @@ struct Asked {
     feeds: Vec<Feed>,
     /// The files of the question's message.
     files: Vec<File>,
-    /// Those of the last hours.
+    /// The files of the last hours.
     channel_files: Vec<File>,
     older: Vec<File>,
     transcript: Vec<Spoken>,

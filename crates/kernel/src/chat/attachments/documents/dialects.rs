@@ -174,7 +174,7 @@ impl Dialect for Book {
     }
 }
 
-/// What references mean.
+/// The targets of references, by their ids.
 #[derive(Default)]
 pub(super) struct Targets(pub(super) HashMap<String, String>);
 

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use crate::chat::attachments::ending_of;
 
-/// What a document may unpack to.
+/// The most bytes that a document may unpack to.
 const MAX_UNPACKED: usize = 32 * 1024 * 1024;
 /// The most text that is kept.
 const MAX_TEXT: usize = 1024 * 1024;
@@ -62,7 +62,7 @@ pub enum Unreadable {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) text: String,
-    /// Pages, slides or sheets that are in the text, of how many. None if all are.
+    /// How many pages, slides or sheets are in the text, and how many there are. None if all are in the text.
     pub(super) pages: Option<(usize, usize)>,
     /// The text was longer than what is kept.
     pub(super) is_cut: bool,

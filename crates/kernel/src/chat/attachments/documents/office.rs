@@ -38,7 +38,7 @@ impl<'a> Archive<'a> {
             Err(_) => return Err(Unreadable::Damaged),
         };
         let mut bytes = Vec::new();
-        // The size in the archive may lie.
+        // The size that the archive states may be wrong.
         file.take(self.left as u64 + 1).read_to_end(&mut bytes).map_err(|_| Unreadable::Damaged)?;
         self.left = self.left.checked_sub(bytes.len()).ok_or(Unreadable::Unpacked)?;
         Ok(Some(bytes))
@@ -118,7 +118,7 @@ pub(super) fn read_xlsx(bytes: &[u8], until: Instant) -> Result<Read, Unreadable
     Ok(pages.finish(shown, book.sheets.len()))
 }
 
-/// Without spaces at ends of lines, and with at most one blank line in a row.
+/// A text without spaces at the ends of lines, and with at most one blank line in a row.
 fn tidy(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for line in text.lines().map(|line| line.trim_end().trim_end_matches(" |")) {

@@ -8,9 +8,9 @@ use lopdf::{DecompressError, Document, Encoding, Error, LoadOptions, Object, Obj
 
 use super::{MAX_PAGES, MAX_UNPACKED, Pages, Read, Unreadable};
 
-/// What one page may unpack to.
+/// The most bytes that one page may unpack to.
 const PAGE: usize = 4 * 1024 * 1024;
-/// What all streams that are unpacked on loading may unpack to.
+/// The most bytes that all streams unpacked on loading may have together.
 const LOADING: usize = 2 * MAX_UNPACKED;
 /// The end of a stream.
 const END: &[u8] = b"endstream";
@@ -18,7 +18,7 @@ const END: &[u8] = b"endstream";
 const SPACE: f32 = -180.0;
 
 pub(super) fn read(bytes: &[u8], until: Instant) -> Result<Read, Unreadable> {
-    // lopdf limits each stream, so the limit is for as many as there are.
+    // lopdf limits each stream, so the total limit is divided by the number of streams.
     let streams = bytes.windows(END.len()).filter(|window| *window == END).count().max(2);
     let options = LoadOptions::with_max_decompressed_size(LOADING / streams);
     let document = Document::load_mem_with_options(bytes, options).map_err(|error| why(&error))?;
@@ -90,7 +90,7 @@ fn page_text(document: &Document, page: ObjectId) -> Result<String, Error> {
     Ok(writer.text)
 }
 
-/// Puts words where they stand: another height is another line, another place in the line is another word.
+/// Arranges words by their position: a new height begins a new line, a gap within a line separates two words.
 #[derive(Default)]
 struct Writer {
     text: String,

@@ -11,7 +11,7 @@ use super::{MAX_TEXT, Unreadable};
 /// How many elements are read between two looks at the clock.
 const LOOK: usize = 4096;
 
-/// What an element means for the text. Names without their namespace.
+/// What an element means for the text. Names are given without their namespace.
 pub(super) trait Dialect {
     /// An element begins.
     fn start(&mut self, name: &str, element: &Element<'_>, text: &mut String);
@@ -43,7 +43,7 @@ fn local(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, local)| local)
 }
 
-/// Reads XML up to the end, or as far as text is kept. Entities of the document's own are never expanded.
+/// Reads XML up to the end, or as far as text is kept. Entities that the document defines are never expanded.
 pub(super) fn walk(xml: &[u8], dialect: &mut impl Dialect, until: Instant) -> Result<String, Unreadable> {
     let xml = std::str::from_utf8(xml).map_err(|_| Unreadable::Damaged)?;
     let mut reader = Reader::from_str(xml);

@@ -31,7 +31,7 @@ impl Relay {
         (row.message.id, result)
     }
 
-    /// Whether there may have been an attempt that is not recorded: by a process that died in it, or by this one while the database was away.
+    /// Whether an attempt may have been made without a record: by a process that died during it, or by this one while the database was unavailable.
     fn may_have_been_tried(&self, row: &OutboxRow) -> bool {
         let is_inherited = self.inner.last_inherited.get().is_none_or(|last| row.position <= *last);
         is_inherited || self.unrecorded().contains(&row.message.id)
@@ -106,7 +106,7 @@ impl Relay {
     async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {
         let (outbox, persona, channel) = (&message.id, &message.persona, &message.channel);
         if matches!(message.place, Placement::Direct { .. }) {
-            // People may close their direct messages. Nothing is to be mended.
+            // People may close their direct messages. Nothing needs to be fixed.
             tracing::info!(%outbox, %persona, %channel, why, "a direct message was given up on");
         } else {
             tracing::error!(%outbox, %persona, %channel, why, "a message was given up on");

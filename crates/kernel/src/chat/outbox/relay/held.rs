@@ -16,7 +16,7 @@ const FIRST_LOOK: Duration = Duration::from_mins(5);
 const LAST_LOOK: Duration = Duration::from_hours(1);
 
 impl Relay {
-    /// Has the rows tried again that were refused for want of a permission.
+    /// Tries the rows again that were refused because of a missing permission.
     pub fn permissions_changed(&self) {
         self.inner.permission_changes.fetch_add(1, Ordering::SeqCst);
         let mut next = self.next_look();
@@ -27,7 +27,7 @@ impl Relay {
         }
     }
 
-    /// Has held rows tried again whose wait is over.
+    /// Tries the held rows again whose wait is over.
     pub(super) async fn release_held(&self) -> Result<(), StoreError> {
         let now = self.inner.clock.now();
         let due = *self.next_look();

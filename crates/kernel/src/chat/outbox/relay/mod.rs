@@ -24,20 +24,20 @@ use crate::events::Topic;
 use crate::ids::{ChannelId, OutboxId};
 use crate::time::SharedClock;
 
-/// New rows of processes without a relay.
+/// Wakes the relay of another process for new rows.
 pub(super) const OUTBOX: Topic = Topic::new("outbox");
 
-/// The commit of a new row wakes the relay, in this process and in others. A notification of another process is lost if it dies right after its commit,
-/// or while the connection that listens is opened again.
+/// Polling interval for rows whose notification was lost. The commit of a new row wakes the relay, in this process and in others. The notification is
+/// lost if another process dies right after its commit, or while the listening connection is reopened.
 const BACKSTOP: Duration = Duration::from_secs(30);
 
-/// How soon to look again after an error that is no answer of the platform.
+/// How soon to look again after an error that does not come from the platform.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Reports that nobody has read yet. More are dropped; they are in the log too.
+/// The most reports that wait to be read. Further ones are dropped; the log has them too.
 const REPORTS: usize = 256;
 
-/// A message that does not get through, which somebody should know.
+/// A message that cannot be delivered, which somebody should know.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undelivered {
     pub message: OutboundMessage,
@@ -84,7 +84,7 @@ pub(super) struct Inner {
     delayed: Notify,
 }
 
-/// How an active sender learns of a row.
+/// How an active sender learns of a new row.
 #[derive(Default)]
 struct Wakeup {
     /// A row was added since its last read.
@@ -211,7 +211,7 @@ impl Relay {
         later.iter().map(|(_, at)| *at).chain(looks).map(|at| (at - now).to_std().unwrap_or_default()).fold(BACKSTOP, Duration::min)
     }
 
-    /// Has the sweep look again after an error.
+    /// Makes the sweep look again after an error.
     fn sweep_again(&self) {
         let relay = self.clone();
         self.inner.tasks.spawn(async move {
@@ -251,7 +251,7 @@ impl Relay {
 
     /// Sends the channel's rows until none is due. Rows that do not depend on each other are sent at the same time.
     ///
-    /// Reading is awaited beside sending. A send that is not polled may hold a connection to the database, for which the reading would wait.
+    /// Reading and sending are awaited together. A send that is not polled may hold a database connection that the reading waits for.
     async fn drain(&self, channel: &ChannelId) -> Result<(), StoreError> {
         let added = self.busy().get(channel).map(|sender| sender.added.clone()).unwrap_or_default();
         let (mut sending, mut in_flight) = (FuturesUnordered::new(), HashSet::new());
@@ -283,7 +283,7 @@ impl Relay {
                 Some((id, result)) = sending.next() => {
                     in_flight.remove(&id);
                     match result {
-                        // Others may have waited for it, also by what is being read.
+                        // Other rows may have waited for this one, also rows that are being read now.
                         Ok(true) => is_read &= !(others_wait || is_reading),
                         Ok(false) => {}
                         Err(error) => failed = Some(error),
@@ -299,7 +299,7 @@ impl Relay {
     }
 
     fn report(&self, message: &OutboundMessage, obstacle: Obstacle) {
-        // Without a reader the log has it.
+        // If nobody reads the reports, the log has them.
         let _ = self.inner.undelivered.send(Undelivered { message: message.clone(), obstacle });
     }
 }

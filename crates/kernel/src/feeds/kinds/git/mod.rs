@@ -175,7 +175,7 @@ const COMMIT_FORMAT: &str = "--format=%x1e%h%x1f%ct%x1f%an%x1f%s";
 /// The commits of a range.
 struct Commits {
     items: Vec<FeedItem>,
-    /// Also those beyond the limit.
+    /// The number of commits, also of those beyond the limit.
     total: usize,
     /// The newest, with their files.
     detailed: Vec<Commit>,

@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 8 << 20;
 /// The most answers that are kept for conditional requests. Unchanged answers do not count against the rate limit.
 const KEPT: usize = 64;
 
-/// How long no request is sent if GitHub does not say it.
+/// The pause if GitHub does not say how long it lasts.
 const PAUSE: TimeDelta = TimeDelta::minutes(1);
 
 pub(super) struct Client {
@@ -93,7 +93,7 @@ impl Client {
         let has_next = response.headers().get(LINK).and_then(|link| link.to_str().ok()).is_some_and(|link| link.contains("rel=\"next\""));
         let page = Page { bytes: Web::read(response, MOST_BYTES).await?.into(), has_next };
         let mut kept = self.kept();
-        // The paths hold times and commits, so old ones are never asked for again.
+        // The paths contain times and commits, so old paths are never requested again.
         if kept.len() >= KEPT {
             kept.clear();
         }
@@ -130,7 +130,7 @@ fn too_many(left: TimeDelta) -> FeedError {
     FeedError::Failed(format!("GitHub takes no more requests for {minutes} min, because its limit is reached"))
 }
 
-/// Until when GitHub wants no requests: its limit is used up, or it says so.
+/// The end of the pause that GitHub wants, because its limit is used up or because it says so.
 fn find_pause(status: StatusCode, headers: &HeaderMap, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let number = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).and_then(|value| value.trim().parse::<i64>().ok());
     let is_refused = matches!(status, StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS);

@@ -17,7 +17,7 @@ use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, R
 /// The most pages of 100 that are read of a list.
 const PAGES: usize = 3;
 
-/// The checks of so many pull requests are read, those that changed last first.
+/// The most pull requests whose checks are read, the last changed first.
 const CHECKED: usize = 10;
 const AT_ONCE: usize = 4;
 

@@ -1,11 +1,11 @@
-//! What a colleague would tell of the repository: what fails, who is waited for and how long, what came and went.
+//! What a colleague would tell of the repository: what fails, which reviews are awaited and for how long, what was opened and closed.
 
 use chrono::TimeDelta;
 
 use crate::feeds::FeedQuery;
 use crate::feeds::kinds::github::model::{Checked, Event, Issue, Pull, Repository, User};
 
-/// The most that are told by name of each. The rest is counted.
+/// The most entries of each kind that are named. The rest is counted.
 const TOLD: usize = 3;
 
 pub(super) fn tell(about: &Repository, pulls: &[Pull], checked: &[Checked], changed: &[Issue], asked: &FeedQuery) -> Vec<String> {
@@ -23,7 +23,7 @@ pub(super) fn tell(about: &Repository, pulls: &[Pull], checked: &[Checked], chan
     story
 }
 
-/// Those that wait longest first: `#12 "Fix the retry" (ann) waits for a review by bob and core, open for 3 days.`
+/// Pull requests that wait for a review, the longest first: `#12 "Fix the retry" (ann) waits for a review by bob and core, open for 3 days.`
 fn tell_reviews(pulls: &[Pull], asked: &FeedQuery) -> Vec<String> {
     let mut waiting: Vec<&Pull> = pulls.iter().filter(|pull| pull.waits_for_review()).collect();
     waiting.sort_by_key(|pull| pull.created_at);

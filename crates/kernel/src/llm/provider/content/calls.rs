@@ -26,8 +26,8 @@ impl WrittenCall {
     }
 }
 
-/// The marks around calls: Hermes and Qwen, Claude's XML, Llama, Groq, Mistral, Phi and Granite, `DeepSeek`, Kimi. Without a second one: to the
-/// end of the text.
+/// The marks around calls: Hermes and Qwen, Claude's XML, Llama, Groq, Mistral, Phi and Granite, `DeepSeek`, Kimi. Without an end mark, the call
+/// lasts to the end of the text.
 const MARKS: [(&str, &str); 11] = [
     ("<tool_call>", "</tool_call>"),
     ("<tool_calls>", "</tool_calls>"),
@@ -52,12 +52,12 @@ pub(super) fn take(text: &str, tools: &[ToolSpec], calls: &mut Vec<WrittenCall>)
         let inside = at + open.len();
         let closed = left[inside..].find(close).filter(|_| !close.is_empty()).map(|found| inside + found);
         let (end, after) = closed.map_or((left.len(), left.len()), |end| (end, end + close.len()));
-        // What names the tool may be a part of the mark.
+        // The opening mark is included, because it may contain the name of the tool.
         calls.extend(read_marked(&left[at..end], tools));
         left.drain(at..after);
     }
     if tools.is_empty() {
-        // Nobody could carry them out.
+        // Without tools, nothing could execute the calls.
         calls.clear();
     } else if calls.is_empty()
         && let Some((said, written)) = split_bare(&left, tools)
@@ -91,8 +91,8 @@ fn read_marked(text: &str, tools: &[ToolSpec]) -> Vec<WrittenCall> {
     calls
 }
 
-/// A text that ends with a call of an offered tool as bare JSON, in a fence or not: where the call begins, and the calls. Anything else may be
-/// the JSON that somebody asked for.
+/// Finds calls of offered tools at the end of a text, as bare JSON in a fence or not. Returns where they begin, and the calls. Any other JSON may be
+/// what somebody asked for.
 fn split_bare(text: &str, tools: &[ToolSpec]) -> Option<(usize, Vec<WrittenCall>)> {
     let trimmed = text.trim_end();
     let fenced = trimmed.strip_suffix("```").map(str::trim_end);
@@ -130,7 +130,7 @@ fn call_of(fields: &Map<String, Value>) -> Option<WrittenCall> {
         Some(value) => value.clone(),
         None => Value::Object(Map::new()),
     };
-    // Besides a name there has to be something of a call in it.
+    // A name alone does not make it a call.
     (arguments.is_object() && (given.is_some() || fields.len() == 1)).then(|| WrittenCall { name: name.to_owned(), arguments })
 }
 

@@ -1,7 +1,7 @@
-//! Separates what a model says to people from what surrounds it: reasoning, calls written as text, tokens of chat templates, role prefixes.
+//! Separates a model's words for people from everything around them: reasoning, calls written as text, tokens of chat templates, role prefixes.
 //!
-//! Servers with the right parser do this themselves. Others hand through whatever the model wrote. What stands in a code block or between
-//! backticks is never touched, because answers may be about such marks.
+//! Servers with the right parser do this themselves. Others pass on whatever the model wrote. Text in a code block or between backticks is never
+//! touched, because answers may be about such marks.
 
 mod calls;
 
@@ -62,7 +62,7 @@ pub(super) fn read(raw: &str, tools: &[ToolSpec]) -> Content {
 fn read_channels(raw: &str, content: &mut Content) -> Option<String> {
     const CHANNEL: &str = "<|channel|>";
     if !raw.contains(CHANNEL) {
-        // A server has lost the tokens and kept the words.
+        // Some servers remove the tokens and keep the words between them.
         let (_, said) = raw.trim_start().strip_prefix("analysis")?.split_once("assistantfinal")?;
         content.reasoned = true;
         return Some(said.to_owned());

@@ -13,7 +13,7 @@ const AREAS: usize = 3;
 const LARGEST: usize = 2;
 const BRANCHES: usize = 3;
 
-/// A branch without commits for so long is not told by name.
+/// A branch without commits for longer than this is not named.
 const ABANDONED: TimeDelta = TimeDelta::days(30);
 
 pub(super) struct Commit {
@@ -60,13 +60,13 @@ impl Commit {
         (self.files.iter().map(|file| file.added).sum(), self.files.iter().map(|file| file.removed).sum())
     }
 
-    /// The lines that somebody wrote, without those that a package manager did.
+    /// The lines that somebody wrote, without those that a package manager wrote.
     fn weight(&self) -> u64 {
         let written = self.files.iter().filter(|file| Kind::of(&file.path) != Kind::Dependencies);
         written.map(|file| file.added + file.removed).sum()
     }
 
-    /// The kind of all its files, or code. None without files.
+    /// The kind that all its files have, otherwise code. None without files.
     fn kind(&self) -> Option<Kind> {
         let first = Kind::of(&self.files.first()?.path);
         Some(if self.files.iter().all(|file| Kind::of(&file.path) == first) { first } else { Kind::Code })
@@ -127,7 +127,7 @@ impl Kind {
     }
 }
 
-/// Tells what happened. `total` counts commits beyond those given. Where nothing moved there is nothing to tell.
+/// Tells what happened. `total`: the number of commits, also of those not given. Empty if nothing happened.
 pub(super) fn tell(commits: &[Commit], total: usize, open: &[Branch], asked: &FeedQuery) -> Vec<String> {
     if commits.is_empty() && !open.iter().any(|branch| (asked.since..=asked.until).contains(&branch.at)) {
         return Vec::new();
@@ -135,7 +135,7 @@ pub(super) fn tell(commits: &[Commit], total: usize, open: &[Branch], asked: &Fe
 
     let mut story: Vec<String> = tell_who_and_where(commits, total).into_iter().collect();
     story.extend(tell_kinds(commits));
-    // One or two commits are told whole.
+    // One or two commits are described in full.
     let mut largest: Vec<&Commit> = commits.iter().filter(|commit| commit.weight() > 0 || commits.len() <= LARGEST).collect();
     largest.sort_by_key(|commit| std::cmp::Reverse(commit.weight()));
     if largest.is_empty() {
@@ -189,7 +189,7 @@ fn tell_kinds(commits: &[Commit]) -> Option<String> {
         *kinds.entry(kind).or_default() += 1;
     }
     let told: Vec<String> = kinds.iter().map(|(kind, number)| kind.count(*number)).collect();
-    // A single commit is told below.
+    // A single commit is described below.
     (kinds.values().sum::<usize>() > 1).then(|| format!("Of them {}.", told.join(", ")))
 }
 
@@ -251,8 +251,8 @@ fn join(ranked: &[(String, usize)], most: usize, one: &str, many: &str) -> Strin
     join_with_and(&told)
 }
 
-/// How many commits there were at the end of each day from `since` to `until`, but not before the first one. `times` are those of the commits
-/// since then, of `total` in all.
+/// How many commits there were at the end of each day from `since` to `until`, but not before the first one. `times`: when the commits since then
+/// were made. `total`: the number of all commits.
 pub(super) fn count_by_day(total: u64, times: &[DateTime<Utc>], since: DateTime<Utc>, until: DateTime<Utc>) -> Vec<(DateTime<Utc>, f64)> {
     let later = |than: DateTime<Utc>| times.iter().filter(|at| **at > than).count() as u64;
     let days = (0..=(until - since).num_days()).rev().map(|ago| until - TimeDelta::days(ago));
