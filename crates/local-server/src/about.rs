@@ -13,12 +13,12 @@ pub struct About {
 pub struct AboutPersona {
     pub slug: String,
     pub name: String,
-    /// What it does on the team.
+    /// The persona's job on the team.
     pub role: String,
 }
 
 impl About {
-    /// What a persona does.
+    /// The role of a persona.
     pub fn role(&self, slug: &str) -> Option<&str> {
         self.personas.iter().find(|persona| persona.slug == slug).map(|persona| persona.role.as_str())
     }

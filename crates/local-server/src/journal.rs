@@ -8,9 +8,9 @@ const LIMIT: usize = 50_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// By the server.
+    /// Sent by the server.
     Sent,
-    /// From a client.
+    /// Received from a client.
     Received,
 }
 

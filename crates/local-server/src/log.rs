@@ -43,7 +43,7 @@ pub struct Log {
 }
 
 impl Drop for Log {
-    /// Closing the lock is not enough: a process that is just being started still has it, until it is another program.
+    /// Unlocks explicitly: a child process that is just being started still has the file open, until it executes its program.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }

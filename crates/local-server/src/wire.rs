@@ -1,4 +1,4 @@
-//! A listener whose connections can be cut by a fault: an HTTP handler itself can only answer.
+//! A listener whose connections can be cut by a fault, because an HTTP handler can only answer.
 
 use std::io;
 use std::net::SocketAddr;

@@ -9,7 +9,7 @@ const LARGEST: f32 = 127.0;
 pub struct Vectors {
     dimensions: usize,
     values: Vec<i8>,
-    /// The length of each vector. Zero: it is near to none.
+    /// The length of each vector. A vector of length zero is near to none.
     lengths: Vec<f32>,
 }
 
@@ -30,7 +30,8 @@ impl Vectors {
         self.dimensions
     }
 
-    /// Sets the vector of a row, and adds empty ones before it if there are fewer. One of another length is empty.
+    /// Sets the vector of a row, and adds empty rows before it if there are fewer. A vector with another number of dimensions is stored as an empty
+    /// one.
     pub fn set(&mut self, row: usize, stored: &[u8]) {
         if row >= self.lengths.len() {
             self.lengths.resize(row + 1, 0.0);
@@ -47,7 +48,7 @@ impl Vectors {
         self.lengths[row] = length(place);
     }
 
-    /// Up to `most` rows whose similarity to a vector in its stored form is `least` or more, the nearest first. Only rows that are admitted.
+    /// Up to `most` rows whose similarity to a vector in its stored form is `least` or more, the nearest first. Skips rows that `admits` rejects.
     ///
     /// Not generic, so that the loop is compiled here, for speed, and not where it is called, for size.
     pub fn find_nearest(&self, question: &[u8], least: f32, most: usize, admits: &dyn Fn(usize) -> bool) -> Vec<Near> {
@@ -59,7 +60,7 @@ impl Vectors {
         if asked_length == 0.0 {
             return Vec::new();
         }
-        // The one on top is the farthest.
+        // A heap with the farthest row on top.
         let mut found: BinaryHeap<Farthest> = BinaryHeap::with_capacity(most + 1);
         let mut least = least;
         for (row, (values, length)) in self.values.chunks_exact(self.dimensions).zip(&self.lengths).enumerate() {

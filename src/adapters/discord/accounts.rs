@@ -24,7 +24,8 @@ pub(crate) struct OwnAccounts {
 struct Known {
     accounts: Accounts,
     webhooks: HashSet<WebhookId>,
-    /// Own the commands and the webhooks. They identify messages of webhooks that are not known yet after a restart.
+    /// The application of each account, which owns the commands and the webhooks. After a restart it identifies messages of webhooks that are not
+    /// known yet.
     applications: HashMap<PersonaSlug, ApplicationId>,
     /// The roles that Discord makes for bots. Completion offers them before the bots themselves.
     roles: HashMap<RoleId, SnowflakeUser>,
@@ -55,7 +56,7 @@ impl OwnAccounts {
         }
     }
 
-    /// A text with mentions of the team's accounts in place of those of their roles.
+    /// A text in which mentions of the team's roles are replaced by mentions of the accounts that have them.
     pub(crate) fn without_roles<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !text.contains("<@&") {
             return Cow::Borrowed(text);
@@ -70,7 +71,7 @@ impl OwnAccounts {
         self.read().applications.get(persona).copied()
     }
 
-    /// Whether an application is that of one of the accounts.
+    /// Whether an application belongs to one of the accounts.
     pub(crate) fn owns_application(&self, id: &str) -> bool {
         self.read().applications.values().any(|application| application.to_string() == id)
     }

@@ -108,7 +108,7 @@ impl GatewayAddress {
     }
 }
 
-/// Where to take up a session: at `wanted`, as the gateway said, unless that is somebody else's.
+/// The address for RESUME: `wanted`, which the gateway gave, unless its host is neither ours nor Discord's.
 pub(crate) fn resume_at(gateway: &str, wanted: &str) -> String {
     let parts = |url: &str| {
         let url = reqwest::Url::parse(url).ok()?;

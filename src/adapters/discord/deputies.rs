@@ -65,7 +65,7 @@ impl Discord {
             let speech = Speech { destination, name: self.roster.name_of(&message.persona), avatar: None, message, edited: Some(posted) };
             match self.speak(owner, &speech).await {
                 Err(failure) if failure.is_of_account() => {}
-                // If it is not the webhook's, it is posted again, by the webhook.
+                // If the message is not the webhook's, the webhook posts it again.
                 spoken => return spoken.map_err(Failure::of_edit),
             }
         }
@@ -121,7 +121,8 @@ impl Discord {
         Ok(Vec::new())
     }
 
-    /// Identities that may act for the team, those left out that were refused a short while ago. Few, because each refusal counts towards a ban.
+    /// Identities that may act for the team, without those that were refused a short while ago. Only a few, because each refusal counts towards a
+    /// ban.
     pub(super) fn acting(&self, may: impl Fn(&Credential) -> bool) -> Vec<&Arc<Identity>> {
         self.readers(None).filter(|identity| may(&identity.credential)).take(ASKED).collect()
     }
@@ -144,8 +145,8 @@ impl Discord {
         }
     }
 
-    /// Where a webhook can post, and the persona of a direct conversation, where it cannot. A webhook belongs to a channel and can post in its
-    /// threads. Looks up threads that the gateway has not reported.
+    /// The place where a webhook can post, or the persona of a direct conversation, in which no webhook can post. A webhook belongs to a channel and
+    /// can post in its threads. Looks up threads that the gateway has not reported.
     async fn destination(&self, channel: &ChannelId) -> Result<(Option<Destination>, Option<PersonaSlug>), SendError> {
         let id = snowflake(channel)?;
         self.note_channel(self.readers(None).next().ok_or_else(|| self.offline())?, id).await;

@@ -1,4 +1,4 @@
-//! Ids of Discord and of the team. To the team an id says its platform, `discord:1234`; to Discord it is the number alone.
+//! Ids of Discord and of the team. The team's ids begin with the platform, as in `discord:1234`. Discord's are only the number.
 
 use std::fmt::Display;
 use std::num::NonZeroU64;
@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 /// The platform's name in ids and in the database.
 pub const PLATFORM: &str = "discord";
 
-/// An id of Discord as the team has it.
+/// Converts an id of Discord to one of the team.
 pub(super) fn from_discord<T: From<String>>(id: impl Display) -> T {
     format!("{PLATFORM}:{id}").into()
 }
@@ -16,7 +16,7 @@ pub(super) fn from_discord<T: From<String>>(id: impl Display) -> T {
 #[error("{0:?} is not an id of Discord")]
 pub(super) struct ForeignId(String);
 
-/// An id of the team as Discord has it.
+/// Converts an id of the team to one of Discord.
 ///
 /// # Errors
 /// It is of another platform, or no number. Ids come from the store and from people; anything but a number could address another path.

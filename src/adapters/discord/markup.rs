@@ -10,7 +10,7 @@ use kernel::ids::{ChannelId, UserId};
 /// What a message can hold; <https://docs.discord.com/developers/resources/message#create-message>. Discord counts code points.
 pub const TEXT: TextFormat = TextFormat { limit: 2000, has_tables: false, render: written };
 
-/// A text as Discord has it.
+/// A text in Discord's markup.
 pub(crate) fn written(text: &str) -> String {
     text::render(text, &Discord)
 }
@@ -31,7 +31,8 @@ impl Markup for Discord {
     }
 }
 
-/// What a person wrote, with Discord's mentions of accounts and channels as values. Other markup stays: a role is nobody that answers.
+/// What a person wrote, with Discord's mentions of accounts and channels as values. Other markup stays: a mention of a role addresses nobody on the
+/// team.
 pub(crate) fn read(text: &str) -> String {
     let text = &*escape_values(text);
     let mut neutral = String::with_capacity(text.len());

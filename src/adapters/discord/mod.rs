@@ -5,10 +5,10 @@
 //! post through webhooks. No account is special: what the coordinator's cannot do, the next one does. Slash [`commands`] belong to one account; every
 //! account handles buttons.
 //!
-//! Outside of it an id says that it is of Discord; [`ids`] adds that and takes it off.
+//! Outside of this folder every id begins with `discord:`, which [`ids`] adds and removes.
 //!
-//! It does not decide who answers, remember what was handled, or retry calls that may have succeeded: the router, the inbox and the outbox
-//! do. State that must survive a restart goes through the traits in [`ports`].
+//! It does not decide who answers (the router does), remember which messages were handled (the inbox does), or retry calls that may have succeeded
+//! (the outbox does). State that must survive a restart goes through the traits in [`ports`].
 
 mod accounts;
 mod address;

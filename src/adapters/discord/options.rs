@@ -44,7 +44,7 @@ pub struct Timing {
     pub longest_pause: Duration,
     /// The most logins of an identity in an hour. Discord resets a token after 1000 a day; more than twenty an hour indicate a fault.
     pub logins_per_hour: u32,
-    /// How long after the login the avatar is looked after. What was missed comes first.
+    /// The delay between the login and the look at the avatar. Missed messages come first.
     pub avatar: Duration,
     /// The interval between checks once the hourly limit is reached.
     pub budget_recheck: Duration,

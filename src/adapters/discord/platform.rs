@@ -106,7 +106,7 @@ impl ChatPlatform for Discord {
         };
         for reader in readers {
             match self.rest.find_posted(&reader.credential, &message.channel, &posts, since).await {
-                // What cannot be read back waits for the permission. It is not given up.
+                // A channel that cannot be read back waits for the permission. The message is not given up.
                 Err(failure) if failure.is_not_visible() => refusal = failure.into(),
                 found => return Ok(found?),
             }
@@ -114,7 +114,7 @@ impl ChatPlatform for Discord {
         Err(refusal)
     }
 
-    /// Webhooks have no nonce.
+    /// Zero for a webhook, which has no nonce.
     fn nonce_window(&self, message: &OutboundMessage) -> Duration {
         if self.find_account(&message.persona).is_some() { NONCE_WINDOW } else { Duration::ZERO }
     }

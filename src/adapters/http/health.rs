@@ -14,7 +14,8 @@ pub(super) fn router() -> Router<Shown> {
     Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready)).route("/metrics", get(metrics))
 }
 
-/// Ready if the store answers, every identity is online or given up, and no message can be missed. Those that were given up are named.
+/// Ready if the store answers, every identity is online or given up, and no message can be missed. The answer names the identities that were given
+/// up.
 async fn ready(State(shown): State<Shown>) -> impl IntoResponse {
     let identities = shown.platform.identities();
     let waiting: Vec<_> = identities

@@ -1,9 +1,8 @@
 //! The chat page of both local servers: static files, embedded in the binary.
 //!
-//! `/sandbox/info` says which platform the page is for, and has the accounts. `js/protocol` has one folder for each: that of
-//! Discord uses the gateway and REST API as every other client does, that of Slack the server's routes for people, because
-//! Slack's API is for apps. The views know one form of messages. There is no build step: the browser runs these files. The
-//! servers only serve them under loopback names.
+//! `/sandbox/info` says which platform the page is for, and has the accounts. `js/protocol` has one folder for each platform. The one for Discord
+//! uses the gateway and the REST API, as every other client does. The one for Slack uses the server's routes for people, because Slack's API is for
+//! apps. The views know one form of messages. There is no build step: the browser runs these files. The servers only serve them under loopback names.
 
 use axum::{
     Router,

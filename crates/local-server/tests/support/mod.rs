@@ -1,5 +1,5 @@
-//! Programs that a test needs: a browser, clients in other languages. The tests of both local servers include this folder,
-//! those of the team some of its files.
+//! Programs that a test needs: a browser, clients in other languages. The tests of both local servers include this folder. The tests of the team
+//! include some of its files.
 
 pub(crate) mod browser;
 pub(crate) mod clients;

@@ -30,7 +30,7 @@ impl Norm {
 }
 
 struct Linear {
-    /// Turned, so that a row is multiplied from the left.
+    /// Transposed, so that a row is multiplied from the left.
     weight: Array2<f32>,
     bias: Array1<f32>,
 }

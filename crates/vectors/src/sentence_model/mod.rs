@@ -13,7 +13,7 @@ use tokenizers::Tokenizer;
 use layers::{Layer, Norm};
 use weights::Weights;
 
-/// The most tokens of a text if the folder does not say. What comes after them is not read.
+/// The most tokens of a text if the folder does not say. Later tokens are not read.
 const TOKENS: usize = 256;
 
 /// Why a model cannot be used.
@@ -73,7 +73,7 @@ pub struct SentenceModel {
     layers: Vec<Layer>,
     is_pooled_by_first: bool,
     longest: usize,
-    /// The place of the first token among the positions.
+    /// The position number of the first token.
     first: usize,
 }
 

@@ -29,7 +29,7 @@ impl Weights {
         Array2::from_shape_vec((shape[0], shape[1]), values).map_err(|error| self.failed(format!("{name}: {error}")))
     }
 
-    /// Some models have their names with the family before them.
+    /// Finds a tensor. Some models put the name of the family before it.
     fn find(&self, name: &str, dimensions: usize) -> Result<(Vec<usize>, Vec<f32>), ModelError> {
         let tensors = self.tensors()?;
         let names = [name.to_owned(), format!("bert.{name}"), format!("roberta.{name}")];

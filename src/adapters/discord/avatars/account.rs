@@ -13,8 +13,8 @@ use kernel::persona::Persona;
 
 /// Gives an account the picture of its persona.
 ///
-/// Discord allows only few changes an hour. So it is tried once in a process, never repeated with the same picture, and an avatar that somebody
-/// chose in the developer portal is replaced only by a picture that the persona's file names.
+/// Discord allows only few changes an hour. So a process tries it once, and never with the picture that was set last. If somebody chose an avatar in
+/// the developer portal, only a picture that the persona's file names replaces it.
 pub(crate) struct AccountAvatar {
     change: Arc<Change>,
     tried: AtomicBool,
@@ -35,7 +35,7 @@ impl AccountAvatar {
         Self { change: Arc::new(change), tried: AtomicBool::new(false) }
     }
 
-    /// The account is online. Nothing waits for its picture, and a refusal is only logged.
+    /// Called when the account is online. Nothing waits for its picture, and a refusal is only logged.
     pub(crate) fn came_online(&self, runtime: &tokio::runtime::Handle, account: SnowflakeUser, has_avatar: bool) {
         let chosen = has_avatar && self.change.persona.avatar.is_none();
         if chosen || self.tried.swap(true, Ordering::Relaxed) {

@@ -70,7 +70,7 @@ fn png(pixels: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Where the letter is.
+/// The pixels that the letter covers.
 struct Mask {
     pixels: Vec<bool>,
 }
@@ -103,7 +103,7 @@ impl Mask {
         weighted.filter(|(right, down, _)| self.is_set(x + *right, y + *down)).map(|(_, _, weight)| weight).sum()
     }
 
-    /// Counts from one, so that there are pixels before the first.
+    /// Coordinates count from one, so that there are pixels before the first.
     fn is_set(&self, x: u32, y: u32) -> bool {
         let inside = (1..=SIDE).contains(&x) && (1..=SIDE).contains(&y);
         inside && self.pixels[((y - 1) * SIDE + x - 1) as usize]

@@ -34,7 +34,7 @@ pub(crate) struct Emojis {
 struct Known {
     /// By the account whose application has the emoji, and the persona.
     addresses: HashMap<(PersonaSlug, PersonaSlug), String>,
-    /// Accounts whose last upload failed, and when they try again. Until then no message waits for one.
+    /// Accounts whose last upload failed, and when they may try again. Until then no message waits for a picture.
     failed: HashMap<PersonaSlug, Instant>,
 }
 

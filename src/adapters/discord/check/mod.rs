@@ -70,7 +70,7 @@ pub async fn check(
         findings.extend(found);
         for view in views {
             findings.extend(view.judge(&credential.name, needed, used));
-            // A channel that another account or server has is not missing.
+            // Only channels that no account sees on any server are missing.
             let unseen = view.list_missing(used);
             missing = Some(missing.map_or(unseen.clone(), |missing| missing.into_iter().filter(|name| unseen.contains(name)).collect()));
         }

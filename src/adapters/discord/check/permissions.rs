@@ -18,7 +18,7 @@ pub(super) const NEEDED: Permissions = Permissions::VIEW_CHANNEL
     .union(Permissions::CREATE_PUBLIC_THREADS)
     .union(Permissions::SEND_MESSAGES_IN_THREADS);
 
-/// What the account needs, too, that speaks for personas without one.
+/// What an account also needs if it speaks for personas without an account.
 pub(super) const WEBHOOKS: Permissions = Permissions::MANAGE_WEBHOOKS;
 
 /// The server as an account sees it.
@@ -31,7 +31,7 @@ pub(super) struct View {
 impl View {
     pub(super) async fn fetch(rest: &Rest, credential: &Credential, server: &str, account: &str) -> Result<Self, Failure> {
         let mut member: serde_json::Value = rest.fetch(credential, Call::get(format!("/guilds/{server}/members/{account}"))).await?;
-        // serenity wants to know where somebody is a member.
+        // serenity's type requires the server's id, which Discord leaves out.
         member["guild_id"] = server.into();
         let member = serde_json::from_value(member).map_err(|_| Failure::Unreachable("cannot read Discord's answer".to_owned()))?;
         let server_itself = rest.fetch(credential, Call::get(format!("/guilds/{server}"))).await?;
@@ -49,10 +49,10 @@ impl View {
             let has = self.server.user_permissions_in(channel, &self.member);
             match needed.difference(has) {
                 lacks if lacks.is_empty() => works += 1,
-                // People keep channels to themselves, which is no fault.
+                // A channel that people keep to themselves is no fault.
                 lacks if lacks.contains(Permissions::VIEW_CHANNEL) && !is_used => closed += 1,
                 lacks => {
-                    // Without a sight of the channel, no other permission is of use.
+                    // An account that cannot see the channel cannot use any other permission there.
                     let lacks = if lacks.contains(Permissions::VIEW_CHANNEL) { Permissions::VIEW_CHANNEL } else { lacks };
                     judged.push((lacks, is_used, format!("#{}", channel.name)));
                 }

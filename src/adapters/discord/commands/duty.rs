@@ -17,18 +17,18 @@ pub(crate) struct CommandDuty {
 #[derive(Default)]
 struct State {
     online: HashMap<PersonaSlug, (ApplicationId, Weak<Interactions>)>,
-    /// Refused by Discord, or without the right to have commands.
+    /// Accounts that Discord refused, or that may not have commands.
     unable: HashSet<PersonaSlug>,
 }
 
-/// What an account has to do with the commands.
+/// The relation of an account to the commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Duty {
-    /// They are registered with it.
+    /// The commands are registered with it.
     Has,
-    /// Another has them. Those that it had are taken away.
+    /// Another account has the commands. Those of this account are removed.
     Gave,
-    /// That is not known yet.
+    /// The account that gets the commands is not online yet.
     Waits,
 }
 

@@ -66,12 +66,12 @@ impl Interactions {
         });
     }
 
-    /// The account is online, and may have the commands.
+    /// Called when the account is online and may have the commands.
     pub(crate) fn came_online(self: &Arc<Self>, application: serenity::ApplicationId) {
         self.duty.came_online(self, application);
     }
 
-    /// Discord refuses the account, so another has the commands.
+    /// Called when Discord refuses the account, so that another one gets the commands.
     pub(crate) fn gave_up(&self) {
         self.duty.gave_up(&self.credential.persona);
     }

@@ -14,8 +14,9 @@ const STRING: u8 = 3;
 const INTEGER: u8 = 4;
 const NUMBER: u8 = 10;
 
-/// Registers all commands in one call with the account whose duty it is, and takes them from one that had them. Does nothing if the same set is
-/// registered already: Discord allows 200 registrations a day, and clients take a while to pick up each one. Tries again while Discord does not answer.
+/// Registers all commands with the account that has them, or removes them from an account that had them before, in one call. Does nothing if the same
+/// set is registered already: Discord allows 200 registrations a day, and clients take a while to pick up each one. Tries again while Discord does
+/// not answer.
 pub(super) async fn settle(interactions: &Interactions, application: ApplicationId) {
     let _one_at_a_time = interactions.registering.lock().await;
     let path = match &interactions.server {

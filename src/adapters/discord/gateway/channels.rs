@@ -13,7 +13,7 @@ use kernel::ids::{MessageId, PersonaSlug, complete};
 #[derive(Debug, Default)]
 pub(crate) struct ChannelDirectory {
     known: RwLock<HashMap<ChannelId, Entry>>,
-    /// Whether everybody on a server sees channels that say nothing about it.
+    /// Whether everybody on a server can see a channel that has no overwrite of its own.
     servers: RwLock<HashMap<GuildId, bool>>,
     owners: RwLock<BTreeMap<GuildId, UserId>>,
     /// The names of roles.
@@ -27,7 +27,7 @@ enum Entry {
         newest: Option<SnowflakeMessage>,
         server: GuildId,
         category: Option<ChannelId>,
-        /// What it says itself about whether everybody sees it.
+        /// Whether everybody can see it, if its own overwrite says so.
         seen_by_all: Option<bool>,
     },
     Thread {
@@ -63,7 +63,8 @@ impl ChannelDirectory {
         self.roles.read().expect("no code panics while it holds the roles").get(&id).cloned()
     }
 
-    /// Notes a role's name, and what everybody on a server may do. What other roles may do is of no account, because not everybody has them.
+    /// Notes a role's name, and whether everybody on a server can see channels. The permissions of other roles do not matter, because not everybody
+    /// has those roles.
     pub(crate) fn record_role(&self, role: &Role) {
         self.roles.write().expect("no code panics while it holds the roles").insert(role.id, role.name.clone());
         if role.id.get() == role.guild_id.get() {
@@ -72,8 +73,8 @@ impl ChannelDirectory {
         }
     }
 
-    /// Whether not everybody on the server can read a channel, or that is not known. A channel that says nothing about it is as its category, where
-    /// Discord's own clients copy it from.
+    /// Whether some people on the server cannot read a channel, or this is not known. A channel without an overwrite of its own follows its category,
+    /// as in Discord's own clients.
     fn is_private(&self, known: &HashMap<ChannelId, Entry>, channel: ChannelId) -> bool {
         match known.get(&channel) {
             Some(Entry::Channel { server, category, seen_by_all, .. }) => {
@@ -205,7 +206,7 @@ fn entry_of(channel: &GuildChannel) -> Entry {
     }
 }
 
-/// What the overwrite for everybody says about seeing a channel.
+/// Whether the overwrite for everybody allows or denies seeing a channel.
 fn seen_by_all(channel: &GuildChannel) -> Option<bool> {
     let of_everybody = channel
         .permission_overwrites

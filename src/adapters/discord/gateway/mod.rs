@@ -146,7 +146,7 @@ impl Gateway {
         self.unfurled(id, place, titles);
     }
 
-    /// A bot's embeds are its message. Those of a person are what Discord found behind links.
+    /// Reports the titles of links. A bot's embeds are part of its message. A person's embeds are previews that Discord made of links.
     fn unfurled(&self, message: MessageId, channel: ChannelId, titles: Vec<(String, String)>) {
         for (url, title) in titles {
             if self.hub.seen.is_new(SeenEvent::Link(message, hash_of(&url, &title)), Completeness::Full) {
@@ -216,7 +216,7 @@ impl Gateway {
         self.hub.announce(PlatformEvent::Nickname { persona, nickname: nickname.map(str::to_owned) });
     }
 
-    /// What was refused may be possible now.
+    /// A call that was refused may be allowed now.
     fn permissions_changed(&self) {
         self.identity.credential.forgive();
         self.hub.announce(PlatformEvent::PermissionsChanged);
@@ -235,7 +235,7 @@ impl Gateway {
             }
             Event::GuildMemberUpdate(event) if Some(event.user.id) == self.identity.account() => {
                 self.note_nickname(event.nick.as_deref());
-                // It may have got a role.
+                // The account may have got another role.
                 self.permissions_changed();
             }
             Event::GuildRoleCreate(event) => {
@@ -262,7 +262,7 @@ impl Gateway {
     }
 }
 
-/// Tells titles of links apart. Discord sends an update again and again.
+/// A hash to tell titles of links apart, because Discord repeats the update.
 fn hash_of(url: &str, title: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (url, title).hash(&mut hasher);

@@ -32,15 +32,15 @@ const INTENTS: GatewayIntents = GatewayIntents::GUILDS
     .union(GatewayIntents::DIRECT_MESSAGE_REACTIONS)
     .union(GatewayIntents::MESSAGE_CONTENT);
 
-/// Closes a connection so that its session stays. After 1000 and 1001 Discord ends the session.
+/// The close code that keeps the session. After 1000 and 1001 Discord ends the session.
 const KEEPS_SESSION: u16 = 4000;
 const ENDS_SESSION: u16 = 1000;
 
-/// A session that can be taken up on another connection.
+/// A session that another connection can resume.
 #[derive(Debug, Clone)]
 pub(super) struct GatewaySession {
     id: String,
-    /// Where to take it up.
+    /// The address to resume it at.
     pub(super) url: String,
     seq: u64,
 }
@@ -81,8 +81,8 @@ struct Heart {
 }
 
 impl Connection<'_> {
-    /// Connects to `url` and stays until the connection ends. Takes up `session` if there is one, and leaves there what can be taken up next. `up` is
-    /// set by READY or RESUMED.
+    /// Connects to `url` and stays until the connection ends. Resumes `session` if there is one, and stores there the session that can be resumed
+    /// next. `up` is set by READY or RESUMED.
     pub(super) async fn run(&self, url: &str, session: &mut Option<GatewaySession>, up: &mut bool) -> End {
         let opened = tokio::select! {
             () = self.stop.cancelled() => return End::Stopped,
@@ -116,11 +116,11 @@ impl Connection<'_> {
             None => identify(self.token, *presence.borrow_and_update()),
         };
         if session.is_some() {
-            // It may have changed since it was shown.
+            // The presence may have changed since it was last sent.
             presence.mark_changed();
         }
         if session.is_none() {
-            // Before it is sent, so that a process that is killed again and again counts its logins too.
+            // Recorded before it is sent, so that logins count even if the process is killed again and again.
             self.record_identify().await;
         }
         if let Err(error) = send(socket, &enter).await {
@@ -262,7 +262,7 @@ fn describe_presence(presence: Presence) -> Value {
         Presence::Paused => (Some("paused"), "idle"),
         Presence::OutOfBudget => (Some("out of budget"), "dnd"),
     };
-    // Type 4 is a custom status, which shows its state.
+    // Type 4 is a custom status, which shows the text in `state`.
     let activities: Vec<_> = text.into_iter().map(|text| json!({ "name": "Custom Status", "type": 4, "state": text })).collect();
     json!({ "since": null, "activities": activities, "status": status, "afk": false })
 }

@@ -30,7 +30,7 @@ pub(crate) struct Identity {
     pub(crate) credential: Arc<Credential>,
     /// Messages in a row without content.
     withheld: AtomicU32,
-    /// What the connection shows, kept across reconnects.
+    /// The presence that the connection shows, kept across reconnects.
     presence: watch::Sender<Presence>,
     condition: Mutex<Condition>,
 }

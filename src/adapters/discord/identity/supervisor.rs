@@ -16,10 +16,10 @@ use crate::adapters::discord::rest::token_trouble;
 use kernel::chat::{IdentityState, PlatformEvent};
 use kernel::time::SharedClock;
 
-/// So many connections may break within a minute before the pauses between them grow.
+/// The number of connections that may break within a minute before the pauses between them grow.
 const BREAKS_A_MINUTE: usize = 3;
 
-/// So many attempts to take up a session may fail before a new one is started.
+/// The number of failed attempts to resume a session before a new one is started.
 const RESUMES: u32 = 3;
 
 pub(crate) struct Supervisor {
@@ -33,12 +33,12 @@ pub(crate) struct Supervisor {
     pub(crate) stop: CancellationToken,
 }
 
-/// What went wrong since the last connection that held.
+/// Failures since the last stable connection.
 #[derive(Default)]
 struct Setbacks {
     /// Attempts in a row without READY or RESUMED.
     failed: u32,
-    /// When connections broke that were up.
+    /// When established connections broke.
     broken: VecDeque<Instant>,
 }
 
@@ -68,7 +68,7 @@ impl Supervisor {
             pause = match end {
                 End::Stopped => return,
                 End::Refused(code) => return self.give_up(code),
-                // Discord did not take up the session. That is a step of its protocol and no trouble.
+                // Discord did not resume the session. That is part of its protocol and no failure.
                 End::Over { reason, refused } if resumes && !was_up => {
                     session = None;
                     self.note_step(&reason);
@@ -112,7 +112,7 @@ impl Supervisor {
         connection.run(&url, session, up).await
     }
 
-    /// Notes a lost connection, and returns how long to wait. The first ones are replaced at once.
+    /// Notes a lost connection, and returns how long to wait. The first lost connections are replaced at once.
     fn lost(&self, reason: &str, was_up: bool, setbacks: &mut Setbacks) -> Duration {
         let now = Instant::now();
         if was_up {

@@ -67,7 +67,7 @@ impl Failure {
         let reason = match (code, status) {
             (code::PERSON_NOT_REACHABLE, _) => "the person takes no direct messages from the bot".to_owned(),
             (code::MISSING_PERMISSIONS, _) | (0, 403) => return Self::Denied { code, needs: needs.to_owned() },
-            // The channel itself is hidden, whatever was to be done there.
+            // The channel itself is hidden, so the permission to see it is missing, whatever the call needs.
             (code::MISSING_ACCESS, _) => return Self::Denied { code, needs: VIEW.to_owned() },
             (0, _) => format!("HTTP {status}"),
             _ => {
@@ -93,7 +93,7 @@ impl Failure {
         matches!(self, Self::Refused { code, .. } | Self::Denied { code, .. } if *code == wanted)
     }
 
-    /// Interprets a failed read. What cannot be read is left; nobody waits for it.
+    /// Interprets a failed read. A channel that may not be read is skipped, because nobody waits for it.
     pub(crate) fn of_read(self) -> SendError {
         match self {
             Self::Denied { .. } => SendError::Refused(self.to_string()),

@@ -122,7 +122,8 @@ impl Rest {
         Ok(())
     }
 
-    /// Looks since `since` for a message in one of the forms in which it may have been posted, each with its author. The channel is read once for all.
+    /// Searches the messages since `since` for one of the forms in which the message may have been posted, each with its author. Reads the channel
+    /// only once.
     pub(crate) async fn find_posted(
         &self,
         reader: &Credential,

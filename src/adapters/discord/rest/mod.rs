@@ -149,7 +149,7 @@ impl Rest {
                     let failure = Failure::from_answer(status.as_u16(), &body, call.needs);
                     if matches!(status, StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED) {
                         self.count_invalid(credential);
-                        // One person who closed their direct messages says nothing about the others.
+                        // If one person has closed their direct messages, others may still be reachable.
                         if !failure.has_code(code::PERSON_NOT_REACHABLE) {
                             credential.record_denial(route, call.needs, failure.clone(), Instant::now());
                         }

@@ -77,8 +77,8 @@ impl Auth {
         }
     }
 
-    /// Checks, besides, a request that changes something. Every current browser says where a form comes from, by one of two headers, so what says
-    /// nothing is not taken for our page.
+    /// The additional check of a request that changes something. Every current browser says where a form comes from, by one of two headers. So a
+    /// request without either does not come from our page.
     pub(super) fn check_source(headers: &HeaderMap) -> Result<(), Refusal> {
         if headers.contains_key(&FETCH_SITE) {
             return if only(headers, &FETCH_SITE) == Some("same-origin") { Ok(()) } else { Err(Refusal::ForeignOrigin) };
@@ -197,7 +197,7 @@ mod tests {
         let ask = |lines: &[(HeaderName, &str)]| Auth::check_source(&headers(lines));
         assert_eq!(ask(&[]), Err(Refusal::UnknownOrigin));
         assert_eq!(ask(&[(FETCH_SITE, "same-origin")]), Ok(()));
-        // Whether it is ours is checked for every request.
+        // Every request is checked against our own names.
         assert_eq!(ask(&[(header::ORIGIN, "http://localhost:9464")]), Ok(()));
         for site in ["cross-site", "same-site", "none", "", "SAME-ORIGIN"] {
             assert_eq!(ask(&[(FETCH_SITE, site), (header::ORIGIN, "http://localhost:9464")]), Err(Refusal::ForeignOrigin), "{site}");

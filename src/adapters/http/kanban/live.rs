@@ -70,7 +70,7 @@ impl Listeners {
                             () = self.marks.closed() => {}
                         }
                     }
-                    // The pages keep their content.
+                    // Open pages keep their content.
                     Err(error) => {
                         tracing::debug!(%error, "cannot read the position of the last change");
                         self.clock.sleep(AGAIN).await;
@@ -85,7 +85,7 @@ impl Listeners {
         let place = self.places.clone().try_acquire_owned().ok()?;
         let (events, inbox) = mpsc::channel(BACKLOG);
         let mut marks = self.marks.subscribe();
-        // The page compares it with its own value.
+        // Sends the current position first, which the page compares with its own.
         marks.mark_changed();
         self.arrived.notify_one();
         tokio::spawn(tell(marks, events, place, self.clock.clone(), self.stop.clone()));

@@ -1,4 +1,4 @@
-//! What the page does: each form runs the command or the button that does the same in a chat, as the operator.
+//! Handles the forms of the page. Each form runs, as the operator, the command or the button that does the same in a chat.
 
 mod form;
 mod once;
@@ -19,13 +19,13 @@ use crate::features::backlog::button::WorkButton;
 pub(super) use form::Form;
 pub(super) use once::{Answer, Submissions};
 
-/// The largest form: a how, a why and twenty criteria, each with what was there before, of the longest characters.
+/// The largest form: how, why and twenty criteria, all with their earlier values, in the longest characters.
 pub(super) const LARGEST: usize = 512 * 1024;
 
 const STALE: &str = "Nothing was done this time, because the page was opened before the team was last started, or long ago. Check whether it was \
                      done before, and if not, send it again.";
 
-/// The fields of an item that are single texts, as the arguments of `/backlog add` and `/backlog edit` are called.
+/// The fields of an item with a single text, by the names of the arguments of `/backlog add` and `/backlog edit`.
 const TEXTS: [&str; 6] = ["what", "owner", "due", "urgency", "how", "why"];
 
 /// A form of the page.
@@ -35,9 +35,9 @@ pub(super) enum Act {
     Edit,
     Assign,
     Answer,
-    /// Puts it first.
+    /// Moves the item to the front.
     Next,
-    /// A button as below a message.
+    /// A button, as below a message in a chat.
     Press,
 }
 
@@ -61,7 +61,7 @@ impl Act {
     }
 }
 
-/// Carries out what the forms ask for.
+/// Carries out the forms.
 pub(super) struct Actor {
     pub(super) commands: Arc<Registry>,
     pub(super) submissions: Submissions,
@@ -104,7 +104,7 @@ pub(super) async fn change(
     Ok(carry_out(kanban, act, Some(id), form).await)
 }
 
-/// A button names what it decides. One of another item would show its answer in the wrong place.
+/// Whether a button belongs to the item. The answer to a button of another item would show on the wrong page.
 async fn is_of_item(kanban: &Kanban, button: &str, item: &WorkItemId) -> Result<bool, Unreadable> {
     Ok(match WorkButton::parse(button) {
         Some(WorkButton::Allow(approval) | WorkButton::Refuse(approval)) => kanban.viewer.has_approval(item, &approval).await?,
@@ -147,7 +147,7 @@ async fn carry_out(kanban: Kanban, act: Act, item: Option<WorkItemId>, form: For
 /// The command or the button of a form.
 ///
 /// # Errors
-/// What no command can do, for the person.
+/// What no command can do, in words for people.
 fn describe(act: Act, item: Option<&WorkItemId>, form: &Form) -> Result<Invoked, String> {
     let mut given: Vec<(&str, String)> = item.map(|id| ("id", id.to_string())).into_iter().collect();
     let command = match act {
@@ -178,7 +178,7 @@ fn describe(act: Act, item: Option<&WorkItemId>, form: &Form) -> Result<Invoked,
     Ok(Invoked::Command { path: format!("backlog {command}"), given })
 }
 
-/// What was changed in the form, and only that: somebody else may have changed the rest meanwhile.
+/// The fields that the person changed in the form. Only those, because somebody else may have changed the others meanwhile.
 fn list_changes(form: &Form) -> Result<Vec<(&'static str, String)>, String> {
     let is_changed = |name: &str| form.get(name) != form.get(&format!("was_{name}"));
     let mut changes: Vec<_> = TEXTS.into_iter().filter(|name| is_changed(name)).map(|name| (name, form.get(name).to_owned())).collect();

@@ -1,7 +1,7 @@
 //! Lets a form act once, however often it is sent.
 //!
-//! Each form carries a key that this process made. The same content with the same key gets the answer of the first time, also while that is still
-//! being worked on. A key of an earlier process, or one that is too old to be remembered, is refused: whether it acted is not known here.
+//! Each form carries a key that this process made. The same content with the same key gets the first answer again, even if the first request is still
+//! being handled. A key of an earlier process, or one that is too old to be remembered, is refused, because nobody knows whether its form has acted.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,10 +13,10 @@ use tokio::sync;
 use crate::adapters::http::kanban::acts::Form;
 use kernel::ids::WorkItemId;
 
-/// How many answers are kept. The one who acts reads the answer at once.
+/// How many answers are kept. People read an answer at once.
 const KEPT: usize = 256;
 
-/// What came of a form.
+/// The outcome of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::adapters::http::kanban) struct Answer {
     pub(in crate::adapters::http::kanban) text: String,
@@ -31,7 +31,7 @@ pub(in crate::adapters::http::kanban) struct Answer {
 }
 
 struct Submission {
-    /// Of the address and the content.
+    /// A digest of the address and the content.
     id: String,
     /// The number in its key.
     number: u64,
@@ -92,7 +92,7 @@ impl Submissions {
         (1..=self.issued.load(Ordering::Relaxed)).contains(&number).then_some(number)
     }
 
-    /// The submission with this id, and whether its key is one that may act.
+    /// The submission with this id, and whether its key may still act.
     fn find_or_keep(&self, id: String, number: Option<u64>) -> (Arc<Submission>, bool) {
         let mut kept = self.lock();
         if let Some(known) = kept.submissions.iter().find(|known| known.id == id) {

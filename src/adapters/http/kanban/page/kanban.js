@@ -96,7 +96,7 @@ document.addEventListener("click", (event) => {
   const address = link.getAttribute("href");
   show(address).catch(() => location.assign(address));
 });
-// Beside the dialog is behind it.
+// A click on the backdrop has the dialog as its target.
 details.addEventListener("click", (event) => event.target === details && details.close());
 details.addEventListener("close", () => (opened = null));
 

@@ -64,7 +64,7 @@ pub(super) fn new_item(view: &NewView) -> Response {
     render("new.html", view)
 }
 
-/// A form that did nothing, and why. The browser still has what was typed on the page before.
+/// A page that says why a form did nothing. The browser still has the person's input on the page before.
 pub(super) fn refused((status, text): (StatusCode, &str)) -> Response {
     (status, render("notice.html", Notice { team: "Teamroom", text })).into_response()
 }

@@ -1,4 +1,4 @@
-//! The forms of the page: what an item offers, and what was typed if it was refused.
+//! The forms of the page: which actions an item offers, and the person's input if a form was refused.
 
 use kernel::chat::outbound::ButtonStyle;
 use kernel::commands::Suggestion;
@@ -14,7 +14,7 @@ use crate::features::backlog::render::{OfferFacts, list_offers, takes_answer};
 
 /// What the forms of a page need besides the item.
 pub(crate) struct Forms {
-    /// Lets each of them act once.
+    /// The key that lets each form act once.
     pub(crate) key: String,
     pub(crate) owners: Vec<Suggestion>,
     /// The answer to the form that led here.
@@ -46,7 +46,7 @@ pub(crate) struct NewView {
     anyway: bool,
 }
 
-/// What can be done about an item.
+/// The actions that an item offers.
 #[derive(Debug, Serialize)]
 pub(super) struct ActsView {
     key: String,
@@ -54,7 +54,7 @@ pub(super) struct ActsView {
     owners: Vec<OwnerOption>,
     buttons: Vec<ButtonView>,
     takes_answer: bool,
-    /// It waits for its turn.
+    /// The item waits for its turn.
     is_next: bool,
     is_open: bool,
     answer: String,
@@ -110,7 +110,7 @@ impl Forms {
         self.answer.as_ref().map(SentView::of)
     }
 
-    /// What was typed into a form that was refused.
+    /// The person's input in a form that was refused.
     fn refused(&self, act: Act) -> Option<&Form> {
         self.answer.as_ref().filter(|answer| answer.is_error && answer.act == act.as_str()).map(|answer| &answer.form)
     }

@@ -50,7 +50,7 @@ pub(crate) struct ItemView {
     tools: Option<String>,
     origin: String,
     created: String,
-    /// The mission that it is, or is a step of.
+    /// The item itself if it is a mission, or the mission that it is a step of.
     mission: Option<String>,
     parent: Option<LinkView>,
     needs: Vec<LinkView>,
@@ -88,7 +88,7 @@ struct ApprovalView {
 
 #[derive(Debug, Serialize)]
 struct EventView {
-    /// None for the creation of the item, and for what left the status as it was.
+    /// None for the creation of the item, and for events that left the status unchanged.
     from: Option<String>,
     to: String,
     note: Option<String>,

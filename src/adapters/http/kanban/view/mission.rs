@@ -1,4 +1,4 @@
-//! The graph of a mission: its steps by wave, with the lines of what they need.
+//! The graph of a mission: its steps by wave, with lines from the steps that they need.
 
 use std::fmt::Write as _;
 
@@ -65,17 +65,17 @@ struct StepView {
 
 #[derive(Debug, Serialize)]
 struct LineView {
-    /// Of SVG paths.
+    /// An SVG path, like the arrow.
     line: String,
     arrow: String,
-    /// What it needs is done.
+    /// The step that it needs is done.
     is_met: bool,
 }
 
 impl Viewer {
     /// None if there is no such mission.
     pub(crate) async fn read_mission(&self, id: &WorkItemId) -> Result<Option<MissionView>, StoreError> {
-        // Read before the items. At worst the page reloads once too often.
+        // Read before the items, so that a change in between causes at most one reload too many.
         let mark = self.store.backlog_mark().await?;
         let Some(item) = self.store.find_item(id).await?.filter(|item| item.kind == WorkKind::Mission) else { return Ok(None) };
         let parts = self.store.list_parts(id).await?;
@@ -85,7 +85,7 @@ impl Viewer {
         };
         let nodes: Vec<Node<'_>> = steps.iter().map(|step| Node { id: &step.id, needs: &step.depends_on }).collect();
         let layout = Layout::of(&nodes, &LENGTHS);
-        // The lines of what is done lie above the others.
+        // The lines of done steps lie above the others.
         let mut lines: Vec<LineView> =
             layout.lines.iter().map(|line| LineView::of(line, steps[line.from].status == WorkStatus::Done)).collect();
         lines.sort_by_key(|line| line.is_met);

@@ -33,7 +33,7 @@ function parseBlock(source, at, depth) {
   return null;
 }
 
-// A mark counts only beside words, and not beside a character without width, which keeps it from having a meaning.
+// A mark counts only at the edge of a word. A zero-width space beside it takes its meaning away.
 const MARKED = (mark) =>
   new RegExp(`(?<![\\p{L}\\p{N}${mark}])${mark}(?![\\s\\u200B${mark}])([^${mark}\\n]+?)(?<![\\s\\u200B])${mark}(?![\\p{L}\\p{N}${mark}])`, "yu");
 

@@ -1,5 +1,5 @@
-// Renders the tree of a parser as elements. `names` has `user(id)`, `channel(id)` and `role(id)`, opens what is clicked,
-// and has the parser of the platform's own way of writing.
+// Renders the tree of a parser as elements. `names` has `user(id)`, `channel(id)` and `role(id)`, opens clicked links,
+// and has the parser for the platform's own markup.
 
 import { h } from "../view/elements/dom.js";
 import { parse as parseMarkdown } from "./markdown.js";

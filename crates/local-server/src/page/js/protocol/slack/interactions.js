@@ -20,7 +20,7 @@ export class Interactions {
       label: command.slice(1),
       description: "",
       application_id: user,
-      // It is written with what follows it, and sent like a message.
+      // The person types the arguments behind it, and the page sends both like a message.
       written: true,
     }));
   }
@@ -69,7 +69,7 @@ export class Interactions {
     return () => this.#homes.delete(app);
   }
 
-  // ---- what is told
+  // ---- what the server reports
 
   ready(views) {
     for (const view of views) if (!this.#modals.has(view.id)) this.#open(view);
@@ -86,7 +86,7 @@ export class Interactions {
 
   #open(view) {
     const known = this.#modals.get(view.id);
-    // What was entered or complained of is shown by the dialog itself.
+    // The same version needs nothing. The dialog itself shows a person's input and its errors.
     if (known?.hash === view.hash) return;
     known?.close();
     this.#modals.set(view.id, { hash: view.hash, close: this.onModal(toFields(view)) });

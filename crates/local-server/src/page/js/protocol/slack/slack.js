@@ -136,7 +136,7 @@ export class Slack extends EventTarget {
     return null;
   }
 
-  // ---- what is told
+  // ---- what the server reports
 
   #receive(frame) {
     switch (frame.type) {
@@ -201,7 +201,7 @@ export class Slack extends EventTarget {
     if (isReply) this.#dispatch(event, toMessage(message, idOf(thread), this));
     if (!isReply || message.subtype === "thread_broadcast") this.#dispatch(event, toMessage(message, channel, this));
     if (isReply) {
-      // The page counts replies too, so the number of the first message comes last.
+      // The page increases the number for each reply, so the server's own number is sent last.
       if (this.#threads.has(idOf(thread))) this.#dispatch("THREAD_UPDATE", this.#threads.get(idOf(thread)));
     } else if (thread) {
       this.#dispatch("THREAD_UPDATE", this.#keepThread(message));
@@ -217,7 +217,7 @@ export class Slack extends EventTarget {
     if (this.#threads.delete(id)) this.#dispatch("THREAD_DELETE", { id });
   }
 
-  // ---- in the form of the page
+  // ---- conversion to the page's form
 
   #shown(message, channelId) {
     const isParent = message.thread_ts === message.ts;

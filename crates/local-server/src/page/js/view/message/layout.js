@@ -39,7 +39,7 @@ function renderBlock(block, page, run) {
     case "input":
       return h("div", {}, h("p", { class: "subtext" }, block.label?.text), renderElement(block.element, page, run));
     default:
-      // A kind that this page does not know: what it says is shown.
+      // An unknown kind of block: only its text is shown.
       return renderText(textsOf(block).join("\n"), names);
   }
 }

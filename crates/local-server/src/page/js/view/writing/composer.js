@@ -40,7 +40,7 @@ export class Composer {
     this.#timeline = timeline;
     const name = page.store.channelName(channel);
     const place = channel.type === 0 ? `#${name}` : name;
-    // A thread without a name is called by its first line, which is too long here.
+    // A thread without a name has its first line as a name, which is too long here.
     const invitation = page.store.isThread(channel) && !page.traits.namedThreads ? "Reply…" : `Message ${place}`;
     this.#text = h("textarea", {
       rows: 1,
