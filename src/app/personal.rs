@@ -139,7 +139,7 @@ impl Somebody {
         Ok(changed)
     }
 
-    /// The cells of a row that change. None if the row is about another person, whose account begins in the same way.
+    /// The cells of a row that change. Empty if the row is about another person, whose account begins in the same way.
     fn rewrite(&self, row: &Row) -> Row {
         let texts = || row.iter().filter_map(|(column, cell)| Some((column, cell.as_str()?)));
         let is_theirs = |text: &str| holds_id(text, self.id.as_str()) || self.own_names.iter().any(|name| name == text);

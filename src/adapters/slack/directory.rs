@@ -222,7 +222,7 @@ impl KnownChannel {
         Channel { id: channel_id(id, None), name, place, private: self.is_private, shared: self.is_shared }
     }
 
-    /// The thread on a message of the channel. In a direct conversation, a thread is that conversation with an order of its own.
+    /// The thread on a message of the channel. A thread in a direct conversation counts as direct too, but has its own queue.
     pub(super) fn describe_thread(&self, id: &str, stamp: &str, owner: Option<UserId>) -> Channel {
         let parent = self.describe(id);
         let place = if self.is_direct {
