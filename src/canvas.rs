@@ -23,13 +23,13 @@ pub(crate) static BOLD: FontRenderer = FontRenderer::new::<u8g2_font_fub30_tr>()
 pub(crate) static NAME: FontRenderer = FontRenderer::new::<u8g2_font_helvB24_te>().with_ignore_unknown_chars(true);
 pub(crate) static SMALL: FontRenderer = FontRenderer::new::<u8g2_font_helvR18_te>().with_ignore_unknown_chars(true);
 
-/// Stands for what is left out at the end of a text.
+/// Marks a text that was cut at its end.
 const MORE: &str = "...";
 
-/// Stands for a character that a font does not have.
+/// Replaces a character that a font does not have.
 const UNKNOWN: char = '?';
 
-/// A curve is drawn as so many lines.
+/// The number of straight lines in a curve.
 const PIECES: u8 = 24;
 
 /// A position in pixels from the top left.
@@ -39,7 +39,7 @@ pub(crate) struct Position(pub(crate) f32, pub(crate) f32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Color {
     Paper,
-    /// The ground of a box.
+    /// The background of a box.
     Pale,
     Text,
     Dim,

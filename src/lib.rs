@@ -2,10 +2,10 @@
 //!
 //! # Bird's-eye view
 //!
-//! A message reaches the team through as many gateway identities as there are personas. It is claimed once in the store, one decision is made
-//! about who answers, each answer is one *turn* of a persona, and what is to be said leaves through the outbox. Between any two of these steps
-//! the process may die: the next start reads from the store where it was. Who speaks, who may, how often and at what cost is decided by code;
-//! a language model only writes what a persona says, and where none is configured a composer quotes feeds and files instead.
+//! A message reaches the team through as many gateway identities as there are personas. It is claimed once in the store, one decision is made about
+//! who answers, each answer is one *turn* of a persona, and each message to a platform goes through the outbox. The process may die between any two
+//! of these steps: the next start reads its progress from the store. Who speaks, who may, how often and at what cost is decided by code; a language
+//! model only writes what a persona says, and without a model a composer quotes feeds and files instead.
 //!
 //! # Packages
 //!
@@ -39,11 +39,12 @@
 //!
 //! # Features
 //!
-//! One folder each in [`features`], in this order: `relationships, chat ← memory ← backlog ← schedule ← meeting, reminders, backup, voice ← standup, board, overwatch ← mission`. A feature imports the kernel and public functions of
-//! features before it; `tests/tidy.rs` checks it. Each says by [`Feature`](features::Feature) what it adds to the team, and the rest of the program knows
-//! it by that alone. The statements of a feature stand in its `store`, as methods of [`store::Store`].
-//! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a
-//! [`TextFormat`](kernel::chat::format::TextFormat). [`app`] puts the team together. `cli` runs the registered commands beside it and has a file for each that only makes sense at a terminal.
+//! One folder each in [`features`], in this order: `relationships, chat ← memory ← backlog ← schedule ← meeting, reminders, backup, voice ← standup,
+//! board, overwatch ← mission`. A feature imports the kernel and public functions of features before it; `tests/tidy.rs` checks it. Each declares its
+//! additions to the team with [`Feature`](features::Feature), and the rest of the program knows it only through this trait. The SQL statements of a
+//! feature are in its `store`, as methods of [`store::Store`]. [`adapters`] translate between the kernel and a protocol: a platform's markup and
+//! limits are known to its adapter alone, and to the relay as a [`TextFormat`](kernel::chat::format::TextFormat). [`app`] puts the team together.
+//! `cli` runs the registered commands beside it, and has a file for each command that only makes sense at a terminal.
 //!
 //! # Flows
 //!
@@ -58,9 +59,10 @@
 //! actions → one transaction: report, work items, prediction, memories, outbox, the end of the job.
 //! At its expiry a firing of the schedule has the prediction settled against its feed; one that is decided earlier is settled with the report.
 //!
-//! **A board meeting.** A person's command or words write a called meeting with its question → the same engine opens it, and restates the question → a round in
-//! which nobody sees anybody, then rounds with what is new to each speaker (`features::board::speaking`) → after each round code decides by what was said
-//! whether there is another one (`features::board::rounds`) → one transaction: the document, the memory, outbox, the end of the job.
+//! **A board meeting.** A person's command or words write a called meeting with its question → the same engine opens it, and restates the question →
+//! a round in which no speaker sees the others, then rounds in which each speaker gets only what is new to them (`features::board::speaking`) → after
+//! each round code decides by the discussion whether there is another one (`features::board::rounds`) → one transaction: the document, the memory,
+//! outbox, the end of the job.
 //!
 //! **A work item.** A meeting, a person or another item writes it, and wakes the planner's job → that says how, by whom, and by which criteria → one
 //! transaction: the item is ready, and has a job in its persona's queue → the job lets an executor make something, each step in the item's journal
@@ -69,23 +71,23 @@
 //! of its own. An item with parts is graded by what they gave. A change by a person cancels the job.
 //! Any number of processes on one PostgreSQL share the jobs. A process without a heartbeat loses its own, and a lower token writes nothing.
 //!
-//! **A mission.** A person hands over a document and asks for it to be carried out → `features::mission` cuts it into numbered parts and stores the mission with
-//! its job → a model says what it is about and plans steps, which code checks: owners, needs, criteria, and which parts each serves → one transaction: the
-//! plan, its card in a thread, and a work item for each step, as above → each change of a step wakes the job, which shows the progress, and finds
-//! another way once if a step cannot be done → with the last step one transaction: the delivery, with what was served and what was not.
-//! On the way the persona of a step may ask a colleague, whose answer its run goes on with, or tell the mission something that may change the plan.
+//! **A mission.** A person hands over a document and asks for it to be carried out → `features::mission` cuts it into numbered parts and stores the
+//! mission with its job → a model says what it is about and plans steps, which code checks: owners, needs, criteria, and which parts each serves →
+//! one transaction: the plan, its card in a thread, and a work item for each step, as above → each change of a step wakes the job, which shows the
+//! progress, and finds another way once if a step cannot be done → with the last step one transaction: the delivery, with what was served and what
+//! was not. Meanwhile the persona of a step may ask a colleague and continue with the answer, or tell the mission something that may change the plan.
 //!
 //! **A reminder.** A sentence, a command or a button writes it together with a job for its time → the job marks it as told, enqueues the next time of a
 //! repeated one and puts the mention into the outbox, in one transaction → the relay → the platform.
 //!
 //! **A memory.** A person's "remember: …", a command, a persona's tool, a standup or the end of an item writes it, with its words, its vector and the
-//! private place that it comes from → what is about to be said, planned or reported recalls what may be told there: what people taught, then what
-//! fits by words and by vector. What comes from text from outside waits until a person confirms it.
+//! private place that it comes from → prompts for answers, plans and reports recall the memories that may be told there: first what people taught,
+//! then matches by words and by vector. A memory that comes from text from outside waits until a person confirms it.
 //!
 //! **A meeting is heard.** A button or a command enqueues the one job of a result → the job asks the feature for what was said, speaks each part or takes
 //! it from the cache, and joins them → one transaction: the message with the audio, the end of the job → the relay → the platform.
 //!
-//! **A stop of the process.** No new turns, running ones get 20 s, the outbox is drained, identities are closed. What did not end stands in the store.
+//! **A stop of the process.** No new turns, running ones get 20 s, the outbox is drained, identities are closed. Unfinished work stays in the store.
 //!
 //! # Invariants
 //!

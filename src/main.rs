@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-// The team waits for networks and for the database. A second worker would mostly be woken up to find nothing left to do.
+// One worker is enough, because the team mostly waits for networks and for the database. A second one would mostly be woken up to find nothing to do.
 #[tokio::main(worker_threads = 1)]
 async fn main() -> ExitCode {
     match teamroom::cli::run().await {

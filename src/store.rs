@@ -1,7 +1,7 @@
 //! The team's database: what must survive `kill -9`, in SQLite or PostgreSQL.
 //!
 //! [`Store`] is the kernel's [`Database`] with the statements of all features: each feature adds its own `impl Store` in its `store` folder. A method
-//! writes a whole result in one transaction. A method that claims or ends something says whether it was the one to do so.
+//! writes a whole result in one transaction. A method that claims or ends something returns whether this call did it.
 
 use std::ops::Deref;
 
@@ -14,7 +14,7 @@ use secrecy::SecretString;
 pub struct Store(Database);
 
 impl Store {
-    /// Opens the database at `url` to serve from it. `now` goes into what a second process is told.
+    /// Opens the database at `url` to serve from it. A second process is told `now` as the start of this one.
     ///
     /// # Errors
     /// `StoreError::Locked` when another process serves from it; otherwise why it cannot be used.

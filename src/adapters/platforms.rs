@@ -1,4 +1,4 @@
-//! Several platforms as one: each call goes to the platform that its channel, message or person is of.
+//! Several platforms as one: each call goes to the platform of its channel, message or person.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,18 +21,18 @@ pub fn text_format(channel: &ChannelId) -> TextFormat {
     if channel.platform() == Some(slack::PLATFORM) { slack::TEXT } else { discord::TEXT }
 }
 
-/// The platforms of a team. Where a name could be of several, the first one counts.
+/// The platforms of a team. If a name fits several, the first one counts.
 pub struct Platforms {
     all: Vec<(&'static str, Arc<dyn ChatPlatform>)>,
 }
 
 impl Platforms {
-    /// Each with its name in ids.
+    /// Each platform comes with its name in ids.
     pub fn new(all: Vec<(&'static str, Arc<dyn ChatPlatform>)>) -> Self {
         Self { all }
     }
 
-    /// The platform of an id. An id without one is of the first.
+    /// The platform with this name. Without a name, the first one.
     fn of(&self, platform: Option<&str>) -> Result<&dyn ChatPlatform, SendError> {
         let is_it = |(name, _): &&(&str, Arc<dyn ChatPlatform>)| platform.is_none_or(|platform| platform == *name);
         let found = self.all.iter().find(is_it).map(|(_, found)| &**found);
@@ -94,7 +94,7 @@ impl ChatPlatform for Platforms {
     }
 
     async fn find_channel(&self, name: &str) -> Option<ChannelId> {
-        // A name that says its platform does not wait for the others.
+        // The answer about a name with a platform does not wait for other platforms.
         let named = name.split_once(':').and_then(|(platform, _)| self.of(Some(platform)).ok());
         if let Some(platform) = named {
             return platform.find_channel(name).await;

@@ -21,7 +21,7 @@ pub struct Beside {
     pub store: Store,
 }
 
-/// How long another process is given to answer.
+/// How long to wait for an answer of another process.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The address of the kanban page, while a process of the team serves it.

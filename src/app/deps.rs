@@ -33,13 +33,13 @@ use kernel::time::SharedClock;
 use kernel::tools::web::WebSearch;
 use kernel::tools::workspace::Workspaces;
 
-/// The manifest of the Slack app, with the commands of all features that are offered in menus.
+/// The manifest of the Slack app, with the commands that features offer in menus.
 pub fn slack_manifest(name: &str, kind: AppKind) -> serde_json::Value {
     let services = Services::new("There is no team here.");
     slack::manifest::manifest(name, kind, &features::registry(slack::PLATFORM, &services, permit_all()))
 }
 
-/// Provides what the features work with.
+/// Lets each feature add its services.
 pub fn provide(deps: &FeatureDeps<'_>, services: &Services) {
     for feature in FEATURES {
         feature.provide(deps, services);
@@ -177,7 +177,7 @@ pub fn workspaces(config: &Config) -> Workspaces {
     Workspaces::new(config.data.join("workspaces"))
 }
 
-/// Has the memory searched by meaning, if a model for it is configured.
+/// Lets the memory be searched by meaning, if a model for that is configured.
 fn use_sentence_model(
     config: &Config,
     store: &Store,

@@ -1,4 +1,4 @@
-//! The platform as a process sees it that has no identities: what it says stays in the outbox, and the process that serves posts it.
+//! The platform for a process without identities. Its messages stay in the outbox, and the serving process posts them.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};

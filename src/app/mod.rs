@@ -202,7 +202,7 @@ impl App {
         })
     }
 
-    /// Who was given up, with the reason.
+    /// The identities that were given up, with the reason.
     fn list_missing(&self) -> Vec<String> {
         let down = self.platform.identities().into_iter().filter(|identity| identity.state == IdentityState::Down);
         down.map(|identity| match identity.trouble {
@@ -274,7 +274,7 @@ impl App {
             new = changed => reloaded = Some(new),
         }
         if lost {
-            // Another process may already serve, so the work here is void.
+            // Another process may already serve, so work is aborted at once.
             self.shutdown.kill.cancel();
         }
         // A second signal ends the team and the process at once.
@@ -298,7 +298,7 @@ impl App {
 /// process.
 struct Opened {
     store: Store,
-    /// Set once it is connected.
+    /// Set once the platform is connected.
     platform: OnceLock<Arc<dyn ChatPlatform>>,
     tasks: TaskTracker,
     shutdown: Shutdown,
@@ -328,7 +328,7 @@ async fn take_events(
     loop {
         tokio::select! {
             () = shutdown.stop.cancelled() => return,
-            // Reports that came too fast are in the log.
+            // Reports that came too fast are only in the log.
             Ok(report) = undelivered.recv() => conversation.report_undelivered(report),
             Some(warning) = budget_low.recv() => conversation.tell_operators_soon(warning.clone(), warning),
             event = inbox.recv() => match event {

@@ -1,4 +1,4 @@
-//! What is stored of one person: a copy of it, and its removal (SEC-4).
+//! A copy of everything that is stored about one person, and its removal (SEC-4).
 
 use std::collections::HashSet;
 
@@ -17,20 +17,20 @@ use kernel::ids::UserId;
 use kernel::people::{Erasure, KnownPerson};
 use kernel::persona::roster::Roster;
 
-/// Stands where the name was.
+/// Replaces the person's name.
 const SOMEBODY: &str = "somebody";
 
-/// Where the names of a person are. Their rows go last, so that a removal that was cut off can be repeated.
+/// The table with the names of people. Its rows go last, so that an interrupted removal can be repeated.
 const PEOPLE: &str = "people";
 
-/// Where people's messages are.
+/// The table with people's messages.
 const INBOX: &str = "inbox";
 
-/// Columns with the id of a message: of its own row, of what belongs to it, and of what answers it.
+/// Columns with the id of a message: that of the row itself, of the message that it belongs to, or of the message that it answers.
 const OF_MESSAGE: [&str; 3] = ["id", "message", "cause"];
 
-/// All rows that are about a person, by table: where the account stands, and what belongs to the person's messages. Messages of others that only
-/// mention the person are theirs and not among them.
+/// All rows that are about a person, by table: rows with the account's id, and rows that belong to the person's messages. Messages of other people
+/// that only mention the person are left out.
 pub async fn export_person(store: &Store, person: &UserId) -> anyhow::Result<Value> {
     let tables = store.list_tables().await?;
     let messages = list_messages_of(store, &tables, person).await?;
@@ -80,15 +80,12 @@ pub async fn export_all(store: &Store, mut take: impl FnMut(&Value) -> std::io::
 /// What a removal did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forgotten {
-    /// Rows that stay, in which the person is somebody now.
+    /// Rows that stay, with the person made anonymous.
     pub rewritten: u64,
 }
 
-/// Removes what a person has said and what is about that person alone, and the account and the names everywhere else. A removal that was cut off is
-/// finished by the next one. Works beside a running team.
-///
-/// # Errors
-/// The person is named in the settings, or the database does not respond.
+/// Removes the person's messages and the rows that are only about this person. Replaces the account and the names everywhere else. If it is
+/// interrupted, another call finishes it. Works beside a running team.
 pub async fn forget_person(
     store: &Store,
     (config, roster): (&Config, &Roster),
@@ -98,7 +95,7 @@ pub async fn forget_person(
     let named = config.features.iter().flat_map(FeatureSection::list_people).any(|(id, _)| id == person.id);
     ensure!(!named, "{} is in the settings: remove {} there first", person.name, person.id);
     let directory = people(config, store).directory().await?;
-    // A name that somebody else has as well says nothing about this person.
+    // A name that others share does not identify this person.
     let is_own = |name: &&String| directory.find(name).is_ok_and(|found| found.id == person.id) && roster.find_named(name).is_none();
     let somebody = Somebody {
         id: person.id.clone(),
@@ -120,13 +117,13 @@ pub async fn forget_person(
     Ok(Forgotten { rewritten })
 }
 
-/// A person who is to be nobody in particular.
+/// A person who is made anonymous.
 struct Somebody {
     id: UserId,
     names: Vec<String>,
-    /// Those that nobody else has.
+    /// Names that nobody else has.
     own_names: Vec<String>,
-    /// The account from now on, which no platform has.
+    /// The id that replaces the account. No platform has it.
     nobody: UserId,
 }
 
@@ -134,7 +131,7 @@ impl Somebody {
     async fn leave(&self, store: &Store, table: &Table) -> anyhow::Result<u64> {
         let mut transaction = store.db().begin().await?;
         let mut changed = rewrite_rows(&mut transaction, table, Wanted::Holding(self.id.as_str()), |row| self.rewrite(row)).await?;
-        // Some columns have only the name of who did something.
+        // Some columns contain only the name of the person who acted.
         for name in &self.own_names {
             changed += rewrite_rows(&mut transaction, table, Wanted::Exactly(name), |row| self.rewrite(row)).await?;
         }
@@ -142,7 +139,7 @@ impl Somebody {
         Ok(changed)
     }
 
-    /// The cells of a row that change. None if the row is about another one whose account begins in the same way.
+    /// The cells of a row that change. Empty if the row is about another person, whose account begins in the same way.
     fn rewrite(&self, row: &Row) -> Row {
         let texts = || row.iter().filter_map(|(column, cell)| Some((column, cell.as_str()?)));
         let is_theirs = |text: &str| holds_id(text, self.id.as_str()) || self.own_names.iter().any(|name| name == text);
@@ -171,7 +168,7 @@ impl Somebody {
         }
     }
 
-    /// A name is replaced where it is the whole text: inside of a sentence it may be a word.
+    /// Replaces a name only where it is the whole text. Inside a sentence it may be an ordinary word.
     fn rewrite_text(&self, text: &str) -> String {
         if self.names.iter().any(|name| name == text) {
             return SOMEBODY.to_owned();
@@ -185,7 +182,7 @@ fn platform(person: &UserId) -> &str {
     person.as_str().split_once(':').map_or("", |(platform, _)| platform)
 }
 
-/// A row with its documents as such, not as texts.
+/// A row with its JSON documents parsed.
 fn unfold(row: Row) -> Value {
     let cell = |cell: Value| match cell.as_str().and_then(|text| serde_json::from_str(text).ok()) {
         Some(document @ (Value::Object(_) | Value::Array(_))) => document,

@@ -170,7 +170,7 @@ async fn next_event(events: &mut Option<Events>, files: &Files) {
 struct Files {
     settings: Vec<PathBuf>,
     prices: PathBuf,
-    /// Of personas and experts with their pictures, and of skills.
+    /// The folders of personas and experts, with their pictures, and of skills.
     folders: [PathBuf; 3],
 }
 
@@ -191,7 +191,7 @@ impl Files {
         self.folders.iter().any(|folder| path.starts_with(folder)) || self.list().any(|known| known == path)
     }
 
-    /// All but those in the folders.
+    /// All files except those in the folders.
     fn list(&self) -> impl Iterator<Item = &PathBuf> {
         self.settings.iter().chain([&self.prices])
     }

@@ -74,7 +74,7 @@ impl BacklogSource for TeamSources {
         let standing = [WorkStatus::Waiting, WorkStatus::Blocked];
         let mut stuck =
             self.store.list_items(&ItemFilter { statuses: &standing, owner: None, scope: Some(&Scope::TEAM), limit: STUCK }).await?;
-        // What waits holds up what is blocked.
+        // Items that wait come first, because they hold up the blocked ones.
         stuck.sort_by_key(|item| (item.status != WorkStatus::Waiting, item.updated_at));
         let line = |item: &WorkItem| WorkLine {
             reference: format!("#{}", item.short_id()),

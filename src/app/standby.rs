@@ -104,7 +104,7 @@ impl Watch {
         self.shutdown.kill.cancel();
         self.tasks.close();
         self.tasks.wait().await;
-        // They know the team, which knows them.
+        // The services know the team, which knows them.
         self.services.clear();
         self.store.close().await;
     }

@@ -1,4 +1,4 @@
-//! The features of the team on one database, as each process has them that runs jobs.
+//! The features of the team on one database, in each process that runs jobs.
 
 use std::iter;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) struct TeamDeps {
     pub(super) workspaces: Workspaces,
     pub(super) services: Services,
     pub(super) platform: Arc<dyn ChatPlatform>,
-    /// Whether this process has the identities, so that it hears the channels.
+    /// Whether this process has the identities and hears the channels.
     pub(super) serves: bool,
     /// The address of the kanban page, if people can open it.
     pub(super) kanban: Option<String>,
@@ -126,7 +126,7 @@ impl Team {
         Ok(Self { conversation, meetings, schedule, workspaces, services, config, store, clock, tasks, shutdown })
     }
 
-    /// Takes up what an earlier process left. Called once, by the process that serves, before it starts.
+    /// Resumes the work of an earlier process. Called once, by the serving process, before it starts.
     pub(super) async fn recover(&self) -> anyhow::Result<()> {
         self.conversation.recover().await?;
         for feature in FEATURES {

@@ -16,7 +16,7 @@ const ITEMS: usize = 40;
 /// The feeds that personas declare.
 pub struct TeamFeeds {
     pub readings: Readings,
-    /// In which personas and people read times.
+    /// The time zone in which personas and people read times.
     pub zone: Tz,
 }
 

@@ -39,7 +39,7 @@ struct Cli {
     command: Special,
 }
 
-/// Under it, the help of a command lists the options that others have too, after its own.
+/// The heading in a command's help for the options that all commands have. They come after its own.
 const COMMON: &str = "Common options";
 
 /// What every command takes.
@@ -90,7 +90,7 @@ const INTERRUPTED: u8 = 130;
 
 /// The command specifications of the team, without handlers.
 fn registry(services: &Services) -> Registry {
-    // Only the command line uses it here, and it may do everything.
+    // This registry serves only the command line, which may do everything.
     features::registry(PLATFORM, services, permit_all())
 }
 

@@ -79,7 +79,7 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
     telemetry::start_logs(&setting.config.server, open_log(&args)?)?;
     let mut ports = Ports::read(&args.dir);
     let server = start_server(&args, &setting.roster, &mut ports).await?;
-    // The files here belong in no repository.
+    // Files in the sandbox's folder belong in no repository.
     std::fs::write(args.dir.join(".gitignore"), "*\n").with_context(|| format!("cannot write into {}", args.dir.display()))?;
     ports.write(&args.dir)?;
     if args.no_team {

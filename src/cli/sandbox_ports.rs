@@ -17,7 +17,7 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// Those of the last start. None where the file is missing or unreadable: then any port does.
+    /// The ports of the last start. None where the file is missing or unreadable, so that any port is taken.
     pub(super) fn read(dir: &Path) -> Self {
         std::fs::read(dir.join(FILE)).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
     }
@@ -28,7 +28,7 @@ impl Ports {
     }
 }
 
-/// The remembered port, or 0 for any. Says so if another program has it.
+/// The remembered port, or 0 for any. Prints a note if another program has it.
 pub(super) fn choose(remembered: Option<u16>, what: &str) -> u16 {
     match remembered {
         Some(port) if is_free(port) => port,

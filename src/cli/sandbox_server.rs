@@ -20,7 +20,7 @@ use slack_sandbox::{AppConfig, ChannelConfig, PersonConfig, Role, Workspace};
 const TEAM: &str = "team";
 const TEAM_NAME: &str = "Teamroom";
 
-/// What a server is started with, whatever its platform.
+/// How to start a server of either platform.
 pub(super) struct ServerOptions {
     pub(super) slack: bool,
     pub(super) dir: PathBuf,
@@ -148,7 +148,7 @@ async fn start_slack(options: ServerOptions) -> anyhow::Result<LocalServer> {
     let slack = slack_sandbox::Options {
         addr: address(options.port),
         apps: vec![team_app(&channels)?],
-        // Who is an admin may use all commands, and everybody here may.
+        // Only an admin may use all commands, and everybody here may use them.
         people: options.people.iter().map(|name| PersonConfig { role: Role::Admin, ..PersonConfig::new(name) }).collect(),
         channels: channels.iter().map(|name| ChannelConfig::new(name)).collect(),
         rate_limits: if options.has_rate_limits { slack_sandbox::RateLimits::Slack } else { slack_sandbox::RateLimits::Off },
@@ -159,7 +159,7 @@ async fn start_slack(options: ServerOptions) -> anyhow::Result<LocalServer> {
     Ok(LocalServer::Slack(Workspace::start(slack).await?))
 }
 
-/// The app as our manifest makes it, in all channels.
+/// The app as the team's manifest describes it, in all channels.
 fn team_app(channels: &[String]) -> anyhow::Result<AppConfig> {
     let app = AppConfig::of_manifest(TEAM, &slack_manifest(TEAM_NAME, AppKind::Agent)).context("the manifest of the app cannot be read")?;
     Ok(AppConfig { channels: channels.to_vec(), ..app })

@@ -13,7 +13,7 @@ use kernel::persona::{expert, load, skill};
 
 /// Where `teamroom sandbox` keeps the team's files.
 pub(super) const SANDBOX: &str = ".teamroom/sandbox";
-/// The same of `teamroom sandbox --slack`.
+/// The same for `teamroom sandbox --slack`.
 pub(super) const SLACK_SANDBOX: &str = ".teamroom/slack-sandbox";
 
 /// Reads the configuration from the file, `.env` and the environment of this process. If only the sandbox's database exists, that one is used.

@@ -21,7 +21,7 @@ use kernel::time::{Clock, SystemClock};
 /// Longer texts are cut. The channel has the full text.
 const SHOWN: usize = 160;
 
-/// The shortest end of an id by which an item is found, as everywhere.
+/// The shortest end of an id that identifies an item, as in all commands.
 const SHORT_ID: usize = 6;
 
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
         args.id,
         store.place()
     );
-    // What happened at the same time stays in its order.
+    // Lines with the same time keep their order.
     lines.sort_by_key(|line| line.at);
     if args.json {
         print_line!("{}", serde_json::json!(lines));

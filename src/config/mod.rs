@@ -159,7 +159,7 @@ impl Config {
         if self.models.list_unpriced().is_empty() { budgets } else { budgets.without_prices() }
     }
 
-    /// The channels in which the team is to post by itself.
+    /// The channels in which the settings let the team post by itself.
     pub fn list_channels(&self) -> Vec<String> {
         let jobs = self.schedules.jobs.iter().filter(|job| job.enabled).filter_map(|job| job.channel.clone());
         let mut channels: Vec<String> = jobs.chain(self.backlog.channel.clone()).chain(self.discord.ops_channel.clone()).collect();

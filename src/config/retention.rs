@@ -3,10 +3,10 @@ use std::time::Duration;
 use kernel::config::settings;
 
 settings! {
-    /// `[retention]`: how long is kept what has ended. What something open refers to is kept longer.
+    /// `[retention]`: how long finished rows are kept. Rows that something open refers to are kept longer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct RetentionSettings {
-        // More than the oldest message that is answered (`chat.max_age`).
+        // Must be longer than the age of the oldest message that is still answered (`chat.max_age`).
         messages_days: u32 = 90, in 8..=3650,
             "How many days messages, the text of their files, answers and questions between personas are kept.";
         // By default 13 months, so that the same day of last year is kept. `/costs` shows a month, and a persona is asked for two.

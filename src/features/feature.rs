@@ -1,4 +1,4 @@
-//! What a feature adds to the team. The configuration, the application and the command line know features only by this.
+//! The additions of a feature to the team. The configuration, the application and the command line know features only through this trait.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -31,103 +31,103 @@ use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
 use kernel::tools::{Act, Tool};
 
-/// What a feature adds to the team. Each implements what it has.
+/// The additions of a feature to the team. A feature implements the methods that it needs.
 #[async_trait]
 pub trait Feature: Send + Sync {
-    /// Reads its section of `teamroom.toml`.
+    /// Reads the feature's section of `teamroom.toml`.
     fn read_settings(&self, _root: &mut Section<'_>) -> Option<Arc<dyn FeatureSection>> {
         None
     }
 
-    /// Adds its commands and buttons. Nothing is provided yet, so their handlers hold `services.late()`.
+    /// Adds the feature's commands and buttons. No service is provided yet at this time, so their handlers hold `services.late()`.
     fn register(&self, _registry: &mut Registry, _services: &Services) {}
 
-    /// Provides what its commands, jobs, meetings and actions work with.
+    /// Provides the services that the feature's commands, jobs, meetings and actions need.
     fn provide(&self, _deps: &FeatureDeps<'_>, _services: &Services) {}
 
-    /// Takes up what a killed process left. Called in the process that serves, before jobs are run.
+    /// Resumes the work of a killed process. Called in the serving process, before jobs are run.
     async fn recover(&self, _services: &Services) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// React to what people say, before a persona answers.
+    /// The feature's listeners, which see what people say before a persona answers.
     fn listeners(&self, _services: &Services) -> Vec<Arc<dyn Listener>> {
         Vec::new()
     }
 
-    /// What personas can do with it.
+    /// The tools that the feature gives to personas.
     fn tools(&self, _deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
         Vec::new()
     }
 
-    /// What an answer of a persona must not claim to have done without doing it.
+    /// The acts that a persona's answer must not claim without having done them.
     fn acts(&self) -> &'static [Act] {
         &[]
     }
 
-    /// Runs its jobs.
+    /// The handlers of the feature's jobs.
     fn job_handlers(&self, _services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
         Ok(Vec::new())
     }
 
-    /// How long its rows are kept.
+    /// How long the feature's rows are kept.
     fn list_retention(&self, _settings: &RetentionSettings, _workspaces: &Workspaces) -> Vec<RetentionRule> {
         Vec::new()
     }
 
-    /// Removes what a person has said and what is about that person alone (SEC-4). What remains loses the account and the names afterwards. May be
-    /// called again for the same person.
+    /// Removes the person's texts and the rows that are only about this person (SEC-4). Afterwards the remaining rows lose the account and the names.
+    /// May be called again for the same person.
     async fn forget_person(&self, _store: &Store, _erasure: &Erasure) -> kernel::db::Result<()> {
         Ok(())
     }
 
-    /// The actions that its scheduled jobs have, for the configuration.
+    /// The kinds of the feature's scheduled actions, for the configuration.
     fn action_kinds(&self) -> &'static [ActionKind] {
         &[]
     }
 
-    /// The same actions.
+    /// The feature's scheduled actions.
     fn actions(&self, _deps: &FeatureDeps<'_>, _services: &Services) -> Vec<Arc<dyn Action>> {
         Vec::new()
     }
 
-    /// The kind of its meetings. It is also the name of their commands, of which `start` and `status` are two.
+    /// The kind of the feature's meetings. Also the name of their command group, which must have the commands `start` and `status`.
     fn meeting_kind(&self) -> Option<MeetingKind> {
         None
     }
 
-    /// How its meetings are held. None in a process that runs no jobs.
+    /// The steps of the feature's meetings. None in a process that runs no jobs.
     fn agenda(&self, _services: &Services) -> Option<Arc<dyn Agenda>> {
         None
     }
 
-    /// What came of one of its meetings that is over, for those who look back at it. None: it is of another feature.
+    /// The result of one of the feature's meetings that is over, for people who look back at it. None if the meeting belongs to another feature.
     async fn find_meeting_result(&self, _meeting: &Meeting, _store: &Store, _roster: &Roster) -> Result<Option<MeetingResult>, StoreError> {
         Ok(None)
     }
 
-    /// How its results are heard.
+    /// How the feature's results are turned into audio.
     fn playable(&self, _services: &Services) -> Option<Arc<dyn Playable>> {
         None
     }
 
-    /// What a meeting that is over has led to, for the command line.
+    /// The result of a meeting that is over, for the command line.
     async fn show_result(&self, _meeting: &Meeting, _services: &Services) -> anyhow::Result<CommandReply> {
         Ok(CommandReply::private("It is over."))
     }
 
-    /// Adds to its commands what only makes sense at a terminal.
+    /// Adds commands and options that only make sense at a terminal.
     fn extend_command_line(&self, command: clap::Command) -> clap::Command {
         command
     }
 
-    /// The command that it has added, if it was given.
+    /// The added command, if the command line contains it.
     fn find_terminal_command(&self, _given: &ArgMatches) -> Option<TerminalCommand> {
         None
     }
 }
 
-/// What features work with.
+/// The dependencies of features.
 pub struct FeatureDeps<'a> {
     pub config: &'a Config,
     pub roster: Arc<Roster>,
@@ -137,12 +137,12 @@ pub struct FeatureDeps<'a> {
     pub running: Option<Running>,
     /// The address of the kanban page, if people can open it.
     pub kanban: Option<String>,
-    /// What speaks for the personas, if anything does.
+    /// The speech synthesis for the personas, if any is configured.
     pub speech: Option<Arc<Speech>>,
     pub clock: SharedClock,
 }
 
-/// What the tools of features work with.
+/// The dependencies of the features' tools.
 pub struct ToolDeps {
     pub store: Store,
     pub roster: Arc<Roster>,
@@ -151,7 +151,7 @@ pub struct ToolDeps {
     pub config: Config,
 }
 
-/// What jobs and meetings work with.
+/// The dependencies of jobs and meetings.
 #[derive(Clone)]
 pub struct Running {
     pub agents: Arc<Agents>,
@@ -164,34 +164,34 @@ pub struct Running {
 /// A command that only the command line has. Ctrl-C ends it.
 pub type TerminalCommand = Box<dyn FnOnce(Services) -> BoxFuture<'static, anyhow::Result<Shown>> + Send>;
 
-/// What a terminal command shows at its end.
+/// The final output of a terminal command.
 pub enum Shown {
     Reply(CommandReply),
-    /// For another program, as it is.
+    /// Output for another program, unchanged.
     Raw(String),
-    /// All was printed on the way.
+    /// Everything was printed before.
     Nothing,
 }
 
 /// The settings of a feature.
 pub trait FeatureSection: Any + Debug + Send + Sync {
-    /// Personas that are named, each with its key.
+    /// The personas that the settings name, each with its key.
     fn list_personas(&self) -> Vec<(PersonaSlug, &'static str)> {
         Vec::new()
     }
 
-    /// People that are named.
+    /// The people that the settings name.
     fn list_people(&self) -> Vec<(UserId, String)> {
         Vec::new()
     }
 
-    /// Checks the settings against what the feeds say now, for `teamroom doctor`.
+    /// Checks the settings against the feeds' current data, for `teamroom doctor`.
     fn check(&self, _page: &[PageEntry]) -> Vec<Finding> {
         Vec::new()
     }
 }
 
-/// The settings of the features that are there.
+/// The settings of all features.
 #[derive(Debug, Clone, Default)]
 pub struct FeatureSettings(Vec<Arc<dyn FeatureSection>>);
 

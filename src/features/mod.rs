@@ -1,5 +1,5 @@
-//! One folder per feature. A feature imports the kernel and the public functions of features before it, and adds to the team what it has by
-//! [`Feature`]. Without its two lines here and its folder it is gone.
+//! One folder per feature. A feature imports the kernel and the public functions of features before it, and adds its parts to the team through
+//! [`Feature`]. To remove a feature, delete its folder and its two lines here.
 
 pub mod backlog;
 pub mod backup;
@@ -29,7 +29,7 @@ use schedule::model::Actions;
 
 pub use feature::{Feature, FeatureDeps, FeatureSection, FeatureSettings, Running, Shown, TerminalCommand, ToolDeps};
 
-/// In the order in which people read of their commands. If several would take a message, the first one takes it.
+/// The order in which people read about their commands. If several features would take a message, the first one takes it.
 pub const FEATURES: &[&dyn Feature] = &[
     &chat::ChatFeature,
     &backlog::BacklogFeature,
@@ -60,22 +60,22 @@ pub fn read_settings(root: &mut Section<'_>) -> FeatureSettings {
     FEATURES.iter().filter_map(|feature| feature.read_settings(root)).collect()
 }
 
-/// What personas can do with the features.
+/// The tools that the features give to personas.
 pub fn tools(deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
     FEATURES.iter().flat_map(|feature| feature.tools(deps)).collect()
 }
 
-/// What an answer of a persona must not claim to have done without doing it.
+/// The acts that a persona's answer must not claim without having done them.
 pub fn acts() -> Vec<Act> {
     FEATURES.iter().flat_map(|feature| feature.acts()).copied().collect()
 }
 
-/// What scheduled jobs can do.
+/// The actions that scheduled jobs can have.
 pub fn actions() -> Actions {
     Actions::of(FEATURES.iter().flat_map(|feature| feature.action_kinds()).cloned())
 }
 
-/// What came of a meeting that is over. None if its feature was removed.
+/// The result of a meeting that is over. None if its feature was removed.
 ///
 /// # Errors
 /// The database is unavailable.

@@ -145,8 +145,8 @@ impl Discord {
         }
     }
 
-    /// Where a webhook can post, and the persona of a direct conversation, where it cannot. A webhook belongs to a channel and can post in its
-    /// threads. Looks up threads that the gateway has not reported.
+    /// The place where a webhook can post, or the persona of a direct conversation, in which no webhook can post. A webhook belongs to a channel and
+    /// can post in its threads. Looks up threads that the gateway has not reported.
     async fn destination(&self, channel: &ChannelId) -> Result<(Option<Destination>, Option<PersonaSlug>), SendError> {
         let id = snowflake(channel)?;
         self.note_channel(self.readers(None).next().ok_or_else(|| self.offline())?, id).await;

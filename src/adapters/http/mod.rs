@@ -39,7 +39,7 @@ pub struct Shown {
     /// Whether new messages reach the team, even if this process dies.
     pub is_listening: Arc<dyn Fn() -> bool + Send + Sync>,
     pub metrics: PrometheusHandle,
-    /// What the forms of the kanban page run.
+    /// Runs the commands of the kanban page's forms.
     pub commands: Arc<Registry>,
     pub budgets: Budgets,
     pub clock: SharedClock,

@@ -33,7 +33,7 @@ impl ServerSettings {
     pub fn kanban_url(&self, bound: SocketAddr) -> Option<String> {
         match (&self.token, self.hosts.first()) {
             (None, _) if !bound.ip().is_loopback() => None,
-            // A name of its own is that of a proxy.
+            // A configured name is that of a proxy in front of the server.
             (Some(_), Some(host)) => Some(format!("https://{host}/backlog")),
             _ if bound.ip().is_unspecified() => None,
             _ => Some(format!("http://{bound}/backlog")),

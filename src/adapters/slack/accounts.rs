@@ -1,4 +1,4 @@
-//! The apps of the team: one for all, and those of personas that have one of their own.
+//! The apps of the team: one shared app, and the apps of personas that have their own.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,7 +13,7 @@ use crate::adapters::slack::settings::{AppTokens, SlackSettings};
 
 /// One app of the team.
 pub(super) struct App {
-    /// The persona whose app it is. The coordinator's is that of all who have none.
+    /// The persona whose app it is. The coordinator's app also serves all personas without one.
     pub(super) persona: PersonaSlug,
     pub(super) speaking: Credential,
     pub(super) listening: Credential,
@@ -68,7 +68,7 @@ impl App {
         self.state().at = IdentityState::Reconnecting;
     }
 
-    /// Notes what is wrong. True if that is new.
+    /// Notes a problem of the app. True if it is a new one.
     pub(super) fn note_trouble(&self, text: &str, is_final: bool) -> bool {
         let mut state = self.state();
         if is_final {
@@ -79,7 +79,7 @@ impl App {
         is_new
     }
 
-    /// Whether it can be used for calls, as far as is known.
+    /// Whether the app can make calls, as far as is known.
     pub(super) fn can_speak(&self) -> bool {
         let state = self.state();
         state.account.is_some() && state.at != IdentityState::Down
@@ -106,7 +106,7 @@ impl App {
 pub(super) struct Apps {
     coordinator: PersonaSlug,
     by_persona: BTreeMap<PersonaSlug, Arc<App>>,
-    /// The app of the team is not the coordinator's own.
+    /// The team's shared app is used, and the coordinator has no app of its own.
     has_team_app: bool,
 }
 
@@ -135,14 +135,14 @@ impl Apps {
         !self.by_persona.contains_key(persona) || (self.has_team_app && *persona == self.coordinator)
     }
 
-    /// Those that can make calls: first the one given, then the coordinator's.
+    /// The apps that can make calls: first that of `first`, then the coordinator's.
     pub(super) fn readers(&self, first: Option<&PersonaSlug>) -> Vec<&Arc<App>> {
         let mut readers: Vec<_> = self.by_persona.values().filter(|app| app.can_speak()).collect();
         readers.sort_by_key(|app| (Some(&app.persona) != first, app.persona != self.coordinator));
         readers
     }
 
-    /// Whose account a user or bot is.
+    /// The persona whose app has this user or bot id.
     pub(super) fn find_account(&self, id: &str) -> Option<&PersonaSlug> {
         let is_it = |app: &&Arc<App>| app.account().is_some_and(|account| account.user == id || account.bot == id);
         self.by_persona.values().find(is_it).map(|app| &app.persona)

@@ -13,7 +13,7 @@ use crate::adapters::slack::settings::SlackSettings;
 /// Tries the tokens of each app: whether it can speak and listen, and which scopes are missing.
 ///
 /// # Errors
-/// The address of the API is none.
+/// The address of the API is invalid.
 pub async fn check(settings: &SlackSettings, roster: &Arc<Roster>) -> anyhow::Result<Vec<Finding>> {
     let api = Api::new(settings.api_url.as_deref(), CALL)?;
     let mut findings = Vec::new();

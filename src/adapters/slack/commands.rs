@@ -1,4 +1,4 @@
-//! `/team …` and buttons. Slack has one slash command for us; what follows it is a command of the registry, written as on the command line.
+//! `/team …` and buttons. The team has one slash command in Slack. Its text is a command of the registry, written as on the command line.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) const COMMAND: &str = "/team";
 /// Slack takes five answers to a command, within half an hour.
 const ANSWERS: usize = 5;
 
-/// Before the path of a command, for what is offered on a message.
+/// The prefix of the command's path in the id of a message shortcut.
 pub(super) const ON_MESSAGE: &str = "message ";
 
 /// What the home tab shows.
@@ -70,7 +70,7 @@ impl Commands {
         (author, self.hub.channel_of(app, channel, None, None).await)
     }
 
-    /// Arguments with what can be chosen for each.
+    /// The missing arguments, each with the choices for it.
     async fn prepare<'c>(&self, missing: &[&'c ArgumentSpec], author: &Author, channel: &Channel) -> Vec<Asked<'c>> {
         let caller = caller_of(author.clone());
         let mut asked = Vec::new();
@@ -84,7 +84,7 @@ impl Commands {
         asked
     }
 
-    /// Shows a form for what is missing. False if Slack shows none.
+    /// Shows a form for the missing arguments. False if Slack does not show it.
     async fn ask(&self, app: &App, trigger: &str, order: &Order, asked: Vec<Asked<'_>>) -> bool {
         let arguments = Arguments::default().with("trigger_id", trigger).json("view", &form(order, &asked));
         let shown = self.hub.api.call(&app.speaking, "views.open", arguments).await;
@@ -100,7 +100,7 @@ impl Commands {
         self.carry_out(app, Call { author, channel, respond, audience, pressed: None }, Invoked::Command { path, given }).await;
     }
 
-    /// Carries out what is pressed or handed in.
+    /// Carries out a pressed button or a submitted form.
     pub(super) async fn take_interaction(self: &Arc<Self>, app: &Arc<App>, payload: &Value) {
         match payload["type"].as_str() {
             Some("shortcut" | "message_action") => return self.take_shortcut(app, payload).await,
@@ -114,7 +114,7 @@ impl Commands {
         }
     }
 
-    /// Shows the form of a command that was chosen in a menu: that of a message, whose text it takes, or that of all shortcuts.
+    /// Shows the form of a command that was chosen in a menu: the menu of a message, whose text goes into the form, or the general menu of shortcuts.
     async fn take_shortcut(&self, app: &App, payload: &Value) {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let id = text("/callback_id");
@@ -150,7 +150,7 @@ impl Commands {
         let seen = PlatformEvent::Seen { author: Box::new(call.author.clone()), channel: Box::new(call.channel.clone()) };
         self.hub.announce(seen).await;
         let (commands, app) = (Arc::clone(self), Arc::clone(app));
-        // What others want does not wait for it.
+        // Other requests do not wait for this one.
         tokio::spawn(async move {
             let registry = Arc::clone(&commands.registry);
             // A task of its own, so that a panic in a command still produces an answer.
@@ -203,9 +203,9 @@ impl Commands {
         Ok(())
     }
 
-    /// Shows the open items that the person may see, and what there is to ask for, on the app's page.
+    /// Shows the person's open items, those of the team, and the available commands on the app's page.
     ///
-    /// `channel` is the direct conversation behind the page: what may not be told there does not stand on it.
+    /// `channel` is the direct conversation behind the page. The page shows only what may be told there.
     pub(super) async fn show_home(&self, app: &App, user: &str, channel: &str) {
         let (author, channel) = self.who_and_where(app, user, channel).await;
         let mut text = String::new();

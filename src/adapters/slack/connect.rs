@@ -29,10 +29,10 @@ use crate::adapters::slack::socket::{Envelope, Envelopes, Sockets, Watcher};
 /// How long a call may take.
 pub(super) const CALL: Duration = Duration::from_secs(12);
 
-/// Envelopes that are taken and not yet handed over.
+/// The most envelopes that wait to be handed over.
 const WAITING: usize = 1024;
 
-/// How long a channel is waited for after a start.
+/// How long to wait for the directory of channels after a start.
 const DIRECTORY: Duration = Duration::from_secs(15);
 
 /// Pauses between attempts to log in double from the first to the longest.
@@ -54,7 +54,7 @@ pub struct Options {
 pub(super) struct Ready(watch::Sender<bool>);
 
 impl Ready {
-    /// Waits until they are, but not for ever.
+    /// Waits until the channels are known, for a limited time.
     pub(super) async fn wait(&self) {
         let mut known = self.0.subscribe();
         let _ = tokio::time::timeout(DIRECTORY, known.wait_for(|known| *known)).await;
@@ -95,7 +95,7 @@ impl Slack {
     }
 }
 
-/// What one app runs on.
+/// The components that one app needs.
 struct Launch {
     hub: Arc<Hub>,
     app: Arc<App>,
@@ -126,7 +126,7 @@ impl Launch {
         tokio::join!(sockets_of.run(sockets), self.take(arriving));
     }
 
-    /// Asks who the app is, and what it can see, until Slack answers. False: the token is no use.
+    /// Asks Slack who the app is and which channels it can see, until Slack answers. False if the token is not valid.
     async fn log_in(&self) -> bool {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -207,13 +207,13 @@ fn conversation_of(payload: &Value) -> &str {
     pointers.iter().find_map(|pointer| payload.pointer(pointer).and_then(Value::as_str)).unwrap_or_default()
 }
 
-/// What a command or a press is told apart by. Slack sends one again in another envelope.
+/// Identifies a command or a button press. Slack may send the same one again in another envelope.
 fn trigger_of(payload: &Value) -> String {
     let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     format!("trigger {} {}", text("/trigger_id"), text("/actions/0/action_ts"))
 }
 
-/// Tells operators once what is wrong with an app.
+/// Tells operators about a problem of an app, once for each problem.
 async fn report(hub: &Hub, app: &App, failure: &Failure, is_final: bool) {
     let text = match failure {
         Failure::Revoked { error, .. } => {

@@ -1,4 +1,4 @@
-//! What is known of channels and people. Slack names only their ids in events, so the rest is asked for once and kept.
+//! The known channels and people. Slack's events contain only ids, so the rest is looked up once and kept.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -12,13 +12,13 @@ use tokio::time::Instant;
 use crate::adapters::slack::api::{Api, Arguments, Credential, Failure};
 use crate::adapters::slack::ids::{channel_id, message_id, user_id};
 
-/// How long a person's name and rights are believed.
+/// How long a person's name and rights are used before they are looked up again.
 const PERSON: Duration = Duration::from_mins(10);
 
 /// The most channels and people that are kept.
 const KEPT: usize = 20_000;
 
-/// Channels of a page.
+/// The number of channels on a page of the list.
 const PAGE: &str = "200";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +26,9 @@ pub(super) struct KnownChannel {
     pub(super) name: String,
     pub(super) is_private: bool,
     pub(super) is_direct: bool,
-    /// People of another company read it too.
+    /// People of another company read the channel too.
     is_shared: bool,
-    /// The apps that are in it, by their personas. Only they can read it.
+    /// The personas whose apps are in the channel. Only these apps can read it.
     pub(super) members: Vec<PersonaSlug>,
     /// An id at or before the newest message.
     newest: Option<MessageId>,
@@ -44,7 +44,7 @@ pub(super) struct Directory {
 
 impl Directory {
     pub(super) fn note_workspace(&self, id: &str) {
-        // All apps of a team are in one.
+        // All apps of a team are in one workspace.
         let _ = self.workspace.set(id.to_owned());
     }
 
@@ -68,7 +68,7 @@ impl Directory {
         }
     }
 
-    /// What is known of a channel, asked for if it is new.
+    /// The details of a channel. Asks Slack if the channel is new.
     pub(super) async fn look_up(&self, api: &Api, with: &Credential, channel: &str) -> Option<KnownChannel> {
         if let Some(known) = self.find(channel) {
             if known.members.contains(&with.persona) {
@@ -156,7 +156,7 @@ impl Directory {
         Some(known.clone())
     }
 
-    /// A person, asked for if nothing is known or it is old.
+    /// A person. Asks Slack if the person is new or the details are old.
     pub(super) async fn find_person(&self, api: &Api, with: &Credential, user: &str) -> Author {
         if let Some((author, read_at)) = self.people().get(user)
             && read_at.elapsed() < PERSON
@@ -178,7 +178,7 @@ impl Directory {
                 if let Err(failure) = failed {
                     tracing::warn!(user, %failure, "a person could not be looked up");
                 }
-                // An old answer is better than none. Without one nobody gets rights.
+                // An old answer is better than none. Without any answer the person gets no rights.
                 let known = self.people().get(user).map(|(author, _)| author.clone());
                 known.unwrap_or_else(|| Author {
                     id: user_id(user),
@@ -191,12 +191,12 @@ impl Directory {
         }
     }
 
-    /// What a person is called, if that is known.
+    /// The name of a person, if it is known.
     pub(super) fn name_of(&self, user: &str) -> Option<String> {
         self.people().get(user).map(|(author, _)| author.name.clone())
     }
 
-    /// The profile has changed.
+    /// Forgets a person's profile, because it has changed.
     pub(super) fn forget_person(&self, user: &str) {
         self.people().remove(user);
     }
@@ -211,7 +211,7 @@ impl Directory {
 }
 
 impl KnownChannel {
-    /// A channel of which nothing is known counts as private. Only the id of a direct conversation begins with a D.
+    /// An unknown channel counts as private. Only the id of a direct conversation begins with a D.
     pub(super) fn unknown(id: &str) -> Self {
         Self { name: String::new(), is_private: true, is_direct: id.starts_with('D'), is_shared: false, members: Vec::new(), newest: None }
     }
@@ -222,7 +222,7 @@ impl KnownChannel {
         Channel { id: channel_id(id, None), name, place, private: self.is_private, shared: self.is_shared }
     }
 
-    /// The thread on a message of the channel. In a direct conversation it is that conversation, with its own order.
+    /// The thread on a message of the channel. A thread in a direct conversation counts as direct too, but has its own queue.
     pub(super) fn describe_thread(&self, id: &str, stamp: &str, owner: Option<UserId>) -> Channel {
         let parent = self.describe(id);
         let place = if self.is_direct {
@@ -234,7 +234,7 @@ impl KnownChannel {
     }
 }
 
-/// Where the next page of a list begins. Empty: there is none.
+/// The cursor of a list's next page. Empty on the last page.
 pub(super) fn next_cursor(page: &Map<String, Value>) -> String {
     let cursor = page.get("response_metadata").and_then(|metadata| metadata.get("next_cursor")).and_then(Value::as_str);
     cursor.unwrap_or_default().to_owned()
@@ -258,7 +258,7 @@ fn author_of(id: &str, user: &Value, workspace: Option<&str>) -> Author {
     Author { id: user_id(id), name, aliases: names, kind, roles }
 }
 
-/// Whether somebody is of another company. One of several workspaces of the same company is not another.
+/// Whether somebody belongs to another company. Several workspaces of one company count as the same.
 fn is_stranger(user: &Value, workspace: Option<&str>) -> bool {
     let (Some(own), Some(theirs)) = (workspace, user["team_id"].as_str()) else { return user["is_stranger"] == true };
     let all = user.pointer("/enterprise_user/teams").and_then(Value::as_array);

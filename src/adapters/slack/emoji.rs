@@ -1,4 +1,4 @@
-//! Emojis: Slack names them, people see them.
+//! Converts Slack's names of emojis to the emojis that people see.
 
 /// An emoji as people see it: "👍" for `+1` or `thumbsup::skin-tone-3`. One of the workspace's own stays a name.
 pub(super) fn shown(name: &str) -> String {

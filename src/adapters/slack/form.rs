@@ -1,11 +1,11 @@
-//! A form for a command that was called without what it needs. Pure.
+//! A form for a command that lacks required arguments. Pure.
 
 use kernel::chat::medium::shorten;
 use kernel::commands::{ArgumentKind, ArgumentSpec, CommandSpec, Suggestion};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Names our forms among views.
+/// Identifies our forms among views.
 pub(super) const FORM: &str = "teamroom_form";
 
 /// <https://docs.slack.dev/reference/views/modal-views>
@@ -15,17 +15,17 @@ const HINT: usize = 150;
 const OPTIONS: usize = 100;
 const TEXT: u16 = 3000;
 
-/// Asks where the answer goes, for a form that was opened nowhere in particular.
+/// The field that asks where the answer goes. Only in a form that was not opened in a channel.
 const WHERE: &str = "teamroom_where";
 
 /// From this length on a text may have several lines.
 const LONG: u16 = 150;
 
-/// What a form is about. Slack keeps it with the form and gives it back.
+/// The command that a form is for. Slack keeps it with the form and returns it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) path: String,
-    /// What was written behind the command.
+    /// The arguments that were written after the command.
     pub(super) given: Vec<(String, String)>,
     pub(super) channel: String,
     /// Where the answer goes.
@@ -42,9 +42,9 @@ pub(super) fn missing<'c>(command: &'c CommandSpec, given: &[(String, String)]) 
 /// An argument that a form asks for.
 pub(super) struct Asked<'c> {
     pub(super) argument: &'c ArgumentSpec,
-    /// What can be chosen, if there is a list.
+    /// The choices, if there is a list.
     pub(super) choices: Vec<Suggestion>,
-    /// What stands there already.
+    /// The value that is filled in already.
     pub(super) filled_in: Option<String>,
 }
 
@@ -92,7 +92,7 @@ fn plain(text: &str, most: usize) -> Value {
     json!({ "type": "plain_text", "text": shorten(text, most) })
 }
 
-/// A form as it was handed in. None: it is not one of ours.
+/// Reads a submitted form. None if it is not one of ours.
 pub(super) fn handed_in(payload: &Value) -> Option<Order> {
     let view = &payload["view"];
     if view["callback_id"] != FORM {

@@ -1,4 +1,4 @@
-//! What Slack reports, once each, as the kernel's events.
+//! Converts Slack's reports to the kernel's events, each report once.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -22,9 +22,10 @@ use crate::adapters::slack::sessions::Sessions;
 /// How many reports are remembered at least. Slack sends one again within minutes.
 const REMEMBERED: usize = 8192;
 
-/// Drops what was reported before: to another app of the team, or on another connection.
+/// Drops repeated reports, which come to another app of the team or on another connection.
 ///
-/// Only an optimisation for messages, which the inbox takes once in any case. A command or a press is carried out once because of it.
+/// For messages this is only an optimisation, because the inbox takes each one once in any case. For commands and button presses it is the only
+/// protection against running twice.
 #[derive(Default)]
 pub(super) struct Seen(Mutex<(HashSet<String>, HashSet<String>)>);
 
@@ -50,17 +51,17 @@ pub(super) struct Hub {
     pub(super) seen: Seen,
     pub(super) sessions: Sessions,
     pub(super) events: mpsc::Sender<PlatformEvent>,
-    /// The names of commands and groups.
+    /// The names of commands and command groups.
     pub(super) commands: Vec<&'static str>,
 }
 
 impl Hub {
     pub(super) async fn announce(&self, event: PlatformEvent) {
-        // Nobody listens any more when the team stops.
+        // The receiver is dropped when the team stops.
         let _ = self.events.send(event).await;
     }
 
-    /// Takes an event of the Events API, as an app received it.
+    /// Handles an event of the Events API, as an app received it.
     pub(super) async fn take_event(&self, app: &App, payload: &Value) {
         let event = &payload["event"];
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
@@ -131,7 +132,7 @@ impl Hub {
         }
     }
 
-    /// A message as an app received or read it. None: it is our own.
+    /// Converts a message that an app received or read. None if it is our own.
     pub(super) async fn read(&self, app: &App, message: SlackMessage) -> Option<InboundMessage> {
         let account = message.user.as_deref().or(message.bot_id.as_deref()).unwrap_or_default().to_owned();
         let is_ours =
@@ -150,12 +151,12 @@ impl Hub {
                 roles: Vec::new(),
             },
         };
-        // An app that posts as a person is an app.
+        // An app may post as a person, but it still counts as an app.
         let kind = if message.bot_id.is_some() { AuthorKind::ForeignBot } else { author.kind.clone() };
         Some(message.into_inbound(channel, Author { kind, ..author }, app.persona.clone()))
     }
 
-    /// An edit of a person, or links whose titles Slack has found.
+    /// A person's edit, or the titles that Slack has found for links.
     async fn take_change(&self, channel: &str, event: &Value) {
         let Ok(now) = serde_json::from_value::<SlackMessage>(event["message"].clone()) else { return };
         let is_ours = [now.user.as_deref(), now.bot_id.as_deref()].into_iter().flatten().any(|id| self.apps.find_account(id).is_some());
@@ -208,7 +209,7 @@ impl Hub {
     /// The channel or thread of a message. `parent`: who wrote the message on which the thread hangs.
     pub(super) async fn channel_of(&self, app: &App, channel: &str, thread: Option<&str>, parent: Option<&str>) -> Channel {
         let known = if channel.is_empty() { None } else { self.directory.look_up(&self.api, &app.speaking, channel).await };
-        // What cannot be looked up counts as private.
+        // A channel that cannot be looked up counts as private.
         let known = known.unwrap_or_else(|| crate::adapters::slack::directory::KnownChannel::unknown(channel));
         match thread {
             Some(thread) => known.describe_thread(channel, thread, parent.map(user_id)),

@@ -1,5 +1,5 @@
-//! Ids of Slack and of the team. To the team an id says its platform: `slack:C07A` is a channel, `slack:C07A-1732.0001` a message in it, and the thread on
-//! that message has the same id. Slack numbers messages within a channel only.
+//! Ids of Slack and of the team. The team's ids begin with the platform: `slack:C07A` is a channel, and `slack:C07A-1732.0001` a message in it. The
+//! thread on that message has the same id. Slack's own numbers of messages are unique only within a channel.
 
 use kernel::ids::{ChannelId, MessageId, UserId};
 
@@ -58,7 +58,7 @@ fn strip(id: &str) -> Option<&str> {
     id.strip_prefix(PLATFORM)?.strip_prefix(':')
 }
 
-/// Ids come from the store and from people. Anything else could be another argument.
+/// Ids come from the store and from people. Any other character could end the value and begin another argument.
 fn is_plain(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }

@@ -55,7 +55,7 @@ pub(super) struct Metadata {
     pub(super) event_payload: serde_json::Value,
 }
 
-/// Messages of these kinds are what somebody said. The others tell what happened in a channel: somebody joined, a topic was set.
+/// Kinds of messages that somebody wrote. Other kinds are notices about the channel: somebody joined, a topic was set.
 const SAID: [&str; 5] = ["file_share", "thread_broadcast", "me_message", "bot_message", "reply_broadcast"];
 
 impl SlackMessage {
@@ -78,7 +78,7 @@ impl SlackMessage {
             author,
             mentions: list_mentions(&text),
             text,
-            // An answer in a thread is to the thread.
+            // Without a reference, because an answer in a thread answers the thread.
             reply_to: None,
             attachments: self.files.into_iter().filter_map(SlackFile::into_attachment).collect(),
             sent_at: instant(&self.ts),

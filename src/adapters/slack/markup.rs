@@ -8,12 +8,12 @@ use crate::adapters::slack::ids::{channel_id, to_spot, to_user, user_id};
 /// What a message can hold. A section of a message holds 3,000 characters, and most messages have one.
 pub const TEXT: TextFormat = TextFormat { limit: 3000, has_tables: false, render: written };
 
-/// Keeps a mark from having a meaning. It has no width.
+/// A character without width. Beside a mark, it takes the mark's meaning away.
 const APART: char = '\u{200B}';
 
 const FENCE: &str = "```";
 
-/// A text as Slack has it.
+/// A text in Slack's markup.
 pub(super) fn written(text: &str) -> String {
     let mut in_code = false;
     let lines: Vec<String> = text
@@ -95,7 +95,7 @@ fn write_markdown(markdown: &str, text: &mut String) {
     }
 }
 
-/// `\*` is a star that means nothing.
+/// `\*` is a literal star.
 fn write_escape(rest: &str, text: &mut String) -> Option<usize> {
     let next = rest[1..].chars().next().filter(char::is_ascii_punctuation)?;
     push_escaped(next, text);
@@ -136,7 +136,7 @@ fn is_address(address: &str) -> bool {
     scheme && !address.contains([' ', '<', '>', '\n'])
 }
 
-/// Two stars are bold, one is italics. Where a mark stands between two spaces it is itself.
+/// Two stars are bold, one is italics. A mark between two spaces stays as it is.
 fn write_emphasis(rest: &str, mark: char, before: char, text: &mut String) -> usize {
     let count = rest.len() - rest.trim_start_matches(mark).len();
     let after = rest[count..].chars().next().unwrap_or(' ');
@@ -149,7 +149,7 @@ fn write_emphasis(rest: &str, mark: char, before: char, text: &mut String) -> us
         ('*' | '_', 2) => text.push('*'),
         ('*', 3) => text.push_str(if before.is_whitespace() { "*_" } else { "_*" }),
         ('~', 2) => text.push('~'),
-        // "snake_case" and "~5" stay.
+        // Marks inside words and before numbers stay: "snake_case", "~5".
         _ => text.push_str(&rest[..count]),
     }
     count
@@ -176,7 +176,7 @@ pub(super) fn read(text: &str) -> String {
     let mut rest = text;
     while let Some((before, from)) = rest.split_once('<') {
         neutral.push_str(&read_plain(before));
-        // Slack escapes each "<" that a person types, so that an unescaped one begins a reference.
+        // Slack escapes each "<" that a person types, so an unescaped one begins a reference.
         let Some((reference, after)) = from.split_once('>') else {
             neutral.push_str(&read_plain(&rest[before.len()..]));
             return neutral;

@@ -1,11 +1,11 @@
 //! The adapter for Slack.
 //!
-//! The team has one app, under which each persona speaks with its own name and sign; a persona may have an app of its own. Each app listens on several
-//! [`socket`]s, and what they report becomes [`kernel::chat::PlatformEvent`]s in the [`hub`], once each. [`api`] calls the Web API, [`render`] and
-//! [`markup`] write what is posted, [`commands`] carry out `/team` and buttons.
+//! The team has one app, through which each persona speaks with its own name and icon. A persona may also have an app of its own. Each app listens on
+//! several [`socket`]s, and the [`hub`] converts each report once to a [`kernel::chat::PlatformEvent`]. [`api`] calls the Web API, [`render`] and
+//! [`markup`] write the posts, [`commands`] carry out `/team` and buttons.
 //!
-//! Outside of it an id says that it is of Slack; [`ids`] adds that and takes it off. Slack knows no way to post a message only once, so each carries the id
-//! of its row, and a doubtful one is looked for before it is repeated.
+//! Outside of this folder every id begins with `slack:`, which [`ids`] adds and removes. Slack does not deduplicate posts. So each post carries the
+//! id of its row, and the adapter looks for a post whose outcome is unknown before the post is repeated.
 
 mod accounts;
 mod api;

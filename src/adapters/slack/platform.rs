@@ -35,7 +35,7 @@ impl ChatPlatform for Slack {
         self.replace(self.speaker(&message.persona)?, message, posted).await
     }
 
-    /// A thread on Slack is there with its first message.
+    /// A thread on Slack needs no call: it exists with its first message.
     async fn open_thread(&self, _: &ChannelId, message: &MessageId, _: &str) -> Result<ChannelId, SendError> {
         let (channel, stamp) = to_message(message).map_err(Failure::from)?;
         Ok(channel_id(channel, Some(stamp)))
@@ -58,7 +58,7 @@ impl ChatPlatform for Slack {
         Ok(self.find_again(self.speaker(&message.persona)?, message, since).await?)
     }
 
-    /// Slack shows what an app is doing in threads alone.
+    /// Slack shows an app's activity only in threads.
     async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId) {
         let (Ok(app), Ok(Spot { channel, thread: Some(thread) })) = (self.speaker(persona), to_spot(channel)) else { return };
         let guest = self.roster.find(persona).filter(|persona| self.hub.apps.shares_an_app(&persona.slug));
@@ -165,7 +165,7 @@ impl Slack {
         SendError::Offline(self.hub.apps.coordinator().clone())
     }
 
-    /// What people said among these messages.
+    /// The messages among these that people wrote.
     async fn said(&self, app: &App, found: Vec<SlackMessage>, limit: usize) -> Vec<InboundMessage> {
         let mut said = Vec::new();
         for message in found.into_iter().filter(SlackMessage::is_said) {

@@ -23,7 +23,7 @@ use crate::adapters::slack::render::{Rendered, UploadedFile, render};
 /// Slack takes about one message a second in a channel.
 const PACE: Duration = Duration::from_secs(1);
 
-/// Marks our messages, so that one can be found again. Slack does not drop repeated ones.
+/// Marks our messages, so that a post can be found again. Slack does not drop repeated posts.
 const MARK: &str = "teamroom_message";
 
 /// Messages of a page, and the most pages that are read back.
@@ -79,7 +79,7 @@ impl Slack {
         Ok(posted(message, spot, &answer)?)
     }
 
-    /// Slack posts under the app's own name, without a word, if the app may not use others.
+    /// Checks the name that Slack shows. If the app may not use other names, Slack silently posts under the app's own.
     async fn check_name(&self, app: &App, persona: &Persona, answer: &Map<String, Value>) {
         let shown = answer.get("message").and_then(|message| message["username"].as_str());
         if shown == Some(persona.name.as_str()) {
@@ -107,7 +107,7 @@ impl Slack {
         Ok(posted(message, spot, &answer)?)
     }
 
-    /// Looks for a message of ours among those posted since then.
+    /// Looks for our message among those posted since `since`.
     pub(super) async fn find_again(&self, app: &App, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, Failure> {
         let spot = to_spot(&message.channel)?;
         // The clocks of the two sides may differ a little.
@@ -162,13 +162,13 @@ impl Slack {
         })
     }
 
-    /// The persona of a message, if it speaks through another's app.
+    /// The persona of a message, if it speaks through an app that it shares.
     fn guest(&self, message: &OutboundMessage) -> Option<&Persona> {
         self.roster.find_speaker(&message.persona).filter(|persona| self.hub.apps.shares_an_app(&persona.slug))
     }
 }
 
-/// Puts files where only a link to them shows them. One that is uploaded again after a crash is seen by nobody.
+/// Uploads files without posting them, so that they show only through a link. A repeated upload after a crash is therefore visible to nobody.
 pub(super) async fn upload(api: &Api, app: &App, files: &[OutboundFile]) -> Result<Vec<UploadedFile>, Failure> {
     let mut uploaded = Vec::new();
     for file in files {
@@ -190,14 +190,14 @@ pub(super) async fn upload(api: &Api, app: &App, files: &[OutboundFile]) -> Resu
 fn posted(message: &OutboundMessage, spot: Spot<'_>, answer: &Map<String, Value>) -> Result<Posted, Failure> {
     let stamp =
         answer.get("ts").and_then(Value::as_str).ok_or_else(|| Failure::Unreachable("an answer without a time stamp".to_owned()))?;
-    // A direct conversation that was addressed by a person answers with its own id.
+    // A post to a person is answered with the id of the direct conversation.
     let channel = answer.get("channel").and_then(Value::as_str).unwrap_or(spot.channel);
     Ok(Posted { channel: message.channel.clone(), message: message_id(channel, stamp), at: instant(stamp) })
 }
 
-/// A sign in the persona's color, which tells those apart that speak through one app.
+/// An icon in a color like the persona's, to tell apart personas that speak through one app.
 pub(super) fn icon_of(persona: &Persona) -> &'static str {
-    /// What Slack has, with the color of each.
+    /// Slack's emojis, each with its color.
     const SIGNS: [(&str, [i32; 3]); 8] = [
         (":red_circle:", [221, 46, 68]),
         (":large_orange_circle:", [244, 144, 12]),

@@ -1,4 +1,4 @@
-//! A message as Slack has it: text for notifications, blocks for what is shown, a card as an attachment with a color.
+//! A message in Slack's format: text for notifications, blocks for the message itself, and a card as an attachment with a color.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ const BLOCKS: usize = 50;
 /// The text shown in notifications.
 const FALLBACK: usize = 3000;
 
-/// A file that Slack has, and that nobody sees yet.
+/// An uploaded file that is not visible to anybody yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UploadedFile {
     pub(super) id: String,
@@ -38,7 +38,7 @@ pub(super) struct Rendered {
     pub(super) attachments: Value,
 }
 
-/// `commands`: their names. `name_of`: what a person is called, for mentions that must not ping.
+/// `commands` are the names of commands. `name_of` gives a person's name, for mentions that must not ping.
 pub(super) fn render(
     message: &OutboundMessage,
     files: &[UploadedFile],
@@ -60,7 +60,7 @@ pub(super) fn render(
         // Buttons stand below a card.
         card.as_mut().map_or(&mut blocks, |(_, blocks)| blocks).push(actions);
     }
-    // What is said must not push out what can be pressed.
+    // A long text must not push the buttons out.
     for blocks in card.iter_mut().map(|(_, blocks)| blocks).chain([&mut blocks]) {
         while blocks.len() > BLOCKS {
             blocks.remove(blocks.len() - 2);
@@ -106,7 +106,7 @@ fn without_pings<'t>(text: &'t str, pings: &[UserId], name_of: &impl Fn(&UserId)
     Cow::Owned(shown.collect())
 }
 
-/// Small print stands in blocks of its own.
+/// Small print needs blocks of its own.
 fn text_blocks(text: &str) -> Vec<Value> {
     let mut blocks = Vec::new();
     let lines: Vec<&str> = text.split('\n').collect();
@@ -123,7 +123,7 @@ fn text_blocks(text: &str) -> Vec<Value> {
     blocks
 }
 
-/// A text in pieces of at most so many characters, cut at line breaks where there are some. Code that is cut is code in both pieces.
+/// Splits a text into pieces of at most this many characters, at line breaks if possible.
 pub(super) fn pieces(text: &str, limit: usize) -> Vec<String> {
     const OPENS: &str = "```\n";
     const CLOSES: &str = "\n```";

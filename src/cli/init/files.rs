@@ -13,10 +13,10 @@ use kernel::persona::load::BUILT_IN;
 /// The `.env.example` of this version. `tests/tidy.rs` compares it with the configuration.
 const ENV_EXAMPLE: &str = include_str!("../../../.env.example");
 
-/// What must not get into a repository.
+/// Files that must not get into a repository.
 const IGNORED: [&str; 2] = [".env", ".teamroom/"];
 
-/// What became of a file.
+/// What happened to a file.
 pub(super) struct Written {
     path: PathBuf,
     outcome: Outcome,
@@ -46,13 +46,13 @@ impl fmt::Display for Written {
 /// # Errors
 /// A file could not be written. The files before it exist.
 pub(super) fn write_files(dir: &Path, answers: &Answers) -> anyhow::Result<Vec<Written>> {
-    // An existing folder has files of its own. The built-in ones would add more.
+    // An existing folder has its own files, so the built-in ones are not added.
     let folders = [(dir.join("personas"), &BUILT_IN[..]), (dir.join("experts"), &EXAMPLES[..])];
     let (known, new): (Vec<_>, Vec<_>) = folders.into_iter().partition(|(folder, _)| folder.exists());
     for (folder, _) in &new {
         std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
     }
-    // First, so that no key is ever in a folder that does not ignore it.
+    // The `.gitignore` comes first, so that a folder with a key always ignores it.
     let ignored = format!("{}\n", IGNORED.join("\n"));
     let mut files = vec![
         (dir.join(".gitignore"), ignored, 0o644),

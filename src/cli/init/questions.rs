@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use crate::cli::init::{Answers, ModelChoice};
 use kernel::llm::settings::is_web_address;
 
-/// Asks one question after the other. An empty line means what stands in brackets.
+/// Asks one question after the other. An empty line chooses the default in brackets.
 pub(super) fn ask(nearby: Option<ModelChoice>, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<Answers> {
     let usual = match &nearby {
         Some(ModelChoice::At { model: Some(model), .. }) => model.as_str(),

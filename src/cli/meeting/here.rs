@@ -64,7 +64,7 @@ pub(super) async fn hold(run: &Run, config: &Config, store: &Store) -> anyhow::R
         tasks: TaskTracker::new(),
     };
     let ended = here.hold(run).await;
-    // They know the platform, which knows them.
+    // The services know the platform, which knows them.
     here.services.clear();
     ended
 }

@@ -1,5 +1,5 @@
-//! `teamroom standup run`, and the same of each other kind of meeting: holds one in the running team or in this process, and prints it. The meeting
-//! engine contains the rules.
+//! `teamroom standup run`, and `run` for each other kind of meeting: holds a meeting in the running team or in this process, and prints it. The
+//! meeting engine contains the rules.
 
 mod follow;
 mod here;
@@ -39,7 +39,7 @@ fn kinds() -> impl Iterator<Item = (&'static dyn Feature, MeetingKind)> {
     FEATURES.iter().filter_map(|feature| Some((*feature, feature.meeting_kind()?)))
 }
 
-/// A meeting that is to be held, if that was given.
+/// The meeting to hold, if the command line asks for one.
 pub(super) struct Run {
     feature: &'static dyn Feature,
     kind: MeetingKind,
@@ -47,7 +47,7 @@ pub(super) struct Run {
     as_json: bool,
 }
 
-/// How a meeting ended: the meeting, and what it has led to. None: Ctrl-C.
+/// A meeting that has ended, and its result. None after Ctrl-C.
 type Ended = Option<(Meeting, CommandReply)>;
 
 pub(super) fn find(given: &ArgMatches) -> Option<Run> {
@@ -91,7 +91,7 @@ impl Run {
         }
     }
 
-    /// What is said is printed, unless the result is for a program.
+    /// Messages are printed, unless the result is for a program.
     fn transcript(&self) -> Option<Transcript> {
         (!self.as_json).then(Transcript::new)
     }

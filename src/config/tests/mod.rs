@@ -59,7 +59,7 @@ fn nothing_configured_gives_the_defaults_and_no_provider() {
 #[test]
 fn the_default_file_gives_the_defaults_as_it_stands_and_with_every_line_uncommented() {
     let keys_only = |text: &str| {
-        // What follows "An example" up to the next heading are no defaults.
+        // The lines from "An example" up to the next heading are no defaults.
         let sections = text.replace("# An example.\n#[", "# An example.");
         let fixed = sections.split("\n#[").map(|section| section.split("# An example.").next().unwrap_or_default());
         fixed.collect::<Vec<_>>().join("\n#[").lines().map(uncommented).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! The end: a document whose every section rests on what was said, and what the team remembers of it.
+//! The end of a board meeting: a document in which every section rests on comments, and what the team remembers of the meeting.
 
 use tokio_util::sync::CancellationToken;
 
@@ -36,7 +36,7 @@ impl Boards {
         let record = self.store.find_board(&meeting.id).await?.context("the row of the board meeting is missing")?;
         let discussion = self.read_discussion(meeting, session.seats).await?;
         record_comments(session.run.job(), &meeting.id, &discussion.comments, self.clock.now()).await?;
-        // Decided before the document is paid for, so that a second try tells the same.
+        // The reason is decided before the document is paid for, so that a second attempt gives the same reason.
         let ending = if let Some(ending) = record.ending.clone() {
             ending
         } else {
@@ -50,7 +50,7 @@ impl Boards {
         }
         let (cost, usage) = self.store.spent_on(meeting.id.as_str()).await?;
         let question = if material.question.is_empty() { board.topic.clone() } else { material.question.clone() };
-        // A model may forget those who disagree. Code does not.
+        // A model may leave out the minority's view. This code adds it.
         let minority = if text.minority.is_empty() { self.minority_of(&discussion) } else { text.minority };
         let written = Document {
             title: if text.title.is_empty() { kernel::text::flatten(&board.topic, 100) } else { text.title },
@@ -78,7 +78,7 @@ impl Boards {
         self.store_closing(session, &board, &material, &written).await
     }
 
-    /// A model writes it; without one, or if it writes nothing that rests on the comments, they are put together.
+    /// Has a model write the document. Puts it together from the comments without a model, or if nothing in the model's text rests on comments.
     async fn write(
         &self,
         meeting: &Meeting,
@@ -130,7 +130,7 @@ impl Boards {
         render::name_of(who, &self.roster).to_owned()
     }
 
-    /// One transaction: the document, what is remembered, what people see, and the end of the meeting.
+    /// Writes in one transaction: the document, the memory, the posts, and the end of the meeting.
     async fn store_closing(&self, session: &Session<'_>, board: &Board, material: &Material, written: &Document) -> anyhow::Result<()> {
         let (meeting, now) = (session.meeting, self.clock.now());
         let memory = self.remember(meeting, board, material, written).await?;
@@ -151,7 +151,8 @@ impl Boards {
         Ok(())
     }
 
-    /// The outcome, for later work and meetings (BOARD-10). Where documents from people were read, a person confirms it first. None without sides.
+    /// The outcome, for later work and meetings (BOARD-10). If the meeting read documents from people, a person must confirm it first. None if nobody
+    /// took a side.
     async fn remember(
         &self,
         meeting: &Meeting,
@@ -182,7 +183,7 @@ impl Boards {
     }
 }
 
-/// Each two personas who ended on the same side, or on different ones. The devil's advocate held a side because of being asked to.
+/// Pairs of personas that ended on the same side or on different sides. Without the devil's advocate, who was asked to hold a side.
 fn list_moves(board: &Board, written: &Document, about: Option<&str>) -> Vec<Move> {
     let held_by = |who: &Participant| match who {
         Participant::Persona(slug) => Some(slug.clone()).filter(|slug| board.advocate.as_ref() != Some(slug)),

@@ -1,4 +1,4 @@
-//! What people say in the thread of a board meeting is read by all who speak after it (BOARD-7).
+//! Takes the remarks of people in the thread of a board meeting. All later speakers read them (BOARD-7).
 
 use async_trait::async_trait;
 
@@ -32,7 +32,7 @@ impl Listener for BoardListener {
         false
     }
 
-    /// What is said to nobody by name is a remark to all. Somebody who is addressed answers as anywhere.
+    /// A message that names nobody is a remark to all. A persona that is addressed answers as in any channel.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let Ok(boards) = self.boards.get() else { return Ok(None) };
         let to_all = match decision.reason {
@@ -60,7 +60,7 @@ impl Listener for BoardListener {
         if !message.attachments.is_empty() {
             told.push_str(" Files are only read if they come with the question.");
         }
-        // A question may be meant for the meeting or be about it.
+        // A question may be for the meeting or about it, so the state of the meeting is told too.
         if find_speech_act(&text, &boards.roster) == SpeechAct::Question
             && let Ok(known) = boards.know(meeting.clone()).await
         {
@@ -77,7 +77,7 @@ impl Listener for BoardListener {
         Ok(Some(Taken { why: "it is a remark to a board meeting".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }))
     }
 
-    /// "How far are you?" in the thread is answered from this.
+    /// The facts for a question such as "How far are you?" in the thread.
     async fn describe_place(&self, channel: &Channel, _kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
         let Ok(boards) = self.boards.get() else { return Ok(Vec::new()) };
         let Some(meeting) = find_here(&boards, channel).await? else { return Ok(Vec::new()) };
@@ -87,14 +87,15 @@ impl Listener for BoardListener {
     }
 }
 
-/// Whether a message replies to one of a meeting's own: how it was called, its question, its progress. A reply to a turn is for who spoke.
+/// Whether a message replies to a message about the meeting itself: its call, its question, its progress. A reply to a turn is for the speaker of
+/// that turn.
 async fn replies_to_meeting(boards: &BoardService, message: &InboundMessage) -> Result<bool, StoreError> {
     let Some(reply) = &message.reply_to else { return Ok(false) };
     let posted = boards.store.find_by_platform_id(&reply.message).await?;
     Ok(posted.is_some_and(|posted| is_of_meeting(&posted.id)))
 }
 
-/// The meeting in whose thread this is, or that is held here in a thread of people.
+/// The meeting of this thread: the thread hangs on the meeting's message, or the meeting was called in it.
 async fn find_here(boards: &BoardService, channel: &Channel) -> Result<Option<Meeting>, StoreError> {
     let Place::Thread { starter, .. } = &channel.place else { return Ok(None) };
     let posted = match starter {

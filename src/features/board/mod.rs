@@ -1,9 +1,9 @@
 //! Board meetings: one question, thought through in rounds, until nothing new comes (BOARD-1 to BOARD-11).
 //!
-//! The engine of meetings runs them; this is their agenda. `opening` says what is asked and who takes part. `speaking` is a turn: a position and comments. In the
-//! first round nobody sees anybody; later ones are about what is contested, and have only what is new to the speaker. `rounds` decides by what was said
-//! (`model::discussion`) whether there is another round and who speaks in it. `closing` writes the document. People steer by `commands`, buttons and what
-//! they say in the thread (`listener`). `playing` says what is heard of it.
+//! The engine of meetings runs them; this is their agenda. `opening` says what is asked and who takes part. `speaking` is a turn: a position and
+//! comments. In the first round no speaker sees the others. Later rounds are about contested points, and a speaker gets only what is new to them.
+//! `rounds` decides by the discussion so far (`model::discussion`) whether there is another round and who speaks in it. `closing` writes the
+//! document. People steer it with `commands`, with buttons, and with remarks in the thread (`listener`). `playing` writes the text of the recording.
 //!
 //! | the process dies after | stored state | what follows |
 //! | --- | --- | --- |
@@ -169,7 +169,7 @@ impl Agenda for Boards {
         self.close_board(session, cancel).await
     }
 
-    /// What was said is written down, and why the meeting ended.
+    /// A meeting with contributions still closes with a document, and keeps this reason. A meeting without any ends without one.
     async fn outlasts(&self, run: &MeetingRun, meeting: &Meeting, why: &Standstill) -> anyhow::Result<bool> {
         let seats = self.store.list_seats(&meeting.id).await?;
         if seats.iter().all(|seat| seat.contribution.is_none()) {

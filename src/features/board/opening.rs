@@ -1,4 +1,4 @@
-//! The beginning: who takes part, what is asked, what people correct in it, and what is known about it.
+//! The beginning of a board meeting: who takes part, what is asked, how people correct the question, and what is known about it.
 
 use tokio_util::sync::CancellationToken;
 
@@ -15,16 +15,16 @@ use kernel::persona::Tier;
 use kernel::text::flatten;
 
 const TOKENS: u32 = 800;
-/// How many passages of documents all are given, and the most characters of one.
+/// The most passages that all speakers are given, and the most characters of one.
 const PASSAGES: usize = 8;
 const PASSAGE: usize = 900;
 /// Below this length a document is given whole.
 const SHORT: usize = 2500;
-/// How much of each document the question is read with.
+/// How many characters of each document are read to restate the question.
 const BEGINNING: usize = 3000;
-/// What the team remembers about the question.
+/// The most memories about the question.
 const REMEMBERED: usize = 5;
-/// How often a model restates the question with what people say. Further remarks stand beside it.
+/// How often a model restates the question with people's remarks. Later remarks are added as constraints.
 const CORRECTIONS: u32 = 5;
 
 impl Boards {
@@ -60,7 +60,7 @@ impl Boards {
         Ok(Preparation { material: serde_json::to_value(&material)?, outbox })
     }
 
-    /// The question with what people have said since it was stated, edited in place. None: they said nothing.
+    /// Restates the question with people's remarks since then, and edits its message. None if there are no new remarks.
     pub(super) async fn correct_question(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
         let meeting = session.meeting;
         let material = read_material(session)?;
@@ -75,7 +75,7 @@ impl Boards {
         let seen = Material { remarks: remarks.len(), ..material.clone() };
         let wording = |of: &Material| (of.question.clone(), of.constraints.clone(), of.answered_by.clone());
         let worded = restated.map(|restated| Material { corrections: seen.corrections + 1, ..seen.clone().restated(restated) });
-        // A model that answers with the same words has taken nothing in.
+        // If a model answers with the same words, it has ignored the remarks.
         let corrected = match worded {
             Some(worded) if wording(&worded) != wording(&seen) => worded,
             _ => seen.constrained_by(new, &self.roster),
@@ -86,7 +86,7 @@ impl Boards {
         Ok(Some(Preparation { material: serde_json::to_value(&corrected)?, outbox: vec![message] }))
     }
 
-    /// What exactly is asked, with what people have `corrected` in the material. None without a model, or if none says it.
+    /// Asks a model what exactly the question is, with people's corrections to the material. None without a model, or if no model gives an answer.
     async fn restate(
         &self,
         meeting: &Meeting,
@@ -113,7 +113,7 @@ impl Boards {
     }
 }
 
-/// What the documents say about the question, with the place of each passage. Short documents whole.
+/// Passages of the documents that fit the question, each with its place. Short documents are given whole.
 fn find_passages(topic: &str, documents: &[(String, String)]) -> Vec<Passage> {
     let (short, long): (Vec<_>, Vec<_>) = documents.iter().partition(|(_, text)| text.chars().count() <= SHORT);
     let mut passages: Vec<Passage> = short.into_iter().map(|(name, text)| Passage { place: name.clone(), text: text.clone() }).collect();

@@ -1,4 +1,4 @@
-//! What is heard of a board meeting: its question, what each said in each round, and the result.
+//! The recording of a board meeting as text: its question, the positions in each round, and the result.
 
 use async_trait::async_trait;
 
@@ -16,7 +16,7 @@ pub(super) struct BoardAudio {
     pub(super) boards: Late<BoardService>,
 }
 
-/// One word: the kind of the meeting has two.
+/// One word, unlike the kind of the meeting.
 pub(super) const KIND: &str = "board";
 
 #[async_trait]
@@ -59,7 +59,7 @@ fn script(meeting: &Meeting, seats: &[Seat], document: &Document, roster: &Roste
     }
 }
 
-/// None for who has said nothing.
+/// None for a speaker who said nothing.
 fn chapter(seat: &Seat, roster: &Roster) -> Option<Chapter> {
     let who = if let Participant::Persona(slug) = &seat.who { Some(slug.clone()) } else { None };
     Some(Chapter { who, name: seat.who.name(roster).to_owned(), text: seat.contribution.as_ref()?.text.clone() })

@@ -21,14 +21,14 @@ impl Boards {
         let board: Board = meeting.read_payload()?;
         let discussion = self.read_discussion(meeting, session.seats).await?;
         record_comments(session.run.job(), &meeting.id, &discussion.comments, self.clock.now()).await?;
-        // Somebody whose file is gone is told about once, when the turn comes.
+        // A member whose file is gone keeps one turn, in which people are told about it.
         let was_skipped = |who: &Participant| session.seats.iter().any(|seat| seat.who == *who && seat.state == SeatState::Skipped);
         let mut there: Vec<Participant> = board.members.iter().map(Member::participant).collect();
         there.retain(|who| find_speaker(who, &self.roster).is_some() || !was_skipped(who));
         let (rounds, unread) = loop {
             let record = self.store.find_board(&meeting.id).await?.context("the row of the board meeting is missing")?;
             let rounds = board.rounds + record.extra_rounds;
-            // What people have just said is read by all before anything ends by itself.
+            // All members read a new remark before the meeting ends by itself.
             let unread = self.store.has_unread_remark(&meeting.id).await?;
             let ending = match find_end(&discussion, board.round, board.threshold) {
                 _ if self.agents.is_offline() => Some(Ending::NoModel),
@@ -40,7 +40,7 @@ impl Boards {
             match ending {
                 None => break (rounds, unread),
                 Some(ending) if end_by_itself(session.run.job(), &record, &ending).await? => return Ok(None),
-                // Somebody added a round or said something at this moment.
+                // Somebody added a round or a remark at this moment, so it is decided again.
                 Some(_) => {}
             }
         };
@@ -58,7 +58,7 @@ impl Boards {
     }
 }
 
-/// Why a meeting ends that did not end by itself.
+/// Why a meeting ended, if not by itself.
 pub(super) fn find_ending(meeting: &Meeting, record: &BoardRecord, cost: Money, now: DateTime<Utc>) -> Ending {
     match &record.stopped_by {
         Some(by) => Ending::Stopped { by: by.clone() },
@@ -68,8 +68,8 @@ pub(super) fn find_ending(meeting: &Meeting, record: &BoardRecord, cost: Money, 
     }
 }
 
-/// From the third round on, those without a part in what is contested are left out: they had nothing new, nobody has answered them, and most hold their
-/// side.
+/// From the third round on, members without a part in the contested points are left out: they had nothing new, nobody has answered them, and most
+/// members hold their side.
 fn list_speakers(there: Vec<Participant>, board: &Board, discussion: &Discussion) -> Vec<Participant> {
     let majority = discussion.sides().first().map(|(_, holders)| holders.iter().map(|position| position.by.clone()).collect::<Vec<_>>());
     let is_engaged = |who: &Participant| {
@@ -85,7 +85,7 @@ fn list_speakers(there: Vec<Participant>, board: &Board, discussion: &Discussion
     if engaged.len() < FEWEST { there } else { engaged }
 }
 
-/// The most engaged fifth, at least one: by what others took up of it, and what was new (BOARD-8).
+/// The most engaged fifth, at least one: by how much others took up from them, and how much was new (BOARD-8).
 fn find_engaged(board: &Board, discussion: &Discussion) -> Vec<PersonaSlug> {
     let mut points: BTreeMap<&PersonaSlug, usize> = BTreeMap::new();
     for comment in &discussion.comments {

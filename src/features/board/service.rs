@@ -1,4 +1,4 @@
-//! What people do to board meetings, whether by a command, a button or a sentence.
+//! The actions of people on board meetings, by a command, a button or a sentence.
 
 use std::sync::Arc;
 
@@ -37,13 +37,13 @@ pub(super) struct BoardService {
     pub(super) clock: SharedClock,
 }
 
-/// On what terms board meetings are held.
+/// The settings under which board meetings are held.
 #[derive(Debug, Clone)]
 pub(super) struct Terms {
     pub(super) facilitator: PersonaSlug,
     pub(super) settings: BoardSettings,
     pub(super) zone: Tz,
-    /// The most that one may cost, unless its caller says otherwise.
+    /// The most that a board meeting may cost, unless its caller says otherwise.
     pub(super) budget: Option<Money>,
     /// Models without a known price.
     pub(super) unpriced: Vec<String>,
@@ -60,7 +60,7 @@ impl Terms {
         }
     }
 
-    /// A meeting that somebody calls at `now`, for the day that it is then in the team's zone.
+    /// A meeting that somebody calls at `now`. Its day is that of the team's time zone.
     pub(super) fn call(
         &self,
         channel: Channel,
@@ -105,12 +105,12 @@ impl BoardService {
         Ok(Known { meeting, board, record, discussion, cost })
     }
 
-    /// The last board meetings that may be told where the call comes from, newest first.
+    /// The latest board meetings that may be shown in the place of the call, newest first.
     pub(super) async fn list(&self, call: &CommandCall) -> Result<Vec<(Meeting, Board)>, StoreError> {
         let meetings = self.store.list_meetings(&BOARD, KNOWN).await?;
         let scope = call.channel.as_ref().map(Scope::of);
         let may_be_told = |meeting: &Meeting| scope.as_ref().is_none_or(|scope| scope.hears(Scope::of(&meeting.channel).place()));
-        // A row that cannot be read hides no other.
+        // A row that cannot be read does not hide the others.
         Ok(meetings
             .into_iter()
             .filter(may_be_told)
@@ -121,7 +121,7 @@ impl BoardService {
             .collect())
     }
 
-    /// The one that is meant: by the end of its id or by words of its topic. Otherwise the one that is on here, or the last one.
+    /// Finds a meeting by the end of its id or by words of its topic. Without either, the meeting in progress here, or the last one.
     pub(super) async fn find(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
         let known = self.list(call).await?;
         let Some(asked) = call.arguments.find_text("id") else {
@@ -144,7 +144,7 @@ impl BoardService {
         });
         let by_words = known.iter().filter(|(_, board)| fold_name(&board.topic).contains(&wanted));
         let mut found: Vec<_> = by_id.chain(by_words).filter(|_| !wanted.is_empty()).collect();
-        // Those that are on are meant before those that are over.
+        // Meetings in progress come before those that are over.
         if found.iter().any(|(meeting, _)| !meeting.state.is_over()) {
             found.retain(|(meeting, _)| !meeting.state.is_over());
         }
@@ -158,7 +158,7 @@ impl BoardService {
         }
     }
 
-    /// As [`Self::find`], if it is not over.
+    /// Like [`Self::find`], but only a meeting that is not over.
     pub(super) async fn find_open(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
         let meeting = self.find(call).await?;
         if meeting.state.is_over() {
@@ -167,7 +167,7 @@ impl BoardService {
         Ok(meeting)
     }
 
-    /// Shows in the line of progress whether it is paused, with the button to go on.
+    /// Updates the progress line to show whether the meeting is paused. A paused one has a button to resume it.
     pub(super) async fn show_progress(&self, meeting: &MeetingId) -> anyhow::Result<()> {
         let Some(meeting) = self.store.find_meeting(meeting).await? else { return Ok(()) };
         if !self.has_progress(&meeting.id).await? {
@@ -180,7 +180,7 @@ impl BoardService {
         Ok(())
     }
 
-    /// What becomes of a remark, for who makes it.
+    /// Tells the author of a remark what happens to it.
     pub(super) async fn describe_remark(&self, meeting: &MeetingId) -> Result<&'static str, StoreError> {
         Ok(if self.store.is_before_first_turn(meeting).await? {
             "I take that into the question before anybody answers it."
@@ -189,7 +189,7 @@ impl BoardService {
         })
     }
 
-    /// Says something in the thread.
+    /// Posts a message in the thread.
     pub(super) async fn tell(&self, meeting: &Meeting, text: String) -> Result<(), StoreError> {
         self.store.enqueue_once(&render::say(meeting, text), self.now()).await?;
         Ok(())
@@ -199,7 +199,7 @@ impl BoardService {
         Ok(self.store.find_posted(&message_id(meeting, "progress")).await?.is_some())
     }
 
-    /// Ends it without a document.
+    /// Ends the meeting without a document.
     pub(super) async fn cancel(&self, meeting: &Meeting, by: &str) -> anyhow::Result<()> {
         let by = render::capital(&flatten(by, 40));
         let mut outbox = vec![render::say(meeting, format!("{by} cancelled this board meeting. It leaves no document."))];
@@ -213,7 +213,7 @@ impl BoardService {
         Ok(())
     }
 
-    /// Puts what follows from a meeting into the backlog, once. Returns what was added, and why the rest was not.
+    /// Adds the actions of a meeting to the backlog, once. Returns the new items, and why the other actions were not added.
     pub(super) async fn add_actions(&self, meeting: &MeetingId) -> anyhow::Result<(Vec<WorkItem>, Vec<String>)> {
         let meeting = self.store.find_meeting(meeting).await?.ok_or_else(|| Refused::new("that board meeting is gone"))?;
         let record = self.store.find_board(&meeting.id).await?;
@@ -263,7 +263,7 @@ fn is_in(meeting: &Meeting, here: &Channel) -> bool {
     meeting.channel.id == here.id || parent.is_some_and(|parent| meeting.channel.id == *parent)
 }
 
-/// Always the same, so that two clicks add an item once.
+/// The id of an item. Always the same for an action, so that a second click adds nothing.
 fn item_id(meeting: &MeetingId, number: usize) -> WorkItemId {
     let digest = Sha256::digest(format!("board\n{meeting}\n{number}"));
     let mut half = [0; 16];

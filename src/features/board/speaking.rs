@@ -65,7 +65,7 @@ impl Boards {
         let run = || Run { tier, ..Run::new(persona, (Purpose::Board, meeting.id.as_str()), prompt(), TOKENS, cancel) };
         let (given, model) = match self.agents.run_structured::<Given>(run()).await {
             Ok(Structured { value, model }) => (value.tidy().ok_or(RunError::Nothing)?, Some(model)),
-            // What cannot be read as asked for is kept whole (BOARD-4).
+            // A reply that does not have the requested form is kept whole (BOARD-4).
             Err(RunError::Unusable { reason, .. }) => {
                 tracing::warn!(meeting = %meeting.id, persona = %slug, reason, "a turn is kept whole");
                 let reply = self.agents.run(run()).await?;
@@ -73,7 +73,7 @@ impl Boards {
             }
             Err(error) => return Err(error),
         };
-        // An answer to what nobody said answers nothing.
+        // Drops a reference to a comment that does not exist.
         let is_known = |id: &String| discussion.comments.iter().any(|comment| comment.id == *id);
         let answering = |said: GivenComment| GivenComment { answers: said.answers.filter(is_known), ..said };
         let given = Given { comments: given.comments.into_iter().map(answering).collect(), ..given };
@@ -81,7 +81,7 @@ impl Boards {
         Ok(self.contribute((meeting, seat), given, before, model))
     }
 
-    /// Without a model: what the persona's feeds, files and memories say about the question.
+    /// The turn without a model: matches for the question in the persona's feeds, files and memories.
     async fn look_up(
         &self,
         (meeting, seat): (&Meeting, &Seat),
@@ -133,7 +133,7 @@ impl Boards {
             text: render::contribution(seat, &given, before, model.is_some()),
             signals: Vec::new(),
             model,
-            // The ledger has what the calls used.
+            // The ledger has the usage of these calls.
             usage: TokenUsage::default(),
             partial: false,
             problems: Vec::new(),

@@ -60,7 +60,7 @@ impl CommentColumns {
     }
 }
 
-/// What a person says to all who take part.
+/// A person's remark to all members.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AddRemark {
     pub(super) meeting: MeetingId,
@@ -107,7 +107,7 @@ impl Store {
         }))
     }
 
-    /// What people have said to all, in order.
+    /// The remarks of people, in order.
     pub(super) async fn list_remarks(&self, meeting: &MeetingId) -> Result<Vec<Comment>> {
         let rows: Vec<CommentColumns> = sql!(
             self.db().read(),
@@ -119,7 +119,7 @@ impl Store {
         Ok(rows.into_iter().map(|row| row.read(CommentKind::Remark)).collect())
     }
 
-    /// False if the meeting is coming to its end.
+    /// False if the meeting is ending.
     pub(super) async fn add_remark(&self, remark: &AddRemark, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let added = add_remark(&mut transaction, remark, at).await?;
@@ -127,8 +127,8 @@ impl Store {
         Ok(added)
     }
 
-    /// Adds rounds to those that were planned, up to `most` added ones. Returns how many are added by now. None if there are as many, or the meeting is
-    /// coming to its end.
+    /// Adds rounds to the planned ones, up to `most` added rounds in all. Returns the number of added rounds. None if `most` is reached, or the
+    /// meeting is ending.
     pub(super) async fn extend_board(
         &self,
         meeting: &Meeting,
@@ -155,7 +155,7 @@ impl Store {
         Ok(u32::try_from(extra).ok())
     }
 
-    /// Ends the talk: the document follows. False if it is ending already.
+    /// Ends the discussion, so that the document follows. False if it is ending already.
     pub(super) async fn stop_board(&self, meeting: &MeetingId, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         if !ask_wrap(&mut transaction, meeting, at).await? {
@@ -177,7 +177,7 @@ impl Store {
         Ok(!begun)
     }
 
-    /// Whether people have said something since the last round began, so that not all have read it.
+    /// Whether people have added a remark since the last round began, so that not all members have read it.
     pub(super) async fn has_unread_remark(&self, meeting: &MeetingId) -> Result<bool> {
         let (unread,): (bool,) = sql!(
             self.db().read(),
@@ -189,7 +189,7 @@ impl Store {
         Ok(unread)
     }
 
-    /// Removes what a person has said in board meetings.
+    /// Removes a person's remarks in board meetings.
     pub(super) async fn forget_remarks_of(&self, person: &UserId) -> Result<()> {
         let key = Who::key_of(person);
         let mut transaction = self.db().begin().await?;
@@ -228,7 +228,7 @@ pub(super) async fn insert_board(transaction: &mut Transaction, meeting: &Meetin
     Ok(called)
 }
 
-/// Locks a meeting that has not come to its end. False if it has.
+/// Locks a meeting that is not ending. False if it is.
 async fn is_discussing(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
     let held = sql!(
         transaction.on(),
@@ -270,7 +270,7 @@ async fn add_remark(transaction: &mut Transaction, remark: &AddRemark, at: DateT
     Ok(true)
 }
 
-/// Writes the comments of a discussion. Those that are there stay.
+/// Writes the comments of a discussion. Existing ones stay.
 pub(super) async fn record_comments(
     job: &JobContext,
     meeting: &MeetingId,
@@ -317,7 +317,7 @@ pub(super) async fn end_by_itself(job: &JobContext, read: &BoardRecord, ending: 
     Ok(decided > 0)
 }
 
-/// Decides why a meeting ends, once. Returns what was decided first.
+/// Decides why a meeting ends, once. Returns the reason that was decided first.
 pub(super) async fn decide_ending(job: &JobContext, meeting: &MeetingId, ending: &Ending) -> Result<Ending, JobError> {
     let mut transaction = job.begin().await?;
     let (decided,): (String,) = sql!(
@@ -332,7 +332,7 @@ pub(super) async fn decide_ending(job: &JobContext, meeting: &MeetingId, ending:
     Ok(decided)
 }
 
-/// Stores the document. What was handed in is not needed any more.
+/// Stores the document. Removes the documents that were handed in, which are not needed any more.
 pub(super) async fn store_document(transaction: &mut Transaction, meeting: &MeetingId, written: &Document) -> Result<()> {
     sql!(
         transaction.on(),

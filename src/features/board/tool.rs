@@ -1,4 +1,4 @@
-//! "Let's discuss whether …, and give me a recommendation": a persona that is asked so calls a board meeting.
+//! "Let's discuss whether …, and give me a recommendation": a persona calls a board meeting when somebody asks for one like this.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Tool for BoardCreate {
         })
     }
 
-    /// What a person asks for in their own words is the person's own act.
+    /// A call for a question in the person's own words counts as the person's own act.
     fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk {
         match serde_json::from_value::<Wanted>(arguments.clone()) {
             Ok(wanted) if context.asked_by.is_some_and(|asked| stands_in(asked, &wanted.topic)) => Risk::Read,
@@ -126,7 +126,7 @@ impl Tool for BoardCreate {
             .terms
             .call(message.channel.clone(), by, &board, None, context.now)
             .map_err(|error| ToolError::Failed(error.to_string()))?;
-        // Always the same for a message, so that it is called once.
+        // Always the same id for a message, so that only one meeting is called for it.
         let meeting = Meeting { id: meeting_id(&message), ..meeting };
         match self.store.call_board(&meeting, &documents).await.map_err(|error| unavailable(&error))? {
             Called::AlreadyOpen(running) if running.id != meeting.id => {
@@ -151,7 +151,7 @@ impl BoardCreate {
         message.ok_or_else(|| ToolError::Refused("not called: only a person in a conversation can have one called".into()))
     }
 
-    /// The files of the message, or of the one that it replies to.
+    /// The files of the message, or of the message that it replies to.
     async fn list_documents(&self, message: &InboundMessage) -> Result<Vec<(String, String)>, StoreError> {
         let mut ids: Vec<String> = message.attachments.iter().map(|attachment| attachment.id.clone()).collect();
         if let (true, Some(reply)) = (ids.is_empty(), &message.reply_to) {
@@ -166,7 +166,7 @@ impl BoardCreate {
     }
 }
 
-/// Whether the question stands in the person's own words. Unlike with other tools it may be a question.
+/// Whether the topic occurs in the person's own words. Unlike for other tools, the person may ask a question.
 fn stands_in(asked: &AskedBy, topic: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()

@@ -26,13 +26,13 @@ use kernel::memory::{MemorySource, Scope, Teacher};
 use kernel::tools::approval::ApprovalState;
 use kernel::tools::{AskedBy, ToolContext, ToolError};
 
-/// How the ids of the buttons begin, before the first colon.
+/// The prefix of the buttons' ids, before the first colon.
 const PREFIX: &str = "allow";
 
-/// The most characters of a question. What is longer goes along as a file.
+/// The most characters of a request. A longer one is attached as a file.
 const WISH: usize = 1500;
 
-/// A call that fails is tried again so often, after so long.
+/// A call that fails is tried this many times, with this pause.
 const TRIES: u32 = 3;
 const AGAIN: Duration = Duration::from_secs(5);
 
@@ -98,7 +98,7 @@ impl Conversation {
         Ok((approvals, messages))
     }
 
-    /// Makes an allowed call, and says what came of it.
+    /// Makes an allowed call, and posts its result.
     async fn make_approved(&self, job: &JobContext) -> Result<(), JobError> {
         let deps = self.deps();
         let id: ApprovalId = job.payload()?;
@@ -107,12 +107,12 @@ impl Conversation {
             Some(approval) => deps.store.find_message(&approval.message).await?.filter(|row| row.deleted_at.is_none()),
             None => None,
         };
-        // Without its message nobody wants it any more.
+        // Without the message, nobody wants the call any more.
         let Some((approval, said)) = approval.zip(said) else { return job.begin_final().await?.finish().await };
         let source = MemorySource::Message(approval.message.clone());
         let scope = Scope::of(&said.message.channel);
         let author = &said.message.author;
-        // The words of the message play no part any more.
+        // The text of the message does not matter any more.
         let asked = AskedBy { person: Teacher { id: Some(author.id.clone()), name: author.name.clone() }, text: String::new() };
         let cancel: CancellationToken = job.cancelled().child_token();
         let context = ToolContext {
@@ -122,7 +122,7 @@ impl Conversation {
             scope: &scope,
             asked_by: Some(&asked),
             seen: &[],
-            // The person has seen all of it.
+            // The person has seen the whole call.
             tainted: false,
             now: job.now(),
             cancel: &cancel,

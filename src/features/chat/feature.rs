@@ -27,7 +27,7 @@ impl Feature for ChatFeature {
         vec![Arc::new(SaidCommands { registry: services.late() })]
     }
 
-    /// What is said to the team is carried out where its commands are.
+    /// Said commands run in the process that has the command registry.
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
         let Ok(registry) = services.late::<Weak<Registry>>().get() else { return Ok(Vec::new()) };
         Ok(vec![Arc::new(SaidHandler { chat: services.late::<ChatCommands>().get()?, registry })])

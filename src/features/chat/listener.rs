@@ -15,21 +15,22 @@ pub trait Listener: Send + Sync + 'static {
     /// Whether the text alone shows that the message is for this feature. The channel then does not wait for the rest of a burst. Pure.
     fn recognises(&self, message: &InboundMessage) -> bool;
 
-    /// Takes the message if it is for this feature. `decision` applies otherwise. Reads the database and writes nothing, because the message may
+    /// Takes the message if it is for this feature. Otherwise `decision` applies. Reads the database and writes nothing, because the message may
     /// already be decided on.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError>;
 
-    /// What the feature writes in the transaction of the decision if no feature takes the message. Personas answer it as decided. Pure.
+    /// Rows that the feature writes in the transaction of the decision if no feature takes the message. Personas answer it as decided. Pure.
     fn accompany(&self, _message: &InboundMessage, _decision: &Decision) -> Option<Box<dyn Effect>> {
         None
     }
 
-    /// What the feature knows about a place where a persona answers: "the next standup starts at 09:00".
+    /// Facts about a place where a persona answers: "the next standup starts at 09:00".
     async fn describe_place(&self, _channel: &Channel, _kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
         Ok(Vec::new())
     }
 
-    /// What follows from another text of a message that was taken. It is written in the transaction of the edit. Reads the database and writes nothing.
+    /// The consequences of an edit of a message that was taken. They are written in the transaction of the edit. Reads the database and writes
+    /// nothing.
     async fn reconsider(&self, _edited: &InboundMessage) -> Result<Option<Taken>, StoreError> {
         Ok(None)
     }

@@ -75,7 +75,7 @@ pub struct Deps {
     pub listeners: Vec<Arc<dyn Listener>>,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
-    /// Whether this process hears the channels. Another one that runs turns asks the database whether a person waits.
+    /// Whether this process hears the channels. A process that only runs turns asks the database whether a person waits.
     pub serves: bool,
     pub agents: Arc<Agents>,
     pub clock: SharedClock,
@@ -161,7 +161,7 @@ impl Conversation {
                 self.inner.accounts.write().expect("no code panics while it holds the accounts").record_nickname(persona, nickname);
                 Ok(())
             }
-            // The relay's.
+            // The relay handles this event.
             PlatformEvent::PermissionsChanged => Ok(()),
             PlatformEvent::Trouble { persona, text } => {
                 tracing::error!(%persona, text, "an identity is in trouble");

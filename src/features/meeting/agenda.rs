@@ -17,9 +17,9 @@ use kernel::money::Money;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// One after the other. Each hears those before.
+    /// One after the other. Each participant hears those before.
     InOrder,
-    /// All of a round at once. Each hears the earlier rounds. For overwatches and greedy board meetings, later.
+    /// All of a round at once. Each participant hears the earlier rounds.
     AtOnce,
 }
 
@@ -34,10 +34,10 @@ pub struct Session<'a> {
     pub seats: &'a [Seat],
 }
 
-/// Why a meeting stood still until its time was over.
+/// Why a meeting did not continue until its time was over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standstill {
-    /// Paused for as long as a pause may last.
+    /// Paused for the longest time that a pause may last.
     Paused { by: String },
     /// The team or the channel was halted until the deadline.
     Halted { by: String },
@@ -69,12 +69,12 @@ pub trait Agenda: Send + Sync + 'static {
 
     fn strategy(&self, meeting: &Meeting) -> Strategy;
 
-    /// The thread in which it is held. None: in the channel itself, or the thread is not there yet.
+    /// The thread in which the meeting is held. None: it is held in the channel itself, or the thread does not exist yet.
     async fn find_thread(&self, _meeting: &Meeting) -> Result<Option<ChannelId>, StoreError> {
         Ok(None)
     }
 
-    /// When the first turn starts, if people have time to correct what is asked.
+    /// When the first turn starts, if people have time to correct the question. None: at once.
     fn begins_at(&self, _material: &serde_json::Value) -> Option<DateTime<Utc>> {
         None
     }
@@ -90,7 +90,7 @@ pub trait Agenda: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// New material, if people have corrected what is asked. Called while nobody has spoken, after each change and last before the first turn.
+    /// New material, if people have corrected the question. Called before the first turn, after each correction and once more at the end.
     async fn revise(&self, _session: &Session<'_>, _cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
         Ok(None)
     }
@@ -124,7 +124,8 @@ pub trait Agenda: Send + Sync + 'static {
     /// Creates the result and stores it with [`MeetingRun`], which ends the meeting.
     async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()>;
 
-    /// Whether a meeting that stood still still closes with a result. False: it ends without one. May be asked again.
+    /// Whether a meeting that was paused or halted until its time was over still closes with a result. If false, it ends without one. May be called
+    /// several times.
     async fn outlasts(&self, _run: &MeetingRun, _meeting: &Meeting, _why: &Standstill) -> anyhow::Result<bool> {
         Ok(false)
     }

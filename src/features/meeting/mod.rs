@@ -2,7 +2,7 @@
 //!
 //! A message, a command, a schedule or another process calls a meeting: one transaction writes its row and its job. The job's run is the `engine`,
 //! which takes the meeting step by step, enforces time limits, and stores each step before the next. Each step is stored only while the run holds the
-//! job. People change a meeting by writing its rows, and the engine hears of it through the events. An [`Agenda`], registered by another feature,
+//! job. People change a meeting by writing its rows, and the engine learns of this through the events. An [`Agenda`], registered by another feature,
 //! defines a kind of meeting. Permissions are checked elsewhere.
 //!
 //! # Crashes

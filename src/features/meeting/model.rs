@@ -205,7 +205,7 @@ impl MeetingState {
     }
 }
 
-/// What came of a meeting, for those who look back at it. What was said is in its seats.
+/// The result of a meeting, for people who look back at it. The seats contain what was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeetingResult {
     /// What it was about, in a line.
@@ -293,7 +293,7 @@ pub struct Contribution {
     pub partial: bool,
     /// Format errors in the answer, for operators.
     pub problems: Vec<String>,
-    /// What else this kind of meeting keeps of it. Only the agenda knows its type.
+    /// Further data of this kind of meeting. Only the agenda knows its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<serde_json::Value>,
 }

@@ -31,10 +31,10 @@ use kernel::persona::roster::Roster;
 use kernel::text::{flatten, fold_name, join_with_and};
 use kernel::time::SharedClock;
 
-/// Insights that are looked through, and the most that are listed.
+/// The most insights that are searched, and the most that are listed.
 const KNOWN: u32 = 500;
 const LISTED: usize = 20;
-/// Meetings that are looked through for a name, and that are suggested.
+/// The most meetings that are searched for a name, and the most that are suggested.
 const MEETINGS: u32 = 200;
 const SUGGESTED: u32 = 25;
 /// The most characters of an item's title.
@@ -85,7 +85,7 @@ impl OverwatchCommands {
         Ok(insights)
     }
 
-    /// Those of one look back.
+    /// The insights of one look back.
     pub(super) async fn list_of(&self, run: &str) -> Result<Vec<Insight>, StoreError> {
         let mut insights = self.store.list_insights(KNOWN).await?;
         insights.retain(|insight| insight.run_key() == Some(run));
@@ -134,7 +134,7 @@ impl OverwatchCommands {
         Ok(CommandReply::public(text).with_data(json!({ "meeting": meeting.id, "personas": speakers })).left_to_team())
     }
 
-    /// The meeting that is meant, among those that are over and may be told here.
+    /// Finds the requested meeting among those that are over and that may be told here.
     async fn find_meeting(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
         let channel = match (&call.channel, call.arguments.find_text("channel")) {
             (None, None) => None,
@@ -157,7 +157,7 @@ impl OverwatchCommands {
                 None => refuse("no standup or board meeting has been held yet, so there is nothing to look back at")?,
             });
         };
-        // Those of this channel are meant before others.
+        // Meetings of this channel come before others.
         held.sort_by_key(|meeting| !is_here(meeting));
         let wanted = fold_name(asked.trim_start_matches('#'));
         let is_named = |meeting: &&Meeting| {
@@ -248,7 +248,7 @@ impl OverwatchCommands {
     }
 }
 
-/// Held in this channel, or in the one that this thread belongs to.
+/// Whether the meeting was held in this channel, or in the channel of this thread.
 fn is_in(meeting: &Meeting, here: &Channel) -> bool {
     let parent = match &here.place {
         Place::Thread { parent, .. } => Some(parent),
@@ -257,7 +257,7 @@ fn is_in(meeting: &Meeting, here: &Channel) -> bool {
     meeting.channel.id == here.id || parent == Some(&meeting.channel.id)
 }
 
-/// Always the same for an insight.
+/// Always the same id for an insight.
 fn item_id(insight: &Insight) -> WorkItemId {
     let digest = Sha256::digest(format!("overwatch\n{}", insight.id));
     WorkItemId::new(digest[..16].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")))

@@ -1,4 +1,4 @@
-//! The job that asks everybody at once, and posts what they noticed.
+//! The job that asks all personas at once, and posts what they noticed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,27 +25,28 @@ use kernel::persona::roster::Roster;
 
 pub(super) const KIND: &str = "overwatch";
 
-/// How long all may take together (OVER-2).
+/// The time limit for all personas together (OVER-2).
 const LIMIT: Duration = Duration::from_secs(30);
 const TOKENS: u32 = 1024;
 
-/// How long it waits while the team is halted.
+/// How long the job waits while the team is halted.
 const HALTED: TimeDelta = TimeDelta::minutes(5);
 
-/// The looks by which the rates are judged, how long ratings count, and the healthy share of looks without tension (OVER-7).
+/// How many recent looks are judged, how many are needed for that, how long ratings count, and the healthy share in percent of looks without tension
+/// (OVER-7).
 const LOOKS: u32 = 60;
 const FEWEST_LOOKS: usize = 10;
 const RATED: TimeDelta = TimeDelta::days(30);
 const HEALTHY: std::ops::RangeInclusive<usize> = 30..=50;
 
-/// What one of them gave. None: no answer in time, or none that can be read.
+/// The answer of a persona. None: it came too late or cannot be read.
 #[derive(Debug, Serialize, Deserialize)]
 struct Look {
     by: PersonaSlug,
     given: Option<Given>,
 }
 
-/// The payload of a job. A mission hands its record over when it ends; that of a meeting is read when somebody asks.
+/// The payload of a job. A mission stores its record in the job when it ends. The record of a meeting is read when the job runs.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Payload {
@@ -116,7 +117,7 @@ impl JobHandler for LooksBack {
         transaction.finish().await
     }
 
-    /// Who asked is told. No message after a mission: it is already delivered.
+    /// Tells the person who asked for a look at a meeting. After a mission there is no message, because it is already delivered.
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         tracing::warn!(job = %job.id, %why, "a run is not looked back at");
         if let Ok(Payload::Meeting(asked)) = job.read_payload()
@@ -130,7 +131,8 @@ impl JobHandler for LooksBack {
 }
 
 impl LooksBack {
-    /// None if there is nothing to do: it is turned off, it was forgotten meanwhile, or the meeting was looked back at by an earlier job.
+    /// Finds the run to look back at. None if overwatch is turned off, the mission was forgotten meanwhile, or an earlier job already looked back at
+    /// the meeting.
     async fn find_run(&self, payload: Payload) -> Result<Option<LookBack>, StoreError> {
         match payload {
             Payload::Run(run) => {
@@ -146,7 +148,7 @@ impl LooksBack {
         }
     }
 
-    /// Ends without insights. Who asked for it is told why.
+    /// Ends the job without insights. Tells the person who asked for it why.
     async fn tell_nothing(&self, job: &JobContext, run: &LookBack, why: &str) -> Result<(), JobError> {
         let mut transaction = job.begin_final().await?;
         if matches!(run.subject, Subject::Meeting(_)) {
@@ -156,10 +158,10 @@ impl LooksBack {
         transaction.finish().await
     }
 
-    /// All at once. Who has not answered in time is left out.
+    /// Asks all personas at once. Leaves out those that do not answer in time.
     async fn ask_all(&self, run: &LookBack, note: &str, job: &JobContext) -> Result<Vec<Look>, JobError> {
         let cancel = job.cancelled().child_token();
-        // Not the mission's id: its budget may be used up, and its cost is told already.
+        // Costs are not booked on the mission: its budget may be used up, and its cost was already told.
         let subject = format!("overwatch-{}", run.subject);
         let subject = subject.as_str();
         let ask = async |slug: &PersonaSlug| {
@@ -190,7 +192,7 @@ impl LooksBack {
         Ok(looks.into_iter().flatten().collect())
     }
 
-    /// What the prompt adds while a rate is off.
+    /// The addition to the prompt if one of the rates is not healthy.
     async fn note_for_rates(&self, job: &JobContext) -> Result<String, StoreError> {
         let last = self.store.list_insights(LOOKS).await?;
         let quiet = last.iter().filter(|insight| insight.kind == InsightKind::None).count();

@@ -1,9 +1,9 @@
-//! Overwatch: when a mission is over, each persona that took part looks back at the whole run (OVER-1 to OVER-7). The same happens with a meeting that is
-//! over when somebody asks for it; `record` reads what was said in it and what came of it.
+//! Overwatch: when a mission is over, each persona that took part looks back at the whole run (OVER-1 to OVER-7). The same happens after a meeting
+//! when somebody asks for it. `record` reads the turns and the result of the meeting.
 //!
-//! `jobs` asks all at once, on the cheapest model, within 30 seconds. `model` keeps what they may say within limits and marks what the run does not bear
-//! out. What is left is posted in the mission's thread, rated by people, made into work items by a button, and told to later plans. Missions hand a run
-//! over with [`look_back`] in the transaction that delivers it, so that nothing of this delays a delivery.
+//! `jobs` asks all at once, on the cheapest model, within 30 seconds. `model` limits the insights and marks those that the run does not support. The
+//! insights are posted in the mission's thread and rated by people. A button makes one a work item, and later plans are told about them. Missions
+//! hand a run over with [`look_back`] in the transaction that delivers it, so that a look back never delays a delivery.
 //!
 //! | the process dies after | stored state | what follows |
 //! | --- | --- | --- |

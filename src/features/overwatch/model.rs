@@ -1,4 +1,4 @@
-//! What personas notice when they look back, and whether the run bears it out. Pure.
+//! The insights of personas that look back, and whether the run supports them. Pure.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -19,7 +19,7 @@ const WORDS: usize = 200;
 /// Insights this similar are about the same theme.
 const THEME: f64 = 0.45;
 
-/// What is looked back at. Stored as one word.
+/// The subject of a look back. Stored as one word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Subject {
@@ -54,15 +54,15 @@ impl fmt::Display for Subject {
     }
 }
 
-/// A run that is over, as those see it who look back at it.
+/// A run that is over, in the form in which personas look back at it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LookBack {
     pub subject: Subject,
-    /// In a word: `mission`, `standup`.
+    /// The kind in one word: `mission`, `standup`.
     #[serde(default = "mission")]
     pub kind: String,
     pub title: String,
-    /// What was asked for, what was done or said by whom, what came of it and what it cost, as text.
+    /// The request, the actions or statements of each participant, the result and the cost, as text.
     pub digest: String,
     /// Who took part.
     pub personas: Vec<PersonaSlug>,
@@ -80,7 +80,7 @@ fn mission() -> String {
 }
 
 impl LookBack {
-    /// For what is said and stored about this end of it.
+    /// Identifies this end of the run in messages and rows.
     pub fn key(&self) -> String {
         key_of(&self.subject, self.ended_at)
     }
@@ -149,7 +149,6 @@ pub struct GivenInsight {
 pub struct Insight {
     pub id: String,
     pub subject: Subject,
-    /// The title of the mission or the meeting.
     pub title: String,
     pub by: PersonaSlug,
     /// None: the team.
@@ -157,23 +156,23 @@ pub struct Insight {
     pub kind: InsightKind,
     pub text: String,
     pub actionable: bool,
-    /// What it names occurs in the run. Otherwise it is left out of what later plans are told (OVER-4).
+    /// Everything that the insight names occurs in the run. Other insights are not told to later plans (OVER-4).
     pub supported: bool,
     pub private_to: Option<ChannelId>,
-    /// The item that was made of it.
+    /// The item that was made of the insight.
     pub item: Option<WorkItemId>,
     pub at: DateTime<Utc>,
 }
 
 impl Insight {
-    /// The look back that it is of: see [`LookBack::key`].
+    /// The key of its look back: see [`LookBack::key`].
     pub fn run_key(&self) -> Option<&str> {
         let (run, _) = self.id.rsplit_once('-')?;
         run.strip_suffix(self.by.as_str())?.strip_suffix('-')
     }
 }
 
-/// Within the limits. Nothing, or a single `none`, is "no tension".
+/// Makes insights of a persona's answer, within the limits. An empty answer or a single `none` becomes an insight of the kind "no tension".
 pub fn read_given(given: &Given, by: &PersonaSlug, run: &LookBack, roster: &Roster, at: DateTime<Utc>) -> Vec<Insight> {
     let insight = |kind: InsightKind, given: Option<&GivenInsight>| {
         let text = given.map_or_else(String::new, |given| cut_words(&given.message));
@@ -209,7 +208,7 @@ fn cut_words(text: &str) -> String {
     flatten(&if words.len() > WORDS { format!("{cut}…") } else { cut }, 1800)
 }
 
-/// What an insight names that does not occur in the run: files, numbers and names.
+/// The files, numbers and names in an insight that do not occur in the run.
 pub fn find_unsupported(text: &str, digest: &str, roster: &Roster) -> Vec<String> {
     let there: HashSet<String> = tokens(digest).map(|(token, _)| token.to_lowercase()).collect();
     let words: Vec<(&str, bool)> = tokens(text).collect();
@@ -237,14 +236,14 @@ pub struct Trend {
     /// Its last wording.
     pub text: String,
     pub kind: InsightKind,
-    /// In how many runs it came up.
+    /// The number of runs in which it came up.
     pub count: usize,
     pub last_seen: DateTime<Utc>,
-    /// An item was made of it that is done, and it has not come up since.
+    /// An item made of it is done, and the theme has not come up since.
     pub resolved: bool,
 }
 
-/// Themes of at least two runs, the most frequent first. `done`: when items that were made of insights were done.
+/// Themes of at least two runs, the most frequent first. `done` gives the time at which the item of an insight was done.
 pub fn find_trends(insights: &[Insight], done: impl Fn(&WorkItemId) -> Option<DateTime<Utc>>) -> Vec<Trend> {
     let mut themes: Vec<(Shingles, Vec<&Insight>)> = Vec::new();
     let mut usable: Vec<&Insight> = insights.iter().filter(|insight| insight.supported && insight.kind != InsightKind::None).collect();

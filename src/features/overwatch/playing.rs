@@ -1,4 +1,4 @@
-//! What is heard of a look back: each insight, and who saw no tension.
+//! The audio text of a look back: each insight, and who saw no tension.
 
 use async_trait::async_trait;
 
@@ -24,7 +24,7 @@ impl Playable for OverwatchAudio {
         KIND
     }
 
-    /// By words of the mission's title.
+    /// Finds the look back by words of its title.
     async fn find_asked(&self, call: &CommandCall) -> anyhow::Result<String> {
         let insights = self.commands.get()?.list(call).await?;
         let words = call.arguments.find_text("id").map(fold_name);
@@ -39,7 +39,7 @@ impl Playable for OverwatchAudio {
         let commands = self.commands.get()?;
         let insights = commands.list_of(id).await?;
         let Some(first) = insights.first() else { return Ok(None) };
-        // In the thread of the mission, where they stand.
+        // The audio goes into the thread of the insights.
         let mut posted = None;
         for what in insights.iter().map(|insight| insight.id.as_str()).chain(["quiet"]) {
             if posted.is_none() {

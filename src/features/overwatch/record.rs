@@ -15,12 +15,12 @@ use kernel::memory::retrieval::cut;
 use kernel::persona::roster::Roster;
 use kernel::text::flatten;
 
-/// The most characters of the whole record, and of what came of the meeting.
+/// The most characters of the whole record, and of the meeting's result.
 const DIGEST: usize = 12_000;
 const RESULT: usize = 5000;
 const REASON: usize = 200;
 
-/// What meetings are read with.
+/// Reads the records of meetings.
 #[derive(Clone)]
 pub(super) struct Records {
     pub(super) store: Store,
@@ -28,7 +28,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Not redacted yet. None if the meeting is gone.
+    /// The record, not redacted yet. None if the meeting is gone.
     pub(super) async fn read(&self, meeting: &MeetingId) -> Result<Option<LookBack>, StoreError> {
         let Some(meeting) = self.store.find_meeting(meeting).await? else { return Ok(None) };
         let Some(result) = find_meeting_result(&meeting, &self.store, &self.roster).await? else { return Ok(None) };
@@ -48,12 +48,12 @@ impl Records {
             let _ = writeln!(digest, "It ended because {}", flatten(reason, REASON));
         }
         digest.push_str(&cut(&result.text, RESULT));
-        // Each turn has its share, so that the last ones are seen too.
+        // Each turn gets an equal share, so that the last turns fit too.
         let room = DIGEST.saturating_sub(digest.chars().count()) / seats.len().max(1);
         for seat in &seats {
             let _ = write!(digest, "\n{}", cut(&self.turn(seat), room));
         }
-        // An old message may be gone, and with it its thread.
+        // An old message may be deleted, and with it the thread.
         let opening = match result.opening {
             Some(opening) => match self.store.find_delivery(&opening).await? {
                 Some(Delivery::Pending | Delivery::Sent(_)) => Some(opening),
@@ -93,7 +93,7 @@ impl Records {
     }
 }
 
-/// The personas that had a turn, in the order in which they spoke first.
+/// The personas that had a turn, in the order of their first one.
 pub(super) fn speakers(seats: &[Seat]) -> Vec<PersonaSlug> {
     let mut speakers = Vec::new();
     for seat in seats.iter().filter(|seat| matches!(seat.state, SeatState::Spoke | SeatState::Quiet)) {

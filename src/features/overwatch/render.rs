@@ -14,7 +14,7 @@ use kernel::time::Today;
 
 const LINE: usize = 300;
 
-/// One message for each insight, by the account of who noticed it, and one line for those who saw no tension.
+/// One message for each insight, from its persona's account, and one line for all that saw no tension.
 pub(super) fn insights(run: &LookBack, insights: &[Insight], roster: &Roster) -> Vec<OutboundMessage> {
     let seen = insights.iter().filter(|insight| insight.kind != InsightKind::None);
     let mut messages: Vec<OutboundMessage> = seen.map(|insight| message_of(run, insight, roster)).collect();
@@ -59,13 +59,13 @@ fn post(run: &LookBack, by: &PersonaSlug, what: &str, text: String) -> OutboundM
     OutboundMessage { id: message_id(&run.key(), what), place, ..OutboundMessage::new(by, &run.channel, OutboundKind::Notice, text) }
 }
 
-/// Why nobody has noticed anything, for those who asked. `attempt`: asked again, it is told again.
+/// Tells those who asked why there are no insights. `attempt` makes the message different for each request.
 pub(super) fn nothing(run: &LookBack, attempt: &str, why: &str, roster: &Roster) -> OutboundMessage {
     let text = Subtext(format_args!("Nothing to show of looking back: {why}. `/overwatch run` tries again.")).to_string();
     post(run, &roster.coordinator().slug, &format!("nothing-{attempt}"), text)
 }
 
-/// The message of an insight, or the one of those who saw no tension.
+/// The id of an insight's message, or of the line about those that saw no tension.
 pub(super) fn message_id(run: &str, what: &str) -> OutboxId {
     OutboxId::new(format!("overwatch-{run}-{what}"))
 }

@@ -13,7 +13,7 @@ use kernel::jobs::{self, NewJob, RetentionRule};
 use kernel::memory::Scope;
 use kernel::people::Erasure;
 
-/// The last insights among which those of one run are looked for. Older runs may be looked back at again.
+/// The most recent insights that are searched for those of one run. Older runs may therefore be looked back at again.
 const SEARCHED: u32 = 1000;
 
 #[derive(sqlx::FromRow)]
@@ -51,13 +51,13 @@ impl From<InsightColumns> for Insight {
     }
 }
 
-/// Has a run looked back at, in the transaction that ends it.
+/// Enqueues the look back at a run, in the transaction that ends it.
 pub async fn look_back(transaction: &mut Transaction, run: &LookBack, at: DateTime<Utc>) -> Result<()> {
     jobs::enqueue(transaction, &NewJob::new(KIND, run).unique(format!("{KIND}:{}", run.key())), at).await?;
     Ok(())
 }
 
-/// Has a meeting looked back at. Asked again before the job is over, it is the same job.
+/// Enqueues the look back at a meeting. A second request before the job is over enqueues nothing.
 pub(super) async fn look_back_at_meeting(transaction: &mut Transaction, asked: &MeetingAsked, at: DateTime<Utc>) -> Result<()> {
     jobs::enqueue(transaction, &NewJob::new(KIND, asked).unique(format!("{KIND}:{}", asked.meeting)), at).await?;
     Ok(())
@@ -71,7 +71,7 @@ impl Store {
         Ok(rows.into_iter().map(Insight::from).collect())
     }
 
-    /// What was noticed about one run.
+    /// The insights about one run.
     pub(super) async fn list_insights_of(&self, subject: &Subject) -> Result<Vec<Insight>> {
         let all = self.list_insights(SEARCHED).await?;
         Ok(all.into_iter().filter(|insight| insight.subject == *subject).collect())
@@ -82,7 +82,7 @@ impl Store {
         Ok(row.map(Insight::from))
     }
 
-    /// What later plans are told: supported and actionable, told where it may be, the newest first (OVER-6).
+    /// The insights for later plans: supported, actionable and allowed in this place, the newest first (OVER-6).
     pub async fn list_insights_for_plans(&self, scope: &Scope, limit: usize) -> Result<Vec<Insight>> {
         let [place, parent] = scope.heard();
         let rows: Vec<InsightColumns> = sql!(
@@ -97,7 +97,8 @@ impl Store {
         Ok(rows.into_iter().map(Insight::from).collect())
     }
 
-    /// A person's judgement. A later one replaces it. Only the first one moves the relationship of the two whom the insight is about.
+    /// Stores a person's rating. A later rating replaces it. Only the first one changes the relationship between the author and the addressee of the
+    /// insight.
     pub(super) async fn rate_insight(&self, insight: &Insight, account: &UserId, useful: bool, at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         let is_first = sql!(
@@ -128,7 +129,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// How many ratings there are since then, and how many of them say useful.
+    /// The number of ratings since `since`, and the number of useful ones among them.
     pub(super) async fn count_insight_ratings(&self, since: DateTime<Utc>) -> Result<(u64, u64)> {
         let (all, useful): (i64, i64) = sql!(
             self.db().read(),
@@ -139,7 +140,7 @@ impl Store {
         Ok((all.unsigned_abs(), useful.unsigned_abs()))
     }
 
-    /// Removes what a person has judged, and what was noticed about missions of private conversations with them.
+    /// Removes a person's ratings, and the insights about missions of private conversations with this person.
     pub(super) async fn forget_insights_of(&self, erasure: &Erasure) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         sql!(

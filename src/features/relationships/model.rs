@@ -2,27 +2,27 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use kernel::ids::PersonaSlug;
 
-/// After this time half of trust and tension is left.
+/// The time in which trust and tension fall by half.
 const HALF_LIFE: TimeDelta = TimeDelta::days(30);
 
-/// From here on it shows in the tone. Five causes of the same kind in a row reach it.
+/// From this value on, a relationship shows in the tone. Five causes of the same kind in a row reach it.
 pub const STRONG: f64 = 0.5;
 
 /// Below this a relationship counts as neutral.
 pub const NEUTRAL: f64 = 0.05;
 
-/// What moves a relationship.
+/// The causes that move a relationship.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// One accepted a result of the other.
     Accepted,
     /// One rejected a result of the other, with the reason.
     Rejected,
-    /// They ended a board meeting on the same side.
+    /// Both ended a board meeting on the same side.
     Agreed,
-    /// They ended it on different sides.
+    /// Both ended a board meeting on different sides.
     Disagreed,
-    /// A person found useful what one noticed for the other.
+    /// A person found an insight of one for the other useful.
     Useful,
     NotUseful,
 }
@@ -45,7 +45,7 @@ impl Cause {
         Self::ALL.into_iter().find(|cause| cause.as_str() == word)
     }
 
-    /// The share of what is left to 1 that trust and tension grow by.
+    /// How far trust and tension grow towards 1, as a share of the remaining distance.
     fn steps(self) -> (f64, f64) {
         match self {
             Self::Accepted => (0.15, 0.0),
@@ -66,18 +66,18 @@ pub struct Move {
     pub about: Option<String>,
 }
 
-/// The relationship of two personas, as it was when it was last moved.
+/// The relationship of two personas at the time of its last move.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relationship {
-    /// In the order of the alphabet.
+    /// In alphabetical order.
     pub pair: (PersonaSlug, PersonaSlug),
     /// From 0 to 1.
     pub trust: f64,
     pub tension: f64,
-    /// In how many board meetings they ended on the same side, and on different ones.
+    /// The number of board meetings that they ended on the same side, and on different sides.
     pub agreed: u32,
     pub disagreed: u32,
-    /// What moved it last.
+    /// The cause of the last move.
     pub last: Move,
     pub moved_at: DateTime<Utc>,
 }
@@ -91,12 +91,12 @@ impl Relationship {
         self.tension * self.left_at(now)
     }
 
-    /// How far it is from neutral: somebody who is in tension, or who always agrees, is no good judge.
+    /// How far the relationship is from neutral. A persona that is in tension with another, or always agrees with it, is no good judge of its work.
     pub fn partiality_at(&self, now: DateTime<Utc>) -> f64 {
         self.trust_at(now).max(self.tension_at(now))
     }
 
-    /// The share that time has left. A clock that is set back changes nothing.
+    /// The share that is left after the elapsed time. A clock that is set back changes nothing.
     #[expect(clippy::cast_precision_loss, reason = "seconds are far below 2^52")]
     fn left_at(&self, now: DateTime<Utc>) -> f64 {
         let elapsed = (now - self.moved_at).max(TimeDelta::zero());
@@ -119,7 +119,7 @@ impl Relationship {
     }
 }
 
-/// All relationships of a team, as they are at one time. At most one for each pair.
+/// All relationships of a team at one time. At most one for each pair.
 #[derive(Debug, Clone)]
 pub struct Relationships {
     pub all: Vec<Relationship>,
@@ -132,12 +132,13 @@ impl Relationships {
         self.all.iter().find(|relationship| (&relationship.pair.0, &relationship.pair.1) == pair)
     }
 
-    /// How far two are from neutral, from 0 to 1.
+    /// How far the relationship of two personas is from neutral, from 0 to 1.
     pub fn partiality(&self, one: &PersonaSlug, other: &PersonaSlug) -> f64 {
         self.between(one, other).map_or(0.0, |relationship| relationship.partiality_at(self.now))
     }
 
-    /// One line for a prompt about the strongest relationship to somebody who is there. None: none is strong. `name`: of a persona.
+    /// One line for a prompt about the strongest relationship to somebody in `there`. None if no relationship is strong. `name` gives a persona's
+    /// name.
     pub fn tone<'a>(
         &self,
         who: &PersonaSlug,
@@ -158,7 +159,7 @@ impl Relationships {
     }
 }
 
-/// In the order of the alphabet.
+/// The two in alphabetical order.
 pub fn pair_of<'a>(one: &'a PersonaSlug, other: &'a PersonaSlug) -> (&'a PersonaSlug, &'a PersonaSlug) {
     if one <= other { (one, other) } else { (other, one) }
 }

@@ -57,7 +57,7 @@ impl Store {
         Ok(Relationships { all: rows.into_iter().map(RelationshipColumns::read).collect::<Result<_>>()?, now })
     }
 
-    /// Removes the relationships of those who are not on the team any more.
+    /// Removes the relationships of personas that have left the team.
     pub(super) async fn forget_departed(&self, roster: &Roster, now: DateTime<Utc>) -> Result<()> {
         let Relationships { all, .. } = self.list_relationships(now).await?;
         let departed = all.into_iter().filter(|known| [&known.pair.0, &known.pair.1].iter().any(|slug| roster.find(slug).is_none()));
@@ -68,7 +68,7 @@ impl Store {
     }
 }
 
-/// Moves relationships, inside the transaction of their cause. Nobody has one with itself.
+/// Moves relationships, inside the transaction of their cause. No persona has a relationship with itself.
 pub async fn move_relationships(transaction: &mut Transaction, moves: Vec<Move>, at: DateTime<Utc>) -> Result<()> {
     let mut moves: Vec<Move> = moves.into_iter().filter(|cause| cause.by != cause.with).collect();
     // Always in the same order, so that two transactions do not wait for each other.

@@ -1,11 +1,11 @@
-//! The buttons below a reminder. Each id says everything, so that a button of any age works after any restart.
+//! The buttons below a reminder. Each id contains everything needed, so that old buttons work after a restart.
 
 use kernel::chat::outbound::{Button, ButtonStyle};
 use kernel::ids::ReminderId;
 
 use super::model::Reminder;
 
-/// What somebody wants of a reminder by pressing.
+/// The choice of a person who presses a button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     Done,
@@ -16,7 +16,7 @@ pub enum Choice {
     Cancel,
 }
 
-/// A button of one round of a reminder: after a snooze the buttons of before do nothing.
+/// A button of one round of a reminder. After a snooze, buttons of earlier rounds do nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemindButton {
     pub choice: Choice,
@@ -25,7 +25,7 @@ pub struct RemindButton {
 }
 
 impl RemindButton {
-    /// How the ids of all of them begin, before the first colon.
+    /// The prefix of all ids, before the first colon.
     pub const PREFIX: &str = "remind";
 
     pub fn of(choice: Choice, reminder: &Reminder) -> Self {

@@ -63,7 +63,7 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
     let zone = reminders.zone_of(asker.id()).await?;
     let when = reminders.parse_when(call.arguments.get_text("when")?, zone).map_err(explain)?;
     let what = call.arguments.get_text("what")?;
-    // Commands, and with them the answers in a direct conversation, are the coordinator's.
+    // The coordinator answers commands, also in a direct conversation, so it tells these reminders.
     let persona = &reminders.roster().coordinator().slug;
     let request = Asked { whom: &whom, what, when: &when, zone, by: asker.person.clone(), channel: &channel, persona };
     let reminder = reminders.draft(request).await.map_err(explain)?;
@@ -111,7 +111,7 @@ async fn press(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comm
     }
 }
 
-/// Where the reminder belongs: the channel of the call, or at the command line the one that is named.
+/// The channel of the reminder: that of the call, or at the command line the one in `--channel`.
 async fn find_place(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Channel> {
     if let Some(channel) = &call.channel {
         return Ok(channel.clone());
@@ -126,7 +126,7 @@ async fn find_place(reminders: &Reminders, call: &CommandCall) -> anyhow::Result
     Ok(channel)
 }
 
-/// What a person did wrong is told; a fault of the store is none of theirs.
+/// Shows a refusal to the person. An error of the store stays an internal error.
 fn explain(error: RemindError) -> anyhow::Error {
     match error {
         RemindError::Refused(why) => Refused::new(why).into(),

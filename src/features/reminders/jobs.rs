@@ -49,7 +49,7 @@ impl JobHandler for TellReminder {
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {
         let round: Round = job.payload()?;
         let mut transaction = job.begin_final().await?;
-        // It may have been cancelled, snoozed or told since: then nothing is left to do.
+        // The reminder may have been cancelled, snoozed or told since. Then there is nothing to do.
         if let Some(reminder) = find_waiting(&mut transaction, &round).await? {
             // The clock may have been set back since the claim.
             job.sleep_until(reminder.due)?;
@@ -71,7 +71,7 @@ impl JobHandler for TellReminder {
 impl TellReminder {
     async fn tell(&self, transaction: &mut Transaction, reminder: Reminder, now: DateTime<Utc>) -> Result<(), StoreError> {
         let Ok(told) = reminder.clone().told(now) else { return Ok(()) };
-        // Somebody may have changed it since it was read.
+        // Somebody may have changed the reminder since it was read.
         if !change_reminder(transaction, &reminder, &told, now).await? {
             return Ok(());
         }

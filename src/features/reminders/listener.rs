@@ -18,7 +18,7 @@ use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
 use kernel::text::without_invisible;
 
-/// Recognises what people ask to be reminded of.
+/// Recognises requests for reminders in what people say.
 pub(super) struct RemindListener {
     pub(super) reminders: Late<Reminders>,
 }
@@ -30,7 +30,7 @@ impl Listener for RemindListener {
         message.author.kind == AuthorKind::Person && begins_request(&without_invisible(&message.text), &names(&reminders))
     }
 
-    /// A request counts where a persona would answer. That persona says what it understood, and tells when the time has come.
+    /// A request counts where a persona would answer. That persona confirms the request, and later tells the reminder.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let (Ok(reminders), Some(persona)) = (self.reminders.get(), decision.responders.first()) else { return Ok(None) };
         if message.author.kind != AuthorKind::Person {
@@ -71,7 +71,7 @@ async fn ask(
     reminders.draft(Asked { whom: &request.whom, what: &request.what, when, zone, by, channel: &message.channel, persona }).await
 }
 
-/// What the personas are called, who may be spoken to before the request.
+/// The names of the personas, which may stand before the request as an address.
 fn names(reminders: &Reminders) -> Vec<&str> {
     let personas = reminders.roster().personas().iter();
     personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect()

@@ -1,11 +1,11 @@
 //! Reminders: "remind me tomorrow at 9 to pay the hosting bill", `/remind`, `every Monday at 8`.
 //!
-//! What somebody asks for becomes a row and a job for its time, in one transaction: by a sentence (`listener`) in the one that decides on the
-//! message, by a command or a button (`commands`) in one of its own. Both go through [`Reminders`] (`service`). The job (`jobs`) tells the person by
-//! a mention. No model takes part. `request`, `when` and `whom` read what people write, in the team's time zone; `render` has the texts.
+//! A request becomes a row and a job for its time, in one transaction. For a sentence (`listener`) this is the transaction that decides on the
+//! message. A command or a button (`commands`) has its own. Both use [`Reminders`] (`service`). The job (`jobs`) tells the person by a mention. No
+//! model takes part. `request`, `when` and `whom` read what people write, in the team's time zone; `render` has the texts.
 //!
-//! A reminder belongs to its channel: it is told, listed and changed there. One of a conversation with a persona is for the person who asked.
-//! A halt of the team silences what agents say by themselves. A reminder is what a person asked for, so it comes all the same.
+//! A reminder belongs to its channel: it is told, listed and changed there. A reminder in a direct conversation is for the person who asked. A halt
+//! of the team does not stop reminders, because a person asked for them.
 //!
 //! # A crash at any step
 //!
@@ -20,8 +20,8 @@
 //!
 //! # Clocks
 //!
-//! Each round is told once, whatever clocks do: telling it ends the round. After a clock has jumped ahead, or after a downtime, a repeated reminder is
-//! told once, and its next time is the first one after that. A clock that is set back makes what was not told wait longer.
+//! Each round is told once, even if clocks change, because telling it ends the round. After a clock has jumped ahead, or after a downtime, a repeated
+//! reminder is told once, and its next time is the first one after that. After a clock is set back, reminders that were not told yet wait longer.
 
 pub mod button;
 mod commands;

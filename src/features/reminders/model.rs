@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::schedule::model::Timetable;
 
-/// Somebody who asks for a reminder or gets one. Personas do neither: a mention wakes nobody who is a program.
+/// Somebody who asks for a reminder or gets one. Never a persona, because a mention has no effect on a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
     pub id: UserId,
@@ -24,25 +24,25 @@ pub struct Reminder {
     /// Who asked for it. None: the command line.
     pub by: Option<Person>,
     pub channel: ChannelId,
-    /// Its channel is a conversation between a person and a persona. Nothing of it is shown elsewhere.
+    /// The reminder belongs to a conversation between a person and a persona, and is not shown elsewhere.
     pub private: bool,
-    /// The persona that tells.
+    /// The persona that tells the reminder.
     pub persona: PersonaSlug,
-    /// When it is told next; once it was told and does not repeat, when that was to be.
+    /// The time at which it is told next. After a single reminder was told, the time at which it was due.
     pub due: DateTime<Utc>,
     pub repeat: Option<Timetable>,
     pub zone: Tz,
     pub state: ReminderState,
-    /// Rises with each new time, so that a job or a button of an earlier time does nothing.
+    /// Increases with each new time, so that a job or a button of an earlier time does nothing.
     pub round: i64,
 }
 
-/// Where a reminder stands. `Waiting → Told → Done`; snoozing leads back to `Waiting`. A repeated one stays `Waiting` until it is cancelled.
+/// The state of a reminder. `Waiting → Told → Done`; snoozing leads back to `Waiting`. A repeated one stays `Waiting` until it is cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReminderState {
     Waiting,
-    /// Told, and nobody has said that it is done.
+    /// It was told, and nobody has marked it as done.
     Told,
     Done,
     Cancelled,
@@ -71,16 +71,16 @@ pub struct InvalidTransition {
 }
 
 impl Reminder {
-    /// How people name it: the last six characters of its id.
+    /// The id for people: its last six characters.
     pub fn short_id(&self) -> &str {
         let id = self.id.as_str();
         &id[id.len().saturating_sub(6)..]
     }
 
-    /// It is told now. A repeated one waits for its next time; times that were missed meanwhile are not made up for.
+    /// The reminder after it is told now. A repeated one waits for its next time. Times that were missed meanwhile are skipped.
     ///
     /// # Errors
-    /// It does not wait.
+    /// The reminder is not waiting.
     pub fn told(self, now: DateTime<Utc>) -> Result<Self, InvalidTransition> {
         if self.state != ReminderState::Waiting {
             return Err(InvalidTransition { from: self.state });
@@ -91,10 +91,10 @@ impl Reminder {
         })
     }
 
-    /// It is told at `at`, for the first time or once more. Of a repeated one a reminder of its own is made instead: see [`Reminder::once_more`].
+    /// The reminder when it is told at `at`, for the first time or again. A repeated one stays as it is and gets a copy: see [`Reminder::once_more`].
     ///
     /// # Errors
-    /// It is over.
+    /// The reminder is over.
     pub fn snoozed(self, at: DateTime<Utc>) -> Result<Self, InvalidTransition> {
         if self.state.is_over() {
             return Err(InvalidTransition { from: self.state });
@@ -102,20 +102,20 @@ impl Reminder {
         Ok(Self { due: at, round: self.round + 1, state: ReminderState::Waiting, ..self })
     }
 
-    /// The same, to be told once, under an id of its own.
+    /// A copy with another id, to be told once.
     #[must_use]
     pub fn once_more(&self, id: ReminderId, at: DateTime<Utc>) -> Self {
         Self { id, due: at, repeat: None, round: 0, state: ReminderState::Waiting, ..self.clone() }
     }
 
     /// # Errors
-    /// It is over.
+    /// The reminder is over.
     pub fn done(self) -> Result<Self, InvalidTransition> {
         self.end(ReminderState::Done)
     }
 
     /// # Errors
-    /// It is over.
+    /// The reminder is over.
     pub fn cancelled(self) -> Result<Self, InvalidTransition> {
         self.end(ReminderState::Cancelled)
     }

@@ -14,12 +14,12 @@ use super::button::{Choice, RemindButton};
 use super::model::{Person, Reminder, ReminderState};
 use crate::features::schedule::model::Timetable;
 
-/// The most characters of a name, of what is said in a message, and of that in a list.
+/// The most characters of a name, and of the reminder's text in a message and in a list.
 const NAME: usize = 40;
 const WHAT: usize = 1500;
 const LISTED: usize = 60;
 
-/// A reminder that comes later than this says when it was due.
+/// A reminder that is later than this says when it was due.
 const LATE: TimeDelta = TimeDelta::minutes(5);
 
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -51,7 +51,7 @@ pub fn render_set(reminder: &Reminder, reader: Option<&UserId>, now: DateTime<Ut
     format!("I'll remind {whom} {when}: {}", what(reminder))
 }
 
-/// That it comes once more.
+/// The answer to a snooze.
 pub fn render_snoozed(reminder: &Reminder, reader: Option<&UserId>, now: DateTime<Utc>) -> String {
     format!("I'll remind {} again on {}: {}", object(reminder, reader), time(reminder.due, now, reminder.zone), what(reminder))
 }
@@ -62,7 +62,7 @@ pub fn render_cancelled(reminder: &Reminder, reader: Option<&UserId>) -> String 
     format!("Cancelled {whose}: {}", what(reminder))
 }
 
-/// That somebody has done it. A repeated one comes again.
+/// The answer after somebody has done it. Says when a repeated reminder comes again.
 pub fn render_done(reminder: &Reminder, now: DateTime<Utc>) -> String {
     match reminder.repeat {
         Some(_) => format!("Done. The next one comes on {}.", time(reminder.due, now, reminder.zone)),
@@ -98,7 +98,7 @@ pub fn render_list(reminders: &[Reminder], now: DateTime<Utc>) -> String {
     text
 }
 
-/// What is to be done, as a line that formats nothing and pings nobody.
+/// The reminder's text in one line that formats nothing and pings nobody.
 pub fn what(reminder: &Reminder) -> String {
     Medium::Chat.line_within(&reminder.what, WHAT)
 }
@@ -111,14 +111,14 @@ fn object(reminder: &Reminder, reader: Option<&UserId>) -> String {
     if reader == Some(&reminder.whom.id) { "you".to_owned() } else { name(&reminder.whom) }
 }
 
-/// "Fri 27 Nov at 09:00 CET", with the year where it is another one.
+/// "Fri 27 Nov at 09:00 CET", with the year if it is not the current one.
 fn time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
     let (at, now) = (at.with_timezone(&zone), now.with_timezone(&zone));
     let format = if at.year() == now.year() { "%a %-d %b at %H:%M %Z" } else { "%a %-d %b %Y at %H:%M %Z" };
     at.format(format).to_string()
 }
 
-/// "every Monday and Thursday at 08:00". The days are those that `when` reads: single ones, all, or Monday to Friday.
+/// "every Monday and Thursday at 08:00". `when` reads only these kinds of days: single ones, all, or Monday to Friday.
 fn render_repeat(timetable: &Timetable) -> String {
     let fields: Vec<_> = timetable.cron().split(' ').collect();
     let &[minute, hour, _, _, days] = fields.as_slice() else { return timetable.cron().to_owned() };

@@ -7,7 +7,7 @@ use kernel::text::fold_name;
 
 use super::when::{When, WhenError, parse_when};
 
-/// Whom to remind, as written.
+/// Whom to remind, as the author wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForWhom {
     /// The author.
@@ -18,13 +18,13 @@ pub enum ForWhom {
     Several,
 }
 
-/// A reminder that somebody asks for in words.
+/// A request for a reminder in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     pub whom: ForWhom,
-    /// Empty: that is missing.
+    /// Empty if the author did not say what.
     pub what: String,
-    /// The error is for the author: what was asked for is clear, the time is not.
+    /// The error is shown to the author, because the request is clear but its time is not.
     pub when: Result<When, WhenError>,
 }
 
@@ -37,7 +37,7 @@ const LONGEST_NAME: usize = 3;
 /// The most words before "remind": "hey Big Ear, could you please".
 const LONGEST_ADDRESS: usize = 7;
 
-/// What may stand before "remind" besides names and mentions.
+/// Words that may stand before "remind" besides names and mentions.
 const BEFORE: [&str; 18] = [
     "hey",
     "hi",
@@ -59,17 +59,17 @@ const BEFORE: [&str; 18] = [
     "so",
 ];
 
-/// Join a time to what is to be said then.
+/// Words that join the time to the reminder's text.
 const JOINTS: [&str; 5] = ["to", "that", "about", "of", ":"];
 
-/// After "remind me" these ask for something that was said before, not for a reminder.
+/// After "remind me" these words ask about something that was said before, and request no reminder.
 const ASK: [&str; 10] = ["what", "who", "whom", "whose", "why", "how", "where", "which", "when", "if"];
 
 const ME: [&str; 2] = ["me", "myself"];
 const SEVERAL: [&str; 8] = ["us", "everyone", "everybody", "all", "them", "@everyone", "@here", "people"];
 
 impl ForWhom {
-    /// Whom a name alone means, as an argument of a command.
+    /// Parses a name that is an argument of a command.
     pub fn parse(name: &str) -> Self {
         let folded = name.trim().to_lowercase();
         if ME.contains(&folded.as_str()) {
@@ -82,13 +82,13 @@ impl ForWhom {
     }
 }
 
-/// Whether a message asks for a reminder by its beginning. `names` are those of the personas, who may be spoken to first.
+/// Whether a message begins like a request for a reminder. `names` are those of the personas, which may stand first as an address.
 pub fn begins_request(text: &str, names: &[&str]) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     find_request(&words, names).is_some_and(|words| words.len() > 1 && !asks(words))
 }
 
-/// Reads a message that asks for a reminder; None where it does not.
+/// Reads a message that asks for a reminder. None for other messages.
 pub fn parse_request(text: &str, now: DateTime<Utc>, zone: Tz, names: &[&str]) -> Option<Request> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut words = find_request(&words, names).filter(|words| words.len() > 1 && !asks(words))?;
@@ -108,7 +108,7 @@ pub fn parse_request(text: &str, now: DateTime<Utc>, zone: Tz, names: &[&str]) -
     Some(Request { whom, what, when })
 }
 
-/// The words after "remind", where nothing but an address stands before it.
+/// The words after "remind", if only an address stands before it.
 fn find_request<'a, 't>(words: &'a [&'t str], names: &[&str]) -> Option<&'a [&'t str]> {
     let at = words.iter().take(LONGEST_ADDRESS + 1).position(|word| bare(word) == "remind")?;
     let is_name = |word: &str| names.iter().any(|name| fold_name(name).split_whitespace().any(|part| part == word));
@@ -116,7 +116,7 @@ fn find_request<'a, 't>(words: &'a [&'t str], names: &[&str]) -> Option<&'a [&'t
     words[..at].iter().all(is_address).then(|| &words[at + 1..])
 }
 
-/// A word in lower case without what surrounds it.
+/// A word in lower case, without the marks around it.
 fn bare(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }
@@ -125,7 +125,7 @@ fn asks(words: &[&str]) -> bool {
     words.get(1).is_some_and(|word| ASK.contains(&bare(word).as_str()))
 }
 
-/// Whom, and the rest. A name of several words ends where a time or "to" begins.
+/// Splits the words into whom to remind and the rest. A name of several words ends where a time or "to" begins.
 fn split_whom<'a, 't>(words: &'a [&'t str], begins_with_time: impl Fn(&[&str]) -> bool) -> (ForWhom, &'a [&'t str]) {
     let first = words[0].trim_end_matches([',', ':']);
     if first == "the" && words.get(1).is_some_and(|word| bare(word) == "team") {
@@ -143,12 +143,12 @@ fn split_whom<'a, 't>(words: &'a [&'t str], begins_with_time: impl Fn(&[&str]) -
     (ForWhom::Somebody(words[..length].join(" ").trim_end_matches([',', ':']).to_owned()), &words[length..])
 }
 
-/// Of a time at one end of `words`, the longest first.
+/// The possible lengths of a time at one end of `words`, the longest first.
 fn lengths(words: &[&str]) -> impl Iterator<Item = usize> + use<> {
     (1..=LONGEST_TIME.min(words.len())).rev()
 }
 
-/// The time that a text is, or that it is over.
+/// The time that the words mean, or the error that it is over. None if they are no time.
 fn time(words: &[&str], now: DateTime<Utc>, zone: Tz) -> Option<Result<When, WhenError>> {
     match parse_when(words.join(" ").trim_end_matches(':'), now, zone) {
         Err(WhenError::Unknown(_) | WhenError::Missing) => None,
@@ -156,8 +156,8 @@ fn time(words: &[&str], now: DateTime<Utc>, zone: Tz) -> Option<Result<When, Whe
     }
 }
 
-/// The time and the rest; None where there is no time. The time stands first or last. One that "to" follows is meant as such; else the longest
-/// text that is a time counts.
+/// Splits the words into the time and the rest. None if there is no time. The time stands first or last. A time followed by "to" is preferred, then
+/// the longest text that is a time.
 fn split(words: &[&str], now: DateTime<Utc>, zone: Tz) -> Option<(Result<When, WhenError>, String)> {
     for length in lengths(words) {
         let (part, rest) = words.split_at(length);
@@ -189,7 +189,7 @@ fn stands_alone(words: &[&str]) -> bool {
     }
 }
 
-/// What is left of the sentence, without the word that joins it to the time.
+/// The rest of the sentence, without the word that joins it to the time.
 fn what(words: &[&str]) -> String {
     let words = match words {
         [first, rest @ ..] if JOINTS.contains(&first.to_lowercase().as_str()) => rest,

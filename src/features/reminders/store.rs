@@ -15,7 +15,7 @@ use kernel::ids::{ChannelId, ReminderId, UserId};
 use kernel::jobs;
 use kernel::people::Erasure;
 
-/// What happens to reminders. What they say is not repeated.
+/// The events of reminders. They do not contain the reminders' texts.
 pub(super) const REMINDERS: Topic = Topic::new("reminder");
 
 /// How long a reminder is kept after it was told, done or cancelled. Its buttons work until then.
@@ -60,7 +60,7 @@ impl ReminderColumns {
 }
 
 impl Store {
-    /// Deletes the reminders for a person, and those of conversations with that person alone. Their jobs then find nothing to tell.
+    /// Deletes a person's reminders, and those of conversations with that person alone. Their jobs then find nothing to tell.
     pub(super) async fn forget_reminders_of(&self, erasure: &Erasure) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         let rows: Vec<(String, String, String)> =
@@ -81,7 +81,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// Stores a reminder that tells a round of a repeated one once more. False when that round has one.
+    /// Stores a copy of a repeated reminder that tells one round again. False if that round already has a copy.
     pub async fn add_reminder_again(&self, reminder: &Reminder, again_of: &str, now: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let added = insert_reminder(&mut transaction, reminder, Some(again_of), now).await?;
@@ -89,7 +89,7 @@ impl Store {
         Ok(added)
     }
 
-    /// Stores what became of a reminder. False, and nothing is stored, when it is no longer as it was read.
+    /// Stores a changed reminder. False, without any write, if somebody else changed it after `from` was read.
     pub async fn change_reminder(&self, from: &Reminder, to: &Reminder, now: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let changed = change_reminder(&mut transaction, from, to, now).await?;
@@ -114,7 +114,7 @@ impl Store {
     }
 }
 
-/// A new reminder, written with the decision on the message that asks for it.
+/// Adds a reminder in the transaction that decides on the message that asks for it.
 #[derive(Debug)]
 pub(super) struct AddReminder(pub Reminder);
 
@@ -143,7 +143,7 @@ impl Store {
     pub(super) async fn find_zone(&self, person: &UserId) -> Result<Option<Tz>> {
         let row: Option<(String,)> =
             sql!(self.db().read(), fetch_optional, "SELECT zone FROM reminder_zones WHERE person = $1", person.as_str())?;
-        // One that is not known any more counts as none.
+        // A stored zone that is no longer known counts as none.
         Ok(row.and_then(|(zone,)| zone.parse().ok()))
     }
 
@@ -197,7 +197,7 @@ async fn insert_reminder(transaction: &mut Transaction, reminder: &Reminder, aga
     Ok(inserted > 0)
 }
 
-/// Compares and sets: of two who change it at once, one finds it changed. With a new round comes its job.
+/// Changes the row only if it is still in the state `from`, so that only one of two concurrent changes succeeds. Enqueues the job of a new round.
 pub(super) async fn change_reminder(transaction: &mut Transaction, from: &Reminder, to: &Reminder, now: DateTime<Utc>) -> Result<bool> {
     let settled_at = (to.state != ReminderState::Waiting).then_some(now);
     let changed = sql!(
@@ -221,7 +221,7 @@ pub(super) async fn change_reminder(transaction: &mut Transaction, from: &Remind
     Ok(changed > 0)
 }
 
-/// The kind of the event of a change. A repeated reminder waits for its next time once it was told, any other waits again because it was snoozed.
+/// The kind of a change's event. If the reminder is waiting again, a repeated one was told, and any other one was snoozed.
 fn describe_change(from: &Reminder, to: &Reminder) -> &'static str {
     match (from.state, to.state) {
         (ReminderState::Waiting, ReminderState::Waiting) if to.repeat.is_some() => ReminderState::Told.as_str(),

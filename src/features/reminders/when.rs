@@ -7,7 +7,7 @@ use kernel::when::{normalize, parse_instant, split_time};
 
 use crate::features::schedule::model::Timetable;
 
-/// The time where only a day is given.
+/// The time of day if only a day is given.
 const MORNING: NaiveTime = NaiveTime::from_hms_opt(9, 0, 0).expect("a time of day");
 
 /// When something is due.
@@ -30,7 +30,7 @@ impl When {
 /// Reads `text` as a time after `now`, in the words of somebody in `zone`.
 ///
 /// # Errors
-/// It is no time, or it is over.
+/// The text is no time, or the time is over.
 pub fn parse_when(text: &str, now: DateTime<Utc>, zone: Tz) -> Result<When, WhenError> {
     if let Some(cron) = repeated(&normalize(text)) {
         let unknown = |_| WhenError::Unknown(text.trim().to_owned());

@@ -1,4 +1,4 @@
-//! Whom a name means.
+//! Finds the person that a name means.
 
 use kernel::chat::medium::Medium;
 use kernel::people::{Directory, NotFound};
@@ -7,8 +7,10 @@ use kernel::persona::roster::Roster;
 use super::model::Person;
 use super::request::ForWhom;
 
+/// Finds the person to remind.
+///
 /// # Errors
-/// Nobody, several people, or a persona, in words for the author.
+/// The name means nobody, several people, or a persona. In words for the author.
 pub(super) fn resolve(whom: &ForWhom, author: Option<&Person>, people: &Directory, roster: &Roster) -> Result<Person, String> {
     let name = match whom {
         ForWhom::Me => return author.cloned().ok_or_else(|| "Whom? Name a person.".to_owned()),

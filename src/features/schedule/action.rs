@@ -33,7 +33,7 @@ pub trait Action: Send + Sync + 'static {
     }
 
     /// Prepares the next instant of a job. Called in the serving process at every look at the clock from [`Action::lead`] before the instant on, and
-    /// never after it. So it stores what it has done, and does that once.
+    /// never after it. So it must store what it has prepared, and prepare it only once.
     async fn prepare(&self, _channel: &Channel, _instant: DateTime<Utc>, _now: DateTime<Utc>) -> Result<(), StoreError> {
         Ok(())
     }

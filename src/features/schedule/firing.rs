@@ -29,7 +29,7 @@ impl Effect for Post {
 }
 
 impl Schedule {
-    /// Fires one instant of a job. None: only a connected process can resolve the channel, and this one is not connected, or not yet.
+    /// Fires one instant of a job. None if the channel cannot be resolved here, because this process is not connected, or not yet.
     pub(super) async fn fire(
         &self,
         job: &Job,
@@ -81,7 +81,7 @@ impl Schedule {
     }
 }
 
-/// A channel by its id or name. Without a connection an id is accepted unchecked, and names are those of channels that the team has seen.
+/// A channel by its id or name. Without a connection an id is accepted unchecked, and names are looked up among the channels that the team has seen.
 ///
 /// # Errors
 /// The database does not answer.
@@ -101,10 +101,10 @@ pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, na
     Ok(told.find(is_meant).or_else(|| seen.find(untold)))
 }
 
-/// The channel of a command, or at the command line the one that it names.
+/// The channel of the call, or at the command line the channel in `--channel`.
 ///
 /// # Errors
-/// It names none, or one that is not known.
+/// The channel is missing or unknown.
 pub async fn find_place(store: &Store, call: &CommandCall) -> anyhow::Result<Channel> {
     if let Some(channel) = &call.channel {
         return Ok(channel.clone());
@@ -113,10 +113,10 @@ pub async fn find_place(store: &Store, call: &CommandCall) -> anyhow::Result<Cha
     get_channel(store, name).await
 }
 
-/// A channel that the team has heard of, by name or id.
+/// Finds a channel that the team has seen, by its name or id.
 ///
 /// # Errors
-/// There is none. The error names those that there are.
+/// No such channel is known. The error lists the known channels.
 pub async fn get_channel(store: &Store, name: &str) -> anyhow::Result<Channel> {
     let name = name.trim().trim_start_matches('#');
     if let Some(channel) = find_channel(store, None, name).await? {
@@ -135,7 +135,7 @@ fn has_told_channels(platform: &dyn ChatPlatform, coordinator: &PersonaSlug) -> 
         let is_there = |(channel, _): &(Channel, MessageId)| channel.id.platform() == Some(status.platform);
         status.state == IdentityState::Ready && channels.iter().any(is_there)
     };
-    // One that was given up tells nothing any more.
+    // An identity that was given up reports no channels any more.
     let counts = |status: &&IdentityStatus| status.persona == *coordinator && status.state != IdentityState::Down;
     platform.identities().iter().filter(counts).all(has_told) && !channels.is_empty()
 }

@@ -123,7 +123,7 @@ impl Schedule {
     /// # Errors
     /// The job was not added by a command.
     pub async fn remove(&self, name: &str) -> Result<JobName> {
-        // The database first: a section of the file may hide a job that was added.
+        // Asks the database first, because a section of the file may hide an added job.
         let parsed = name.trim().parse::<JobName>();
         if let Ok(name) = &parsed
             && self.deps().store.remove_job(name).await?

@@ -87,7 +87,7 @@ impl Schedule {
         Ok(pause)
     }
 
-    /// Lets the action of a job prepare its next instant once its lead has come. Returns when the job is to be looked at again.
+    /// Lets the action of a job prepare its next instant once its lead has come. Returns the time of the next call for this job.
     async fn prepare(&self, job: &Job, instant: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, StoreError> {
         let Deps { store, platform: Some(platform), .. } = self.deps() else { return Ok(instant) };
         let Some(action) = self.find_action(&job.action) else { return Ok(instant) };
@@ -97,7 +97,7 @@ impl Schedule {
         if begins > now {
             return Ok(begins);
         }
-        // A channel that the platform has not reported yet is found at the next look.
+        // The platform has not reported the channel yet. The next call finds it.
         if let Some(channel) = find_channel(store, Some(&**platform), job.channel.as_deref().unwrap_or_default()).await? {
             action.prepare(&channel, instant, now).await?;
         }

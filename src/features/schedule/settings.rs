@@ -43,7 +43,7 @@ impl ScheduleSettings {
     }
 }
 
-/// A job for the default file where no feature brings one.
+/// A default job for the file if no feature provides one.
 fn example(zone: Tz) -> Job {
     Job {
         name: "hello".parse().expect("a name"),

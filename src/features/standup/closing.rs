@@ -160,7 +160,7 @@ impl Standup {
         };
         let Some(caller) = self.find_duty(StandupDuty::Call) else { return Ok(Err("no persona has the duty `call`".into())) };
         if let Some(earlier) = terms.earlier.as_ref().filter(|earlier| earlier.settled.is_some() || terms.asked().is_decided()) {
-            // The last call before the decision counts, not one that knows it.
+            // The last call before the decision counts. A new call would already know the result.
             let settled = earlier.settled.clone().unwrap_or_else(|| earlier.settle(terms.base, page.read_at));
             return Ok(Ok(Position { call: earlier.call.clone(), settled: Some(settled), terms }));
         }
@@ -182,7 +182,7 @@ impl Standup {
         Ok(Ok(Position { call, terms, settled }))
     }
 
-    /// A part of the closing may take as long as a turn. When its token is cancelled, it uses rules instead of a model.
+    /// Runs a part of the closing, which may take as long as a turn. Then its token is cancelled, so that it uses rules instead of a model.
     async fn in_time<T>(&self, cancel: &CancellationToken, work: impl AsyncFnOnce(&CancellationToken) -> T) -> T {
         let own = cancel.child_token();
         let limit = async {
@@ -196,7 +196,8 @@ impl Standup {
         }
     }
 
-    /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision replaces the card.
+    /// The closing messages: the call from its persona's account, the report as a card, and its sections in the thread below. A revision replaces the
+    /// card.
     fn render_closing(
         &self,
         meeting: &Meeting,
@@ -260,7 +261,7 @@ impl Standup {
         !(self.deps.agents.is_offline() && reported)
     }
 
-    /// Lessons, and disagreements between personas (STAND-15). What may repeat text from outside waits for a person.
+    /// Lessons, and disagreements between personas (STAND-15). If the page has text from outside, they wait for a person.
     async fn make_memories(&self, meeting: &Meeting, found: &Findings<'_>, now: DateTime<Utc>) -> Result<Vec<Memory>, StoreError> {
         let held = found.page.has_text_from_outside();
         let memory = |kind: MemoryKind, persona: Option<PersonaSlug>, text: String, tags| Memory {
@@ -282,7 +283,7 @@ impl Standup {
         });
         let mut memories: Vec<Memory> = lessons.chain(disagreements).collect();
         for memory in &mut memories {
-            // A lesson that is known already is not stored again.
+            // A known lesson keeps its id, so that it is not stored again.
             if let Some(known) = self.deps.store.find_duplicate(memory).await? {
                 (memory.id, memory.held) = (known.id, known.held);
             }
@@ -304,7 +305,7 @@ impl Standup {
     }
 }
 
-/// Asks whether a lesson that waits for a person may be used. None for others.
+/// Asks whether a lesson that waits for a person may be used. None for other memories.
 fn offer(meeting: &Meeting, memory: &Memory) -> Option<OutboundMessage> {
     if memory.kind != MemoryKind::Lesson {
         return None;
@@ -331,7 +332,7 @@ fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>
 }
 
 impl Position {
-    /// What is to be stored: a new call, or the result of an earlier one. None if that is stored already.
+    /// The prediction to store: a new call, or the result of an earlier one. None if the result is stored already.
     pub(super) fn prediction(&self, meeting: &Meeting, now: DateTime<Utc>) -> Option<Prediction> {
         match &self.terms.earlier {
             Some(earlier) if earlier.settled.is_some() => None,

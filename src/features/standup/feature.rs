@@ -81,7 +81,7 @@ impl Feature for StandupFeature {
         Ok(())
     }
 
-    /// Hears what people answer before standups, and knows when they are.
+    /// Takes the answers to check-ins, and tells personas when the standups are.
     fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
         vec![Arc::new(CheckInListener { standups: services.late(), schedule: services.late() })]
     }
@@ -148,7 +148,7 @@ impl FeatureSection for StandupSettings {
     }
 }
 
-/// The terms on which standups are called.
+/// The terms for calling standups.
 fn terms(deps: &FeatureDeps<'_>) -> StandupTerms {
     let settings = deps.config.features.get::<StandupSettings>();
     StandupTerms {

@@ -1,24 +1,24 @@
-//! The Day Report as a file, where people and other programs look for it: `reports/YYYY-MM-DD.md`, and the same as JSON.
+//! The Day Report as files for people and other programs: `reports/YYYY-MM-DD.md`, and the same as JSON.
 //!
-//! No durable job writes it. The process that closes the standup does, after the report is stored. If it dies before that, the next start finds that
-//! the file is missing, and writes it.
+//! The process that closes the standup writes the files after the report is stored, without a durable job. If it dies before that, the next start
+//! writes the missing files.
 
 use std::path::{Path, PathBuf};
 
 use crate::features::standup::model::report::DayReport;
 use crate::features::standup::{Standup, render};
 
-/// How many reports are looked at after a start, for files that a crash left unwritten.
+/// How many reports are checked at the start for files that a crash left unwritten.
 const RECENT: u32 = 10;
 
 impl Standup {
-    /// Writes the files of a report. What fails is logged: the report itself stands in the store and is written at the next start.
+    /// Writes the files of a report. Errors are only logged, because the report is in the store and the next start writes its files.
     pub(super) async fn write_file(&self, report: &DayReport) {
         let (dir, name) = (&self.deps.reports, self.file_name(report).await);
         let json = serde_json::to_string_pretty(report).expect("a report is plain data");
         for (extension, text) in [("md", render::render_report_markdown(report)), ("json", json)] {
             let path = dir.join(format!("{name}.{extension}"));
-            // A file does not leave through the outbox, which takes secrets out of everything else.
+            // Files do not go through the outbox, which redacts secrets in messages.
             let (text, _) = self.deps.agents.runner.redactor.redact(&text);
             if let Err(error) = write_whole(&path, text.as_bytes()).await {
                 tracing::warn!(path = %path.display(), %error, "the Day Report could not be written; it stands in the store");
@@ -26,7 +26,7 @@ impl Standup {
         }
     }
 
-    /// Writes what an earlier process stored and did not come to write. Called once at the start.
+    /// Writes the files that an earlier process did not write after it stored the report. Called once at the start.
     pub async fn write_missing_file(&self) {
         let reports = match self.deps.store.list_reports(RECENT).await {
             Ok(reports) => reports,
@@ -41,7 +41,7 @@ impl Standup {
         }
     }
 
-    /// The day; with the channel's id behind it where another channel had its report of that day before.
+    /// The file's name: the day, followed by the channel's id if another channel had the first report of that day.
     async fn file_name(&self, report: &DayReport) -> String {
         let reports = self.deps.store.list_reports(RECENT).await.unwrap_or_default();
         let same_day = reports.iter().filter(|other| other.report.day == report.day);
@@ -53,13 +53,13 @@ impl Standup {
     }
 }
 
-/// A channel's id as a part of a file's name. Names of channels come from people, and two may be alike.
+/// A channel's id as a part of a file's name. Channel names are not used, because people choose them and two may be alike.
 fn slug(name: &str) -> String {
     let slug: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-' || *c == '_').take(60).collect();
     if slug.is_empty() { "other".into() } else { slug }
 }
 
-/// Readers see the old file or the new one, never half of one.
+/// Replaces the file as a whole, so that readers never see half of one.
 async fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if let Some(dir) = path.parent() {
         tokio::fs::create_dir_all(dir).await?;

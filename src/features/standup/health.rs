@@ -8,7 +8,7 @@ use kernel::chat::outbound::{Card, FileContent, OutboundFile, OutboundKind, Outb
 use kernel::db::StoreError;
 use kernel::ids::ChannelId;
 
-/// How many standups are looked at.
+/// The number of standups that are read.
 const STANDUPS: u32 = 14;
 
 /// How far back ratings count for a persona.

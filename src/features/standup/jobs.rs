@@ -43,7 +43,7 @@ const HEALTH: ActionKind = ActionKind {
 /// The actions of standups that jobs can have.
 pub(super) const ACTIONS: [ActionKind; 3] = [CALL, SETTLE, HEALTH];
 
-/// The actions for a process. One that only fires jobs, and leaves their work to others, never has the `standup`.
+/// The actions for a process. A process that only fires jobs and does not carry them out never has the `standup`.
 pub(super) fn actions(terms: StandupTerms, store: &Store, standup: &Late<Standup>) -> Vec<Arc<dyn Action>> {
     vec![
         Arc::new(CallStandup { terms, store: store.clone() }),

@@ -1,8 +1,8 @@
 //! The standup: kickoff, shared page, one round in order, cross-check and call, Day Report.
 //!
 //! Each step is a file: `opening`, `page`, `reporting`, `closing` with its `report`. `predictions` settles expired calls, `health` evaluates the last
-//! standups, `checkins` asks people before a standup, `jobs` contains the scheduled actions, `commands` are `/standup`, `/report` and `/predictions`, `file` writes the report to disk, and
-//! `render` formats messages, and `playing` says what of them is heard.
+//! standups, `checkins` asks people before a standup, `jobs` contains the scheduled actions, `commands` are `/standup`, `/report` and `/predictions`,
+//! `file` writes the report to disk, `render` formats messages, and `playing` writes the text of the recording.
 
 mod checkins;
 mod closing;
@@ -75,9 +75,9 @@ pub struct Deps {
     /// The folder for Day Report files.
     pub reports: PathBuf,
     pub store: Store,
-    /// What a message of the platform can hold.
+    /// The format of the platform's messages.
     pub platform: Arc<dyn ChatPlatform>,
-    /// Whether a report can be heard.
+    /// Whether reports can be turned into audio.
     pub plays: Plays,
     pub agents: Arc<Agents>,
     pub clock: SharedClock,

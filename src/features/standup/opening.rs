@@ -34,7 +34,7 @@ impl Standup {
         self.read_scoreboard_with(None).await
     }
 
-    /// With a call that is about to be stored.
+    /// The scoreboard, including a call that is about to be stored.
     pub(super) async fn read_scoreboard_with(&self, made: Option<Prediction>) -> Result<Scoreboard, StoreError> {
         let known = self.deps.store.list_predictions(CALLS).await?;
         Ok(Scoreboard::of(&known.into_iter().chain(made).collect::<Vec<_>>(), self.deps.clock.now()))

@@ -18,10 +18,10 @@ use kernel::agent::PageEntry;
 use kernel::chat::outbound::OutboundKind;
 use kernel::feeds::{FeedQuery, Reading, Sample};
 
-/// How many items of each feed are listed; those beyond are counted.
+/// How many items of each feed are listed. Further items are only counted.
 const ITEMS: usize = 12;
 
-/// Without an earlier report, items of this time are listed; with one, at most those of this many days.
+/// The age of the oldest listed items: without an earlier report, and at most with one.
 const FIRST: TimeDelta = TimeDelta::days(1);
 const LONGEST: TimeDelta = TimeDelta::days(7);
 
@@ -52,7 +52,7 @@ impl Standup {
         let last = self.deps.store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
         let since = last.as_ref().map_or(now - FIRST, |last| last.as_of().max(now - LONGEST)).min(now);
         let read = self.deps.agents.readings.read_page(&FeedQuery { now, since, until: now, limit: ITEMS }).await;
-        // After the feeds, whose reading takes a while.
+        // Read after the feeds, because those take a while.
         let people = self.deps.store.list_said_before_standup(&meeting.channel.id, meeting.day).await?;
         let people = people.into_iter().map(|said| PersonSaid { text: cut_at_sentence(said.text.trim(), SAID), ..said }).collect();
         let mut page = SharedPage { read_at: now, since, is_first: last.is_none(), feeds: Vec::new(), changes: Vec::new(), people };
@@ -65,19 +65,19 @@ impl Standup {
             page.feeds.push(self.page_feed(entry, last.as_ref()));
         }
         page.changes = rank_changes(&page);
-        // After the comparison, which is with what was known before. A crash between the two loses a sample and no report.
+        // Recorded after the comparison, which needs the earlier samples. A crash between the two loses only a sample.
         self.deps.store.record_samples(&samples, now).await?;
         Ok(page)
     }
 
-    /// What a feed's values were at the last report of the channel, for those that are not what they were.
+    /// The feed's values at the last report of the channel, if they have changed since.
     async fn find_changes(&self, entry: &PageEntry, last: &DayReport) -> anyhow::Result<Vec<ValueChange>> {
         let mut changes = Vec::new();
         for now in &entry.samples {
             let told = last.find_feed(&entry.feed).and_then(|read| find_told(read, now));
             let before = match told {
                 Some(told) => Some(told),
-                // The feed had no data then, or the report is of an earlier version.
+                // The feed had no data then, or an earlier version wrote the report.
                 None => self.deps.store.find_sample_before(&now.feed, &now.name, last.as_of()).await?,
             };
             let Some(change) = before.and_then(|before| ValueChange::between(&entry.feed, &before, now)) else { continue };
@@ -93,7 +93,7 @@ impl Standup {
         PageFeed { feed: entry.feed, kind: entry.kind, of: entry.personas, outcome, expect: entry.expect }
     }
 
-    /// What a value usually is, from the last sample of each earlier day.
+    /// The usual value of a feed, from the last sample of each earlier day.
     async fn find_usual(&self, now: &Sample) -> anyhow::Result<Option<Usual>> {
         let zone = self.deps.terms.zone;
         let day_of = |at: DateTime<Utc>| at.with_timezone(&zone).date_naive();
@@ -104,13 +104,13 @@ impl Standup {
     }
 }
 
-/// A value as the last report told it.
+/// A value as the last report showed it.
 fn find_told(read: &FeedRead, now: &Sample) -> Option<Sample> {
     let told = read.numbers.iter().find(|value| value.name == now.name)?;
     Some(Sample { feed: now.feed.clone(), name: told.name.clone(), unit: told.unit.clone(), at: read.as_of, number: told.number })
 }
 
-/// Takes out the items without a time that the last report knew already.
+/// Removes items without a time that the last report already had.
 fn drop_known(mut reading: Reading, last: Option<&FeedRead>) -> Reading {
     let Some(last) = last else { return reading };
     let listed = reading.items.len();
@@ -129,7 +129,7 @@ fn page_reading(reading: Reading) -> PageReading {
     };
     let value =
         |value: kernel::feeds::Value| PageValue { name: value.name.to_string(), number: value.number, unit: value.unit.to_string() };
-    // Items that are the values once more would be told twice.
+    // Removes items that only repeat the values.
     let (news, repeated): (Vec<_>, Vec<_>) = reading.items.into_iter().partition(|item| item.what != "value");
     PageReading {
         source: reading.source,

@@ -4,7 +4,7 @@ use crate::features::meeting::agenda::Phrase;
 use kernel::chat::text::without_mentions;
 use kernel::text::fold_name;
 
-/// Words that say nothing here.
+/// Words without a meaning here.
 #[rustfmt::skip] // One word a line would bury the list.
 const FILLERS: &[&str] = &[
     "a", "an", "the", "our", "we", "us", "you", "please", "now", "ok", "okay", "hey", "hi", "hello", "so", "then", "and", "just", "can", "could", "would",
@@ -16,7 +16,7 @@ const FILLERS: &[&str] = &[
     "per", "favore",
 ];
 
-/// Verbs that begin one.
+/// Verbs that begin a standup.
 #[rustfmt::skip]
 const BEGIN: &[&str] = &[
     "start", "begin", "run", "do", "hold", "have", "open", "kick", "kickoff", "launch",
@@ -26,11 +26,11 @@ const BEGIN: &[&str] = &[
     "comece", "começar", "comecemos", "começa", "inicie", "façamos", "fazer", "iniziamo", "inizia", "iniziare", "facciamo", "fare",
 ];
 
-/// Verbs that begin one only where the sentence is a wish: "do we have a standup?" is none.
+/// Verbs that begin a standup only in a wish. "Do we have a standup?" is no wish.
 #[rustfmt::skip]
 const DO: &[&str] = &["do", "have", "machen", "halten", "hacer", "faire", "fazer", "fare"];
 
-/// What ends one.
+/// Phrases that end a standup.
 const WRAPS: &[&[&str]] = &[
     &["wrap"],
     &["wrap", "standup"],
@@ -57,10 +57,10 @@ const WISHES: &[&str] = &[
     "peut",
 ];
 
-/// Finds the wish for a standup in a text that says nothing else. `names` are those of the coordinator, who may be called by it; mentions
-/// stand for it too, since in a standup channel nobody else would answer.
+/// Finds the wish for a standup in a text that says nothing else. `names` are those of the coordinator, which may stand in the text as an address. A
+/// mention counts like such a name, because nobody else would answer in a standup channel.
 ///
-/// Every word has to be accounted for: "let's talk about the standup" wants to talk.
+/// Every word must be known, so that "let's talk about the standup" does not count.
 pub(super) fn find_standup_phrase(text: &str, names: &[&str]) -> Option<Phrase> {
     let names: Vec<String> = names.iter().flat_map(|name| name.split_whitespace()).map(fold_name).collect();
     let text =
@@ -80,7 +80,7 @@ pub(super) fn find_standup_phrase(text: &str, names: &[&str]) -> Option<Phrase> 
     let wishes = words.iter().any(|word| WISHES.contains(word)) && words.first() != Some(&"do");
     let begins = told.iter().any(|word| BEGIN.contains(word) && !DO.contains(word));
     let announces = ["new", "time", "neues", "zeit", "nuevo", "hora", "nouveau", "novo", "nuovo"].iter().any(|word| words.contains(word));
-    // The bare word, or with a name: "standup kelly!".
+    // Only the word, or the word with a name: "standup kelly!".
     let bare = told == ["standup"] && words.len() <= 3;
     (begins || wishes || announces || bare).then_some(Phrase::Start)
 }

@@ -1,4 +1,4 @@
-//! What people ask about standups in a channel: when the next one starts, and how the last one went.
+//! The answers to questions about standups in a channel: when the next one starts, and how the last one went.
 
 use crate::features::schedule::Schedule;
 use crate::features::schedule::model::JobAction;
@@ -14,7 +14,7 @@ const NEXT: &str = "next standup daily start begin when schedule time";
 const LAST: &str = "last previous standup day report outcome result go went happen say said decide summary";
 
 impl StandupCommands {
-    /// In a standup channel the next and the last one, elsewhere the next one of the team. A report stays in its channel.
+    /// In a standup channel, its next and its last standup. In other channels, only the team's next one, because a report stays in its channel.
     pub(super) async fn describe_place(
         &self,
         channel: &Channel,

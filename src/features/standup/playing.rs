@@ -1,4 +1,4 @@
-//! What is heard of a standup: who opened it, what each reported, the call, and the summary with what follows.
+//! The recording of a standup as text: who opened it, the reports, the call, the summary, and the actions.
 
 use async_trait::async_trait;
 
@@ -25,7 +25,7 @@ impl Playable for StandupAudio {
         KIND
     }
 
-    /// By its day, in the channel of the call.
+    /// Finds the report of a day in the channel of the call.
     async fn find_asked(&self, call: &CommandCall) -> anyhow::Result<String> {
         let standups = self.standups.get()?;
         let today = standups.today();
@@ -46,7 +46,7 @@ impl Playable for StandupAudio {
         }
     }
 
-    /// A report that was revised since is heard as it is now.
+    /// A report that was revised since is played in its current form.
     async fn find_script(&self, id: &str) -> anyhow::Result<Option<Script>> {
         let standups = self.standups.get()?;
         let Some(meeting) = standups.store.find_meeting(&MeetingId::new(id)).await? else { return Ok(None) };
@@ -62,7 +62,7 @@ fn script(meeting: &Meeting, stored: &StoredReport, facilitator: &str) -> Script
     let opening = format!("This is the standup of {}, in {}.", report.day.format("%A, %-d %B"), report.channel_name);
     let mut chapters = vec![says(&meeting.facilitator, facilitator, opening)];
     chapters.extend(report.contributions.iter().filter_map(chapter));
-    // Without a model the report of its persona contains the call.
+    // Without a model, the report of the call's persona already contains the call.
     if let Ok(call) = &report.call
         && call.settled.is_none()
         && report.model.is_some()
@@ -81,13 +81,13 @@ fn script(meeting: &Meeting, stored: &StoredReport, facilitator: &str) -> Script
     }
 }
 
-/// None for who has said nothing.
+/// None for a participant who said nothing.
 fn chapter(said: &Contributed) -> Option<Chapter> {
     let who = if let Participant::Persona(slug) = &said.who { Some(slug.clone()) } else { None };
     Some(Chapter { who, name: said.name.clone(), text: said.text.clone()? })
 }
 
-/// A paragraph for each sentence, so that none runs into the next.
+/// Makes a paragraph of each sentence, so that there is a pause between sentences.
 fn closing(report: &DayReport) -> String {
     let mut lines = vec!["In short:".to_owned()];
     lines.extend(report.tldr.iter().cloned());

@@ -1,4 +1,4 @@
-//! Settling: at its expiry a call is held against its feed, by rule (STAND-12).
+//! Settling: when a call expires, code compares it with its feed (STAND-12).
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -8,15 +8,15 @@ use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::feeds::{FeedQuery, Sample};
 
-/// A feed that has not answered for this long after the expiry leaves the call void, which is counted openly.
+/// If a feed has not answered for this long after the expiry, the call becomes void and is reported as such.
 const PATIENCE: TimeDelta = TimeDelta::days(3);
 
 impl Standup {
-    /// Settles what is due. A feed that is down is asked again at the next look; nothing is guessed.
+    /// Settles expired predictions. A feed that is down is asked again at the next run. Nothing is guessed.
     pub(super) async fn settle_predictions(&self) -> anyhow::Result<()> {
         let store = &self.deps.store;
         let due = store.list_due_predictions(self.deps.clock.now()).await?;
-        // Side by side: a feed that hangs keeps no other waiting.
+        // Settled concurrently, so that a feed that hangs does not delay the others.
         let settled = futures_util::future::join_all(due.iter().map(|prediction| self.settle(prediction))).await;
         for (prediction, settled) in due.iter().zip(settled) {
             let Some(settled) = settled? else { continue };
@@ -30,8 +30,8 @@ impl Standup {
         Ok(())
     }
 
-    /// How a prediction turned out; none while its feed may still answer. The first value from after the expiry counts: one that was recorded, else
-    /// what the feed says now. Much later that would be a guess.
+    /// The result of a prediction. None while its feed may still answer. The first value after the expiry counts: a recorded one, or else the feed's
+    /// current value. After a long delay the current value would be a guess.
     async fn settle(&self, prediction: &Prediction) -> Result<Option<Settled>, StoreError> {
         let now = self.deps.clock.now();
         if let Some(sample) = self.find_recorded(prediction, now).await? {

@@ -1,4 +1,4 @@
-//! The essential question on the terms of today: what its value is now, and how and when code will settle a call on it (STAND-11).
+//! The essential question with today's terms: its current value, and how and when code will settle a call on it (STAND-11).
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use kernel::feeds::condition::SettlingRule;
 use kernel::finding::Finding;
 use kernel::time::show_time;
 
-/// How far back the values go that a call looks at.
+/// The age of the oldest values that a call looks at.
 const HISTORY: TimeDelta = TimeDelta::days(60);
 
 /// How long the kickoff waits to learn whether the question can be asked.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// Databases keep fewer digits of a time than the page does; samples so near to a reading are its own.
+/// Databases store times less exactly than the page. Samples this close to a reading are that reading.
 const SAME: TimeDelta = TimeDelta::seconds(1);
 
 /// The question with its terms.
@@ -32,7 +32,7 @@ pub(super) struct Terms {
     pub(super) expires_at: DateTime<Utc>,
     history: Vec<(DateTime<Utc>, f64)>,
     only_rises: bool,
-    /// The call that an earlier standup of the channel made on the question until this expiry.
+    /// The call that an earlier standup of the channel made on the question with this expiry.
     pub(super) earlier: Option<Prediction>,
 }
 
@@ -44,7 +44,7 @@ impl Terms {
 }
 
 impl Standup {
-    /// The terms, or in words why there are none: what code cannot settle is not called.
+    /// The terms, or the reason in words why there are none. No call is made on a question that code cannot settle.
     ///
     /// A question that was called before keeps its threshold until it expires: "ten more" are ten more than on the day of the first call.
     pub(super) async fn set_terms(&self, meeting: &Meeting, page: &SharedPage) -> Result<Result<Terms, String>, StoreError> {
@@ -76,7 +76,7 @@ impl Standup {
         }))
     }
 
-    /// The essential question. None if none is set, or if it is the one that comes with the program and its feed has no such value.
+    /// The essential question. None if none is configured, or if it is the built-in one and its feed has no such value.
     pub(super) async fn find_question(&self) -> Option<&EssentialQuestion> {
         let question = self.deps.standup.question.as_ref()?;
         let readings = &self.deps.agents.readings;
@@ -84,7 +84,7 @@ impl Standup {
         can_be_asked.then_some(question)
     }
 
-    /// The values before today's reading, which is among the samples as well.
+    /// The values before today's reading. The samples contain that reading too, so it is left out.
     async fn read_history(&self, question: &EssentialQuestion, page: &SharedPage) -> Result<Vec<(DateTime<Utc>, f64)>, StoreError> {
         let Ok(feed) = self.deps.agents.readings.get_feed(&question.feed) else { return Ok(Vec::new()) };
         let reading = page.feeds.iter().filter(|page| page.feed == question.feed).find_map(|page| page.outcome.as_ref().ok());
@@ -99,7 +99,7 @@ impl Standup {
     }
 }
 
-/// Whether the essential question can be called: some feed gives its value.
+/// Checks whether a call on the essential question is possible: some feed must give its value.
 pub(super) fn check(question: &EssentialQuestion, page: &[PageEntry]) -> Finding {
     let EssentialQuestion { feed, value, .. } = question;
     let what = "standup question";

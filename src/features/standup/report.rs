@@ -1,4 +1,4 @@
-//! The Day Report put together from what was found (STAND-13).
+//! Puts the Day Report together from the findings (STAND-13).
 
 use chrono::{DateTime, Utc};
 
@@ -27,7 +27,7 @@ impl Standup {
         let meeting = session.meeting;
         let (cost, usage) = self.deps.store.spent_on(meeting.id.as_str()).await?;
         let before = found.earlier.as_ref().map(|earlier| &earlier.report);
-        // What an earlier standup of the day decided still holds.
+        // Actions of an earlier standup of the day stay valid.
         let earlier = before.map(|before| before.actions.clone()).unwrap_or_default();
         let call = match &found.position {
             Ok(Position { call, terms, settled }) => Ok(ReportedCall {
@@ -37,7 +37,7 @@ impl Standup {
                 expires_at: terms.expires_at,
                 settled: settled.clone(),
             }),
-            // A call that was made earlier in the day stands until another takes its place.
+            // A call from earlier in the day stays until another one replaces it.
             Err(reason) => before.and_then(|before| before.call.clone().ok()).ok_or_else(|| reason.clone()),
         };
         Ok(DayReport {
@@ -91,7 +91,7 @@ impl Standup {
         ReportedAction { item: id, what, how, why, owner, urgency }
     }
 
-    /// The essential question, unless it comes with the program and the page has no such value.
+    /// The essential question, unless it is the built-in one and the page has no such value.
     fn asked_on(&self, page: &SharedPage) -> Option<&EssentialQuestion> {
         let question = self.deps.standup.question.as_ref()?;
         (!question.optional || page.find_value(&question.feed, &question.value).is_some()).then_some(question)
@@ -122,7 +122,7 @@ fn list_earlier(before: &DayReport) -> Vec<EarlierSummary> {
     before.earlier.iter().cloned().chain([replaced]).collect()
 }
 
-/// The items without a time, those of today first.
+/// The items without a time, beginning with today's.
 fn list_known(reading: &PageReading, before: Vec<String>) -> Vec<String> {
     let listed = reading.items.iter().filter(|item| item.at.is_none()).map(|item| item.reference.clone());
     let mut known: Vec<String> = listed.chain(before).collect();

@@ -1,4 +1,4 @@
-//! One report: what its speaker is given, and how it is posted.
+//! One report: the input of its speaker, and its post.
 
 use crate::features::standup::turns::Turns;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +65,7 @@ impl Standup {
         self.deps.store.list_items(&own).await
     }
 
-    /// Lessons for a speaker: what people taught, those on what it has to do, then the most significant of all.
+    /// Lessons for a speaker: first what people taught and lessons about the speaker's items, then the most significant of all.
     async fn list_lessons(&self, persona: &PersonaSlug, items: &[WorkItem], scope: &Scope) -> Result<Vec<Memory>, StoreError> {
         let store = &self.deps.store;
         let subjects: Vec<&str> = items.iter().map(|item| item.what.as_str()).collect();
@@ -80,7 +80,7 @@ impl Standup {
         Ok(lessons)
     }
 
-    /// A report from its persona's own account. One that claims something can be rated.
+    /// A report from its persona's own account. A report with claims can be rated.
     pub(super) fn render_report(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage> {
         let Participant::Persona(persona) = &seat.who else { return Vec::new() };
         let pieces = self.cut(&meeting.channel.id, &contribution.text);
@@ -95,7 +95,7 @@ impl Standup {
     }
 }
 
-/// Two buttons whose ids say what is rated, so that they work after a restart.
+/// Two buttons whose ids contain what is rated, so that they work after a restart.
 fn rating_buttons(meeting: &Meeting, seat: &Seat) -> Vec<Button> {
     let button = |useful: &str, label: &str| Button {
         id: format!("rate:{}:{}:{}:{useful}", meeting.id, seat.round, seat.position),
@@ -105,7 +105,7 @@ fn rating_buttons(meeting: &Meeting, seat: &Seat) -> Vec<Button> {
     vec![button("useful", "Useful"), button("useless", "Not useful")]
 }
 
-/// Everything that was claimed so far, in order.
+/// All claims so far, in order.
 pub(super) fn claims_of(seats: &[Seat]) -> Vec<Claim> {
     let mut claims = Vec::new();
     for seat in seats {

@@ -34,7 +34,7 @@ settings! {
 const QUESTION: &str = "Will the repository have at least 10 more commits by next Friday?";
 const EXPIRES: &str = "next friday 08:00";
 
-/// One that can be settled offline on any repository.
+/// A question that can be settled offline on any repository.
 fn default_question(zone: Tz) -> EssentialQuestion {
     EssentialQuestion {
         text: QUESTION.to_owned(),
@@ -47,9 +47,9 @@ fn default_question(zone: Tz) -> EssentialQuestion {
     }
 }
 
-/// `[standup.question]`. A section that is wrong gives the default, beside its error.
+/// `[standup.question]`. An invalid section gives the default and an error.
 fn read_question(standup: &mut Section<'_>) -> Option<EssentialQuestion> {
-    // Without a zone of its own the question expires in that of the team.
+    // A question without a time zone of its own expires in the team's.
     let zone = standup.peek(&["zone"]).unwrap_or(Tz::UTC);
     let mut section = standup.section("question");
     let default = default_question(zone);
@@ -90,7 +90,7 @@ setting! {
 
 fn read_threshold(given: &Given) -> Option<Threshold> {
     let text = match given {
-        // Without quotes it is the number itself: a file has no way to write +10 as another number than 10.
+        // Without quotes the number is absolute, because TOML does not distinguish +10 from 10.
         Given::Integer(number) => format!("={number}"),
         Given::Float(number) => format!("={number}"),
         _ => String::parse(given)?,

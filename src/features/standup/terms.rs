@@ -9,7 +9,7 @@ use kernel::chat::message::Channel;
 use kernel::ids::PersonaSlug;
 use kernel::money::Money;
 
-/// On what terms the team holds its standups.
+/// The settings under which the team holds its standups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandupTerms {
     pub facilitator: PersonaSlug,
@@ -23,7 +23,7 @@ pub struct StandupTerms {
 }
 
 impl StandupTerms {
-    /// A standup that somebody calls at `now`, for the day that it is then in the team's zone.
+    /// A standup that somebody calls at `now`. Its day is that of the team's time zone.
     pub fn call(&self, channel: Channel, called_by: CalledBy, now: DateTime<Utc>) -> Meeting {
         let day = now.with_timezone(&self.zone).date_naive();
         let meeting = Meeting::called(STANDUP, (channel, day), self.facilitator.clone(), called_by, (now, self.session));

@@ -18,7 +18,7 @@ pub(super) const NEEDED: Permissions = Permissions::VIEW_CHANNEL
     .union(Permissions::CREATE_PUBLIC_THREADS)
     .union(Permissions::SEND_MESSAGES_IN_THREADS);
 
-/// What an account also needs if it speaks for personas without one.
+/// What an account also needs if it speaks for personas without an account.
 pub(super) const WEBHOOKS: Permissions = Permissions::MANAGE_WEBHOOKS;
 
 /// The server as an account sees it.

@@ -101,7 +101,7 @@ fn fault() -> CommandReply {
 async fn post(interactions: &Interactions, pending: &Pending, reply: &CommandReply) -> Result<(), Failure> {
     let changes_audience = reply.ephemeral && pending.promised == Promised::Answer(Audience::Everybody);
     if changes_audience {
-        // Without this, Discord deletes the message once the interaction is over.
+        // If this fails, the "thinking …" message disappears by itself once the interaction is over.
         if let Err(failure) = retract(interactions, pending).await {
             tracing::debug!(channel = %pending.channel, %failure, "the sign of thinking could not be taken away");
         }

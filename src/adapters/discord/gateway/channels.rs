@@ -206,7 +206,7 @@ fn entry_of(channel: &GuildChannel) -> Entry {
     }
 }
 
-/// What the overwrite for everybody says about seeing a channel.
+/// Whether the overwrite for everybody allows or denies seeing a channel.
 fn seen_by_all(channel: &GuildChannel) -> Option<bool> {
     let of_everybody = channel
         .permission_overwrites

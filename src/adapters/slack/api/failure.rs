@@ -16,21 +16,21 @@ pub(in crate::adapters::slack) enum Failure {
     /// The token is not valid any more.
     #[error("the token of {persona} is not accepted ({error})")]
     Revoked { persona: PersonaSlug, error: String },
-    /// Something that a person can give: a scope, or a place in a channel.
+    /// A scope or a channel membership is missing, which a person can grant.
     #[error("it lacks {needs}")]
     Denied { needs: String },
-    /// Slack's word for it, such as `channel_not_found`.
+    /// Slack's error code, such as `channel_not_found`.
     #[error("Slack says {0}")]
     Refused(String),
 }
 
-/// What Slack says of a token that is no use any more.
+/// Slack's error codes for a token that is no longer valid.
 const REVOKED: [&str; 6] = ["invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type"];
 
-/// What Slack says of its own faults. The call may have been carried out.
+/// Slack's error codes for its own faults. The call may have been carried out.
 const FAULTS: [&str; 5] = ["internal_error", "fatal_error", "service_unavailable", "request_timeout", "accesslimited"];
 
-/// What Slack says where an app may not post or read.
+/// Slack's error codes for places where an app may not post or read.
 const NOT_ALLOWED: [&str; 5] =
     ["restricted_action", "restricted_action_thread_only_channel", "restricted_action_read_only_channel", "no_permission", "access_denied"];
 
@@ -64,7 +64,7 @@ impl Failure {
         }
     }
 
-    /// Interprets a failed read. What cannot be read is left; nobody waits for it.
+    /// Interprets a failed read. A channel that may not be read is skipped, because nobody waits for it.
     pub(in crate::adapters::slack) fn of_read(self) -> SendError {
         match self {
             Self::Denied { .. } => SendError::Refused(self.to_string()),
@@ -84,7 +84,7 @@ impl From<Failure> for SendError {
         match failure {
             Failure::Unreachable(reason) => Self::Unreachable(reason),
             Failure::RateLimited(wait) => Self::RateLimited(wait),
-            // The token may be replaced. Until then the message waits.
+            // The message waits, because the token may be replaced.
             Failure::Revoked { persona, .. } => Self::Offline(persona),
             Failure::Denied { needs } => Self::Denied { needs },
             Failure::Refused(_) => Self::Refused(failure.to_string()),

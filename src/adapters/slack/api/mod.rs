@@ -24,13 +24,13 @@ const SLACK: &str = "https://slack.com";
 /// Where Slack keeps files.
 const FILES: &str = "https://files.slack.com";
 
-/// How long Slack wants to be left alone if it does not say.
+/// How long to wait after a rate limit if Slack does not say.
 const WAIT: Duration = Duration::from_secs(30);
 
 /// The most bytes of an answer.
 const ANSWER: usize = 8 * 1024 * 1024;
 
-/// A token and whose it is.
+/// A token and its persona.
 #[derive(Debug, Clone)]
 pub(super) struct Credential {
     pub(super) persona: PersonaSlug,
@@ -42,11 +42,11 @@ pub(super) struct Api {
     base: Url,
     /// The only place that files are read from.
     files: Url,
-    /// Until when a method is not called with a token, because Slack said so.
+    /// Rate limits: when a method may be called again with a token.
     waits: Mutex<HashMap<(PersonaSlug, &'static str), Instant>>,
 }
 
-/// The arguments of a call. Each is text; what is more is JSON in text, as all methods take it.
+/// The arguments of a call. Each is text. Nested values are JSON in text, which all methods accept.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Arguments(Vec<(&'static str, String)>);
 
@@ -72,10 +72,10 @@ impl Arguments {
 }
 
 impl Api {
-    /// `address`: of another API, in place of Slack itself.
+    /// `address` is that of another API, in place of Slack itself.
     ///
     /// # Errors
-    /// It is no address, or there can be no HTTP client.
+    /// The address is invalid, or no HTTP client can be created.
     pub(super) fn new(address: Option<&str>, timeout: Duration) -> anyhow::Result<Self> {
         let base = Url::parse(address.unwrap_or(SLACK))?;
         let files = Url::parse(address.unwrap_or(FILES))?;
@@ -90,7 +90,7 @@ impl Api {
         Ok(Self { http, base, files, waits: Mutex::default() })
     }
 
-    /// Calls a method, and gives its answer if that is `ok`.
+    /// Calls a method, and returns its answer if that is `ok`.
     pub(super) async fn call(&self, with: &Credential, method: &'static str, arguments: Arguments) -> Result<Map<String, Value>, Failure> {
         let key = (with.persona.clone(), method);
         if let Some(wait) =
@@ -140,7 +140,7 @@ impl Api {
         if response.status().is_success() { Ok(()) } else { Err(Failure::Unreachable(format!("HTTP {}", response.status().as_u16()))) }
     }
 
-    /// Downloads a file, which wants a token.
+    /// Downloads a file, which requires a token.
     pub(super) async fn download(&self, with: &Credential, url: &str, limit: u64) -> Result<Bytes, DownloadError> {
         let url = Url::parse(url).ok().filter(|url| self.is_ours(url)).ok_or(DownloadError::ForeignHost)?;
         let failed = |error: &reqwest::Error| DownloadError::Failed(plain(error));
@@ -148,7 +148,7 @@ impl Api {
         if !response.status().is_success() {
             return Err(DownloadError::Failed(format!("HTTP {}", response.status().as_u16())));
         }
-        // Without leave Slack answers with its login page.
+        // Without permission Slack answers with its login page.
         let is_page = response.headers().get("content-type").is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
         if is_page && response.headers().get("x-slack-req-id").is_some() {
             return Err(DownloadError::Failed("the app may not read files (files:read)".to_owned()));
@@ -171,7 +171,7 @@ impl Api {
         match response.status() {
             status if status.is_success() => Ok(()),
             reqwest::StatusCode::TOO_MANY_REQUESTS => Err(Failure::RateLimited(retry_after(&response))),
-            // Its time is over, or it was used too often.
+            // The address has expired, or was used too often.
             status if status.is_client_error() => Err(Failure::Refused(format!("HTTP {}", status.as_u16()))),
             status => Err(Failure::Unreachable(format!("HTTP {}", status.as_u16()))),
         }

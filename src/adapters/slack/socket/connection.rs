@@ -51,12 +51,12 @@ pub(super) struct Connection {
     stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
 }
 
-/// What a connection tells of itself while it is read.
+/// What a connection reports about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// Slack is about to close it. Another one is needed, and this one still receives.
+    /// Slack is about to close the connection, so another one is needed. This one still receives until then.
     Ends,
-    /// The app may not listen any more.
+    /// The app is no longer allowed to listen.
     Disabled,
 }
 
@@ -78,7 +78,7 @@ impl Connection {
         timeout(HELLO, opening).await.context("no hello in time")?
     }
 
-    /// Hands over what arrives, until the connection ends. `signs` is called for what Slack says of the connection itself.
+    /// Hands over the incoming envelopes until the connection ends. Calls `signs` when Slack reports something about the connection itself.
     pub(super) async fn read(mut self, envelopes: &Envelopes, stop: &CancellationToken, mut signs: impl FnMut(Sign)) -> anyhow::Result<()> {
         let mut beat = tokio::time::interval_at(Instant::now() + BEAT, BEAT);
         let mut heard = Instant::now();
@@ -107,7 +107,7 @@ impl Connection {
                 },
                 (_, Some(id)) => {
                     let envelope = Envelope { kind: frame.kind, payload: frame.payload, retry: frame.retry_attempt };
-                    // Taken first: one that is not acknowledged comes again.
+                    // Acknowledged only once it is handed over, because Slack repeats an envelope without an acknowledgement.
                     if envelopes.take(envelope).await {
                         self.write(Message::Text(json!({ "envelope_id": id }).to_string())).await?;
                     }
@@ -135,7 +135,7 @@ impl Connection {
 
 enum Read {
     Frame(Frame),
-    /// A ping, or something that we do not know.
+    /// A ping, or an unknown frame.
     Other,
 }
 

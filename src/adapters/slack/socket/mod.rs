@@ -20,24 +20,24 @@ use connection::{Connection, Sign};
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
-/// After this long a connection was no failure.
+/// A connection that lasted this long does not count as a failure.
 const STEADY: Duration = Duration::from_secs(30);
 
-/// How long an envelope may wait to be taken. Slack wants to hear within three seconds, or sends it again.
+/// How long an envelope may wait to be handed over. Slack repeats it if it is not acknowledged within three seconds.
 const TAKEN: Duration = Duration::from_secs(2);
 
-/// Where the connections of an app hand over what arrives.
+/// The queue into which the connections of an app put their envelopes.
 #[derive(Clone)]
 pub(super) struct Envelopes(pub(super) mpsc::Sender<Envelope>);
 
 impl Envelopes {
-    /// Whether it was taken.
+    /// Whether the envelope was handed over.
     async fn take(&self, envelope: Envelope) -> bool {
         matches!(timeout(TAKEN, self.0.send(envelope)).await, Ok(Ok(())))
     }
 }
 
-/// What the connections of an app tell of themselves.
+/// Hears about the state of an app's connections.
 pub(super) trait Watcher: Send + Sync + 'static {
     /// The first connection is open. Something may have been missed.
     fn went_online(&self);
@@ -45,14 +45,14 @@ pub(super) trait Watcher: Send + Sync + 'static {
     /// The last connection was lost.
     fn went_offline(&self);
 
-    /// The app cannot connect. Worded for people.
+    /// The app cannot connect. The failure is worded for people.
     fn is_in_trouble(&self, failure: &Failure);
 }
 
 /// The connections of one app.
 pub(super) struct Sockets {
     pub(super) api: Arc<Api>,
-    /// With the app token.
+    /// The app token.
     pub(super) listening: Credential,
     pub(super) envelopes: Envelopes,
     pub(super) watcher: Arc<dyn Watcher>,
@@ -61,7 +61,7 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// Keeps so many connections open until the team stops.
+    /// Keeps this many connections open until the team stops.
     pub(super) async fn run(self: Arc<Self>, count: u32) {
         let mut slots = JoinSet::new();
         for slot in 0..count {
@@ -85,7 +85,7 @@ impl Sockets {
                     let began = tokio::time::Instant::now();
                     let ends = Arc::new(Notify::new());
                     readers.spawn(Arc::clone(&self).read(connection, Arc::clone(&ends)));
-                    // Until it is over or about to be. The old one goes on reading beside the new one.
+                    // Waits until the connection is over or about to be. A connection that is about to close keeps reading beside its replacement.
                     ends.notified().await;
                     if began.elapsed() > STEADY {
                         pause = FIRST_PAUSE;

@@ -65,7 +65,7 @@ fn called(boards: &BoardService, meeting: &Meeting, board: &Board) -> String {
     format!("Called: {title}. {} discuss it in #{}, as soon as the question is clear.", join_with_and(&names), meeting.channel.name)
 }
 
-/// What the arguments say, with the settings for the rest.
+/// The call that the arguments describe. The settings supply the rest.
 async fn read_board(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Board> {
     let arguments = &call.arguments;
     let topic = arguments.get_text("topic")?.trim().to_owned();

@@ -115,7 +115,7 @@ pub(super) async fn press(boards: &BoardService, call: &CommandCall) -> anyhow::
     }
 }
 
-/// With its question, as far as that can be read.
+/// Names the meeting by its question, if that can be read.
 fn named(meeting: &Meeting) -> String {
     meeting.read_payload().map_or_else(|_| "the board meeting".to_owned(), |board: Board| render::title(meeting, &board))
 }

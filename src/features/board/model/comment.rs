@@ -12,10 +12,10 @@ use kernel::text::Shingles;
 /// Comments this similar say the same (BOARD-5, BOARD-6).
 pub const SAME: f64 = 0.85;
 
-/// From this share of words on that nobody has used before, a comment is new. Measured on transcripts (`convergence/tests.rs`): below it, the same is said
-/// in other words.
+/// A comment is new from this share of unused words on. Measured on transcripts (`convergence/tests.rs`): comments below it repeat a point in other
+/// words.
 const NEW_SHARE: f64 = 0.3;
-/// One word alone is a slip or a synonym.
+/// The fewest new words. A single one may be a slip or a synonym.
 const NEW_WORDS: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -57,13 +57,13 @@ pub struct Comment {
     /// The speaker's place in the round.
     pub position: u32,
     pub by: Participant,
-    /// What the speaker held when it was made.
+    /// The side that the speaker held when making the comment.
     pub side: Option<String>,
     pub kind: CommentKind,
     pub text: String,
     /// The comment that it answers.
     pub answers: Option<String>,
-    /// The share that nobody has said before, from 0 to 1. 0: not new.
+    /// How much of it nobody has said before, from 0 to 1. 0: not new.
     pub novelty: f64,
 }
 
@@ -73,7 +73,7 @@ impl Comment {
     }
 }
 
-/// What has been said so far, to tell what is new.
+/// The words and comments so far, to tell what is new.
 pub struct SaidSoFar {
     words: HashSet<String>,
     comments: Vec<Shingles>,
@@ -85,7 +85,7 @@ impl SaidSoFar {
         Self { words: words_of(question), comments: Vec::new() }
     }
 
-    /// How much of a comment is new. A new number always is: it corrects or adds a fact.
+    /// How much of a comment is new. A comment with a new number is always fully new, because the number corrects or adds a fact.
     pub fn novelty_of(&self, kind: CommentKind, text: &str) -> f64 {
         let terms = words_of(text);
         let new: Vec<&String> = terms.iter().filter(|term| !self.words.contains(*term)).collect();

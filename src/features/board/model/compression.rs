@@ -1,5 +1,5 @@
-//! Shortens a long discussion for the writer of its document (BOARD-5): what says the same is merged, and single points that nobody took up are left out.
-//! Points of a minority are all kept, and no number is lost. The comments themselves stay as they are.
+//! Shortens a long discussion for the writer of its document (BOARD-5): comments with the same point are merged, and single points that nobody took
+//! up are left out. All points of a minority and all numbers are kept. The comments themselves stay as they are.
 
 use std::collections::BTreeSet;
 
@@ -11,20 +11,20 @@ use crate::features::meeting::model::Participant;
 use kernel::text::tokens::{list_names, tokens};
 use kernel::text::{Shingles, fold_name};
 
-/// From so many characters of comments on, they are compressed.
+/// Comments of this many characters or more are compressed.
 pub const LONG: usize = 10_000;
 
 /// A point, with all comments that it stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point<'a> {
-    /// The longest of them.
+    /// The longest of its comments.
     pub comment: &'a Comment,
-    /// All of them, with this one.
+    /// All of its comments, including this one.
     pub from: Vec<&'a Comment>,
 }
 
 impl Point<'_> {
-    /// Who made it, each once.
+    /// The speakers, each once.
     pub fn by(&self) -> Vec<&Participant> {
         let mut by: Vec<&Participant> = Vec::new();
         for comment in &self.from {
@@ -45,12 +45,12 @@ pub struct Loss {
     pub dropped: usize,
     /// The share of characters that was saved.
     pub saved: f64,
-    /// Numbers that stand nowhere any more.
+    /// Numbers that the compressed text does not contain any more.
     pub numbers: usize,
-    /// Names that stand nowhere any more.
+    /// Names that the compressed text does not contain any more.
     #[serde(default)]
     pub names: usize,
-    /// Comments of a minority that stand nowhere any more.
+    /// Comments of a minority that the compressed text does not contain any more.
     pub dissents: usize,
 }
 
@@ -60,7 +60,7 @@ pub struct Compressed<'a> {
     pub loss: Loss,
 }
 
-/// All comments as points of their own, or compressed if they are long.
+/// Makes each comment a point of its own, or compresses the comments if they are long.
 pub fn compress_if_long(discussion: &Discussion) -> Compressed<'_> {
     let length: usize = discussion.comments.iter().map(|comment| comment.text.len()).sum();
     if length > LONG {
@@ -111,7 +111,7 @@ pub fn compress(discussion: &Discussion) -> Compressed<'_> {
     Compressed { points: kept, loss }
 }
 
-/// Whether somebody took up a point: others say it, somebody answers it, or it answers somebody. What a person says always counts.
+/// Whether a point is part of the discussion: others say it too, somebody answers it, or it answers somebody. A person's remark always is.
 fn is_taken_up(point: &Point<'_>, discussion: &Discussion) -> bool {
     let is_answered =
         |comment: &&Comment| discussion.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by);

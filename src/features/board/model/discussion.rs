@@ -1,4 +1,4 @@
-//! What was said so far, read from the seats: positions and comments with their novelty.
+//! Everything said so far, read from the seats: positions, and comments with their novelty.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use kernel::text::{flatten, fold_name};
 const SIDE: usize = 40;
 const POSITION: usize = 400;
 const COMMENT: usize = 500;
-/// A reply that is not as asked for is kept whole, up to this length.
+/// The most characters of a reply that is kept whole, because it does not have the requested form.
 const WHOLE: usize = 4000;
 /// The most comments of one turn.
 const COMMENTS: usize = 6;
@@ -67,14 +67,14 @@ impl Given {
         (!tidy.position.is_empty() || !tidy.comments.is_empty()).then_some(tidy)
     }
 
-    /// A reply that is not as asked for is one comment, whole.
+    /// Makes one comment of a reply that does not have the requested form.
     pub fn whole(reply: &str) -> Self {
         let comments = vec![GivenComment { kind: CommentKind::Detail, text: cut(reply.trim(), WHOLE), answers: None }];
         Self { comments, ..Self::default() }
     }
 }
 
-/// What a speaker held in a round.
+/// The position of a speaker in a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Position {
     pub by: Participant,
@@ -109,7 +109,7 @@ impl Discussion {
             discussion.add_turn(seat, given, &mut said_so_far);
         }
         discussion.comments.extend(remarks.iter().cloned());
-        // Answers that name nothing answer nothing.
+        // A reference to an unknown comment is dropped.
         let known: Vec<String> = discussion.comments.iter().map(|comment| comment.id.clone()).collect();
         for comment in &mut discussion.comments {
             comment.answers = comment.answers.take().filter(|id| known.contains(id) && *id != comment.id);
@@ -138,12 +138,12 @@ impl Discussion {
         self.positions.push(Position { by: seat.who.clone(), round: seat.round, place: seat.position, given, has_moved });
     }
 
-    /// What somebody held last.
+    /// The last position of somebody.
     pub fn find_position(&self, by: &Participant) -> Option<&Position> {
         self.positions.iter().rev().find(|position| position.by == *by)
     }
 
-    /// What each speaker held last, in the order of the first round.
+    /// The last position of each speaker, in the order of the first round.
     pub fn last_positions(&self) -> Vec<&Position> {
         let mut speakers: Vec<&Participant> = Vec::new();
         for position in &self.positions {
@@ -154,7 +154,7 @@ impl Discussion {
         speakers.into_iter().filter_map(|by| self.find_position(by)).collect()
     }
 
-    /// The sides with those who hold them, the largest first. Who named none holds none.
+    /// The sides with those who hold them, the largest first. A speaker who named no side is left out.
     pub fn sides(&self) -> Vec<(String, Vec<&Position>)> {
         let mut sides: Vec<(String, Vec<&Position>)> = Vec::new();
         for position in self.last_positions() {
@@ -183,7 +183,7 @@ impl Discussion {
         self.comments.iter().filter(move |comment| comment.round == round && comment.kind != CommentKind::Remark)
     }
 
-    /// What others have said that somebody has not seen. In the first round, and where all speak at once, nobody sees the others of the round.
+    /// Comments of others that somebody has not seen. In the first round, and where all speak at once, nobody sees comments of the same round.
     pub fn news_for<'a>(&'a self, by: &'a Participant, order: Order) -> impl Iterator<Item = &'a Comment> {
         let last = self.find_position(by).map(|position| (position.round, position.place));
         let is_news = move |comment: &&Comment| {

@@ -32,18 +32,18 @@ pub struct Document {
     pub question: String,
     #[serde(default)]
     pub members: Vec<Member>,
-    /// Who argued against what most held.
+    /// Who argued against the majority.
     #[serde(default)]
     pub advocate: Option<PersonaSlug>,
-    /// What each held in each round.
+    /// The position of each speaker in each round.
     #[serde(default)]
     pub positions: Vec<Position>,
     /// The answer in short.
     pub summary: String,
     pub sections: Vec<Section>,
-    /// What each held in the end. The largest side first.
+    /// The final position of each speaker, the largest side first.
     pub votes: Vec<Vote>,
-    /// What those say whose side is not the largest. Empty: there are none.
+    /// The view of those who do not hold the largest side. Empty if there are none.
     pub minority: String,
     pub open_questions: Vec<String>,
     /// Not checked: owners may not exist.
@@ -52,16 +52,15 @@ pub struct Document {
     /// 0: nobody has spoken.
     pub rounds: u32,
     pub loss: Loss,
-    /// What the meeting cost.
     pub cost: Money,
-    /// What it would have cost on the highest tier alone (BOARD-8). None: the prices are not known.
+    /// The cost if all calls had used the highest tier (BOARD-8). None: the prices are not known.
     #[serde(default)]
     pub cost_on_t3: Option<Money>,
     /// `provider/model`. None: put together from the comments.
     pub model: Option<String>,
-    /// Sections that rested on nothing that was said, and were left out.
+    /// The number of sections that were left out, because they rested on no comment.
     pub unfounded: usize,
-    /// All that was said, to look things up.
+    /// All comments, for reference.
     pub comments: Vec<Comment>,
 }
 
@@ -117,7 +116,7 @@ pub struct Text {
     pub unfounded: usize,
 }
 
-/// What a model wrote, without the sections that rest on nothing that was said. None if nothing is left.
+/// Takes a model's text, without the sections that rest on no comment. None if nothing is left.
 pub fn check(written: Written, comments: &[Comment]) -> Option<Text> {
     let is_known = |id: &String| comments.iter().any(|comment| comment.id == *id);
     let all = written.sections.len();
@@ -160,7 +159,7 @@ pub fn compose(topic: &str, discussion: &Discussion, name: impl Fn(&Participant)
         ("From the discussion", CommentKind::Remark),
     ];
     let section = |(heading, kind): (&str, CommentKind)| {
-        // What was said before is not said again.
+        // Leaves out comments that repeat earlier ones.
         let of_kind: Vec<&Comment> = discussion.comments.iter().filter(|comment| comment.kind == kind && comment.is_new()).collect();
         let line = |comment: &&Comment| format!("- {}: {}", name(&comment.by), comment.text);
         let text = of_kind.iter().map(line).collect::<Vec<_>>().join("\n");
@@ -197,7 +196,7 @@ pub fn compose(topic: &str, discussion: &Discussion, name: impl Fn(&Participant)
     }
 }
 
-/// What those hold whose side is not the largest. No dissent is lost, whatever a model writes.
+/// The view of those who do not hold the largest side. Added by code, so that a model's text cannot lose it.
 pub fn minority_of(discussion: &Discussion, name: impl Fn(&Participant) -> String) -> String {
     let sides = discussion.sides();
     let others = sides.iter().skip(1).flat_map(|(_, holders)| holders);
@@ -207,7 +206,7 @@ pub fn minority_of(discussion: &Discussion, name: impl Fn(&Participant) -> Strin
         .join("\n")
 }
 
-/// What each held in the end.
+/// The final position of each speaker.
 pub fn votes_of(discussion: &Discussion) -> Vec<Vote> {
     let vote = |(side, holders): (String, Vec<&super::Position>)| Vote {
         reason: holders.first().map_or_else(String::new, |position| position.given.position.clone()),

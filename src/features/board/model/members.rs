@@ -21,7 +21,7 @@ pub const FEWEST: usize = 2;
 /// Somebody who takes part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Of a persona, or of an expert.
+    /// A persona's slug, or an expert's.
     pub persona: PersonaSlug,
     /// Why, for people: "knows about queues and databases".
     pub why: String,
@@ -58,8 +58,8 @@ pub fn find_speaker<'a>(who: &Participant, roster: &'a Roster) -> Option<&'a Per
 }
 
 /// Chooses by fit to the question and the artefact, and by what each adds to those already chosen. The coordinator leads and does not take part. An
-/// expert is only chosen for what the question asks about, never for another view. Of those who fit equally well the one comes first who is the least
-/// partial to those already chosen.
+/// expert is only chosen for what the question asks about, never for another view. Among equally good candidates, the one with the weakest
+/// relationships to those already chosen comes first.
 pub fn choose(topic: &str, roster: &Roster, relationships: &Relationships, number: usize) -> Vec<Member> {
     let query = Query::parse(topic, &[]);
     let experts = roster.experts().iter().filter(|expert| !list_known(expert, &query).is_empty());
@@ -84,12 +84,12 @@ pub fn choose(topic: &str, roster: &Roster, relationships: &Relationships, numbe
     members
 }
 
-/// What it knows about the question counts fully, what nobody else knows a little.
+/// Rates a candidate. Knowledge about the question counts fully, knowledge that nobody else has counts a little.
 fn rate(persona: &Persona, query: &Query, covered: &HashSet<String>) -> f64 {
     let (field, prompt) = (field_of(persona), terms_of(&persona.prompt));
     let matches =
         |known: &dyn Fn(&String) -> bool| -> f64 { query.terms.iter().filter(|(term, _)| known(term)).map(|(_, weight)| weight).sum() };
-    // What its prompt mentions counts less than what it is there for.
+    // Subjects of the prompt count less than declared expertise and the role.
     let fit = matches(&|term| field.contains(term)) + matches(&|term| prompt.contains(term)) / 4.0;
     let fresh = super::comment::share_of(field.difference(covered).count(), field.len());
     fit + fresh / 2.0
@@ -99,7 +99,7 @@ fn field_of(persona: &Persona) -> HashSet<String> {
     persona.expertise.iter().chain([&persona.role]).flat_map(|words| terms_of(words)).collect()
 }
 
-/// The subjects of somebody that the question asks about.
+/// The subjects of a persona that the question asks about.
 fn list_known<'a>(persona: &'a Persona, query: &Query) -> Vec<&'a String> {
     let about = |words: &&String| terms_of(words).iter().any(|term| query.terms.iter().any(|(asked, _)| asked == term));
     persona.expertise.iter().filter(about).take(3).collect()
@@ -110,10 +110,10 @@ fn explain(persona: &Persona, query: &Query) -> String {
     if known.is_empty() { format!("adds another view: {}", persona.role) } else { format!("knows about {}", join_with_and(&known)) }
 }
 
-/// Those that somebody named.
+/// The members that somebody named.
 ///
 /// # Errors
-/// The name that nobody on the team has, or why they cannot take part.
+/// A name that nobody on the team has, or the reason why somebody cannot take part.
 pub fn name(names: &[String], roster: &Roster) -> Result<Vec<Member>, String> {
     let mut members: Vec<Member> = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {

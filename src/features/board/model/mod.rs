@@ -1,4 +1,4 @@
-//! What a board meeting is about, and how it stands. Pure.
+//! The subject of a board meeting, and its state. Pure.
 
 pub mod comment;
 pub mod compression;
@@ -51,7 +51,7 @@ impl Artefact {
     }
 }
 
-/// Who speaks when, after the first round, in which nobody sees anybody.
+/// The order of speaking after the first round. In the first round no speaker sees the others.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -68,23 +68,23 @@ pub struct Board {
     pub topic: String,
     pub artefact: Artefact,
     pub order: Order,
-    /// At most, without those that people have added.
+    /// The planned rounds, without those that people have added.
     pub rounds: u32,
     /// Below this share of new comments a round counts as calm.
     pub threshold: f64,
     pub members: Vec<Member>,
-    /// Argues against what most hold.
+    /// The member that argues against the majority.
     pub advocate: Option<PersonaSlug>,
     /// The round that is on, from 0.
     pub round: u32,
-    /// The most engaged of the first round. They are asked on the highest tier from then on.
+    /// The most engaged members of the first round. Later they are asked on the highest tier.
     pub promoted: Vec<PersonaSlug>,
     /// The name of the person who called it.
     #[serde(default)]
     pub asked_by: Option<String>,
 }
 
-/// What all know before they speak: the material of the meeting.
+/// The material of the meeting, which all speakers know.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Material {
     /// The question in one sentence.
@@ -94,9 +94,9 @@ pub struct Material {
     pub answered_by: String,
     /// Passages of the documents that were handed in.
     pub passages: Vec<Passage>,
-    /// What the team remembers about it.
+    /// The team's memories about the question.
     pub remembered: Vec<String>,
-    /// How many remarks of people the question takes in, and how often a model has restated it with them.
+    /// The number of remarks that the question includes, and the number of times that a model has restated it with them.
     #[serde(default)]
     pub remarks: usize,
     #[serde(default)]
@@ -124,7 +124,7 @@ pub struct Restated {
 }
 
 impl Material {
-    /// With what a model, or nobody, has restated.
+    /// Replaces the question, the constraints and the criterion by a restatement, from a model or not.
     #[must_use]
     pub fn restated(self, restated: Restated) -> Self {
         let line = |text: String| flatten(&text, LINE);
@@ -136,11 +136,11 @@ impl Material {
         }
     }
 
-    /// Without a model: what people said stands beside the question as it is.
+    /// Adds people's remarks as constraints and leaves the question as it is. For a team without a model.
     #[must_use]
     pub fn constrained_by(mut self, remarks: &[Comment], roster: &Roster) -> Self {
         self.constraints.extend(remarks.iter().map(|remark| flatten(&format!("{}: {}", remark.by.name(roster), remark.text), LINE)));
-        // The last ones count most.
+        // Drops the oldest constraints.
         let surplus = self.constraints.len().saturating_sub(2 * CONSTRAINTS);
         self.constraints.drain(..surplus);
         self
@@ -151,7 +151,7 @@ impl Material {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoardRecord {
     pub meeting: MeetingId,
-    /// Names and texts of what was handed in.
+    /// Names and texts of the documents that were handed in.
     pub documents: Vec<(String, String)>,
     /// Rounds that people have added.
     pub extra_rounds: u32,
@@ -159,13 +159,13 @@ pub struct BoardRecord {
     pub remarks: u32,
     /// Who ended it early.
     pub stopped_by: Option<String>,
-    /// Why it ended, once that is decided. No rounds and remarks are added any more.
+    /// Why it ended, once that is decided. From then on no rounds or remarks are added.
     pub ending: Option<Ending>,
     pub document: Option<Document>,
     pub created_at: DateTime<Utc>,
 }
 
-/// The id of one of its messages, of which there is one each.
+/// The id of one of the meeting's messages. There is one message of each kind.
 pub fn message_id(meeting: &MeetingId, what: &str) -> OutboxId {
     OutboxId::new(format!("board-{meeting}-{what}"))
 }

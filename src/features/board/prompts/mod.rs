@@ -53,7 +53,7 @@ fn prompt(system: String, message: String) -> Prompt {
     Prompt { system, message, holds_outside: true, remarks: Vec::new() }
 }
 
-/// What is asked, before anybody speaks. `corrected`: how it was stated, and what people said to that.
+/// The prompt that restates the question before anybody speaks. `corrected` has the earlier statement and people's remarks on it.
 pub(super) fn restate(
     system: String,
     board: &Board,
@@ -136,7 +136,7 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
     prompt(system, message)
 }
 
-/// With whom the speaker has agreed before (BOARD-10).
+/// The speaker's agreements with the others in earlier meetings (BOARD-10).
 fn earlier<'a>(turn: &'a Turn<'_>) -> impl Iterator<Item = String> + 'a {
     let own = persona_of(turn.who);
     let others = turn.board.members.iter().map(|member| &member.persona).filter(move |other| own != Some(other));
@@ -148,7 +148,7 @@ fn earlier<'a>(turn: &'a Turn<'_>) -> impl Iterator<Item = String> + 'a {
     })
 }
 
-/// One line about who is there, if a relationship is strong (MEM-6).
+/// One line about the strongest relationship of the speaker to another member, if it is strong (MEM-6).
 fn tone(turn: &Turn<'_>) -> Option<String> {
     let there = turn.board.members.iter().map(|member| &member.persona);
     turn.relationships.tone(persona_of(turn.who)?, there, |slug| flat_name(turn.roster.name_of(slug)))
@@ -192,7 +192,7 @@ pub(super) fn document(
     prompt(system, DOCUMENT.render(values))
 }
 
-/// The question and what all know.
+/// The question and the material that all speakers know.
 fn material(material: &Material, topic: &str, cleaner: Cleaner<'_>) -> Vec<Block> {
     let question = if material.question.is_empty() { topic } else { &material.question };
     let mut blocks = vec![Block { label: "question".into(), text: cleaner.text(question, TOPIC) }];

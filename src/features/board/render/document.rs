@@ -20,7 +20,7 @@ const FIELD: usize = 500;
 /// The most sections in the card.
 const FIELDS: usize = 5;
 
-/// The end of the line of progress, the result where the meeting was called, and the document in the thread.
+/// The final messages: the end of the progress line, the result in the channel of the call, and the document in the thread.
 pub(crate) fn ended(
     meeting: &Meeting,
     (board, written): (&Board, &Document),
@@ -46,7 +46,7 @@ pub(crate) fn ended(
     if nothing {
         return vec![result, progress];
     }
-    // Not below the document, whose buttons go when its actions are added.
+    // The "play" button is not below the document, whose buttons are removed when its actions are added.
     let result = OutboundMessage { buttons: play.into_iter().collect(), ..result };
     let mut document = in_thread(meeting, OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, ""));
     document.id = message_id(&meeting.id, "document");
@@ -98,7 +98,7 @@ fn card(written: &Document, roster: &Roster) -> Card {
     }
 }
 
-/// How it came about, in one line.
+/// How the document came about, in one line.
 fn made_of(written: &Document) -> String {
     let loss = &written.loss;
     let comments = if loss.comments == 1 { "1 comment".to_owned() } else { format!("{} comments", loss.comments) };
@@ -143,7 +143,7 @@ fn votes(written: &Document, roster: &Roster, medium: Medium) -> Vec<String> {
     written.votes.iter().map(vote).collect()
 }
 
-/// Who voted. The devil's advocate argued against most because of being asked to.
+/// The names of the voters. Marks the devil's advocate, who was asked to argue against the majority.
 fn voters(vote: &crate::features::board::model::Vote, written: &Document, roster: &Roster) -> Vec<String> {
     let is_advocate = |who: &Participant| match who {
         Participant::Persona(slug) => written.advocate.as_ref() == Some(slug),
@@ -157,7 +157,7 @@ fn voters(vote: &crate::features::board::model::Vote, written: &Document, roster
     vote.by.iter().map(name).collect()
 }
 
-/// What is remembered: the question, the outcome, who held what.
+/// The text of the memory: the question, the outcome, and the positions.
 pub(crate) fn outcome(meeting: &Meeting, written: &Document, roster: &Roster) -> String {
     let vote = |vote: &crate::features::board::model::Vote| {
         let names = voters(vote, written, roster);
@@ -171,7 +171,7 @@ pub(crate) fn outcome(meeting: &Meeting, written: &Document, roster: &Roster) ->
     )
 }
 
-/// The file.
+/// The Markdown file.
 pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
     let file = |text: &str| Medium::File.line(text);
     let mut text = format!("# {}\n\n{}\n\n", file(&written.title), prose(&written.summary));
@@ -202,7 +202,7 @@ pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-/// What came of it, for those who look back. What was said stands in its turns.
+/// The result of the meeting, for people who look back. The turns themselves contain what was said.
 pub(crate) fn result(meeting: &Meeting, board: &Board, written: Option<&Document>, roster: &Roster) -> MeetingResult {
     let opening = (meeting.channel.place == Place::Server).then(|| message_id(&meeting.id, "opening"));
     let mut text = format!(
@@ -241,7 +241,7 @@ pub(crate) fn result(meeting: &Meeting, board: &Board, written: Option<&Document
     MeetingResult { title: flatten(&board.topic, 100), text, opening }
 }
 
-/// Text of others, line by line: it may be a list, and holds no other Markdown.
+/// A text of others, line by line. It may contain a list but no other Markdown.
 fn prose(text: &str) -> String {
     let line = |text: &str| match text.trim_start().strip_prefix("- ") {
         Some(item) => format!("- {}", Medium::File.line(item)),
@@ -280,7 +280,7 @@ fn said(comment: &Comment, roster: &Roster) -> String {
     format!("- `{}` {}, {}{answers}{new}: {text}", comment.id, name_of(&comment.by, roster), comment.kind.as_str())
 }
 
-/// A page that stands alone.
+/// A complete HTML page.
 pub(crate) fn html(written: &Document, roster: &Roster) -> String {
     let mut body = format!(
         "<h1>{}</h1>\n<p><strong>{}</strong></p>\n<p>{}</p>\n",

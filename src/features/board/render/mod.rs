@@ -56,7 +56,7 @@ fn in_thread(meeting: &Meeting, message: OutboundMessage) -> OutboundMessage {
     OutboundMessage { place: Placement::Thread { on: message_id(&meeting.id, "opening"), name }, ..message }
 }
 
-/// Called: who discusses what. The thread hangs on it.
+/// The message that calls the meeting: who discusses what. The thread hangs on it.
 pub(super) fn opening(meeting: &Meeting, board: &Board, (offline, unpriced_models): (bool, &[String]), roster: &Roster) -> OutboundMessage {
     let names: Vec<&str> = board.members.iter().map(|member| member.name(roster)).collect();
     let place = if meeting.channel.place == Place::Server { "in the thread below" } else { "here" };
@@ -77,7 +77,7 @@ pub(super) fn opening(meeting: &Meeting, board: &Board, (offline, unpriced_model
     OutboundMessage { id: message_id(&meeting.id, "opening"), ..message }
 }
 
-/// Why the budget does not end it, and what does.
+/// Why the budget cannot end the meeting, and what limits it instead.
 pub(super) fn unpriced(model: &str, budget: Money) -> String {
     format!(
         "The price of {} is not known, so its budget of {budget} cannot be kept. Its rounds, its time and the team's limit on tokens end it.",
@@ -85,7 +85,7 @@ pub(super) fn unpriced(model: &str, budget: Money) -> String {
     )
 }
 
-/// What exactly is asked, and why these take part. People can correct it.
+/// The exact question, and why these members take part. People can correct it.
 pub(super) fn restated(
     meeting: &Meeting,
     (board, material): (&Board, &Material),
@@ -122,20 +122,20 @@ pub(super) fn restated(
     OutboundMessage { id: message_id(&meeting.id, "question"), ..say(meeting, text) }
 }
 
-/// Whether it waits for somebody to resume it.
+/// Whether the meeting waits for somebody to resume it.
 pub(super) fn is_paused(meeting: &Meeting) -> bool {
     meeting.paused.is_some() && !meeting.wrap && matches!(meeting.state, MeetingState::Called | MeetingState::Running)
 }
 
-/// How far it is.
+/// The progress of the meeting.
 pub(super) struct Shown<'a> {
     pub(super) discussion: &'a Discussion,
-    /// With those that were added.
+    /// Includes the rounds that people added.
     pub(super) rounds: u32,
     pub(super) cost: Money,
 }
 
-/// One line that is edited in place.
+/// The progress line, which is edited in place.
 pub(super) fn progress(meeting: &Meeting, board: &Board, shown: Option<&Shown<'_>>, roster: &Roster) -> OutboundMessage {
     let rounds = shown.map_or(board.rounds, |shown| shown.rounds);
     let mut text = format!("Round {} of {rounds}", board.round + 1);
@@ -157,13 +157,13 @@ pub(super) fn progress(meeting: &Meeting, board: &Board, shown: Option<&Shown<'_
     OutboundMessage { id: message_id(&meeting.id, "progress"), buttons, ..say(meeting, text) }
 }
 
-/// The same message once more, in place of the one that stands there: the question, or the line of progress.
+/// Edits an earlier message of the meeting: the question, or the progress line.
 pub(super) fn revise(meeting: &Meeting, message: OutboundMessage, (of, what): (&str, &str)) -> OutboundMessage {
     let place = Placement::Revision { of: message_id(&meeting.id, of) };
     OutboundMessage { id: message_id(&meeting.id, what), place, ..message }
 }
 
-/// What a round is about, between the turns of the last one and its own.
+/// The message between two rounds that says what the next one is about.
 pub(super) fn next_round(meeting: &Meeting, board: &Board, shown: &Shown<'_>, roster: &Roster) -> OutboundMessage {
     let sides = shown.discussion.sides();
     let held = |(side, holders): &(String, Vec<&super::model::Position>)| {
@@ -207,7 +207,7 @@ pub(super) fn sides(discussion: &Discussion, roster: &Roster) -> String {
     if sides.is_empty() { "no sides yet".to_owned() } else { sides.join(", ") }
 }
 
-/// What is posted of a turn. `before`: what the speaker held before; a side that is kept without a new point is told in short.
+/// The post of a turn. `before` is the speaker's position before it. A side that is kept without a new point is told briefly.
 pub(super) fn contribution(seat: &Seat, given: &Given, before: Option<&Given>, by_model: bool) -> String {
     let mut text = String::new();
     let keeps = before.is_some_and(|before| fold_name(&before.side) == fold_name(&given.side));
@@ -246,7 +246,7 @@ pub(super) fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A turn, by the account of who speaks, in the thread. An expert has none and speaks like a persona without one.
+/// A turn, posted in the thread by the speaker's account. An expert has no account and speaks like a persona without one.
 pub(super) fn turn(meeting: &Meeting, seat: &Seat, said: &Contribution, format: &TextFormat, roster: &Roster) -> Vec<OutboundMessage> {
     let speaker = match &seat.who {
         Participant::Persona(persona) => persona.clone(),

@@ -32,12 +32,12 @@ pub(crate) struct Ending {
     pub(super) notice: Option<String>,
 }
 
-/// A turn on its way.
+/// A turn in progress.
 #[derive(Clone, Copy)]
 pub(super) struct Performing<'a> {
     pub(super) turn: &'a Turn,
     pub(super) journal: &'a dyn Journal,
-    /// Hears what the turn is doing.
+    /// Receives what the turn is doing.
     pub(super) watch: &'a (dyn Fn(String) + Send + Sync),
     pub(super) cancel: &'a CancellationToken,
 }
@@ -89,7 +89,7 @@ impl Conversation {
         let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(RunError::Cancelled) };
         let asker = Speaker::Persona(from.clone());
-        // The agent speaks for itself, but of the person's files.
+        // The agent speaks for itself, but may refer to the person's files.
         let refers = Refers { replied_to: None, ..self.read_references(first).await? };
         let origin = self.origin_of(turn);
         let request = Question { refers: Some(&refers), ..self.question_of(performing, &origin, &first.channel, &asker, &said) };
@@ -115,19 +115,19 @@ impl Conversation {
             colleagues: Some(origin),
             allowance: Some(self.allowance(&turn.chain, 0)),
             in_chat: Some(InChat { proposes: matches!(asker, Speaker::Person { .. }), watch: Some(performing.watch) }),
-            // The composer makes no calls.
+            // Without a model no calls are made, so there is nothing to record.
             journal: online.then_some(performing.journal),
             ..Question::new(&turn.persona, (Purpose::Chat, turn.id.as_str()), asker, text)
         }
     }
 
-    /// What a chain may cost a persona that was asked at this depth. One call is left for each of those who asked, so that they can answer.
+    /// The model calls that a persona at this depth of a chain may make. One call is kept for each asker before it, so that they can answer.
     pub(super) fn allowance(&self, chain: &ChainId, depth: usize) -> Allowance {
         let kept = u32::try_from(depth).unwrap_or(u32::MAX);
         Allowance { chain: chain.clone(), calls: self.deps().guard.model_calls.saturating_sub(kept).max(1) }
     }
 
-    /// What a person's message refers to.
+    /// The context of a person's message: the message that it replies to, the start of its thread, and facts about the place.
     pub(super) async fn read_references(&self, message: &InboundMessage) -> Result<Refers, RunError> {
         let replied_to = match &message.reply_to {
             Some(reply) => self.find_spoken(&message.channel.id, &reply.message).await?,
@@ -155,7 +155,7 @@ impl Conversation {
         }
         let found = match tokio::time::timeout(LOOK_UP, deps.platform.find_message(channel, message)).await {
             Ok(Ok(found)) => found,
-            // The answer is worth more than what it refers to.
+            // If the lookup fails, the answer is given without the message.
             Ok(Err(error)) => {
                 tracing::warn!(%message, %error, "a message that is referred to could not be read");
                 None
@@ -170,7 +170,7 @@ impl Conversation {
         AskOrigin { conversation: self, asker: persona, message, chain, channel, path: vec![persona.clone()] }
     }
 
-    /// The messages that a turn answers; none when the first was deleted.
+    /// The messages that a turn answers, without deleted ones.
     async fn read_burst(&self, first: &MessageId) -> Result<Vec<InboundMessage>, RunError> {
         let rows = self.deps().store.list_burst(first).await?;
         Ok(rows.into_iter().filter(|row| row.deleted_at.is_none()).map(|row| row.message).collect())
@@ -206,7 +206,7 @@ impl Conversation {
     }
 }
 
-/// A message that was read from the platform, with the names of its files. Nobody has read these.
+/// A message that was read from the platform, with the names of its files. The files themselves were not read.
 fn spoken(message: InboundMessage) -> Option<Spoken> {
     let Author { id, name, kind, .. } = message.author;
     let speaker = match kind {
@@ -244,7 +244,7 @@ impl Ending {
             Err(error) => Self {
                 state: TurnState::Failed,
                 reply: None,
-                // Agents stay silent about a failure, but not about the end of what a message may cost.
+                // Agents stay silent about a failure, except when a message has used up its limit of model calls.
                 notice: (to_person || matches!(error, RunError::OutOfCalls(_))).then(|| error.for_person()),
                 error: Some(error.to_string()),
             },

@@ -96,13 +96,13 @@ impl Conversation {
             result = &mut asked.answer => return self.settle(ask, result.context("the asked persona's task broke off")?).await,
             () = self.deps().clock.sleep(left) => {}
         }
-        // The job, which starts when the ask has expired, takes it over.
+        // Hands the running answer over to the job, which starts when the ask expires.
         self.late().insert(ask.id.clone(), asked);
         let store = &self.deps().store;
         if store.expire_ask(&ask.id, self.deps().clock.now()).await? {
             return Ok(Outcome::NoReply);
         }
-        // Stopped, or another process took this one for dead.
+        // The process was stopped, or another process took it for dead.
         self.late().remove(&ask.id);
         let settled = store.find_ask(&ask.id).await?.context("the ask is gone")?;
         Ok(Outcome::of(&settled).unwrap_or(Outcome::NoReply))
@@ -131,7 +131,7 @@ impl Conversation {
             Some(message) => self.read_references(message).await?,
             None => Refers::default(),
         };
-        // Without its message, nothing is known of the channel but its id.
+        // Without the message, only the channel's id is known.
         let scope = message.as_ref().map_or_else(|| Scope::private(Some(ask.channel.clone())), |message| Scope::of(&message.channel));
         let channel_name = message.map_or_else(String::new, |message| message.channel.name);
         let asker = Speaker::Persona(ask.asker.clone());
@@ -159,7 +159,7 @@ impl Conversation {
         self.deps().agents.answer(&request, cancel).await
     }
 
-    /// Stores an answer that came in time, or that none comes.
+    /// Stores that an answer came in time, or that none comes.
     async fn settle(&self, ask: &Ask, result: Result<Reply, RunError>) -> anyhow::Result<Outcome> {
         let deps = self.deps();
         let now = deps.clock.now();

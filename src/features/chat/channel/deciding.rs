@@ -65,12 +65,12 @@ impl Conversation {
         let mut rows = Rows::default();
         rows.outbox.extend(taken.as_ref().and_then(|taken| taken.reply.clone()));
         self.plan(&message, &decision, &mut rows);
-        // What a feature takes has no answer of a persona that says what was heard. What nobody understood has no answer at all.
+        // A persona's answer shows what was heard in a recording. If a feature takes the message, or nothing was understood, a notice shows it.
         let needs_telling = taken.is_some() || (decision.responders.is_empty() && message.text.trim().is_empty());
         if let Some(notice) = needs_telling.then(|| self.tell_what_was_heard(&message, &refused)).flatten() {
             rows.outbox.push(notice);
         }
-        // An answer says itself which files could not be read.
+        // An answer to the message itself says which files could not be read.
         let is_answered = rows.turns.iter().any(|turn| turn.trigger == Trigger::Message);
         if let Some(responder) = decision.responders.first()
             && !refused.is_empty()
@@ -91,7 +91,7 @@ impl Conversation {
         };
         queue.open_turns(rows.turns.iter().map(|turn| &turn.id));
         if !self.persist("storing a decision", || deps.store.decide(&decided)).await? {
-            // Already decided: by a stop, or by the attempt before the database connection was lost.
+            // Already decided, by a stop or by an attempt whose connection to the database was lost.
             self.forget_ended_turns(&message.channel.id, queue).await;
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl Conversation {
             "decided"
         );
         if decision.responders.is_empty() && decision.taken.is_none() {
-            // An edit may have come while this was decided.
+            // An edit may have arrived during the decision.
             for id in &messages {
                 self.take_second_thought(id).await?;
             }
@@ -172,7 +172,7 @@ impl Conversation {
         self.past_the_guard(message, decision).await
     }
 
-    /// Whether a message only tells something and does not address the persona that would answer. Without a model there is nothing to say to that.
+    /// Whether a message only tells something and does not address the persona that would answer. Without a model nobody has an answer to it.
     fn is_told_in_passing(&self, message: &InboundMessage, decision: &Decision) -> bool {
         let deps = self.deps();
         let goes_on = matches!(decision.reason, Reason::FollowUp | Reason::Thread | Reason::Bound);
@@ -182,7 +182,7 @@ impl Conversation {
             && router::find_speech_act(&message.text, &deps.roster) == SpeechAct::Statement
     }
 
-    /// Whose a thread is: of who wrote the message on which it hangs, or of the persona that opened it.
+    /// The owner of a thread: the author of the message on which it hangs, or the persona that opened it.
     async fn find_thread(&self, place: &Place, accounts: &Accounts) -> Result<Option<ThreadOf>, StoreError> {
         let Place::Thread { owner, starter, .. } = place else { return Ok(None) };
         let store = &self.deps().store;

@@ -12,7 +12,8 @@ use kernel::ids::AskId;
 use kernel::jobs::{JobContext, JobError};
 
 impl Conversation {
-    /// Delivers the answer to an expired ask. In the process that has asked, the persona goes on answering; in any other one it is asked again.
+    /// Delivers the answer to an expired ask. In the process that sent the ask, the persona is still answering. In any other process it is asked
+    /// again.
     pub(crate) async fn answer_late(&self, id: &AskId, job: &JobContext) -> Result<(), JobError> {
         let Some(ask) = self.deps().store.find_ask(id).await?.filter(|ask| ask.state == AskState::Expired) else { return Ok(()) };
         let answer = if self.is_wanted(&ask, job) {
@@ -32,7 +33,7 @@ impl Conversation {
         last.finish().await
     }
 
-    /// Not after a halt, and not when it is too old to be answered.
+    /// Whether the answer is still wanted: not after a halt, and not when the ask is too old.
     fn is_wanted(&self, ask: &Ask, job: &JobContext) -> bool {
         let is_young = (job.now() - ask.asked_at).to_std().is_ok_and(|age| age <= self.deps().chat.max_age);
         is_young && !self.inner.halts.was_halted_since(&ask.channel, ask.asked_at)

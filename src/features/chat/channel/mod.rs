@@ -25,8 +25,8 @@ use crate::features::chat::Conversation;
 use kernel::catch_panic::catch_panic;
 use kernel::ids::ChannelId;
 
-/// The end of a turn is announced, in this process and by others. An announcement of another process is lost if it dies right after its commit, or
-/// while the connection that listens is opened again.
+/// Checks for ended turns at this interval. Every process announces them, but an announcement of another process is lost if that process dies right
+/// after its commit, or if the listening connection is being opened again.
 const BACKSTOP: Duration = Duration::from_secs(30);
 
 impl Conversation {
@@ -80,7 +80,7 @@ impl Conversation {
             return Ok(());
         }
         let refused = self.read_files(&mut burst).await?;
-        // Deleted while it was on its way into the queue, or while its files were read.
+        // The message was deleted on its way into the queue, or while its files were read.
         burst.retain(|message| !self.inner.early.is_deleted(&message.id));
         if burst.is_empty() {
             return Ok(());

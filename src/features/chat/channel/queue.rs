@@ -1,7 +1,7 @@
 //! The waiting messages and open turns of one channel.
 //!
 //! Messages are decided in bursts of one person: what they write without a pause, or while an answer is being written. People whose messages wait
-//! take turns, so that nobody has to wait for all that somebody else asks.
+//! take turns, so that nobody has to wait for all messages of somebody else.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -27,7 +27,7 @@ struct Waiting {
     calls: Calls,
     /// The message is a request that a feature carries out, such as "remind me …". No other message joins it.
     alone: bool,
-    /// It came while a turn was open.
+    /// The message arrived while a turn was open.
     behind_turn: bool,
 }
 
@@ -45,13 +45,13 @@ pub(crate) struct ChannelQueue {
 struct State {
     waiting: VecDeque<Waiting>,
     turns: HashSet<TurnId>,
-    /// Whose burst was taken last.
+    /// The author of the last burst.
     served: Option<UserId>,
-    /// How often `turns` was changed.
+    /// The number of changes of `turns`.
     changes: u64,
 }
 
-/// The burst at the front of the queue: consecutive messages of one person.
+/// A summary of the burst at the front of the queue: consecutive messages of one person.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BurstState {
     pub(crate) last_arrival: DateTime<Utc>,
@@ -60,7 +60,7 @@ pub(crate) struct BurstState {
 }
 
 impl ChannelQueue {
-    /// Adds a message in the order in which they were sent: two identities may hear two messages the other way round.
+    /// Adds a message, in the order of sending. Two identities may report two messages in the opposite order.
     pub(crate) fn push(&self, message: InboundMessage, arrived_at: DateTime<Utc>, calls: Calls, alone: bool) {
         let mut state = self.lock();
         let behind_turn = !state.turns.is_empty();
@@ -173,11 +173,11 @@ impl ChannelQueue {
     }
 }
 
-/// The places of the messages that form the next burst: of one author, with no request of its own among them.
+/// The positions of the messages that form the next burst: all of one author, and no request that stands alone.
 ///
 /// They follow each other with no gap longer than `pause` and no new call by name. Uses the platform's timestamps, because messages that are fetched
-/// later arrive all at once. Those that came behind a turn had to wait for it, so between them a gap means nothing, and neither does what others
-/// said, nor calling the same personas again.
+/// later arrive all at once. Messages that arrived during a turn had to wait for it. Between two of them, gaps do not matter, and neither do messages
+/// of others or another call of the same personas.
 fn next_burst(state: &State, pause: Duration) -> Vec<usize> {
     let waiting = &state.waiting;
     let had_a_turn = |waiting: &Waiting| state.served.as_ref() == Some(&waiting.message.author.id);
@@ -288,10 +288,10 @@ mod tests {
     fn what_somebody_adds_during_a_turn_is_one_burst_however_long_it_took() {
         for (words, bursts) in [
             ("ak ak… a-… ak", "ak ak… a-… ak"),
-            // Others in between do not matter where the call says whom it is for.
+            // Messages of others in between do not matter if a call shows whom the next message is for.
             ("ak b- ak…", "ak ak… | b-"),
             ("ak b- a-", "ak | b- | a-"),
-            // Another call keeps its place.
+            // A call of other personas keeps its place.
             ("ak av ak", "ak | av | ak"),
             ("ak a* a-", "ak | a* a-"),
             ("ak a! ak", "ak | a! | ak"),

@@ -25,7 +25,7 @@ const WENT_WRONG: &str = "Something went wrong inside me. It is in the log; plea
 /// The message to a person about a turn that is no longer retried.
 const GIVEN_UP: &str = "I had to give up on this: it stopped me three times. Please put it another way.";
 
-/// A run of a turn.
+/// One run of a turn's job.
 struct Run<'a> {
     turn: &'a Turn,
     job: &'a JobContext,
@@ -109,7 +109,7 @@ impl Conversation {
     async fn conclude(&self, run: &Run<'_>, ending: Ending, has_steps: bool) -> Result<(), JobError> {
         let Run { turn, job, queue, since } = *run;
         let deps = self.deps();
-        // In a busy channel the answer is a reply to its message.
+        // In a busy channel the answer is posted as a reply to its message.
         let is_busy = self.person_waits(turn, queue).await.unwrap_or_default();
         let reply_to = is_busy.then(|| turn.message.clone());
         let mut outbox = Vec::new();
@@ -166,7 +166,7 @@ impl Conversation {
                     job.cancelled().run_until_cancelled(deps.clock.sleep(RETRY)).await;
                 }
                 Err(JobError::LostLease) => {
-                    // The attempt before the connection was lost may have stored it.
+                    // An attempt whose connection was lost may have stored it.
                     let row = deps.store.find_turn(&finished.turn.id).await?;
                     return Ok(row.is_some_and(|row| row.turn.state == finished.state));
                 }

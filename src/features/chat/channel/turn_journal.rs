@@ -9,8 +9,8 @@ use kernel::jobs::{JobContext, JobError};
 
 type Entry = (JournalEntry, DateTime<Utc>);
 
-/// The steps of a turn, as steps of its job: a run after a crash makes no call twice. An answer without calls is one model call, so nothing is stored
-/// before the first call.
+/// Stores the steps of a turn as steps of its job, so that a run after a crash repeats no call of a tool. Stores nothing before the first such call:
+/// an answer without tools is a single model call.
 pub(super) struct TurnJournal<'a> {
     job: &'a JobContext,
     state: Mutex<State>,
@@ -60,7 +60,7 @@ impl Journal for TurnJournal<'_> {
                 Ok(None) => break,
                 Err(JobError::Unavailable(error)) => return Err(error),
                 Err(error) => {
-                    // Another version wrote it. The turn begins again.
+                    // Another version wrote this entry, so the turn begins again.
                     tracing::warn!(%error, "the steps of a turn cannot be read");
                     entries.clear();
                     break;

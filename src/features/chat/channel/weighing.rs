@@ -1,5 +1,5 @@
-//! Asks a cheap model whether a message wants an answer, where the rules cannot tell. Within a limit for the day, and never about what is plainly said
-//! among people. A model that fails or takes too long decides nothing: nobody answers.
+//! Asks a cheap model whether a message wants an answer, where the rules cannot tell. The number of questions a day is limited, and no model is asked
+//! about messages that are clearly between people. If the model fails or takes too long, nobody answers.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ struct Asked<'a> {
 }
 
 impl Conversation {
-    /// The decision on a message about which the rules are unsure, with the model's reason. Any other decision stays as it is.
+    /// Decides on a message about which the rules are unsure, with the model's reason. Leaves any other decision as it is.
     pub(super) async fn weigh(&self, message: &InboundMessage, decision: Decision) -> Decision {
         let Some(candidate) = decision.unsure.clone() else { return decision };
         match self.ask_for_whom(message, &candidate).await {
@@ -74,7 +74,7 @@ impl Conversation {
         }
     }
 
-    /// None where nobody may be asked, or where the model took too long.
+    /// None if no model may be asked, or if it took too long.
     async fn ask_for_whom(&self, message: &InboundMessage, candidate: &PersonaSlug) -> Result<Option<ForWhom>, RunError> {
         let deps = self.deps();
         let most = deps.chat.unsure_per_day;
@@ -141,7 +141,7 @@ impl Conversation {
 }
 
 impl Store {
-    /// How many calls were made since then to ask whom messages are for.
+    /// The number of calls since `since` that asked whom a message is for.
     async fn count_weighed_since(&self, since: chrono::DateTime<chrono::Utc>) -> Result<u32, StoreError> {
         let (count,): (i64,) =
             sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM ledger WHERE at >= $1 AND purpose = 'routing'", since)?;

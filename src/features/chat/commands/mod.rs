@@ -42,15 +42,15 @@ pub struct ChatCommands {
     pub agents: Option<Arc<Agents>>,
     pub clock: SharedClock,
     pub budgets: Budgets,
-    /// Names people in refusals.
+    /// Gives the names of people for refusals.
     pub people: People,
-    /// Names roles. None at the command line.
+    /// Gives the names of roles for refusals. None at the command line.
     pub platform: Option<Arc<dyn ChatPlatform>>,
     /// The team in this process. None at the command line, beside a running team.
     pub live: Option<Conversation>,
 }
 
-/// Whether a command created the ask, not a turn.
+/// Whether the ask was created by a command and not by a turn.
 pub(super) fn is_command(ask: &Ask) -> bool {
     ask.message.as_str().starts_with(COMMAND)
 }
@@ -128,7 +128,7 @@ fn complete(roster: &Roster, typed: &str) -> Vec<Suggestion> {
 }
 
 impl ChatCommands {
-    /// The coordinator asks and relays. If the process dies meanwhile, another one delivers the answer as a late one.
+    /// The coordinator asks and relays. If the process dies meanwhile, another process delivers a late answer.
     async fn ask(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
         let Some(live) = &self.live else { return Ok(refuse("the team is not running here")?) };
         let (deps, halts) = (live.deps(), &live.inner.halts);

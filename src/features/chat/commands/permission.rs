@@ -1,4 +1,4 @@
-//! Who may give commands, and what somebody else is told.
+//! Who may give commands, and the refusal for everybody else.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub fn authorizer(settings: ChatSettings, services: &Services) -> Authorize {
 
 struct Permission {
     settings: ChatSettings,
-    /// Knows people and roles by name.
+    /// Finds people and roles by name.
     chat: Late<ChatCommands>,
 }
 
@@ -59,7 +59,7 @@ impl Permission {
         authorize(action, &author, channel, &self.settings)
     }
 
-    /// What people call these users and roles. An id that nobody has a name for stays.
+    /// The names of these users and roles. An id without a known name stays.
     async fn name(&self, operators: &[String]) -> Vec<String> {
         let chat = self.chat.get().ok();
         let people = match &chat {

@@ -1,6 +1,7 @@
 //! A command that somebody says to a persona: `@Kelly backlog list`. In threads of Slack there is no other way to give one.
 //!
-//! It is carried out once. If the process dies in the middle of it, the person is told instead, because nobody knows how far it came.
+//! It is carried out once. If the process dies in between, the command is not repeated, because nobody knows how far it came. The person is told
+//! instead.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -24,14 +25,14 @@ use kernel::jobs::{self, JobContext, JobError, JobHandler, KindSettings, NewJob}
 /// The kind of the jobs that carry out what was said.
 const SAID: &str = "chat.command";
 
-/// Stored before a command is carried out.
+/// The step that is stored before a command is carried out.
 const BEGUN: &str = "begun";
 
-/// A command that was said, as its job has it.
+/// The payload of the job for a said command.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Said {
     message: MessageId,
-    /// Who was spoken to, and answers.
+    /// The persona that was addressed, and that answers.
     persona: PersonaSlug,
     command: Typed,
 }
@@ -46,7 +47,7 @@ impl Effect for Said {
 
 /// Recognises commands in what people say.
 pub(crate) struct SaidCommands {
-    /// The registry holds the conversation, which holds this.
+    /// Weak, because the registry holds the conversation, which holds this.
     pub(crate) registry: Late<Weak<Registry>>,
 }
 
@@ -94,7 +95,7 @@ impl JobHandler for SaidHandler {
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {
         let Said { message, persona, command } = job.payload()?;
         let said = self.chat.store.find_message(&message).await?.filter(|row| row.deleted_at.is_none());
-        // Nobody wants what was deleted.
+        // Nobody wants the result of a deleted message.
         let Some(said) = said else { return job.begin_final().await?.finish().await };
         let channel = said.message.channel.id.clone();
         let reply = if job.find_step::<()>(BEGUN).await?.is_some() {
@@ -126,7 +127,7 @@ impl JobHandler for SaidHandler {
 async fn carry_out(registry: &Registry, said: InboundMessage, Typed { path, given }: Typed) -> CommandReply {
     let right = registry.find(&path).map_or(Right::Operator, |command| command.right_with(given.iter().map(|(name, _)| name.as_str())));
     if right == Right::Operator && registry.audience_of(&path, &given) == Audience::Caller {
-        // Everybody here would read it.
+        // Everybody in the channel would read the answer.
         return CommandReply::public(format!("I show that to you alone: use `/{path}`."));
     }
     let caller = Caller::Person { id: said.author.id, name: said.author.name, roles: said.author.roles };

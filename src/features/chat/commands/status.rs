@@ -18,7 +18,7 @@ use kernel::persona::roster::Roster;
 use kernel::persona::skill::Skill;
 use kernel::text::join_with_and;
 
-/// How many held messages are told apart.
+/// The most held messages that are read for `/status`.
 const HELD: u32 = 100;
 
 impl ChatCommands {
@@ -100,7 +100,7 @@ impl ChatCommands {
         let since = start_of_day(now - TimeDelta::days(days));
         let mut groups = Vec::new();
         for group in [CostGroup::Persona, CostGroup::Purpose, CostGroup::Model, CostGroup::Item, CostGroup::Day] {
-            // Today is one day.
+            // Today is a single day, so it is not split into days.
             if group != CostGroup::Day || days > 0 {
                 groups.push((group, self.store.costs(since, now, group).await?));
             }
@@ -115,12 +115,12 @@ impl ChatCommands {
     }
 }
 
-/// When the day of the ledger and of budgets began, which is in UTC.
+/// The start of a day of the ledger and of budgets, which is in UTC.
 fn start_of_day(now: DateTime<Utc>) -> DateTime<Utc> {
     now.date_naive().and_time(NaiveTime::MIN).and_utc()
 }
 
-/// Says once for each persona, channel and permission what waits.
+/// Describes the held messages in one line for each persona, channel and permission.
 fn render_held(roster: &Roster, held: &[HeldMessage], count: u64) -> Vec<String> {
     let mut groups: Vec<(&HeldMessage, usize)> = Vec::new();
     for message in held {
@@ -193,7 +193,7 @@ pub(super) fn render_persona(persona: &Persona, skills: &[&str]) -> String {
     text
 }
 
-/// Each skill with its short form and who has it.
+/// Each skill with its summary and the personas that have it.
 pub(super) fn list_skills(roster: &Roster) -> CommandReply {
     let have = |skill: &Skill| -> Vec<&str> {
         let having = roster.personas().iter().filter(|persona| skill.is_for(persona));
@@ -217,7 +217,7 @@ fn render_skill(skill: &Skill, names: &[&str], roster: &Roster) -> String {
     format!("- **{}** ({who}): {}", skill.name, skill.summary)
 }
 
-/// The most lines of a group. A month has 30 days; items can be many more, of which the dearest come first.
+/// The most lines of a group. A month has up to 31 days. Items can be many more, and the most expensive ones come first.
 const LINES: usize = 31;
 
 pub(super) fn render_costs(since: &str, groups: &[(CostGroup, Vec<CostLine>)]) -> String {

@@ -29,13 +29,13 @@ const RETRY: Duration = Duration::from_secs(10);
 /// Which channels may have a gap.
 #[derive(Default)]
 pub(crate) struct Gaps {
-    /// Each channel with the number of the backfill that reported it last. An older backfill does not close it.
+    /// Each channel with the number of the last backfill that reported it. An older backfill does not close the gap.
     behind: Mutex<HashMap<ChannelId, u64>>,
     looks: AtomicU64,
     /// A backfill is scheduled and has not begun.
     due: Mutex<bool>,
-    /// Held by the backfill that runs. One waits for it, and serves all that reconnects meanwhile: identities that reconnect again and again would
-    /// otherwise have every channel read once for each, and what they have to say would wait behind.
+    /// Held by the running backfill. At most one other waits for it and serves all identities that reconnect meanwhile. Otherwise unstable identities
+    /// would have every channel read once for each reconnect, and new messages would wait behind that.
     running: tokio::sync::Mutex<()>,
     /// A backfill has finished since the start.
     looked: AtomicBool,
@@ -65,7 +65,7 @@ impl Gaps {
         self.looked.load(Ordering::Acquire)
     }
 
-    /// Whether messages may be missing before those that arrive now.
+    /// Whether messages before those that arrive now may be missing.
     pub(super) fn has_gap(&self, channel: &ChannelId) -> bool {
         self.behind().contains_key(channel)
     }

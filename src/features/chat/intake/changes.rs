@@ -12,20 +12,20 @@ use kernel::chat::attachments;
 use kernel::chat::message::InboundMessage;
 use kernel::ids::{ChannelId, MessageId};
 
-/// As many lines as a prompt has.
+/// The number of lines in a prompt.
 const LINES: u32 = 30;
-/// The files of a channel that a prompt may have, as far as they are this new. Older ones are looked at when somebody asks for them.
+/// The most files of a channel that are checked, and their greatest age. Older files are looked up when somebody asks for them.
 const FILES: u32 = 60;
 const FILE_AGE: TimeDelta = TimeDelta::hours(24);
-/// How much of a channel is read back. What lies behind is looked up one by one.
+/// How much of a channel is read back. Older messages are looked up one by one.
 const PAGE: usize = 100;
 const PAGES: usize = 3;
 const LOOK_UPS: usize = 40;
-/// Somebody who forgot a name adds it within this time.
+/// The time in which somebody may edit a forgotten name into a message.
 const SECOND_THOUGHT: TimeDelta = TimeDelta::minutes(1);
 
 impl Conversation {
-    /// Compares what is in the context of a channel with what the platform has now.
+    /// Compares the messages in a channel's context with those on the platform.
     pub(super) async fn catch_up_changes(&self, channel: &ChannelId) -> anyhow::Result<Result<(), SendError>> {
         let known = self.list_context(channel).await?;
         let Some(oldest) = known.first() else { return Ok(Ok(())) };
@@ -54,7 +54,7 @@ impl Conversation {
                 match platform.find_message(channel, &id).await {
                     Ok(Some(message)) => self.compare(&message).await?,
                     Ok(None) => gone.push(id),
-                    // This platform, or this channel, does not tell.
+                    // The platform, or this channel, does not provide it.
                     Err(SendError::Refused(_)) => look_ups = 0,
                     Err(error) => return Ok(Err(error)),
                 }
@@ -80,7 +80,7 @@ impl Conversation {
         Ok(known.into_iter().map(|(_, id)| id).filter(|id| seen.insert(id.clone())).collect())
     }
 
-    /// Takes the text that a message has now. When it was edited is not known, so it calls nobody.
+    /// Stores the current text of a message. The time of its edit is unknown, so the edit calls nobody.
     async fn compare(&self, message: &InboundMessage) -> anyhow::Result<()> {
         let Some(row) = self.deps().store.find_message(&message.id).await? else { return Ok(()) };
         if message.complete && row.deleted_at.is_none() && !says_the_same(&row.message, &message.text) {
@@ -90,7 +90,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Takes an edit. True if it counts for a decision that is not made yet.
+    /// Stores an edit. True if the message is still undecided, so that the new text counts.
     pub(super) async fn store_edit(&self, id: &MessageId, text: &str, at: DateTime<Utc>) -> anyhow::Result<bool> {
         let deps = self.deps();
         let follows = self.reconsider(id, text).await?;
@@ -103,7 +103,7 @@ impl Conversation {
         Ok(waits)
     }
 
-    /// What follows for a feature from another text of a message that it took.
+    /// The consequences of an edit for the feature that took the message.
     async fn reconsider(&self, id: &MessageId, text: &str) -> anyhow::Result<Option<Taken>> {
         let deps = self.deps();
         let Some(row) = deps.store.find_message(id).await? else { return Ok(None) };
@@ -120,7 +120,7 @@ impl Conversation {
         Ok(None)
     }
 
-    /// Decides again on a message that nobody was to answer, if an edit within a minute calls a persona.
+    /// Makes a new decision on a message that nobody was to answer, if an edit within a minute calls a persona.
     pub(crate) async fn take_second_thought(&self, id: &MessageId) -> anyhow::Result<()> {
         let store = &self.deps().store;
         let Some(row) = store.find_message(id).await? else { return Ok(()) };
@@ -138,7 +138,7 @@ impl Conversation {
     }
 }
 
-/// Whether what is stored is what the platform has. What was heard in a recording stands below what was typed.
+/// Whether the stored text matches that on the platform. The words of a recording are stored below the typed text.
 fn says_the_same(stored: &InboundMessage, text: &str) -> bool {
     let is_spoken = || !attachments::select_recordings(&stored.attachments).is_empty();
     stored.text == text || (is_spoken() && stored.text.starts_with(text))

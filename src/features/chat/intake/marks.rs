@@ -1,6 +1,6 @@
-//! Up to where each channel was heard, in memory until it is stored.
+//! How far each channel was heard, kept in memory until it is stored.
 //!
-//! Storing a mark with each message would cost every answer a commit. A mark that lags behind loses nothing: what came after it is read again, and is
+//! Storing a mark with each message would cost every answer a commit. A mark that lags behind loses nothing: later messages are read again, and found
 //! known. Only a channel's first mark is stored at once, because a channel without a mark is not read after a restart.
 
 use std::collections::{HashMap, HashSet};
@@ -27,7 +27,7 @@ struct Inner {
     stored: HashSet<ChannelId>,
     /// The newest mark of each channel that is not stored yet.
     unstored: HashMap<ChannelId, ChannelSeen>,
-    /// A task will store them.
+    /// A task is scheduled that will store them.
     scheduled: bool,
 }
 
@@ -35,9 +35,9 @@ struct Inner {
 #[derive(Debug, PartialEq, Eq)]
 enum When {
     Now,
-    /// By a task that the caller starts.
+    /// Soon, by a task that the caller starts.
     Soon,
-    /// By a task that was started before.
+    /// Soon, by a task that was started before.
     Scheduled,
 }
 

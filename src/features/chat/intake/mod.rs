@@ -40,7 +40,7 @@ impl Conversation {
     /// Claims a message and puts it into its channel's queue. A duplicate does nothing.
     pub(super) async fn receive(&self, message: InboundMessage) -> anyhow::Result<()> {
         let deps = self.deps();
-        // The outbox knows the team's own messages. Platform notices and other messages of foreign bots are ignored.
+        // The team's own messages are already known from the outbox. Platform notices and other messages of foreign bots are ignored.
         match &message.author.kind {
             AuthorKind::Persona(_) | AuthorKind::System => return Ok(()),
             AuthorKind::ForeignBot if !deps.chat.allowed_bots.contains(&message.author.id) => return Ok(()),
@@ -57,7 +57,7 @@ impl Conversation {
         if claim == Claim::Known {
             return Ok(());
         }
-        // A change that came before the claim, or during it, found no row.
+        // An edit or deletion that came before or during the claim found no row to change.
         if self.inner.early.is_deleted(&message.id) {
             return Ok(deps.store.record_deletion(&[message.id], now).await?);
         }
@@ -67,7 +67,7 @@ impl Conversation {
             message = edited;
         }
         if !message.complete {
-            // Another identity may see the content. Without it there is nothing to decide on.
+            // Another identity may see the content. Without the content there is nothing to decide on.
             tracing::debug!(message = %message.id, persona = %message.seen_by, "seen without its content");
             return Ok(());
         }
@@ -84,7 +84,7 @@ impl Conversation {
         self.with_queue(&message.channel.id.clone(), |queue| queue.push(message, arrived_at, calls, alone));
     }
 
-    /// STOP is checked first, and works while the channel's queue is busy. What somebody says to another person is that person's.
+    /// STOP is checked first, and works while the channel's queue is busy. A stop that is addressed to another person does not count.
     pub(super) async fn is_stop(&self, message: &InboundMessage) -> Result<bool, StoreError> {
         let (deps, accounts) = (self.deps(), self.accounts());
         let says_stop = message.author.kind == AuthorKind::Person
@@ -95,7 +95,7 @@ impl Conversation {
         let to_team = author == Some(&message.author.id)
             || author.is_some_and(|author| accounts.find(author).is_some())
             || router::find_calls(&message.text, &deps.roster, &accounts) != Calls::Nobody
-            // A persona may speak through an account that others share.
+            // The replied message may be from a persona that posts through a shared account.
             || deps.store.find_by_platform_id(&reply.message).await?.is_some();
         Ok(to_team)
     }
@@ -144,7 +144,8 @@ impl Conversation {
         Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.")
     }
 
-    /// An edit counts while the message waits. Later edits do not change the answer, but one that calls a persona may bring it.
+    /// An edit counts while the message waits. A later edit does not change an answer. But if nobody answers, an edit that calls a persona may start
+    /// an answer.
     pub(super) async fn take_edit(&self, id: &MessageId, text: Option<String>, at: DateTime<Utc>) -> anyhow::Result<()> {
         let Some(text) = text else { return Ok(()) };
         self.inner.early.note_edit(id, &text);
@@ -213,7 +214,7 @@ impl Conversation {
 
     /// False once every identity was refused there.
     fn can_be_told_in(&self, ops: &ChannelId) -> bool {
-        // Nobody is online yet, or the platform does not say. The relay will see.
+        // Nobody is online yet, or the platform does not say. The relay finds out when it posts.
         let nobody = self.deps().platform.identities().iter().all(|identity| identity.state != IdentityState::Ready);
         nobody || self.deps().platform.find_speaker(ops, &PersonaSlug::new("")).is_some()
     }

@@ -22,13 +22,13 @@ use kernel::llm::{ModelError, Transcription};
 const ONLINE_LOOKS: u32 = 60;
 const ONLINE_LOOK: Duration = Duration::from_millis(500);
 
-/// How long to wait for the text of a document. It has a limit of its own, which a single page may exceed.
+/// How long to wait for the text of a document. The document reader has a limit of its own, which a single page may exceed.
 const READING: Duration = Duration::from_secs(20);
 
 /// How many documents are read at once.
 static READERS: Semaphore = Semaphore::const_new(2);
 
-/// The most characters of what was heard that are shown.
+/// The most characters of a recording's words that are shown.
 const NOTED: usize = 250;
 
 /// The most refused files of a message that are kept by name. A platform has a limit of its own.
@@ -69,7 +69,7 @@ impl Conversation {
                 [message.text.as_str(), &text].join("\n").trim().clone_into(&mut message.text);
             }
             self.persist("storing files", || self.deps().store.record_files_with(&files, &pictures)).await?;
-            // After its files, so that nothing is paid twice. A process that died in between finds the words there.
+            // The words are stored after the files, so that no transcription is paid twice: after a crash they are read from the files' rows.
             let words: Vec<String> = words.iter().map(|words| escape_values(words).into_owned()).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).filter(|words| !message.text.contains(words)).collect();
             if !words.is_empty() {
@@ -93,7 +93,7 @@ impl Conversation {
         kept
     }
 
-    /// Whether the team can hear, and listens to this author here. Everybody else costs nothing.
+    /// Whether the team can transcribe, and listens to this author in this channel. Nobody else's recordings cost anything.
     pub(crate) fn listens_to(&self, message: &InboundMessage) -> bool {
         let deps = self.deps();
         deps.agents.transcription.is_some()
@@ -102,7 +102,7 @@ impl Conversation {
             && authorize(Action::Speak, &message.author, &message.channel, &deps.chat).is_ok()
     }
 
-    /// What a person says in the recordings of a message, for a team that can hear. The rows of those that are not understood say why.
+    /// Transcribes the recordings of a message, if the team can. The row of a recording without words says why there are none.
     async fn hear(&self, message: &InboundMessage) -> anyhow::Result<Vec<FileText>> {
         let deps = self.deps();
         let Some(transcription) = &deps.agents.transcription else { return Ok(Vec::new()) };

@@ -9,11 +9,11 @@ use kernel::ids::{ChannelId, PersonaSlug};
 use super::TROUBLE_EVERY;
 use crate::features::chat::Conversation;
 
-/// How long the people in a channel may still be told. Later it is no news.
+/// How long a failed message is still reported in its channel. Later reports would be no news.
 const STALE: chrono::TimeDelta = chrono::TimeDelta::hours(1);
 
 impl Conversation {
-    /// Tells the operators, and the channel by a persona that can post there.
+    /// Reports an undelivered message to the operators, and to the channel through a persona that can post there.
     pub(crate) fn report_undelivered(&self, report: Undelivered) {
         let conversation = self.clone();
         self.deps().tasks.spawn(async move {
@@ -28,7 +28,7 @@ impl Conversation {
         let name = self.deps().roster.name_of(persona);
         let place = self.describe_place(channel);
         match obstacle {
-            // What this function itself says is passed to the next persona, and is no trouble of its own.
+            // If a report of this function is held, the next persona posts it. It is not reported again.
             Obstacle::Held { .. } if is_word_of_trouble(message) => self.say_by_another(persona, channel, &message.text).await,
             Obstacle::Held { needs } => {
                 let key = format!("held:{persona}:{channel}:{needs}");
@@ -76,7 +76,7 @@ impl Conversation {
     }
 }
 
-/// Only these notices end by themselves.
+/// Whether a message is a report of this function: only these notices expire.
 fn is_word_of_trouble(message: &OutboundMessage) -> bool {
     message.kind == OutboundKind::Notice && message.until.is_some()
 }

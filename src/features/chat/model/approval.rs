@@ -8,7 +8,7 @@ pub struct ChatApproval {
     pub id: ApprovalId,
     /// The message that the answer is for.
     pub message: MessageId,
-    /// Who wrote it. This person decides, or an operator.
+    /// The author of that message. Only this person or an operator may decide.
     pub asker: UserId,
     pub channel: ChannelId,
     pub persona: PersonaSlug,

@@ -15,10 +15,10 @@ pub struct Decision {
     pub reason: Reason,
     /// The first responder asks another persona this question and relays the answer.
     pub ask: Option<AskRequest>,
-    /// Why a feature took the message, where one did.
+    /// Why a feature took the message, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
-    /// The persona that would answer, where the rules cannot tell whether somebody should. Nobody answers before a model was asked.
+    /// The persona that would answer, if the rules cannot tell whether somebody should. Nobody answers until a model was asked.
     #[serde(skip)]
     pub unsure: Option<PersonaSlug>,
     /// Why a model says that the message wants an answer or none.
@@ -45,7 +45,7 @@ impl Decision {
         Self { taken: Some(why), ..Self::nobody(Reason::Taken) }
     }
 
-    /// Whether what the message says may be found again later: it was said by somebody and in a place that the team answers, and it is no command.
+    /// Whether the message may be found again later. Only messages that the team listens to count, and no commands.
     pub fn is_remembered(&self) -> bool {
         let is_unheard = matches!(
             self.reason,
@@ -65,14 +65,14 @@ impl Decision {
         !is_unheard && self.taken.is_none()
     }
 
-    /// Without what was said in the message, which is deleted.
+    /// The decision without words of the message, which was deleted.
     #[must_use]
     pub fn without_words(self) -> Self {
         let ask = self.ask.map(|ask| AskRequest { question: String::new(), ..ask });
         Self { ask, because: None, ..self }
     }
 
-    /// As [`Self::explain`], without what a model says of the message.
+    /// Like [`Self::explain`], but without a model's words about the message.
     pub fn explain_without_words(&self) -> &str {
         self.taken.as_deref().unwrap_or_else(|| self.reason.explain())
     }
@@ -150,7 +150,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether what was said before may change the decision.
+    /// Whether earlier messages may change the decision.
     pub fn depends_on_talk(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! What was said in a channel before a message, as far as it tells whom the message is for.
+//! Earlier messages of a channel, as far as they show whom a message is for.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 
 use kernel::ids::{PersonaSlug, UserId};
 
-/// How long a person goes on talking to the persona that has answered.
+/// How long after an answer a person's next message counts as a follow-up.
 const FOLLOW_UP: Duration = Duration::from_mins(3);
-/// How long two people's talk goes on without a word.
+/// How long two people count as talking to each other after the last message.
 const AMONG_PEOPLE: Duration = Duration::from_mins(2);
 /// How long a room is busy after somebody spoke.
 pub(crate) const BUSY: Duration = Duration::from_mins(10);
@@ -18,9 +18,9 @@ pub(crate) const BUSY: Duration = Duration::from_mins(10);
 pub struct Said {
     pub by: UserId,
     pub at: DateTime<Utc>,
-    /// It was said to people, or to nobody.
+    /// The message was for people, or for nobody.
     pub among_people: bool,
-    /// It names or mentions the author of what is said now.
+    /// The message names or mentions the author of the current message.
     pub names_author: bool,
     pub answer: Option<Answered>,
 }
@@ -30,7 +30,7 @@ pub struct Said {
 pub struct Answered {
     pub by: PersonaSlug,
     pub at: DateTime<Utc>,
-    /// It asks something.
+    /// The answer asks something.
     pub asks: bool,
 }
 
@@ -39,9 +39,9 @@ pub struct Answered {
 pub struct RecentTalk {
     /// The persona that has just answered the author.
     pub with: Option<PersonaSlug>,
-    /// The last answer to the author asked nothing.
+    /// The last answer to the author asked nothing back.
     pub is_told: bool,
-    /// Another person has put in something since.
+    /// Another person has written something since that answer.
     pub is_interrupted: bool,
     /// Another person has just said something that was not for the team.
     pub is_among_people: bool,
@@ -50,9 +50,9 @@ pub struct RecentTalk {
 }
 
 impl RecentTalk {
-    /// Of what was `said` in a channel before `author` speaks at `now`.
+    /// Summarises the messages before `author` speaks at `now`.
     pub fn before(said: &[Said], author: &UserId, now: DateTime<Utc>) -> Self {
-        // The platform's clock may differ from ours, which says when an answer was given.
+        // Message times are the platform's, but the times of answers are ours. The clocks may differ.
         let within = |at: DateTime<Utc>, limit: Duration| (now - at).abs().to_std().unwrap_or(Duration::MAX) <= limit;
         let others = || said.iter().filter(|said| said.by != *author);
         let answers = said.iter().filter(|said| said.by == *author).filter_map(|said| said.answer.as_ref());

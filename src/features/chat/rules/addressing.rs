@@ -41,17 +41,17 @@ pub(crate) fn spoken(text: &str) -> String {
 pub(crate) struct Addressed {
     /// In order of appearance.
     pub(crate) personas: Vec<PersonaSlug>,
-    /// A persona is mentioned, and not only named.
+    /// A persona is mentioned by account, and not only by name.
     pub(crate) mentioned: bool,
-    /// The team as a whole is.
+    /// The team as a whole is addressed.
     pub(crate) team: bool,
-    /// Somebody who is not on the team is.
+    /// Somebody who is not on the team is addressed.
     pub(crate) others: bool,
-    /// The text begins with that.
+    /// The text begins by addressing somebody who is not on the team.
     pub(crate) others_first: bool,
     /// The personas at the beginning of the text.
     pub(crate) leading: Vec<PersonaSlug>,
-    /// Where the text goes on after the addressees at its beginning.
+    /// The position in the text after the addressees at its beginning.
     pub(crate) rest: usize,
 }
 
@@ -71,13 +71,13 @@ impl Addressed {
 }
 
 impl<'a> Names<'a> {
-    /// Whether a text calls somebody, and nobody of the team.
+    /// Whether a text calls people, and nobody of the team.
     pub(super) fn speaks_only_to_others(&self, text: &[Sentence<'_>]) -> bool {
         let called: Vec<Called<'_>> = text.iter().flat_map(|sentence| self.list_called(sentence)).collect();
         !called.is_empty() && called.iter().all(|called| called.whom == Whom::Other)
     }
 
-    /// Whether a text names a persona that it does not plainly talk about, as "told vince" and "vince would know" do.
+    /// Whether a text names a persona without clearly talking about it, as "told vince" and "vince would know" do.
     pub(super) fn may_call_a_persona(&self, text: &[Sentence<'_>]) -> bool {
         let talks_about = |sentence: &Sentence<'_>, called: &Called<'_>| {
             let governed = called.start > 0 && sentence.phrase(called.start - 1, Sense::Governing) > 0;
@@ -114,14 +114,15 @@ impl<'a> Names<'a> {
 
     /// The names at the beginning of a sentence, if they are an address: "vince, …", "hey Vince …", "vince and solus: …", "thanks, vince".
     ///
-    /// Takes the longest list of names that is one. In "vince, solus is wrong" that is Vince alone. "Vince and Solus are late" is none.
+    /// Takes the longest list of names that is an address. In "vince, solus is wrong" this is Vince alone. "Vince and Solus are late" contains no
+    /// address.
     fn list_leading(&self, sentence: &Sentence<'_>, is_first: bool) -> Vec<Called<'a>> {
         let mut called: Vec<Called<'a>> = Vec::new();
         let (mut at, mut greeted, mut joined) = (0, false, false);
         while at < sentence.pieces.len() {
             if let Some(found) = self.find_called(sentence, at) {
                 at = found.end;
-                // Without a mark between them "vince solus" are not two that are addressed.
+                // Two names without a mark between them are no list of addressees: "vince solus".
                 let apart = joined || found.mentioned || called.last().is_none_or(|last| last.end < found.start);
                 if !apart {
                     break;
@@ -165,7 +166,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether a text begins with a name that is not known here and goes on to that person: "Bob, how are you?".
+/// Whether a text begins with a name that is not known here and goes on speaking to that person: "Bob, how are you?".
 pub(super) fn calls_a_stranger(text: &[Sentence<'_>]) -> bool {
     let Some(first) = text.first() else { return false };
     let greets = |at: usize| [Sense::Greeting, Sense::Attention].into_iter().map(|sense| first.phrase(at, sense)).max().unwrap_or_default();
@@ -195,7 +196,7 @@ fn is_address(sentence: &Sentence<'_>, called: &Called<'_>, greeted: bool, is_fi
     }
 }
 
-/// The piece at which the list of names begins that a sentence ends with. Without one that is the end of the sentence.
+/// The piece where the list of names at the end of a sentence begins. Without such a list, the end of the sentence.
 fn find_closing(sentence: &Sentence<'_>, called: &[Called<'_>]) -> usize {
     let mut called = called.iter().rev().peekable();
     let mut at = sentence.pieces.len();
@@ -213,7 +214,7 @@ fn find_closing(sentence: &Sentence<'_>, called: &[Called<'_>]) -> usize {
     closing
 }
 
-/// Whether a name in the list that the sentence ends with is an address: "what do you think, vince?", "any news vince?".
+/// Whether a name in the list at the end of a sentence is an address: "what do you think, vince?", "any news vince?".
 fn closes(sentence: &Sentence<'_>, found: &Called<'_>, closing: usize) -> bool {
     if closing == 0 || found.start < closing {
         return false;
@@ -260,7 +261,7 @@ fn is_ordinary_word(sentence: &Sentence<'_>, called: &Called<'_>) -> bool {
     called.whom == Whom::Other && !called.mentioned && senses.iter().any(|sense| sentence.phrase(called.start, *sense) > 0)
 }
 
-/// Whether the words from `at` on are said to somebody ("what do you think", "check the costs") and do not tell of somebody ("said no").
+/// Whether the words from `at` on speak to somebody ("what do you think", "check the costs") and do not tell about somebody ("said no").
 fn speaks_to(sentence: &Sentence<'_>, at: usize) -> bool {
     let longest = |senses: &[Sense]| senses.iter().map(|sense| sentence.phrase(at, *sense)).max().unwrap_or_default();
     let states = longest(&[Sense::Stating]);
@@ -268,7 +269,7 @@ fn speaks_to(sentence: &Sentence<'_>, at: usize) -> bool {
     // "report is late" is about a report.
     let requests = request > 0 && sentence.phrase(at + request, Sense::Stating) == 0;
     let says_you = longest(&[Sense::You, Sense::CanYou, Sense::Please]).max(if requests { request } else { 0 });
-    // Writing without spaces has these words anywhere.
+    // In writing without spaces these words may stand anywhere.
     let speaking = [Sense::You, Sense::Please, Sense::Request, Sense::Question];
     let is_spoken = |word: &str| speaking.iter().any(|sense| words::holds(word, *sense));
     let unspaced = matches!(sentence.pieces.get(at), Some(Piece::Word(word)) if is_spoken(&word.folded));

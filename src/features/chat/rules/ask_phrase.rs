@@ -101,14 +101,14 @@ fn skip_lead_ins(text: &str) -> &str {
     text
 }
 
-/// What follows `word` (ASCII, lower case) and the space or comma behind it.
+/// The text after `word` (ASCII, lower case) and after the space or comma behind it.
 fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let rest = text.get(..word.len()).filter(|start| start.eq_ignore_ascii_case(word)).map(|start| &text[start.len()..])?;
     let after = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
     (after.len() < rest.len()).then_some(after)
 }
 
-/// The first word and what follows it, without the space between.
+/// The first word, and the text after it without the space between.
 fn split_word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim_start()))

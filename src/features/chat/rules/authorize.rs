@@ -7,7 +7,7 @@ use kernel::chat::message::{Author, Channel, GUEST, Place, SERVER_MANAGER, STRAN
 /// An action that needs permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Answer what the team asked in private.
+    /// Answer a private question of the team.
     Answer,
     /// Send messages and read what the team shows.
     Speak,
@@ -34,7 +34,7 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
     if !direct && !is_allowed(channel, &settings.allowed_channels) {
         return Err(Denied::Unheard(Reason::ChannelNotAllowed));
     }
-    // Where another company reads along, only who lists the channel lets the team speak.
+    // Where people of another company read the channel, the team speaks only if its settings list allowed channels.
     if channel.shared && settings.outsiders != Outsiders::Everybody && settings.allowed_channels.is_empty() {
         return Err(Denied::Unheard(Reason::SharedChannel));
     }
@@ -61,7 +61,7 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
     Ok(())
 }
 
-/// Where nobody is listed, those who may manage the server.
+/// If no operators are listed, those who may manage the server.
 fn is_operator(author: &Author, operators: &[String]) -> bool {
     if operators.is_empty() {
         return has_role(author, SERVER_MANAGER);

@@ -1,4 +1,4 @@
-//! What a text wants: an answer, something done, silence, or nothing.
+//! The intent of a text: an answer, something done, silence, or nothing.
 //!
 //! Uses marks and words, not a model, so the same text always gives the same result and a person can see why.
 
@@ -55,14 +55,14 @@ pub(super) fn is_request(text: &[Sentence<'_>]) -> bool {
     })
 }
 
-/// Whether a text tells something: it has a subject or a verb of a statement, or is longer than what people write who only name a thing.
+/// Whether a text tells something: it has a subject or a verb of a statement, or is longer than the name of a thing.
 pub(super) fn is_statement(text: &[Sentence<'_>]) -> bool {
     let words = text.iter().flat_map(Sentence::words);
     let length: usize = words.map(|word| if word.folded.contains(words::is_unspaced) { word.folded.chars().count() / 2 } else { 1 }).sum();
     length >= STATEMENT_WORDS || text.iter().any(|sentence| sentence.holds(Sense::Telling))
 }
 
-/// Whether a text begins with a verb that is said to somebody.
+/// Whether a text begins with a verb that speaks to somebody.
 pub(super) fn is_imperative(text: &[Sentence<'_>]) -> bool {
     text.first().is_some_and(|sentence| sentence.phrase(first_significant(sentence), Sense::Imperative) > 0)
 }
@@ -82,7 +82,7 @@ fn ends_with_request(sentence: &Sentence<'_>) -> bool {
     })
 }
 
-/// Whether a text that neither asks nor requests by its form may do so all the same: it speaks to somebody, holds a word of a question or a plea, or
+/// Whether a text may ask or request something although its form does not show it: it speaks to somebody, contains a word of a question or a plea, or
 /// has no word that the rules know.
 pub(super) fn may_want(text: &[Sentence<'_>]) -> bool {
     const HINTS: [Sense; 6] = [Sense::You, Sense::CanYou, Sense::Question, Sense::Please, Sense::Team, Sense::Presence];
@@ -91,7 +91,7 @@ pub(super) fn may_want(text: &[Sentence<'_>]) -> bool {
     text.iter().any(|sentence| HINTS.iter().any(|sense| sentence.holds(*sense))) || is_foreign()
 }
 
-/// Where the first words are over that only begin a sentence: "ok, so …".
+/// The position after the words that only begin a sentence: "ok, so …".
 fn first_significant(sentence: &Sentence<'_>) -> usize {
     let mut at = 0;
     while at < sentence.pieces.len() {
@@ -170,7 +170,7 @@ pub(super) fn is_stop(text: &[Sentence<'_>], phrases: &[String], names: &Names<'
     covers(text, &[Sense::Stop], &[Sense::AroundStop, Sense::Title], around, is_own)
 }
 
-/// Whether every word of a text says one of `senses` or stands around them, and some word says one.
+/// Whether every word of a text has one of `senses` or may stand around such words, and at least one has one of `senses`.
 fn says_only(text: &[Sentence<'_>], senses: &[Sense], around: &[Sense], is_around: impl Fn(&str) -> bool) -> bool {
     covers(text, senses, around, is_around, |_, _| 0)
 }
@@ -204,7 +204,7 @@ fn covers(
     found
 }
 
-/// Whether a word without spaces inside is made of words of these senses; true if one of the first is among them.
+/// Whether a word without spaces inside consists of words with these senses. True if one of them has a sense of `senses` and not only of `around`.
 fn made_of(word: &str, senses: &[Sense], around: &[Sense]) -> Option<bool> {
     let all: Vec<Sense> = senses.iter().chain(around).copied().collect();
     words::is_made_of(word, &all).then(|| senses.iter().any(|sense| words::holds(word, *sense)))

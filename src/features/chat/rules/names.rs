@@ -1,4 +1,4 @@
-//! The names by which personas and people are called, and where they stand in a sentence.
+//! The names by which personas and people are called, and their positions in a sentence.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -39,7 +39,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// Which words may be among some, by first letter and length: most others are told apart at once.
+/// A quick check whether a word may be in a set, by its first letter and length. It rules out most other words at once.
 #[derive(Default)]
 struct Outline([u32; 32]);
 
@@ -74,14 +74,14 @@ pub(super) enum Whom<'a> {
 pub(super) struct Called<'a> {
     pub(super) whom: Whom<'a>,
     pub(super) mentioned: bool,
-    /// "And" stands before it.
+    /// "And" stands before the name.
     pub(super) joined: bool,
-    /// In bold, or with a title: it stands out as an address.
+    /// The name is in bold or has a title, so it stands out as an address.
     pub(super) stands_out: bool,
-    /// The pieces that it takes, a title behind it included.
+    /// The range of pieces that the name takes, including a title behind it.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Where the text goes on after it.
+    /// The position in the text after the name.
     pub(super) text_end: usize,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// A name that somebody has already stays theirs.
+    /// A name that is already known keeps its first owner.
     fn add(&mut self, name: Option<Name<'a>>) {
         let is_taken = |name: &Name<'_>| {
             self.first.may_hold(name.first.as_bytes())
@@ -122,7 +122,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// With the names by which people of the server are called. Only those that stand in the text are prepared, because there may be thousands.
+    /// Adds the names of the server's people. Prepares only those that occur in the text, because there may be thousands.
     pub(super) fn and_people(mut self, people: &'a [String], text: &[Sentence<'_>]) -> Self {
         let words = || text.iter().flat_map(Sentence::words).map(|word| &*word.folded);
         let mut outline = Outline::default();
@@ -206,7 +206,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The first word of a name. None: it is found and folded letter by letter.
+/// The first word of a name. None if it is not ASCII, so that the caller must fold it letter by letter.
 fn first_of_ascii(name: &str) -> Option<&[u8]> {
     let end = name.bytes().position(|byte| !byte.is_ascii_graphic()).unwrap_or(name.len());
     let is_whole = name.as_bytes().get(end).is_none_or(|byte| *byte == b' ');

@@ -13,7 +13,7 @@ pub(super) enum Piece<'t> {
     Word(Word<'t>),
     Mention {
         account: UserId,
-        /// Where the text goes on after it.
+        /// The position in the text after it.
         end: usize,
     },
     Comma,
@@ -28,7 +28,7 @@ pub(super) enum Piece<'t> {
 pub(super) struct Word<'t> {
     /// In lower case.
     pub(super) folded: Cow<'t, str>,
-    /// It begins with a capital letter.
+    /// The word begins with a capital letter.
     pub(super) capital: bool,
     /// Written with an `@` before it.
     pub(super) at: bool,
@@ -36,7 +36,7 @@ pub(super) struct Word<'t> {
     pub(super) emphasised: bool,
     /// Between quotation marks.
     pub(super) quoted: bool,
-    /// Where the text goes on after it.
+    /// The position in the text after it.
     pub(super) end: usize,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Sentence<'t> {
     pub(super) begins_line: bool,
     /// It is an entry of a list.
     pub(super) is_entry: bool,
-    /// For each piece and sense, how many pieces from there on together say it.
+    /// For each piece and sense, the length in pieces of the longest phrase with this sense that begins there.
     said: Vec<[u8; Sense::COUNT]>,
 }
 
@@ -65,7 +65,7 @@ impl Sentence<'_> {
         })
     }
 
-    /// How many pieces from `at` on together say this: those of the longest phrase. Zero if they do not.
+    /// The length in pieces of the longest phrase at `at` that has this sense. Zero if there is none.
     pub(super) fn phrase(&self, at: usize, sense: Sense) -> usize {
         self.said.get(at).map_or(0, |said| usize::from(said[sense as usize]))
     }
@@ -92,23 +92,23 @@ impl Sentence<'_> {
         }
     }
 
-    /// Whether no word in it says anything that the rules know.
+    /// Whether no word in the sentence has a sense that the rules know.
     pub(super) fn is_unknown(&self) -> bool {
         (0..self.pieces.len()).all(|at| self.is_unknown_at(at))
     }
 
-    /// Whether the piece says nothing that the rules know.
+    /// Whether the piece has no sense that the rules know.
     pub(super) fn is_unknown_at(&self, at: usize) -> bool {
         self.said.get(at).is_some_and(|said| said.iter().all(|length| *length == 0))
     }
 
-    /// Whether a word or phrase in it says this.
+    /// Whether a word or phrase in the sentence has this sense.
     pub(super) fn holds(&self, sense: Sense) -> bool {
         (0..self.pieces.len()).any(|at| self.phrase(at, sense) > 0) || self.words().any(|word| words::holds(&word.folded, sense))
     }
 }
 
-/// Notes what a word says by itself, also as "what's" and "heyyy", and in writing without spaces.
+/// Notes the senses of a single word, including forms such as "what's" and "heyyy" and writing without spaces.
 fn note_word(word: &str, said: &mut [u8; Sense::COUNT]) {
     if let Some((question, _)) = word.split_once(['\'', '’'])
         && words::says(question, Sense::Question)
@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads what stands between two spaces.
+    /// Reads the pieces between two spaces.
     fn read_chunk(&mut self, mut from: usize, to: usize) {
         let (mut at_sign, mut emphasised) = (false, false);
         while let Some(first) = self.text[from..to].chars().next() {
@@ -215,7 +215,7 @@ impl Reader<'_> {
     }
 
     fn end(&mut self, mark: char) {
-        // "Mr. Vince" goes on.
+        // The dot in "Mr. Vince" does not end the sentence.
         if mark == '.' && matches!(self.open.pieces.last(), Some(Piece::Word(word)) if words::says(&word.folded, Sense::Title)) {
             return;
         }
@@ -247,7 +247,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a word or something else without spaces, and returns its length.
+    /// Reads a word, or another piece without spaces, and returns its length.
     fn read_word(&mut self, from: usize, to: usize, at: bool, emphasised: bool) -> usize {
         let rest = &self.text[from..to];
         let inner = rest.trim_end_matches(|c: char| !c.is_alphanumeric() && (decorates(c) || pauses(c) || ends(c)));
@@ -275,7 +275,7 @@ fn begins_entry(line: &str) -> bool {
     ["- ", "* ", "+ ", "• ", "– "].iter().any(|mark| line.starts_with(mark)) || numbered()
 }
 
-/// Where a word ends: at a mark that splits, or where another writing begins.
+/// The end of a word: at a mark that splits words, or where another script begins.
 fn word_length(text: &str) -> usize {
     let mut before: Option<char> = None;
     let mut chars = text.char_indices().peekable();
@@ -296,7 +296,7 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// In lower case, with full-width letters as ordinary ones.
+/// The word in lower case, with full-width letters replaced by ordinary ones.
 pub(super) fn fold(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         let is_folded = !word.bytes().any(|byte| byte.is_ascii_uppercase());

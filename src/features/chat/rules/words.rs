@@ -1,11 +1,11 @@
-//! Words that help to read a message, in the most spoken languages. They rank and guess: what none of them fits is still addressed by mentions,
-//! names, replies and question marks.
+//! Words that help to read a message, in the most spoken languages. They only help to guess. Other texts are still understood by mentions, names,
+//! replies and question marks.
 
 use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt};
 
-/// What a word can say. One word can say several things.
+/// The senses of words and phrases. One word can have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Sense {
     Greeting,
@@ -24,11 +24,11 @@ pub(super) enum Sense {
     You,
     /// Begins a question whether somebody can do something: "can you", "kannst".
     CanYou,
-    /// The same said of somebody else: "can bob …".
+    /// Begins a question about somebody else: "can bob …".
     Can,
     /// A verb that begins a request.
     Request,
-    /// A verb that is said to somebody behind a name, but does not begin a request to nobody in particular: "look".
+    /// A verb that speaks to somebody after a name, but begins no request on its own: "look".
     Imperative,
     /// Before a name: the name is talked about. "to vince", "told vince".
     Governing,
@@ -47,7 +47,7 @@ pub(super) enum Sense {
     /// Asks whether somebody is there.
     Presence,
     Stop,
-    /// May stand around a word that stops.
+    /// May stand beside a word that means "stop".
     AroundStop,
 }
 
@@ -56,7 +56,7 @@ impl Sense {
     pub(super) const COUNT: usize = Self::AroundStop as usize + 1;
 }
 
-/// Phrases by what they say, separated by `|`. A phrase has at most four words.
+/// Phrases by sense, separated by `|`. A phrase has at most four words.
 #[rustfmt::skip] // By language, a line each.
 const PHRASES: &[(Sense, &[&str])] = &[
     (Sense::Greeting, &[
@@ -175,7 +175,7 @@ const UNSPACED: &[(Sense, &str)] = &[
     (Sense::And, "和|跟|与|と"),
 ];
 
-/// What phrases say. The first words of a longer phrase are there too, and may say nothing by themselves.
+/// The senses of phrases. Beginnings of longer phrases are included, and may have no sense of their own.
 static SPACED: LazyLock<HashMap<&'static str, Vec<Sense>>> = LazyLock::new(|| {
     let mut known: HashMap<&str, Vec<Sense>> = HashMap::with_capacity(3000);
     for (sense, lines) in PHRASES {
@@ -192,17 +192,17 @@ static SPACED: LazyLock<HashMap<&'static str, Vec<Sense>>> = LazyLock::new(|| {
 /// The most words of a phrase.
 pub(super) const LONGEST: u8 = 4;
 
-/// What folded words say. `None` if no phrase begins with them.
+/// The senses of folded words. `None` if no phrase begins with them.
 pub(super) fn find(words: &str) -> Option<&'static [Sense]> {
     SPACED.get(words).map(Vec::as_slice)
 }
 
-/// Whether a folded word or phrase can say this.
+/// Whether a folded word or phrase can have this sense.
 pub(super) fn says(phrase: &str, sense: Sense) -> bool {
     find(phrase).is_some_and(|said| said.contains(&sense))
 }
 
-/// Whether a word without spaces inside is made of words that say one of these.
+/// Whether a word without spaces inside consists of words with these senses.
 pub(super) fn is_made_of(word: &str, senses: &[Sense]) -> bool {
     if word.is_ascii() {
         return false;
@@ -218,17 +218,17 @@ pub(super) fn is_made_of(word: &str, senses: &[Sense]) -> bool {
     rest.is_empty()
 }
 
-/// What a word without spaces inside says as a whole.
+/// The senses of a word without spaces inside, as a whole.
 pub(super) fn senses_of_unspaced(word: &str) -> impl Iterator<Item = Sense> {
     UNSPACED.iter().map(|(sense, _)| *sense).filter(move |sense| is_made_of(word, &[*sense]))
 }
 
-/// Whether a word without spaces inside holds a word that says this.
+/// Whether a word without spaces inside contains a word with this sense.
 pub(super) fn holds(word: &str, sense: Sense) -> bool {
     !word.is_ascii() && unspaced(sense).any(|part| word.contains(part))
 }
 
-/// Whether a word without spaces inside begins with a word that says this, and goes on.
+/// Whether a word without spaces inside begins with a word that has this sense, and continues after it.
 pub(super) fn begins(word: &str, sense: Sense) -> bool {
     !word.is_ascii() && unspaced(sense).any(|part| word.len() > part.len() && word.starts_with(part))
 }

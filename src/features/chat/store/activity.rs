@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::store::Store;
 use kernel::db::{Result, Word, sql};
 
-/// What an activity line counts.
+/// The kinds of counts in an activity line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityKind {
@@ -20,7 +20,7 @@ pub enum ActivityKind {
     Turns,
 }
 
-/// How often something happened.
+/// The number of times that something happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityLine {
     pub kind: ActivityKind,
@@ -62,7 +62,7 @@ impl Store {
         Ok(open.cast_unsigned())
     }
 
-    /// What happened from `since` to `until`, by kind, subject and detail.
+    /// The counts from `since` to `until`, by kind, subject and detail.
     pub async fn activity(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<ActivityLine>> {
         let rows: Vec<ActivityColumns> = sql!(
             self.db().read(),

@@ -107,7 +107,7 @@ pub(super) async fn insert_approvals(transaction: &mut Transaction, approvals: &
     Ok(())
 }
 
-/// Forgets what a deleted message asked for.
+/// Deletes the requests that a deleted message led to.
 pub(super) async fn forget_approvals(transaction: &mut Transaction, message: &MessageId) -> Result<()> {
     sql!(transaction.on(), execute, "DELETE FROM chat_approvals WHERE message = $1", message.as_str())?;
     Ok(())

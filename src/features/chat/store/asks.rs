@@ -67,8 +67,8 @@ impl Store {
         transaction.commit().await
     }
 
-    /// Ends the waiting for an answer that did not come in time, and enqueues the job that delivers it late. False, without any write, if nobody waits
-    /// for it any more.
+    /// Stops waiting for an answer that did not come in time, and enqueues the job that delivers it late. False, without any write, if nobody waits
+    /// for the answer any more.
     pub async fn expire_ask(&self, ask: &AskId, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         if settle(&mut transaction, &AskUpdate { ask, state: AskState::Expired, answer: None }, at).await?.is_none() {
@@ -79,7 +79,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Enqueues the job of an expired ask of an earlier version, which had none.
+    /// Enqueues the job of an expired ask that an earlier version stored without one.
     pub async fn enqueue_late_ask(&self, ask: &AskId, now: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         enqueue_late(&mut transaction, ask, now).await?;

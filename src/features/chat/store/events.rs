@@ -1,6 +1,7 @@
-//! The events of messages. The subject is the message that began it all, and those who read its channel may see them. What was said is not repeated.
+//! The events of messages. The subject is the first message of the chain. Those who read its channel may see the events. The texts of messages are
+//! not repeated.
 //!
-//! A reply costs two rows, in transactions that exist anyway: its decision and its end. When it began to be written stands in the second.
+//! A reply costs two rows, in transactions that exist anyway: its decision and its end. The second one also has the start of the reply.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -14,7 +15,7 @@ use kernel::db::{Result, Transaction, plain};
 use kernel::events::{Event, Topic, record};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
 
-/// Only for this process, because each reply is two commits.
+/// Announced only within this process, because each reply has two commits.
 pub const MESSAGES: Topic = Topic::new("message").within_process();
 
 /// Announced when a turn ended in a process that does not serve, or without an answer.

@@ -74,7 +74,7 @@ impl InboxColumns {
 
 impl Store {
     /// Claims a message, so that it is handled once. An identity that sees no content claims it too. Another identity then supplies the content, as
-    /// [`Claim::Completed`] if the message is undecided. After the decision the content is stored too. Its author is known to the team from now on.
+    /// [`Claim::Completed`] if the message is undecided. After the decision the content is stored too. The author becomes known to the team.
     pub async fn claim(&self, message: &InboundMessage, now: DateTime<Utc>) -> Result<Claim> {
         let mut transaction = self.db().begin().await?;
         let claimed: Option<ClaimColumns> = sql!(
@@ -134,8 +134,7 @@ impl Store {
         self.record_edit_with((message, at), text, (None, &[]), at).await
     }
 
-    /// As [`Self::record_edit`], with what follows from the new text. An edit that is reported once more writes nothing. `at`
-    /// is by the platform's clock.
+    /// Like [`Self::record_edit`], with the consequences of the new text. An edit that is reported again writes nothing. `at` is the platform's time.
     pub async fn record_edit_with(
         &self,
         (message, at): (&MessageId, DateTime<Utc>),
@@ -151,7 +150,7 @@ impl Store {
         let is_same = row.message.0.text == text;
         text.clone_into(&mut row.message.0.text);
         row.message.0.mentions = list_mentions(text);
-        // The message may be decided on, or deleted, while it is read here.
+        // The message may be decided on or deleted between the read and this write.
         let undecided: Option<(bool,)> = sql!(
             transaction.on(),
             fetch_optional,
@@ -174,7 +173,7 @@ impl Store {
         Ok(undecided == Some((true,)))
     }
 
-    /// Stores the text of a message with what was heard in its recordings. An edit, a deletion or a decision since then counts more.
+    /// Stores the text of a message with what was heard in its recordings. Does nothing after an edit, a deletion or a decision since then.
     pub async fn record_heard(&self, message: &InboundMessage) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         let heard = sql!(
@@ -205,8 +204,8 @@ impl Store {
         Ok(reopened.is_some())
     }
 
-    /// Removes deleted messages from the transcript. The text and files of a person's message are blanked, and so is what was made of it: questions to
-    /// colleagues, requests to allow a call, and memories. A post of the team is only marked, and the reply of its turn goes.
+    /// Removes deleted messages from the transcript. For a person's message, removes the text, the files and everything made of them: questions to
+    /// colleagues, requests to allow a call, and memories. Marks a post of the team as deleted and removes the reply of its turn.
     pub async fn record_deletion(&self, messages: &[MessageId], at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for message in messages {
@@ -232,7 +231,7 @@ impl Store {
     }
 }
 
-/// Removes the text of a message with what was made of it in the decision and in questions to colleagues, and the message from the transcript.
+/// Removes the text of a message, the copies of it in the decision and in questions to colleagues, and the message from the transcript.
 pub(super) async fn blank(transaction: &mut Transaction, mut row: InboxColumns, at: DateTime<Utc>) -> Result<()> {
     row.message.0.text.clear();
     row.message.0.attachments.clear();

@@ -1,4 +1,4 @@
-//! What people have said, for one who wants it removed (SEC-4).
+//! Removes the messages of a person who wants this (SEC-4).
 
 use chrono::{DateTime, Utc};
 
@@ -11,12 +11,12 @@ use kernel::db::{Document, Result, sql};
 use kernel::ids::{ChannelId, MessageId, UserId};
 use kernel::people::Erasure;
 
-/// Messages that are removed at once, so that a running team waits only briefly.
+/// The number of messages that are removed at once, so that a running team waits only briefly.
 const BATCH: i64 = 100;
 
 impl Store {
-    /// Removes the messages of a person with what the team answered to them, and all that it posted in conversations with that person alone. The rows
-    /// stay without their text, so that no message is answered twice.
+    /// Removes the texts of a person's messages, the team's answers to them, and all posts in private conversations with this person. The rows stay
+    /// without their text, so that no message is answered twice.
     pub async fn forget_messages_of(&self, erasure: &Erasure) -> Result<()> {
         let mut after = String::new();
         loop {
@@ -39,7 +39,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// The next messages of a person, and where to go on.
+    /// The next messages of a person, and the position to continue at.
     async fn list_messages_of(&self, person: &UserId, after: &str) -> Result<(Vec<MessageId>, Option<String>)> {
         let rows: Vec<InboxColumns> = sql!(
             self.db().read(),

@@ -1,8 +1,8 @@
 //! Retention of messages, turns and asks.
 //!
-//! The row of a message prevents that it is handled twice. Only a backfill can deliver an old message again, and it begins after the mark of its
-//! channel. The row is therefore deleted only once it lies before the mark. A message that still arrives again is too old to be answered
-//! (`chat.max_age` is at most a week).
+//! The row of a message prevents handling it twice. Only a backfill can deliver an old message again, and it begins after the mark of its channel.
+//! The row is therefore deleted only once it lies before the mark. A message that still arrives again is too old to be answered (`chat.max_age` is at
+//! most a week).
 
 use std::time::Duration;
 

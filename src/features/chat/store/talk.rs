@@ -1,4 +1,4 @@
-//! What was said in a channel in the last minutes.
+//! The messages of a channel in the last minutes.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ use kernel::chat::text::Mention;
 use kernel::db::{Document, Result, sql};
 use kernel::text::fold_name;
 
-/// More is not needed to tell who talks with whom.
+/// The most messages that are read. Older ones do not show who talks with whom.
 const MESSAGES: i64 = 40;
 
 #[derive(sqlx::FromRow)]
@@ -27,7 +27,7 @@ struct SaidColumns {
 }
 
 impl Store {
-    /// What people said in the channel of a message since a time, with who answered it.
+    /// The messages of people in the channel since a time, with the personas that answered them.
     pub(crate) async fn list_said_before(&self, message: &InboundMessage, since: DateTime<Utc>) -> Result<Vec<Said>> {
         let rows: Vec<SaidColumns> = sql!(
             self.db().read(),
@@ -47,7 +47,7 @@ impl Store {
 }
 
 impl SaidColumns {
-    /// As the author of a later message sees it. None for what no person said.
+    /// The row as the author of a later message sees it. None for messages that no person wrote.
     fn read(self, author: &Author) -> Result<Option<Said>> {
         let InboundMessage { author: Author { id, kind: AuthorKind::Person, .. }, text, reply_to, .. } = self.message.0 else {
             return Ok(None);
@@ -56,7 +56,7 @@ impl SaidColumns {
         let replies = reply_to.and_then(|reply| reply.author).is_some_and(|replied_to| replied_to == author.id);
         let decision: Option<Decision> = self.decision.map(Document::read).transpose()?;
         let trigger: Option<Trigger> = self.trigger.map(Document::read).transpose()?;
-        // Agents that answer agents do not talk to the person.
+        // The answer of an agent to an agent is not for the person.
         let to_person = matches!(trigger, Some(Trigger::Message | Trigger::Ask { .. }));
         Ok(Some(Said {
             by: id,
@@ -78,7 +78,7 @@ fn asks(text: &str) -> bool {
     text.lines().any(mark)
 }
 
-/// Whether a text has the first name of a person as a word.
+/// Whether a text contains the first name of a person as a word.
 fn names_person(text: &str, name: &str) -> bool {
     let name = fold_name(name);
     let first = name.split_whitespace().next().unwrap_or_default();

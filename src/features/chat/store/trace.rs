@@ -13,7 +13,7 @@ use kernel::events::{Audience, Recorded};
 use kernel::ids::{LedgerId, MessageId, PersonaSlug};
 use kernel::money::{CallOutcome, Money, TokenUsage};
 
-/// Everything stored about a message, each part in chronological order. The log says what happened when, the other rows say more of it.
+/// Everything stored about a message, each part in chronological order. The log has the times, and the other rows have the details.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     /// The message that the turns answer. For one of the team's posts, the message that the post answers.
@@ -113,7 +113,7 @@ struct BlockColumns {
 }
 
 impl Store {
-    /// Everything stored about a message, given its id or that of one of the team's posts about it. None when neither is known.
+    /// Everything stored about a message, by its id or by the id of a post of the team about it. None if neither is known.
     pub async fn trace(&self, message: &MessageId) -> Result<Option<Trace>> {
         let message = self.find_subject(message).await?;
         let trace = Trace {

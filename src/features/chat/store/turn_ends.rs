@@ -127,7 +127,7 @@ impl Store {
             record_turn_end(&mut transaction, &end, at).await?;
             if let Some(job) = turn.job {
                 jobs::cancel(&mut transaction, JobId(job), why, at).await?;
-                // Its prompt may hold what was deleted.
+                // The prompt may contain text that was deleted.
                 jobs::forget_steps(&mut transaction, JobId(job)).await?;
             }
             ids.push(id);

@@ -61,7 +61,7 @@ pub(crate) struct TurnColumns {
     output_tokens: u64,
     #[sqlx(try_from = "i64")]
     prompt_chars: u64,
-    /// The state of its job and the number of its claims. Only for queries that ask for them, while the turn is not over.
+    /// The state of the turn's job and the number of its claims. Only for queries that read them, while the turn is not over.
     #[sqlx(default)]
     job_state: Option<String>,
     #[sqlx(default)]
@@ -157,7 +157,7 @@ impl Store {
         Ok(rows.into_iter().map(|(persona,)| PersonaSlug::new(persona)).collect())
     }
 
-    /// Creates a job for each open turn without one, such as a turn of an earlier version. Returns the number of jobs.
+    /// Creates a job for each open turn without one, such as one of an earlier version. Returns the number of jobs.
     pub async fn enqueue_lost_turns(&self, at: DateTime<Utc>) -> Result<usize> {
         let mut transaction = self.db().begin().await?;
         let rows: Vec<TurnColumns> = sql!(

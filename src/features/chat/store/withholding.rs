@@ -1,4 +1,4 @@
-//! What is to be in no prompt any more, although it stands in the chat: a message that somebody had forgotten, and what the team said of it.
+//! Keeps texts out of prompts although they stay in the chat: messages that somebody wanted forgotten, and what the team said about them.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use kernel::db::{Document, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
 use kernel::memory::store::delete_said;
 
-/// Rows that are read at once.
+/// The number of rows that are read at once.
 const PAGE: i64 = 500;
 
 /// A post of the team.
@@ -29,7 +29,7 @@ struct SaidColumns {
 }
 
 impl Store {
-    /// What the team has posted in a channel since a time, as far as `is_meant` says so of its text.
+    /// The team's posts in a channel since a time whose text satisfies `is_meant`.
     pub async fn list_posts(&self, channel: &ChannelId, since: DateTime<Utc>, is_meant: impl Fn(&str) -> bool + Send) -> Result<Vec<Said>> {
         let (mut found, mut after) = (Vec::new(), 0);
         loop {
@@ -67,7 +67,7 @@ pub async fn hold_message(transaction: &mut Transaction, message: &MessageId) ->
     Ok(held == Some((true,)))
 }
 
-/// Whether a message still has a text, and is kept from being changed until the transaction ends. Also for posts of the team.
+/// Whether a message still has a text. Keeps the message from being changed until the transaction ends. Also for posts of the team.
 pub async fn is_unchanged(transaction: &mut Transaction, message: &MessageId, text: &str) -> Result<bool> {
     let heard: Option<(Option<String>, String)> = sql!(
         transaction.on(),

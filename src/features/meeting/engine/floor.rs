@@ -37,7 +37,7 @@ impl Meetings {
         let key = (meeting.id.clone(), seat.round, seat.position);
         let unsaved = self.unsaved().get(&key).cloned();
         let spoken = match unsaved {
-            // An earlier run could not store it.
+            // An earlier run could not store the contribution.
             Some(contribution) => Ok(contribution),
             // Waiting for a person cannot crash the process, so attempts do not count.
             None if seat.who.is_awaited() => {

@@ -24,13 +24,13 @@ const MOST_CLOSINGS: u32 = 3;
 /// A longer pause ends the meeting, because it blocks its channel for new ones.
 const LONGEST_PAUSE: chrono::TimeDelta = chrono::TimeDelta::days(1);
 
-/// How often a meeting that is over time looks whether the team is still halted.
+/// How often a meeting past its deadline checks whether the team is still halted.
 const HALTED: Duration = Duration::from_mins(1);
 
-/// The limit for agendas that would never end, which would cost money for ever.
+/// The limit for agendas that never end. Without it they would cost money for ever.
 const MOST_ROUNDS: u32 = 100;
 
-/// How often to look whether people have been answered. A process that answers does not tell others of each message.
+/// How often to check whether people have been answered. A process does not tell the others about each answer.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// The longest delay of the next speaker while people talk to the coordinator.
@@ -41,7 +41,7 @@ enum Next {
     Now,
     /// Continue after this time, or earlier if the meeting was changed.
     Within(Duration),
-    /// As `Within`, or earlier when people have been answered.
+    /// Like `Within`, or earlier when people have been answered.
     Answered(Duration),
     Over,
 }
@@ -90,7 +90,7 @@ impl Meetings {
                 }
             };
             run.record_wait().await?;
-            // Time has passed since then.
+            // The step itself took time, so the rest of the wait is shorter.
             let left = wait.saturating_sub((clock.now() - looked_at).to_std().unwrap_or_default());
             tokio::select! {
                 () = clock.sleep(left) => {}
@@ -220,7 +220,7 @@ impl Meetings {
             closed = &mut closing => (closed, false),
             () = self.wait_for_silence(&meeting) => {
                 cancel.cancel();
-                // The model calls are settled.
+                // Waits for the end, so that the model calls are settled.
                 (closing.await, true)
             }
         };
@@ -274,7 +274,7 @@ impl Meetings {
         Ok(talking.then_some(Next::Answered(patience.min(LOOK))))
     }
 
-    /// Where it is held: in its thread, or in its channel.
+    /// The place of the meeting: its thread, or its channel.
     async fn find_place(&self, meeting: &Meeting) -> Result<ChannelId, StoreError> {
         let thread = match self.find_agenda(&meeting.kind) {
             Some(agenda) => agenda.find_thread(meeting).await?,
@@ -305,7 +305,7 @@ impl Meetings {
         Ok((spent >= budget).then_some(budget))
     }
 
-    /// Paused. Once the pause has lasted too long it closes (None), or ends with a message.
+    /// Waits while the meeting is paused. After the longest pause, returns None so that the meeting closes, or ends it with a message.
     async fn keep_paused(&self, run: &MeetingRun, meeting: &Meeting, agenda: &dyn Agenda, paused: &Paused) -> anyhow::Result<Option<Next>> {
         let left = (LONGEST_PAUSE - (self.deps().clock.now() - paused.at)).to_std().unwrap_or_default();
         if !left.is_zero() {
@@ -317,7 +317,7 @@ impl Meetings {
         self.give_up(run, meeting, &format!("{} paused it, and nobody resumed it", flatten(&paused.by, 40))).await.map(Some)
     }
 
-    /// Halted. Once its deadline passes it waits for the end of the halt to close, or is cancelled without a message.
+    /// Waits while the meeting is halted. After the deadline, waits for the end of the halt to close the meeting, or cancels it without a message.
     async fn keep_silent(&self, run: &MeetingRun, meeting: &Meeting, agenda: &dyn Agenda, by: &str) -> anyhow::Result<Next> {
         let clock = &self.deps().clock;
         if let Ok(left) = (meeting.deadline - clock.now()).to_std()

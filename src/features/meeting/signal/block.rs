@@ -193,8 +193,8 @@ fn opens_key(text: &str, key: &str) -> bool {
     name == key || (cut_off && key.starts_with(&name))
 }
 
-/// The end of the JSON value at the start of a text. None if it has no end before the next fence, which JSON holds only in strings. Without that
-/// limit a text of many unclosed blocks would be read to its end for each of them.
+/// The end of the JSON value at the start of a text. None if it has no end before the next fence, because JSON contains fences only in strings.
+/// Without this limit, a text with many unclosed blocks would be read to its end once for each block.
 fn find_end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in outside_strings(text) {

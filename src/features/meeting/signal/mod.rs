@@ -124,7 +124,7 @@ impl ParsedReport {
         } else if entries.is_empty() && content.chars().any(char::is_alphanumeric) {
             self.problems.push("the block of signals holds no JSON object".to_owned());
         }
-        // More than are kept, but few enough to bound the log of a hostile answer.
+        // Reads more entries than are kept, but not all, so that a hostile answer cannot fill the log.
         for written in entries.into_iter().take(4 * MOST) {
             match entry::parse_entry(written) {
                 Ok((signal, problem)) => {

@@ -136,7 +136,7 @@ fn cut(text: &str, room: usize) -> String {
         return fits[..sentence].trim_end().to_owned();
     }
     let Some((last, _)) = fits.char_indices().next_back() else { return String::new() };
-    // One character less, for the ellipsis.
+    // One character less, to leave room for the ellipsis.
     let word = fits[..last].rfind(char::is_whitespace).filter(|end| 2 * end >= fits.len());
     let kept = &fits[..word.unwrap_or_else(|| whole_character(text, last))];
     format!("{}…", kept.trim_end())

@@ -12,7 +12,7 @@ use kernel::ids::MeetingId;
 /// A change of a meeting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MeetingChange {
-    /// Call it, unless the channel has an open meeting of its kind.
+    /// Call the meeting, unless the channel has an open meeting of its kind.
     Call(Box<Meeting>),
     /// End it.
     Wrap(MeetingId),

@@ -134,7 +134,7 @@ impl Store {
         Ok(rows.into_iter().map(Meeting::from).collect())
     }
 
-    /// The last `limit` meetings that were held, of all kinds, newest first. Those that somebody cancelled are left out.
+    /// The last `limit` meetings of all kinds that were held, newest first. Meetings that somebody cancelled are left out.
     pub async fn list_held_meetings(&self, limit: u32) -> Result<Vec<Meeting>> {
         let rows: Vec<MeetingColumns> = sql!(
             self.db().read(),
@@ -145,7 +145,7 @@ impl Store {
         Ok(rows.into_iter().map(Meeting::from).collect())
     }
 
-    /// Asks a meeting to end. False if it was asked before, or nobody speaks any more.
+    /// Asks a meeting to end. False if it was asked before, or the meeting is closing.
     pub async fn ask_wrap(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let asked = ask_wrap(&mut transaction, meeting, at).await?;
@@ -220,7 +220,7 @@ impl Store {
     }
 }
 
-/// As [`Store::end_meeting`], inside a transaction and without messages. None if it is over, or `state` is neither.
+/// Like [`Store::end_meeting`], inside a transaction and without messages. None if it is over, or `state` is neither.
 pub(super) async fn end_meeting(
     transaction: &mut Transaction,
     meeting: &MeetingId,
@@ -245,7 +245,7 @@ pub(super) async fn end_meeting(
     Ok(Some(ended))
 }
 
-/// As [`Store::ask_wrap`], inside a transaction.
+/// Like [`Store::ask_wrap`], inside a transaction.
 pub(crate) async fn ask_wrap(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
     let asked: Option<(String,)> = sql!(
         transaction.on(),
@@ -317,7 +317,7 @@ pub(super) async fn hold_running(transaction: &mut Transaction, meeting: &Meetin
     Ok(row.map(Meeting::from))
 }
 
-/// The message that called it, for traces of the meeting's messages.
+/// The message that called the meeting, for traces of its messages.
 pub fn cause(meeting: &Meeting) -> Option<&MessageId> {
     match &meeting.called_by {
         CalledBy::Person { message, .. } => message.as_ref(),

@@ -1,5 +1,5 @@
-//! Meetings and their seats. What people change is stored by methods of [`Store`](crate::store::Store), the steps of the engine by [`MeetingRun`].
-//! Each change first locks the meeting's row, so that nothing is stored in a meeting that has just ended. A step locks its job before that.
+//! Meetings and their seats. Methods of [`Store`](crate::store::Store) store the changes by people, and [`MeetingRun`] the steps of the engine. Each
+//! change first locks the meeting's row, so that nothing is stored in a meeting that has just ended. A step locks its job before that.
 
 mod effect;
 mod events;

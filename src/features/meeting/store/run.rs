@@ -1,4 +1,4 @@
-//! The steps of a run: what the engine changes in a meeting. Each is stored only while the run holds the meeting's job.
+//! The steps of a run, through which the engine changes a meeting. Each is stored only while the run holds the meeting's job.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub(super) async fn enqueue_run(transaction: &mut Transaction, meeting: &Meeting
     Ok(())
 }
 
-/// Ends the meeting of a job that is no longer retried, with the messages that `outbox` makes of it, unless it is over.
+/// Ends the meeting of a job that is no longer retried, with the messages from `outbox`. Does nothing if the meeting is over.
 pub async fn fail_meeting(
     transaction: &mut Transaction,
     job: &Job,
@@ -240,7 +240,7 @@ impl MeetingRun {
         Ok(true)
     }
 
-    /// Starts the closing of a running meeting, or restarts it after a crash. No more turns start. None if the meeting is not open or over.
+    /// Starts the closing of a running meeting, or restarts it after a crash. No more turns start. None if the meeting is not open any more.
     pub async fn begin_closing(&self, at: DateTime<Utc>) -> Result<Option<Meeting>, JobError> {
         let mut transaction = self.job.begin_step().await?;
         let row: Option<MeetingColumns> = sql!(

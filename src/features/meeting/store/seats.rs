@@ -132,7 +132,7 @@ fn words(contribution: Option<&Contribution>) -> i64 {
     contribution.map_or(0, |contribution| count(contribution.text.split_whitespace().count() as u64))
 }
 
-/// As [`Store::skip_seat`], inside a transaction.
+/// Like [`Store::skip_seat`], inside a transaction.
 pub(super) async fn skip_seat(
     transaction: &mut Transaction,
     meeting: &MeetingId,
@@ -158,8 +158,8 @@ pub(super) async fn skip_seat(
     Ok(skipped > 0)
 }
 
-/// Ends the turn of a seat inside a transaction: that of the engine, or of a person's report. False if it is over, was restarted, or the meeting is
-/// not running.
+/// Ends the turn of a seat inside a transaction: the transaction of the engine or of a person's report. False if it is over, was restarted, or the
+/// meeting is not running.
 pub(super) async fn finish_seat(transaction: &mut Transaction, seat: &Seat, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
     let Some(meeting) = hold_running(transaction, &seat.meeting, at).await? else { return Ok(false) };
     let changed = sql!(

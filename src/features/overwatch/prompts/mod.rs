@@ -9,7 +9,7 @@ use kernel::agent::prompt::Template;
 
 static LOOK: Template = Template::new(include_str!("look.md.j2"));
 
-/// The most bytes of a run.
+/// The most bytes of a run's record.
 const DIGEST: usize = 14_000;
 
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ struct Values<'a> {
     note: &'a str,
 }
 
-/// `note`: what the rates of the last looks ask for (OVER-7).
+/// `note` is an addition that depends on the rates of the last looks (OVER-7).
 pub(super) fn look(system: String, role: &str, run: &LookBack, note: &str) -> Prompt {
     let marker = new_marker();
     let digest = Cleaner { marker: &marker }.text(&run.digest, DIGEST);

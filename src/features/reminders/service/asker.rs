@@ -4,11 +4,11 @@ use crate::features::reminders::service::{Result, refused};
 use kernel::commands::{Caller, CommandCall, Right};
 use kernel::ids::{ChannelId, UserId};
 
-/// Who wants something of a reminder, and where.
+/// The person who asks for a change, and the place.
 pub(in crate::features::reminders) struct Asker {
     pub(in crate::features::reminders) person: Option<Person>,
     operates: bool,
-    /// None: the command line, which looks into all channels.
+    /// None: the command line, which sees all channels.
     pub(super) channel: Option<ChannelId>,
 }
 
@@ -32,8 +32,10 @@ impl Asker {
         self.operates || is(&reminder.whom) || reminder.by.as_ref().is_some_and(is)
     }
 
+    /// Checks the right to change a reminder.
+    ///
     /// # Errors
-    /// Somebody else's reminder.
+    /// The reminder is somebody else's.
     pub(super) fn check(&self, reminder: &Reminder) -> Result<()> {
         if self.may_change(reminder) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! From what somebody asks for to a reminder.
+//! Makes reminders of requests.
 
 use crate::features::reminders::model::{Person, Reminder, ReminderState};
 use crate::features::reminders::render::name;
@@ -10,7 +10,7 @@ use chrono_tz::Tz;
 use kernel::chat::message::{Channel, Place};
 use kernel::ids::{PersonaSlug, ReminderId};
 
-/// The most characters of what a reminder says.
+/// The most characters of a reminder's text.
 const LONGEST: usize = 1000;
 
 /// The most reminders that may wait in a channel.
@@ -21,20 +21,20 @@ pub(in crate::features::reminders) struct Asked<'a> {
     pub(in crate::features::reminders) whom: &'a ForWhom,
     pub(in crate::features::reminders) what: &'a str,
     pub(in crate::features::reminders) when: &'a When,
-    /// The zone of whoever asks.
+    /// The time zone of the person who asks.
     pub(in crate::features::reminders) zone: Tz,
     /// None: the command line.
     pub(in crate::features::reminders) by: Option<Person>,
     pub(in crate::features::reminders) channel: &'a Channel,
-    /// Who is to tell.
+    /// The persona that tells the reminder.
     pub(in crate::features::reminders) persona: &'a PersonaSlug,
 }
 
 impl Reminders {
-    /// Makes a reminder of what was asked for. Writes nothing.
+    /// Makes a reminder of a request. Writes nothing.
     ///
     /// # Errors
-    /// What is missing or cannot be.
+    /// The part of the request that is missing or impossible.
     pub(in crate::features::reminders) async fn draft(&self, asked: Asked<'_>) -> Result<Reminder> {
         let what = asked.what.trim();
         if what.is_empty() {

@@ -1,4 +1,4 @@
-//! Which reminders there are, which one somebody means, and how it is moved or cancelled.
+//! Lists reminders, finds the one that somebody means, and snoozes or cancels it.
 
 use chrono::{DateTime, Utc};
 
@@ -8,26 +8,26 @@ use crate::features::reminders::service::{Asker, Reminders, Result, refused};
 use kernel::chat::medium::Medium;
 use kernel::ids::{ChannelId, ReminderId};
 
-/// The most reminders that a question back lists, and the most characters of what was asked for.
+/// The most reminders that a question to the person lists, and the most characters of the person's words in it.
 const NAMED: usize = 5;
 const ASKED: usize = 60;
 
 impl Reminders {
-    /// Those that wait in a channel, or in all of them.
+    /// The waiting reminders of a channel, or of all channels.
     pub(in crate::features::reminders) async fn list(&self, channel: Option<&ChannelId>) -> Result<Vec<Reminder>> {
         let mut open = self.list_open(channel).await?;
         open.retain(|reminder| reminder.state == ReminderState::Waiting);
         Ok(open)
     }
 
-    /// Those that are not over. Private ones are shown nowhere but where they belong, so not to the command line.
+    /// The reminders that are not over. Private ones are shown only in their own conversation, so not at the command line.
     async fn list_open(&self, channel: Option<&ChannelId>) -> Result<Vec<Reminder>> {
         let mut open = self.store().list_open_reminders(channel).await?;
         open.retain(|reminder| !reminder.private || channel.is_some());
         Ok(open)
     }
 
-    /// Has a reminder told at `until` instead, or once more.
+    /// Moves a reminder to `until`. A repeated one gets a copy for this time instead.
     pub(in crate::features::reminders) async fn snooze(&self, named: &str, until: DateTime<Utc>, asker: &Asker) -> Result<Reminder> {
         let reminder = self.get(named, asker).await?;
         if reminder.repeat.is_some() {
@@ -43,7 +43,7 @@ impl Reminders {
         self.change(reminder, |reminder| reminder.cancelled().ok()).await?.map_err(|over| refused(render_settled(&over, self.now())))
     }
 
-    /// The reminder that somebody means, by the end of its id or by words of it, where it belongs and if they may change it.
+    /// Finds the reminder that somebody means by the end of its id or by words of its text, in its channel, if they may change it.
     async fn get(&self, named: &str, asker: &Asker) -> Result<Reminder> {
         let wanted = named.trim().trim_start_matches('#').to_lowercase();
         let open = self.list_open(asker.channel.as_ref()).await?;
@@ -70,7 +70,8 @@ impl Reminders {
         }
     }
 
-    /// Changes a reminder, again if somebody else changed it meanwhile. The reminder as it is where the change cannot be made (any more).
+    /// Changes a reminder, and tries again if somebody else changed it meanwhile. Returns the current reminder as an error if it does not allow the
+    /// change.
     pub(super) async fn change(
         &self,
         reminder: Reminder,
@@ -89,7 +90,7 @@ impl Reminders {
         }
     }
 
-    /// The same for one round.
+    /// Like [`Self::change`], but only in this round.
     pub(super) async fn change_round(
         &self,
         reminder: Reminder,

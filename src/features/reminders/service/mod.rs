@@ -1,4 +1,4 @@
-//! What people do to reminders, whether by a sentence, a command or a button.
+//! The actions of people on reminders, by a sentence, a command or a button.
 
 mod asker;
 mod asking;
@@ -23,14 +23,13 @@ use kernel::time::SharedClock;
 pub(in crate::features::reminders) use asker::Asker;
 pub(in crate::features::reminders) use asking::Asked;
 
-/// What reminders work with.
+/// The dependencies of reminders.
 pub struct Deps {
     pub store: Store,
     pub roster: Arc<Roster>,
     pub people: People,
-    /// The team's zone. Times are in it for those who have chosen none.
+    /// The team's time zone, for people who have chosen none.
     pub zone: Tz,
-    /// None beside a team that runs: its own relay finds the rows.
     pub clock: SharedClock,
 }
 
@@ -39,7 +38,7 @@ pub struct Reminders {
     deps: Deps,
 }
 
-/// Why something was not done, in words for the person who asked.
+/// Why an action was refused, in words for the person who asked.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::features::reminders) enum RemindError {
     #[error("{0}")]
@@ -59,7 +58,7 @@ impl Reminders {
         self.deps.clock.now()
     }
 
-    /// The zone in which a person's times are.
+    /// The time zone of a person.
     pub(in crate::features::reminders) async fn zone_of(&self, person: Option<&UserId>) -> Result<Tz, StoreError> {
         let chosen = match person {
             Some(person) => self.store().find_zone(person).await?,
@@ -68,10 +67,10 @@ impl Reminders {
         Ok(chosen.unwrap_or(self.deps.zone))
     }
 
-    /// Chooses a person's zone, by a name such as Europe/Berlin, or the team's again.
+    /// Sets a person's time zone by a name such as Europe/Berlin, or resets it to the team's.
     ///
     /// # Errors
-    /// There is no such zone.
+    /// No zone has this name.
     pub(in crate::features::reminders) async fn choose_zone(&self, person: &UserId, name: &str) -> Result<Tz> {
         let chosen = match name.trim() {
             name if name.eq_ignore_ascii_case("team") => None,
@@ -94,26 +93,26 @@ impl Reminders {
         &self.deps.roster
     }
 
-    /// The persona that was asked for the reminder. The coordinator if it has left the team.
+    /// The persona that tells the reminder, or the coordinator if that persona has left the team.
     pub(in crate::features::reminders) fn speaker_of<'a>(&'a self, reminder: &'a Reminder) -> &'a PersonaSlug {
         let roster = &self.deps.roster;
         roster.find(&reminder.persona).map_or(&roster.coordinator().slug, |persona| &persona.slug)
     }
 
-    /// A time that somebody gives as an argument.
+    /// Parses a time that is an argument of a command.
     ///
     /// # Errors
-    /// It is no time, or over.
+    /// The text is no time, or the time is over.
     pub(in crate::features::reminders) fn parse_when(&self, text: &str, zone: Tz) -> Result<When> {
         let parse = |text: &str| parse_when(text, self.now(), zone);
-        // "20 minutes" is as good as "in 20 minutes".
+        // Accepts "20 minutes" like "in 20 minutes".
         parse(text).or_else(|error| parse(&format!("in {text}")).map_err(|_| error.into()))
     }
 
-    /// The time until which a reminder is snoozed.
+    /// Parses the time until which a reminder is snoozed.
     ///
     /// # Errors
-    /// It is no time, is over, or repeats.
+    /// The text is no time, the time is over, or it repeats.
     pub(in crate::features::reminders) fn parse_instant(&self, text: &str, zone: Tz) -> Result<DateTime<Utc>> {
         match self.parse_when(text, zone)? {
             When::Once(at) => Ok(at),
@@ -122,7 +121,7 @@ impl Reminders {
     }
 }
 
-/// A zone by its name, or by the end of it if only one has that: "berlin". Capitals and spaces do not matter.
+/// A time zone by its name, or by the last part of its name if only one zone has it: "berlin". Ignores capitals and accepts spaces for underscores.
 fn parse_zone(name: &str) -> Option<Tz> {
     let name = name.replace(' ', "_");
     let is_city = |zone: &&Tz| zone.name().rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&name));
@@ -132,7 +131,7 @@ fn parse_zone(name: &str) -> Option<Tz> {
 }
 
 impl From<WhenError> for RemindError {
-    /// It quotes what somebody wrote.
+    /// Escapes the text, because it quotes what somebody wrote.
     fn from(error: WhenError) -> Self {
         refused(Medium::Chat.line(&error.to_string()))
     }

@@ -1,4 +1,4 @@
-//! Does what a button offers.
+//! Carries out a pressed button.
 
 use chrono::TimeDelta;
 
@@ -23,7 +23,7 @@ impl Reminders {
         let changed = match button.choice {
             Choice::Cancel => self.change(reminder, |reminder| reminder.cancelled().ok()).await?,
             _ if is_over => Err(reminder),
-            // The other times of a repeated one go on as they are.
+            // The other times of a repeated reminder stay as they are.
             Choice::Done if reminder.repeat.is_some() => Ok(reminder),
             Choice::Hour | Choice::Tomorrow if reminder.repeat.is_some() => {
                 let again = reminder.once_more(ReminderId::generate(), until);

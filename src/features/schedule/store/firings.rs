@@ -12,7 +12,7 @@ use kernel::events::{Audience, Event, Topic, record};
 use kernel::jobs::{self, NewJob, RetentionRule};
 use serde::{Deserialize, Serialize};
 
-/// What the schedule started. The subject is the name of the job.
+/// The events of the schedule. The subject is the name of the job.
 pub const SCHEDULE: Topic = Topic::new("schedule");
 
 /// An instant of a job to fire.
@@ -31,7 +31,7 @@ pub enum FiringEffect {
     Apply(Arc<dyn Effect>),
     /// The job that carries the action out. The row stays open until that job has ended.
     Later,
-    /// It cannot be carried out, for this reason.
+    /// The action cannot be carried out, for this reason.
     Refuse(String),
 }
 

@@ -109,7 +109,7 @@ impl Store {
     }
 }
 
-/// Sets the mark of a job to `now`, and drops those of other timetables, so that a timetable that is used again has missed nothing.
+/// Sets the mark of a job to `now`, and drops its marks for other timetables. A timetable that is used again later therefore has no missed instants.
 async fn reset_considered(transaction: &mut Transaction, job: &Job, now: DateTime<Utc>) -> Result<()> {
     sql!(transaction.on(), execute, "DELETE FROM considered WHERE job = $1 AND timetable <> $2", job.name.as_str(), job.timetable.key())?;
     sql!(

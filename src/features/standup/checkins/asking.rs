@@ -10,7 +10,8 @@ use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::time::Today;
 
-/// Asks everybody who wants it and was not asked yet for the day of this standup. Nobody while the team is halted: a standup would not begin either.
+/// Asks all people who want this and were not asked yet for the day of this standup. Asks nobody while the team is halted, because then no standup
+/// begins.
 pub(in crate::features::standup) async fn ask_people(
     store: &Store,
     terms: &StandupTerms,

@@ -1,4 +1,4 @@
-//! Takes what people answer before a standup.
+//! Takes people's answers to check-ins.
 
 use async_trait::async_trait;
 
@@ -43,8 +43,8 @@ impl Listener for CheckInListener {
     }
 }
 
-/// Whether the message is nothing to keep, or its author may not speak. The team asked, so it counts where direct messages are off, while the team is
-/// halted, and after a downtime.
+/// Whether the message must not be taken: it has no content to keep, or its author may not speak. Answers count even if direct messages are off,
+/// while the team is halted, and after a downtime, because the team has asked.
 fn is_shut_out(reason: Reason) -> bool {
     use Reason::{AuthorNotAllowed, ChannelIgnored, Deleted, Empty, NoAnswerWanted, NotAPerson, Outsider, SharedChannel, Stop};
     matches!(reason, Stop | AuthorNotAllowed | Outsider | SharedChannel | ChannelIgnored | NotAPerson | Empty | NoAnswerWanted | Deleted)
@@ -69,7 +69,8 @@ impl StandupCommands {
         Ok(Some(Taken { why: "it is a check-in before a standup".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }))
     }
 
-    /// The check-in that a message answers: the one to which it replies, else the latest, unless it is said to the persona.
+    /// The check-in that a message answers: the one that it replies to, or else the latest. A message that replies to nothing and is addressed to the
+    /// persona answers none.
     async fn find_answered(&self, message: &InboundMessage, open: Vec<OpenCheckIn>) -> Result<Option<OpenCheckIn>, StoreError> {
         if open.is_empty() {
             return Ok(None);

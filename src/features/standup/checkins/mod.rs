@@ -1,6 +1,7 @@
 //! Check-ins: before a scheduled standup, people who want it are asked by direct message for their yesterday, today and blockers (STAND-19).
 //!
-//! `opting` is how people begin and end it, `asking` sends the questions, `listener` takes the answers. The standup reads them with its shared page.
+//! `opting` turns this on and off for a person, `asking` sends the questions, `listener` takes the answers. The standup reads them with its shared
+//! page.
 //!
 //! | the process dies | what is stored | what follows |
 //! | --- | --- | --- |

@@ -1,4 +1,4 @@
-//! `/standup checkin` and the buttons: who wants to be asked.
+//! `/standup checkin` and the buttons, with which people turn check-ins on and off.
 
 use crate::features::standup::commands::StandupCommands;
 use crate::features::standup::render;
@@ -7,10 +7,10 @@ use kernel::chat::outbound::{Button, ButtonStyle};
 use kernel::commands::{Caller, CommandCall, CommandReply, refuse};
 use kernel::ids::{ChannelId, UserId};
 
-/// How the ids of the buttons begin. The rest is the channel of the standup: `checkin:off:discord:10`.
+/// The prefix of the buttons' ids.
 pub(in crate::features::standup) const CHECKIN: &str = "checkin";
 
-/// The button below the Day Report. A second press ends it.
+/// The button below the Day Report. A second press turns it off again.
 pub(in crate::features::standup) fn ask_button(channel: &ChannelId) -> Button {
     let label = "Ask me before the standup".to_owned();
     Button { id: format!("{CHECKIN}:turn:{channel}"), label, style: ButtonStyle::Secondary }

@@ -32,7 +32,7 @@ pub struct StandupCommands {
     pub store: Store,
     pub roster: Arc<Roster>,
     pub terms: StandupTerms,
-    /// The channel of the scheduled standup, for callers outside of channels.
+    /// The channel of the scheduled standup, for calls that come from no channel.
     pub scheduled_in: Option<String>,
     pub clock: SharedClock,
 }

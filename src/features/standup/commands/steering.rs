@@ -117,13 +117,13 @@ impl StandupCommands {
         self.with_meeting(CommandReply::private("The standup is cancelled."), &meeting, json!({})).await
     }
 
-    /// Adds the meeting as it is after a change, for programs.
+    /// Adds the changed meeting to the reply, for programs.
     async fn with_meeting(&self, reply: CommandReply, meeting: &Meeting, mut data: Value) -> anyhow::Result<CommandReply> {
         data["meeting"] = json!(self.store.find_meeting(&meeting.id).await?);
         Ok(reply.with_data(data))
     }
 
-    /// The standup running in the caller's channel. At the command line: the one called last.
+    /// The running standup in the caller's channel. At the command line, the one that was called last.
     async fn get_open(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
         let Some(here) = &call.channel else {
             let open = self.list_open().await?.pop();
@@ -156,7 +156,7 @@ impl StandupCommands {
         }
     }
 
-    /// A channel by name or id, or that of the scheduled standup.
+    /// A channel by name or id, or else that of the scheduled standup.
     ///
     /// # Errors
     /// The channel is unknown, or no standup is scheduled.

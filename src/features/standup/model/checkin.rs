@@ -1,4 +1,4 @@
-//! What people write before a standup.
+//! The answers of people to check-ins before a standup.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,11 @@ pub struct CheckIn {
     pub day: NaiveDate,
     pub person: UserId,
     pub name: String,
-    /// Who asks.
+    /// The persona that asks.
     pub persona: PersonaSlug,
     /// The question in the outbox.
     pub post: OutboxId,
-    /// Answers count until then.
+    /// The time until which answers count.
     pub standup_at: DateTime<Utc>,
 }
 
@@ -30,7 +30,7 @@ pub struct PersonSaid {
     pub text: String,
 }
 
-/// Words that name what is in a person's way, in lower case.
+/// Words that name a blocker, in lower case.
 const BLOCKERS: [&str; 12] = [
     "block",
     "in my way",
@@ -45,14 +45,13 @@ const BLOCKERS: [&str; 12] = [
     "blockiert",
     "warte auf",
 ];
-/// Before such a word they say that nothing is: "not blocked", "nothing is in my way".
+/// Before a word of [`BLOCKERS`], these words deny it: "not blocked", "nothing is in my way".
 const DENIED: [&str; 7] = ["no", "not", "nothing", "never", "nichts", "nicht", "keine"];
-/// After it: "Blockers: none".
+/// After a word of [`BLOCKERS`], these words deny it: "Blockers: none".
 const NONE: [&str; 8] = ["no", "none", "nothing", "nope", "n", "keine", "nein", "nichts"];
 
 impl PersonSaid {
-    /// The first sentence about what is in the person's way, without a heading such as "Blocked:". None if there is nothing, or they say that there is
-    /// nothing.
+    /// The first sentence that names a blocker, without a heading such as "Blocked:". None if the person has no blocker.
     pub fn find_blocker(&self) -> Option<&str> {
         let lines = self.text.lines().flat_map(|line| line.split_inclusive(['.', '!', ';'])).map(str::trim);
         lines.filter(|line| !line.is_empty()).find(|line| names_a_blocker(line)).map(without_heading)
@@ -71,15 +70,15 @@ fn names_a_blocker(line: &str) -> bool {
     let Some((at, word)) = BLOCKERS.iter().filter_map(|word| Some((lower.find(word)?, *word))).min() else { return false };
     let words =
         |text: &str| text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
-    // "blockers" and "blocked" are one word with "block".
+    // Skips the rest of a word such as "blockers" or "blocked".
     let rest = lower[at + word.len()..].trim_start_matches(char::is_alphanumeric);
     let (before, after) = (words(&lower[..at]), words(rest));
     let is_denied = before.iter().rev().take(3).any(|word| DENIED.contains(&word.as_str()));
     let is_none = match after.as_slice() {
-        // "Blockers:" and "Blockers: -"
+        // "Blockers:" names none, and neither does "Blockers: -".
         [] => before.is_empty() && !rest.trim_matches('.').is_empty(),
         [only] => NONE.contains(&only.as_str()),
-        // "no answer from Bob" is one.
+        // "no answer from Bob" is a blocker.
         [first, ..] => after.len() <= 3 && first != "no" && NONE.contains(&first.as_str()),
     };
     !is_denied && !is_none

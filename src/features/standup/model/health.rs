@@ -7,7 +7,7 @@ use kernel::money::Money;
 
 /// The number of recent standups to look at.
 const LOOKED_AT: usize = 14;
-/// The minimum for a statement about a habit.
+/// The fewest standups for a statement about a habit.
 const ENOUGH: usize = 5;
 /// Shares of "nothing to report" outside of this range cause a warning; 30 to 50 % is healthy.
 const TOO_LOUD: f64 = 0.1;
@@ -19,7 +19,7 @@ pub struct StandupFigures {
     pub day: NaiveDate,
     /// Reports with content.
     pub reports: u32,
-    /// Reports with "nothing to report".
+    /// Reports that say "nothing to report".
     pub quiet: u32,
     pub skipped: u32,
     /// Words in all reports with content.
@@ -32,7 +32,7 @@ pub struct StandupFigures {
     pub cost: Money,
 }
 
-/// The figures of the last 14 standups. None where there is not enough data.
+/// The figures of the last 14 standups. A figure without enough data is None.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StandupHealth {
     /// The number of standups.

@@ -1,4 +1,4 @@
-//! What matters on the shared page, by consequence and not by the size of a percentage (STAND-18).
+//! Ranks the values of the shared page by their consequence, and not by the size of a percentage (STAND-18).
 
 use std::collections::HashSet;
 
@@ -7,29 +7,29 @@ use crate::features::standup::model::report::ValueChange;
 use kernel::feeds::condition::Expectation;
 use kernel::text::essence;
 
-/// A value that is so many of its usual distances away from what it usually is has changed.
+/// From this distance to its median on, in multiples of its usual distance, a value counts as unusual.
 const UNUSUAL: f64 = 3.0;
 
-/// Without a history: a relative change above this is a large one.
+/// A relative change above this is large. For values without a history.
 const LARGE: f64 = 0.5;
 
-/// Hints for feeds that declare no expectation: names of values that should be zero.
+/// Names of values that should be zero. For feeds that declare no expectation.
 #[rustfmt::skip] // One word a line would bury the list.
 const BEST_AT_ZERO: [&str; 18] = [
     "crash", "crashes", "dead", "down", "error", "errors", "failed", "failing", "failure", "failures", "incidents", "lost", "outages", "overdue",
     "rejected", "stuck", "timeouts", "unhealthy",
 ];
 
-/// Why a value matters. The first matters most.
+/// Why a value matters, the most important reason first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Consequence {
-    /// It is not what it should be.
+    /// The value is not as the operator expects.
     Wrong,
-    /// It is not what it usually is.
+    /// The value is far from its usual one.
     Unusual,
-    /// It has moved.
+    /// The value has changed.
     Moved,
-    /// It is about the team's own work.
+    /// The value is about the team's own work.
     Own,
 }
 
@@ -41,23 +41,23 @@ pub struct Matter<'a> {
     pub reading: &'a PageReading,
     pub value: &'a PageValue,
     pub change: Option<&'a ValueChange>,
-    /// What the operator expects of it.
+    /// The operator's expectation of the value.
     pub expected: Option<&'a Expectation>,
-    /// How far it has moved, for comparing matters of one consequence.
+    /// The size of the change, to compare matters with the same consequence.
     size: f64,
 }
 
-/// All values that are wrong or have moved, what matters most first.
+/// All values that are wrong or have changed, the most important first.
 pub fn list_matters(page: &SharedPage) -> Vec<Matter<'_>> {
     let readings = page.feeds.iter().filter_map(|feed| Some((feed, feed.reading()?)));
     let values = readings.flat_map(|(feed, reading)| reading.values.iter().map(move |value| (feed, reading, value)));
     let mut matters: Vec<Matter<'_>> = values.filter_map(|(feed, reading, value)| judge(page, feed, reading, value)).collect();
-    // Stable, so that equal ones keep the order of the page.
+    // A stable sort, so that equal matters keep the order of the page.
     matters.sort_by(|a, b| a.consequence.cmp(&b.consequence).then(b.size.total_cmp(&a.size)));
     matters
 }
 
-/// The changes of the page, what matters most first.
+/// The changes of the page, the most important first.
 pub fn rank_changes(page: &SharedPage) -> Vec<ValueChange> {
     list_matters(page).iter().filter_map(|matter| matter.change.cloned()).collect()
 }
@@ -69,7 +69,7 @@ fn judge<'a>(page: &'a SharedPage, feed: &'a PageFeed, reading: &'a PageReading,
     let consequence = match (expected, change) {
         (Some(expected), _) if !expected.is_met(value.number) => Consequence::Wrong,
         (None, _) if !feed.is_own() && should_be_zero(value, change) => Consequence::Wrong,
-        // How many entries there are says little. The entries themselves are the news.
+        // The number of entries says little, because the entries themselves are the news.
         (_, Some(_)) if feed.is_news() => return None,
         (_, None) => return None,
         (_, Some(_)) if feed.is_own() => Consequence::Own,
@@ -79,7 +79,7 @@ fn judge<'a>(page: &'a SharedPage, feed: &'a PageFeed, reading: &'a PageReading,
     Some(Matter { consequence, feed, reading, value, change, expected, size: change.map_or(0.0, size) })
 }
 
-/// Whether a value is not zero that usually is, or whose name says that it should be.
+/// Whether a value is not zero although it usually is, or although its name says that it should be.
 fn should_be_zero(value: &PageValue, change: Option<&ValueChange>) -> bool {
     let usual = change.and_then(|change| change.usual);
     let is_usually_zero = usual.is_some_and(|usual| usual.median == 0.0 && usual.spread == 0.0);
@@ -91,19 +91,19 @@ fn is_unusual(change: &ValueChange) -> bool {
     change.usual.map_or_else(|| change.share() > LARGE, |usual| usual.distance(change.now) >= UNUSUAL)
 }
 
-/// Without a history, a change by half is as large as the first unusual one.
+/// Without a history, a change by half counts as much as the smallest unusual one.
 fn size(change: &ValueChange) -> f64 {
     change.usual.map_or_else(|| change.share() * UNUSUAL / LARGE, |usual| usual.distance(change.now))
 }
 
-/// The news of the page that has most words in common with what the team watches; the newest of several.
+/// The news entry that has the most words in common with the team's subjects, or the newest of several.
 pub fn find_news<'a>(page: &'a SharedPage, watched: &[String]) -> Option<(&'a PageFeed, &'a PageItem)> {
     let readings = page.feeds.iter().filter(|feed| feed.is_news()).filter_map(|feed| Some((feed, feed.reading()?)));
     let items = readings.flat_map(|(feed, reading)| reading.items.iter().map(move |item| (feed, item)));
     items.max_by_key(|(_, item)| (count_in_common(&item.text, watched), item.at))
 }
 
-/// How many words a text has in common with what the team watches.
+/// The number of words that a text has in common with the team's subjects.
 pub fn count_in_common(text: &str, watched: &[String]) -> usize {
     let watched: HashSet<String> = watched.iter().flat_map(|text| words(text)).collect();
     words(text).iter().filter(|word| watched.contains(*word)).count()

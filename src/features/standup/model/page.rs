@@ -21,7 +21,7 @@ pub struct SharedPage {
     #[serde(default)]
     pub is_first: bool,
     pub feeds: Vec<PageFeed>,
-    /// Changed values since then.
+    /// Changed values since the last report.
     pub changes: Vec<ValueChange>,
     /// What people wrote before the standup. Absent in pages of earlier versions.
     #[serde(default)]
@@ -29,7 +29,7 @@ pub struct SharedPage {
 }
 
 impl SharedPage {
-    /// Whether it has text that somebody outside of the team may have written.
+    /// Whether the page contains text that somebody outside the team may have written.
     pub fn has_text_from_outside(&self) -> bool {
         let has_text = |reading: &PageReading| !reading.items.is_empty() || !reading.story.is_empty() || reading.note.is_some();
         self.feeds.iter().any(|feed| FROM_OUTSIDE.contains(&feed.kind.as_str()) && feed.outcome.as_ref().is_ok_and(has_text))
@@ -45,7 +45,7 @@ pub struct PageFeed {
     pub of: Vec<PersonaSlug>,
     /// The data, or why there is none (for people).
     pub outcome: Result<PageReading, String>,
-    /// What the operator expects of its values.
+    /// The operator's expectations of its values.
     #[serde(default)]
     pub expect: Vec<Expectation>,
 }
@@ -62,7 +62,7 @@ pub struct PageReading {
     pub total: usize,
     pub values: Vec<PageValue>,
     pub note: Option<String>,
-    /// What a colleague would tell of it.
+    /// A short description of the data, as a colleague would give it.
     #[serde(default)]
     pub story: Vec<String>,
 }
@@ -74,7 +74,7 @@ pub struct PageItem {
     pub what: String,
     pub by: Option<String>,
     pub text: String,
-    /// Where to look it up.
+    /// The source of the item.
     pub reference: String,
 }
 
@@ -102,12 +102,12 @@ impl PageFeed {
         NEWS.contains(&self.kind.as_str())
     }
 
-    /// Whether people said what its items are about.
+    /// Whether the data has a description by people of what its items are about.
     pub fn is_search(&self) -> bool {
         self.kind == SEARCH
     }
 
-    /// Why there is nothing to read yet: no repository, no folder.
+    /// The reason why there is nothing to read yet: no repository, no folder.
     pub fn find_absence(&self) -> Option<&str> {
         let reading = self.reading()?;
         reading.note.as_deref().filter(|_| reading.values.is_empty() && reading.items.is_empty())
@@ -120,7 +120,7 @@ impl PageFeed {
 }
 
 impl SharedPage {
-    /// The value of a feed, both by name.
+    /// The value of a feed, by the names of both.
     pub fn find_value(&self, feed: &str, name: &str) -> Option<&PageValue> {
         let readings = self.feeds.iter().filter(|page| page.feed == feed).filter_map(|page| page.outcome.as_ref().ok());
         readings.flat_map(|reading| &reading.values).find(|value| value.name == name)

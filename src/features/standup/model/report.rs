@@ -26,7 +26,7 @@ pub struct DayReport {
     /// 1 for the first of the day.
     pub revision: u32,
     pub written_at: DateTime<Utc>,
-    /// When its feeds were read: the next report tells what came after. Absent in reports of earlier versions.
+    /// When its feeds were read. The next report covers the time since then. Absent in reports of earlier versions.
     #[serde(default)]
     pub read_at: Option<DateTime<Utc>>,
     /// The zone of its times.
@@ -103,24 +103,24 @@ pub struct ValueChange {
     pub before_at: DateTime<Utc>,
     pub now: f64,
     pub now_at: DateTime<Utc>,
-    /// What the value usually is. None while too little is known.
+    /// The usual value. None while too little is known.
     #[serde(default)]
     pub usual: Option<Usual>,
 }
 
-/// What a value usually is.
+/// The usual value of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Usual {
     pub median: f64,
-    /// How far from it the value usually is.
+    /// The usual distance of values from the median.
     pub spread: f64,
 }
 
 impl Usual {
-    /// So many earlier days are needed.
+    /// The fewest earlier days that are needed.
     const LEAST: usize = 5;
 
-    /// From one value per day; from those of the same weekday if they are enough.
+    /// Computed from one value per day. Uses only the same weekday if it has enough days.
     pub fn of(days: &[(NaiveDate, f64)], today: NaiveDate) -> Option<Self> {
         let same: Vec<f64> = days.iter().filter(|(day, _)| day.weekday() == today.weekday()).map(|(_, value)| *value).collect();
         let all = || days.iter().map(|(_, value)| *value).collect();
@@ -132,7 +132,7 @@ impl Usual {
         Some(Self { median, spread: median_distance(&values, median) })
     }
 
-    /// How many usual distances a value is away. A value that hardly ever moves counts as moving by a twentieth.
+    /// The distance of a value in multiples of the usual distance, which is taken as at least a twentieth of the median.
     pub fn distance(&self, value: f64) -> f64 {
         (value - self.median).abs() / self.spread.max(self.median.abs() / 20.0).max(f64::MIN_POSITIVE)
     }
@@ -215,18 +215,18 @@ pub struct FeedRead {
     /// The values as numbers, to compare the next report with. Absent in reports of earlier versions.
     #[serde(default)]
     pub numbers: Vec<PageValue>,
-    /// References of items without a time, by which the next report knows them.
+    /// References of items without a time, by which the next report recognises them.
     #[serde(default)]
     pub known: Vec<String>,
 }
 
 impl DayReport {
-    /// When its data was read.
+    /// When the data of the report was read.
     pub fn as_of(&self) -> DateTime<Utc> {
         self.read_at.unwrap_or(self.written_at)
     }
 
-    /// What it knew of a feed.
+    /// The data of a feed in the report.
     pub fn find_feed(&self, feed: &str) -> Option<&FeedRead> {
         self.feeds.iter().find(|line| line.feed == feed)?.outcome.as_ref().ok()
     }

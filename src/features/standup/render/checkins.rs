@@ -1,4 +1,4 @@
-//! What people read of check-ins.
+//! Texts about check-ins, for people.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ pub fn render_checkin_question(channel: &ChannelId, at: impl AsRef<str>) -> Stri
     )
 }
 
-/// That a message was taken.
+/// Confirms that a message was taken.
 pub fn render_checkin_noted(at: &str, is_answered: bool) -> String {
     if is_answered { "Added.".to_owned() } else { format!("Thanks, noted for the standup at {at}. You can add to it until then.") }
 }
 
-/// That a person is asked from now on, or why they were not reached the last time.
+/// Confirms that a person will be asked, or says why the last question did not reach them.
 pub fn render_checkin_on(channel: &ChannelId, lead: Duration, failed: Option<&str>) -> String {
     let lead = labels::duration(lead.as_secs());
     let told = format!(

@@ -12,10 +12,10 @@ use kernel::text::flatten;
 /// The most characters of a line.
 const LINE: usize = 300;
 
-/// What came of a standup, for those who look back at it. What was said stands in its turns.
+/// The result of a standup, for people who look back at it. The turns themselves contain what was said.
 pub fn render_result(meeting: &Meeting, stored: Option<&StoredReport>, roster: &Roster) -> MeetingResult {
     let title = format!("Standup of {}", labels::day(meeting.day));
-    // Its report is posted in the channel. In a thread there is no thread below it.
+    // The report is posted in the channel and has a thread below it, except in a channel that is a thread itself.
     let opening = stored.filter(|_| meeting.channel.place == Place::Server).map(|stored| stored.post.clone());
     let Some(report) = stored.map(|stored| &stored.report).filter(|report| report.meeting == meeting.id) else {
         let text = if stored.is_some() { "A later standup of the day revised its report.\n" } else { "There is no report of it.\n" };

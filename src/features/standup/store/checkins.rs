@@ -1,4 +1,4 @@
-//! Who is asked before standups, and what they answered.
+//! The people who are asked before standups, and their answers.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, plain, sq
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use kernel::jobs::RetentionRule;
 
-/// Deletes what people were asked, and which messages were their answers, after `kept`.
+/// Deletes check-ins, and the list of messages that answered them, after `kept`.
 pub fn retention(kept: Duration) -> RetentionRule {
     RetentionRule::new("checkins", &["checkins", "checkin_replies"], kept, |database, before, limit| {
         Box::pin(async move { Store::from(database).delete_checkins_before(before, limit).await })
@@ -93,7 +93,7 @@ impl Effect for AddReply {
 }
 
 impl Store {
-    /// Forgets what a person was asked before standups and answered, and how the person rated insights.
+    /// Deletes a person's check-ins and answers, and their ratings of insights.
     pub async fn forget_checkins_and_ratings_of(&self, person: &UserId) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         sql!(
@@ -113,7 +113,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// From now on the person is asked before standups of the channel. False if they are already.
+    /// Turns check-ins on for a person in a channel. False if they are on already.
     pub async fn add_checkin_person(&self, channel: &ChannelId, person: &UserId, name: &str, at: DateTime<Utc>) -> Result<bool> {
         let added = sql!(
             self.db().write()?,
@@ -127,7 +127,7 @@ impl Store {
         Ok(added > 0)
     }
 
-    /// The person is not asked any more. False if they were not.
+    /// Turns check-ins off for a person. False if they are off already.
     pub async fn remove_checkin_person(&self, channel: &ChannelId, person: &UserId) -> Result<bool> {
         let removed = sql!(
             self.db().write()?,
@@ -139,7 +139,7 @@ impl Store {
         Ok(removed > 0)
     }
 
-    /// The people of a channel who were not asked for this day, with their names.
+    /// The people of a channel who want to be asked and were not asked for this day yet, with their names.
     pub async fn list_unasked_people(&self, channel: &ChannelId, day: NaiveDate) -> Result<Vec<(UserId, String)>> {
         let rows: Vec<(String, String)> = sql!(
             self.db().read(),
@@ -180,8 +180,8 @@ impl Store {
         Ok(true)
     }
 
-    /// The check-ins that a person can still answer in the conversation with a persona, the latest question first. Not those of people who do not
-    /// want to be asked any more, and not those whose question did not reach them.
+    /// The check-ins that a person can still answer in the conversation with a persona, the latest question first. Leaves out people who have turned
+    /// check-ins off, and questions that could not be delivered.
     pub async fn list_open_checkins(&self, person: &UserId, persona: &PersonaSlug, now: DateTime<Utc>) -> Result<Vec<OpenCheckIn>> {
         let rows: Vec<CheckInColumns> = sql!(
             self.db().read(),
@@ -213,7 +213,7 @@ impl Store {
         Ok(row.filter(|(state, _)| state == "failed").map(|(_, failure)| failure.unwrap_or_default()))
     }
 
-    /// What people wrote before the standups of a day, in the order in which they were asked. As it reads now: edited, and without what they deleted.
+    /// People's answers before the standups of a day, in the order in which they were asked. With later edits, and without deleted messages.
     pub async fn list_said_before_standup(&self, channel: &ChannelId, day: NaiveDate) -> Result<Vec<PersonSaid>> {
         let rows: Vec<SaidColumns> = sql!(
             self.db().read(),

@@ -28,7 +28,7 @@ pub struct StandupClosing<'a> {
     /// The outbox row of the report, kept from the first revision of the day.
     pub post: &'a OutboxId,
     pub items: &'a [WorkItem],
-    /// Replaces an open one on the same question for the same day or the same expiry.
+    /// Replaces an open prediction on the same question for the same day or the same expiry.
     pub prediction: Option<&'a Prediction>,
     pub memories: &'a [Memory],
     /// The posts, in this order.

@@ -30,7 +30,7 @@ impl Store {
         rows.into_iter().map(PredictionColumns::read).collect()
     }
 
-    /// The last call of a channel on a question until an expiry.
+    /// The last call of a channel on a question with an expiry.
     pub async fn find_call(&self, channel: &ChannelId, question: &str, expires_at: DateTime<Utc>) -> Result<Option<Prediction>> {
         let row: Option<PredictionColumns> = sql!(
             self.db().read(),

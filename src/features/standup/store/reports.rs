@@ -58,7 +58,7 @@ impl Store {
         Ok(row.map(StoredReport::from))
     }
 
-    /// The reports of a day in all channels, the last written first.
+    /// The reports of a day in all channels, the latest first.
     pub async fn list_reports_of(&self, day: NaiveDate) -> Result<Vec<StoredReport>> {
         let rows: Vec<ReportColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM reports WHERE day = $1 ORDER BY updated_at DESC", day.to_string())?;

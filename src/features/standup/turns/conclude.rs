@@ -56,7 +56,7 @@ impl Turns<'_> {
             match self.agents.run_structured(run(persona, asked.meeting, prompt, TOKENS, cancel)).await {
                 Ok(given) => {
                     conclusion = read_conclusion(given, conclusion.tldr, roster);
-                    // What matters most is not left to a model.
+                    // Code adds the most important values and news if the model left them out.
                     conclusion.tldr = by_rule::complete(conclusion.tldr, asked.page, roster, now);
                 }
                 Err(error) => {

@@ -121,7 +121,7 @@ impl Material<'_> {
         .collect()
     }
 
-    /// The reports in one block, without what `told` already says. Signals are left to hints and the cross-check.
+    /// The reports in one block, without parts that `told` already contains. Signals are left to hints and the cross-check.
     pub(super) fn news(&self, label: &str, seats: &[Seat], told: &[Block]) -> Option<Block> {
         let told: Vec<Shingles> = told.iter().flat_map(|block| block.text.lines()).map(Shingles::of).collect();
         let is_told = |line: &str| {

@@ -97,7 +97,7 @@ pub struct QuestionAsked<'a> {
 }
 
 impl QuestionAsked<'_> {
-    /// The computed call: the decision, if nothing can change it any more.
+    /// The computed call, which is certain once nothing can change the result any more.
     fn call_by_rule(&self, made_at: DateTime<Utc>, by: &PersonaSlug) -> Call {
         let decided = prediction::find_decision(self.rule, self.base, self.only_rises, by);
         decided.unwrap_or_else(|| prediction::call_by_rule(self.rule, self.base, self.history, made_at, self.expires_at, by))

@@ -27,7 +27,7 @@ export class Page {
     this.people = info.people;
     this.links = info.links;
     this.models = info.models;
-    // What each persona does. One without an account of its own has no id.
+    // What each persona does. A persona without an account of its own has no id.
     this.team = info.personas.filter(({ role }) => role);
     this.roles = new Map(this.team.map(({ id, name, role }) => [id ?? personaId(name), role]));
     this.become = become;

@@ -1,4 +1,4 @@
-//! What the page does: each form runs the command or the button that does the same in a chat, as the operator.
+//! Handles the forms of the page. Each form runs, as the operator, the command or the button that does the same in a chat.
 
 mod form;
 mod once;
@@ -146,7 +146,8 @@ async fn carry_out(kanban: Kanban, act: Act, item: Option<WorkItemId>, form: For
 
 /// The command or the button of a form.
 ///
-/// # Errors What no command can do, in words for people.
+/// # Errors
+/// What no command can do, in words for people.
 fn describe(act: Act, item: Option<&WorkItemId>, form: &Form) -> Result<Invoked, String> {
     let mut given: Vec<(&str, String)> = item.map(|id| ("id", id.to_string())).into_iter().collect();
     let command = match act {

@@ -85,7 +85,7 @@ const COLUMNS: [Column; 5] = [
 impl Viewer {
     /// Reads the current columns.
     pub(crate) async fn read_kanban(&self, asked: &Asked) -> Result<KanbanView, StoreError> {
-        // Read before the items. At worst the page reloads once too often.
+        // Read before the items, so that a change in between causes at most one reload too many.
         let mark = self.store.backlog_mark().await?;
         let filter = KanbanFilter { owner: parse_owner(&asked.owner), text: asked.text.clone() };
         let counts = self.store.count_cards(&filter).await?;

@@ -1,4 +1,4 @@
-//! The graph of a mission: its steps by wave, with the lines of what they need.
+//! The graph of a mission: its steps by wave, with lines from the steps that they need.
 
 use std::fmt::Write as _;
 
@@ -65,7 +65,7 @@ struct StepView {
 
 #[derive(Debug, Serialize)]
 struct LineView {
-    /// Of SVG paths.
+    /// An SVG path, like the arrow.
     line: String,
     arrow: String,
     /// The step that it needs is done.
@@ -75,7 +75,7 @@ struct LineView {
 impl Viewer {
     /// None if there is no such mission.
     pub(crate) async fn read_mission(&self, id: &WorkItemId) -> Result<Option<MissionView>, StoreError> {
-        // Read before the items. At worst the page reloads once too often.
+        // Read before the items, so that a change in between causes at most one reload too many.
         let mark = self.store.backlog_mark().await?;
         let Some(item) = self.store.find_item(id).await?.filter(|item| item.kind == WorkKind::Mission) else { return Ok(None) };
         let parts = self.store.list_parts(id).await?;

@@ -6,7 +6,7 @@ use crate::features::board::model::comment::share_of;
 use crate::features::board::model::discussion::Discussion;
 use crate::features::board::model::members::FEWEST;
 
-/// Why a board meeting ended. They are never confused.
+/// Why a board meeting ended. Each reason is told as what it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
@@ -21,7 +21,7 @@ pub enum Ending {
     Stopped {
         by: String,
     },
-    /// The files of the others are gone.
+    /// The persona files of all other members are gone.
     Alone,
     /// It was paused and never resumed.
     Paused {
@@ -60,8 +60,8 @@ impl RoundNews {
     }
 }
 
-/// Whether a discussion has come to its end with this round, by itself: nothing was new and nobody changed sides, or two rounds running hardly anything
-/// was new. One speaker alone does not end it.
+/// Whether a discussion has come to its end with this round, by itself: nothing was new and nobody changed sides, or hardly anything was new in two
+/// rounds in a row. A round with one speaker does not end it.
 pub fn find_end(discussion: &Discussion, round: u32, threshold: f64) -> Option<Ending> {
     let spoke = discussion.positions.iter().filter(|position| position.round == round).count();
     if spoke == 0 {

@@ -49,7 +49,7 @@ impl Transcript {
         seats
     }
 
-    /// The round with which the rule ends it.
+    /// The round after which the rule ends the meeting.
     fn find_end(&self, threshold: f64) -> Option<u32> {
         let discussion = Discussion::of(&self.question, &self.seats(), &[]);
         let last = u32::try_from(self.rounds.len()).unwrap();
@@ -64,7 +64,7 @@ fn read() -> Vec<Transcript> {
     (1..=10).flat_map(|part| serde_json::from_str::<Vec<Transcript>>(&number(part)).unwrap()).collect()
 }
 
-/// The longest that anybody would let it go on.
+/// The most rounds that anybody would allow.
 const FIXED: usize = 5;
 
 #[test]
@@ -73,7 +73,7 @@ fn it_ends_within_one_round_of_where_nothing_new_comes() {
     for (number, transcript) in read().iter().enumerate() {
         let found = transcript.find_end(0.2);
         let last = u32::try_from(transcript.rounds.len()).unwrap() - 1;
-        // Where it never converges, an end with the last round is the cap.
+        // A transcript that never converges must run until the last round.
         let is_right = match (found, transcript.converges) {
             (None, None) => true,
             (Some(found), Some(label)) => found.abs_diff(label) <= 1,
@@ -139,7 +139,7 @@ fn who_agree_independently_and_leave_nothing_open_are_done_after_one_round() {
     let risky = given("yes", &[("risk", "Nobody has asked the landlord about the second floor yet.")]);
     assert_eq!(end(&[seat(0, 0, "vince", &plain), seat(0, 1, "echo", &risky)]), None);
     assert_eq!(end(&[seat(0, 0, "vince", &plain), seat(0, 1, "echo", &given("no", &[]))]), None);
-    // One answer alone is no agreement, and no answer at all is told as that.
+    // One answer alone is no agreement. No answer at all is a reason of its own.
     assert_eq!(end(&[seat(0, 0, "vince", &plain)]), None);
     assert_eq!(end(&[]), Some(Ending::Silent));
 }

@@ -19,7 +19,7 @@ fn line(speaker: Speaker, answers: Option<Speaker>, text: &str, seconds: i64) ->
     Spoken { message: None, speaker, answers, text: text.into(), at: at(seconds), in_meeting: false }
 }
 
-/// A text that resembles no other of these.
+/// A text that is unlike the other texts of these tests.
 fn fresh(number: i64) -> String {
     (0..8).map(|word| format!("word{}", number * 8 + word)).collect::<Vec<_>>().join(" ")
 }

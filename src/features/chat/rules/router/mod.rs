@@ -58,7 +58,7 @@ pub struct Talk<'a> {
     pub recent: Option<&'a RecentTalk>,
 }
 
-/// On whose message a thread hangs.
+/// The owner of a thread: the author of the message on which it hangs, or the persona that opened it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ThreadOf {
     Persona(PersonaSlug),
@@ -105,8 +105,8 @@ pub fn route(arrival: &Arrival<'_>) -> Decision {
     with_ask(Decision { unsure, ..decision }, reading.ask, arrival)
 }
 
-/// The persona that may be meant, where the rules let nobody answer but cannot tell: somebody may go on with a persona's answer, or want something in
-/// other words than the rules know. Never where people talk among themselves.
+/// The persona that may be meant when the rules let nobody answer but are not sure: the author may be following up on a persona's answer, or want
+/// something in words that the rules do not know. None where people talk to each other.
 fn find_unsure(arrival: &Arrival<'_>, reading: &Reading<'_>, names: &Names<'_>, decision: &Decision) -> Option<PersonaSlug> {
     let recent = arrival.talk.recent?;
     let is_silence =
@@ -132,7 +132,7 @@ struct Reading<'t> {
     addressed: Addressed,
     ask: Option<AskRequest>,
     stop: bool,
-    /// It tells another person to stop.
+    /// The text tells another person to stop.
     stops_others: bool,
     /// Only emojis, or only thanks.
     wants_no_answer: bool,
@@ -142,7 +142,7 @@ impl<'t> Reading<'t> {
     fn of(arrival: &Arrival<'_>, visible: &str, spoken: &str, text: Vec<Sentence<'t>>, names: &Names<'_>) -> Self {
         let addressed = names.find_addressed(&text);
         let ask = find_ask(after_addressees(spoken, addressed.rest)).map(|ask| {
-            // The question may contain code, which the spoken text has lost.
+            // The question may contain code, which `spoken` removes.
             let whole = names.find_addressed(&sentences(visible));
             find_ask(after_addressees(visible, whole.rest)).filter(|same| same.askee == ask.askee).unwrap_or(ask)
         });
@@ -169,12 +169,12 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// A message to everybody who is here or in the channel. People announce with it.
+    /// Whether a message mentions everybody who is here or in the channel, as announcements do.
     fn announces(&self) -> bool {
         self.text.iter().flat_map(Sentence::words).any(|word| word.at && matches!(&*word.folded, "here" | "everyone"))
     }
 
-    /// Whether this ends a halt: the message addresses an agent. A thread or a bound channel alone does not count.
+    /// Whether this decision ends a halt: the message addresses an agent. A thread or a bound channel alone does not count.
     fn speaks_to_an_agent(&self, reason: Reason) -> bool {
         matches!(reason, Reason::Mentioned | Reason::Named | Reason::Reply | Reason::Direct | Reason::Team)
             || (reason == Reason::Standup && (!self.addressed.personas.is_empty() || self.addressed.team))
@@ -186,7 +186,7 @@ fn stopped(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     (by_person && reading.stop).then(|| Decision::nobody(Reason::Stop))
 }
 
-/// Whether the message replies to another person. A reply to oneself goes on with what one has said.
+/// Whether the message replies to another person. A reply to oneself continues one's own message.
 fn replies_to_another(arrival: &Arrival<'_>) -> bool {
     let to_oneself = |reply: &ReplyTo| reply.author.as_ref() == Some(&arrival.message.author.id);
     arrival.message.reply_to.as_ref().is_some_and(|reply| !to_oneself(reply)) && arrival.replied_to.is_none()
@@ -213,12 +213,12 @@ fn unheard(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     Some(Decision::nobody(reason))
 }
 
-/// A mention without a word calls somebody. A link has no word either, and may be what a channel is for.
+/// An emoji or thanks needs no answer. In a knowledge channel the message may consist of a link, which has no word either.
 fn wants_no_answer(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     (reading.wants_no_answer && !is_knowledge(arrival)).then(|| Decision::nobody(Reason::NoAnswerWanted))
 }
 
-/// The coordinator, for what addresses a persona, asks or requests something.
+/// In a standup channel the coordinator answers messages that address a persona, ask or request something.
 fn in_standup(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     (arrival.kind == ChannelKind::Standup).then_some(())?;
     let addressed = &reading.addressed;
@@ -241,12 +241,12 @@ fn addressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
 }
 
 fn replied(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    // "Bob, look at this", with the persona's message as what to look at.
+    // "Bob, look at this" as a reply to a persona's message is for Bob.
     (!reading.addressed.others_first).then_some(())?;
     one(arrival, arrival.replied_to?, Reason::Reply)
 }
 
-/// What people say to people is theirs, question or not.
+/// Messages between people stay between them, even questions.
 fn among_people(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     is_for_others(arrival, reading).then(|| Decision::nobody(Reason::ForOthers))
 }
@@ -259,7 +259,7 @@ fn is_for_others(arrival: &Arrival<'_>, reading: &Reading<'_>) -> bool {
     !to_team && (reading.addressed.others || replies || reading.announces())
 }
 
-/// "Ok" after an answer that asked nothing.
+/// Nobody answers an "ok" after an answer that asked nothing.
 fn agreed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let is_told = arrival.talk.recent.is_some_and(|recent| recent.is_told) && arrival.message.attachments.is_empty();
     (is_told && intent::is_agreement(&reading.text)).then(|| Decision::nobody(Reason::NoAnswerWanted))
@@ -276,12 +276,13 @@ fn in_own_thread(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decisio
 fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let recent = arrival.talk.recent?;
     let goes_on = !recent.is_interrupted || wants_something(reading);
-    // The coordinator asks others, whomever one talked to before.
+    // The coordinator carries out asks, whichever persona one has talked to before.
     (goes_on && !reading.addressed.team && reading.ask.is_none() && !calls_a_stranger(&reading.text)).then_some(())?;
     one(arrival, recent.with.as_ref()?, Reason::FollowUp)
 }
 
-/// Files and links in a knowledge channel are taken into the memory, also where a persona is bound to it. Where nobody answers unasked, in silence.
+/// Files and links in a knowledge channel go into the memory, even if a persona is bound to the channel. If nobody answers unasked there, this
+/// happens without an answer.
 fn brings_knowledge(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
     if !is_knowledge(arrival) || arrival.fallback == FallbackAnswer::Never {
         return None;
@@ -336,7 +337,7 @@ fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision>
     Some(coordinator(arrival, reason))
 }
 
-/// People have just talked to each other, or in a thread of theirs.
+/// Whether people have just talked to each other, or this is a thread of people.
 fn are_among_themselves(arrival: &Arrival<'_>) -> bool {
     arrival.talk.recent.is_some_and(|recent| recent.is_among_people) || arrival.thread == Some(&ThreadOf::Person)
 }

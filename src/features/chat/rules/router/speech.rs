@@ -1,4 +1,4 @@
-//! What a text says and to whom, wherever it stands.
+//! What a text says, and whom it speaks to.
 
 use crate::features::chat::rules::addressing::spoken;
 use crate::features::chat::rules::ask_phrase::find_ask;
@@ -9,20 +9,20 @@ use kernel::agent::SpeechAct;
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 
-/// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince". Not what is
-/// said to another person.
+/// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince". A stop
+/// phrase to another person does not count.
 pub fn is_stop(text: &str, phrases: &[String], roster: &Roster, accounts: &Accounts) -> bool {
     let (spoken, names) = (spoken(text), Names::of_personas(roster, accounts));
     let text = sentences(&spoken);
     intent::is_stop(&text, phrases, &names) && !names.speaks_only_to_others(&text)
 }
 
-/// Whom a text calls by name. A call begins a new burst.
+/// The personas that a text calls by name. A call begins a new burst.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Calls {
     Nobody,
     Personas(Vec<PersonaSlug>),
-    /// The team or somebody else, or it wants a persona to be asked.
+    /// The text calls the team or another person, or it wants a persona to be asked.
     Other,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn find_calls(text: &str, roster: &Roster, accounts: &Accounts) -> Ca
     }
 }
 
-/// Whether a text only tells something: it asks nothing, wants nothing done, and is no greeting or thanks.
+/// Whether a text only states something: it asks nothing, requests nothing, and is no greeting or thanks.
 pub(crate) fn only_tells(text: &str, roster: &Roster) -> bool {
     let (spoken, accounts) = (spoken(text), Accounts::default());
     let names = Names::of_personas(roster, &accounts);
@@ -52,7 +52,7 @@ pub(crate) fn only_tells(text: &str, roster: &Roster) -> bool {
     !(wants || intent::is_greeting(&sentences) || intent::is_thanks(&sentences, &names))
 }
 
-/// What a text does to whom it is said: the question and the request come before what else it tells.
+/// The speech act of a text. A question counts before a request, and both count before a statement.
 pub(crate) fn find_speech_act(text: &str, roster: &Roster) -> SpeechAct {
     let (spoken, accounts) = (spoken(text), Accounts::default());
     let names = Names::of_personas(roster, &accounts);
@@ -67,7 +67,7 @@ pub(crate) fn find_speech_act(text: &str, roster: &Roster) -> SpeechAct {
     }
 }
 
-/// Whether a text is said to a persona, whatever it is about: it begins with its name, or is a question and nothing else.
+/// Whether a text speaks to a persona: it begins with a persona's name, or consists of a single question.
 pub fn speaks_to_a_persona(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
     let spoken = spoken(text);
     let sentences = sentences(&spoken);
@@ -75,7 +75,7 @@ pub fn speaks_to_a_persona(text: &str, roster: &Roster, accounts: &Accounts) -> 
     asks || !Names::of_personas(roster, accounts).find_addressed(&sentences).leading.is_empty()
 }
 
-/// What a text says once it has named whom it is for.
+/// The text after the addressees at its beginning.
 pub(super) fn after_addressees(text: &str, end: usize) -> &str {
     text[end..].trim_start_matches(|c: char| !c.is_alphanumeric() && !"@<\"“".contains(c))
 }

@@ -29,7 +29,7 @@ pub struct EssentialQuestion {
     pub comparison: Comparison,
     pub threshold: Threshold,
     pub expires: Expiry,
-    /// It comes with the program, and is not asked where its feed has no such value.
+    /// The question is the built-in one. It is not asked if its feed has no such value.
     pub optional: bool,
 }
 

@@ -181,7 +181,7 @@ impl Trend {
     }
 }
 
-/// A projection of whole numbers is one too.
+/// The projection of a whole number is rounded to a whole number.
 fn rounded(projected: f64, now: f64, threshold: f64) -> f64 {
     if now.fract() == 0.0 && threshold.fract() == 0.0 { projected.round() } else { projected }
 }

@@ -14,7 +14,8 @@ const RECENT: usize = 20;
 const TOLERANCE: f64 = 0.1;
 
 impl Scoreboard {
-    /// The statistics at time `now`, without later calls and results. Of several calls on a question until the same expiry the last counts.
+    /// The statistics at time `now`, without later calls and results. If there are several calls on a question with the same expiry, the last one
+    /// counts.
     pub fn of(predictions: &[Prediction], now: DateTime<Utc>) -> Self {
         let mut board = Self::default();
         let mut judged: Vec<(&Prediction, DateTime<Utc>, bool)> = Vec::new();
@@ -94,12 +95,12 @@ impl Scoreboard {
     }
 }
 
-/// The last call on each question until each expiry.
+/// The last call on each question for each expiry.
 fn list_last(predictions: &[Prediction], now: DateTime<Utc>) -> Vec<&Prediction> {
     let mut last: BTreeMap<(&str, DateTime<Utc>), &Prediction> = BTreeMap::new();
     for prediction in predictions.iter().filter(|prediction| prediction.made_at <= now) {
         let known = last.entry((&prediction.question, prediction.expires_at)).or_insert(prediction);
-        // The later of two forms of one call is the one with its result.
+        // Of two versions of one call, the one with its result is the later.
         if (prediction.made_at, &prediction.id, prediction.settled.is_some()) > (known.made_at, &known.id, known.settled.is_some()) {
             *known = prediction;
         }

@@ -52,7 +52,7 @@ pub struct Hint {
 pub struct CrossCheck {
     pub findings: Vec<Finding>,
     pub tensions: Vec<Tension>,
-    /// Claims whose evidence is not on the shared page. They count for nothing.
+    /// Claims whose evidence is not on the shared page. They are ignored.
     #[serde(default)]
     pub unsupported: Vec<Claim>,
 }

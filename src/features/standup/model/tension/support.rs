@@ -8,8 +8,8 @@ use kernel::text::{essence, fold_name};
 /// Evidence in words is on the page if at least this share of its words is in one line of the feed.
 const IN_COMMON: f64 = 0.5;
 
-/// Splits claims into those whose evidence is on the shared page, and those whose feed or value is not there (STAND-10). A claim without
-/// evidence claims nothing about the page.
+/// Splits claims into those whose evidence is on the shared page, and those whose feed or value is not there (STAND-10). A claim without evidence
+/// counts as supported.
 pub fn split_supported(claims: Vec<Claim>, page: &SharedPage) -> (Vec<Claim>, Vec<Claim>) {
     claims.into_iter().partition(|claim| claim.signal.evidence.as_ref().is_none_or(|evidence| is_on_page(evidence, page)))
 }
@@ -19,7 +19,7 @@ fn is_on_page(evidence: &Evidence, page: &SharedPage) -> bool {
     page.feeds.iter().filter(|feed| fold_name(&feed.feed) == name).any(|feed| says(feed, &evidence.value, page))
 }
 
-/// Whether the feed says this value: each of its numbers, or most of its words.
+/// Whether the feed contains this evidence: each of its numbers, or most of its words.
 fn says(feed: &PageFeed, value: &str, page: &SharedPage) -> bool {
     let Some(reading) = feed.reading() else { return value.trim().is_empty() };
     let claimed = numbers(value);

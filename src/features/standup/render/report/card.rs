@@ -35,7 +35,7 @@ mod color {
     pub(super) const NORMAL: u32 = 0x003b_8f5a;
 }
 
-/// The Day Report as a card. What does not fit is in the thread.
+/// The Day Report as a card. Parts that do not fit are in the thread.
 pub fn render_report_card(report: &DayReport) -> Card {
     let tldr: Vec<String> = report.tldr.iter().map(|line| chat(line, LINE)).collect();
     let mut fields: Vec<CardField> = report.earlier.iter().map(|earlier| render_earlier(report, earlier)).collect();
@@ -62,7 +62,7 @@ pub fn render_report_card(report: &DayReport) -> Card {
     card
 }
 
-/// What people wrote before the standup, in the room that the rest leaves. All of it is in the thread.
+/// People's answers before the standup, in the room that the rest leaves. The thread has all of them.
 fn render_people(report: &DayReport, room: usize) -> Option<CardField> {
     let lines: Vec<String> = report.people.iter().map(render_person).collect();
     let room = FIELD.min(room.saturating_sub(PEOPLE.len()));
@@ -74,7 +74,7 @@ fn length_of(card: &Card) -> usize {
     fields.chain([&card.title, &card.text]).chain(&card.footer).map(|text| text.chars().count()).sum()
 }
 
-/// What a person wrote before the standup in short: the beginning, and what is in their way if the beginning does not say it.
+/// A short form of a person's answer: its beginning, and their blocker if the beginning does not contain it.
 fn render_person(said: &PersonSaid) -> String {
     let text = shorten(&flatten(&said.text), SAID);
     let line = format!("**{}**: {}", chat(&said.name, NAME), chat(&text, SAID));

@@ -61,13 +61,13 @@ fn render_call(report: &DayReport, question: &str) -> String {
     format!("{}\n\n{call}\n\nScoreboard: {}", file(question), report.scoreboard.in_words())
 }
 
-/// With a capital letter, as the name of a value may come first.
+/// Begins with a capital letter, because the name of a value may come first.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// A line of a chat without the marks that only a chat renders. All others are escaped.
+/// A line for a chat without the marks that only a chat renders. Other marks are escaped already.
 fn without_marks(line: &str) -> String {
     let line = line.replace("**", "").replace('`', "");
     line.strip_prefix("- ").map_or_else(|| line.clone(), |item| format!("• {item}"))

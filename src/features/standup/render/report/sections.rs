@@ -29,7 +29,7 @@ pub(super) struct Section {
 /// The sections after summary and call, in the order of STAND-13.
 pub(super) fn list_sections(report: &DayReport, medium: Medium) -> Vec<Section> {
     let page = Page { report, medium };
-    // Teams without check-ins do not read of them.
+    // A team without check-ins does not see this section.
     let people = (!report.people.is_empty()).then(|| ("From people", page.people()));
     let sections = [
         ("Signals", page.signals()),

@@ -11,7 +11,7 @@ use kernel::chat::outbound::Card;
 
 const MARKS: &str = "@everyone | # *[a](http://b)* `x` ||y|| <user:discord:1> ```\n## z\n![i](j)\n--- ";
 
-/// Whether no platform cuts anything: Discord's limits are the lowest.
+/// Whether the card is within the lowest limits of all platforms, which are Discord's.
 fn fits(card: &Card) -> bool {
     let length = |text: &str| text.chars().count();
     let footer = card.footer.as_deref().unwrap_or_default();

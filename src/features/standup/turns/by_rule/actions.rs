@@ -22,7 +22,7 @@ const OF_A_KIND: usize = 3;
 /// The beginning of a follow-up. Follow-ups are not followed up themselves.
 const FOLLOW_UP: &str = "Follow up on";
 
-/// The actions that follow from the data, what matters most first.
+/// The actions that follow from the data, the most important first.
 pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<ProposedAction> {
     let today = roster.today(now);
     let matters = list_matters(asked.page);

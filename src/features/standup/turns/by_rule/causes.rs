@@ -11,14 +11,14 @@ use kernel::persona::roster::Roster;
 use kernel::text::essence;
 use kernel::time::Today;
 
-/// A name may mislead, so the confidence is limited. What the operator expects does not.
+/// A value that counts as wrong because of its name may be misjudged, so its confidence is limited. An operator's expectation is reliable.
 const BY_NAME: f64 = 0.7;
 const BY_EXPECTATION: f64 = 0.95;
 
 /// The most values that an action names.
 const NAMED: usize = 3;
 
-/// The wrong and unusual values by feed, what matters most first.
+/// The wrong and unusual values by feed, the most important first.
 pub(super) fn list_causes<'m, 'a>(matters: &'m [Matter<'a>]) -> Vec<Vec<&'m Matter<'a>>> {
     let mut causes: Vec<Vec<&Matter<'_>>> = Vec::new();
     for matter in matters.iter().filter(|matter| matter.consequence <= Consequence::Unusual) {
@@ -55,7 +55,7 @@ pub(super) fn look_into(cause: &[&Matter<'_>], roster: &Roster, today: Today) ->
         why: format!("{}{}.", facts.join("; "), since(first, today)),
         owner: fitting_owner(cause, roster),
         urgency: Urgency::Today,
-        // Watching the value would prove nothing about its cause.
+        // A person is asked, because watching the value would prove nothing about its cause.
         execution: Some(ExecutionKind::Ask),
         watch: None,
     }
@@ -86,7 +86,7 @@ pub(super) fn judgement(matter: &Matter<'_>) -> String {
     }
 }
 
-/// Of the personas that declare the feed, the one whose subjects have most to do with it; of several, the one with the fewest other feeds.
+/// The persona that declares the feed and whose subjects fit it best. Among equals, the one with the fewest feeds.
 fn fitting_owner(cause: &[&Matter<'_>], roster: &Roster) -> String {
     let feed = cause[0].feed;
     let about = std::iter::once(feed.feed.as_str()).chain(cause.iter().map(|matter| matter.value.name.as_str()));

@@ -7,7 +7,7 @@ use crate::features::standup::turns::{ReportAsked, figures};
 use kernel::agent::offline::wording::{count, foreign};
 use kernel::persona::roster::Roster;
 
-/// The most values reported, what matters most first.
+/// The most values reported, the most important first.
 const VALUES: usize = 4;
 /// The most lines about actions.
 const ACTIONS: usize = 4;
@@ -16,7 +16,7 @@ const ACTIONS: usize = 4;
 pub(super) fn tell(asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
     let Some(last) = asked.last_report else { return vec!["First report, so nothing to compare with yet.".into()] };
     let mut lines = Vec::new();
-    // What the team itself moved is told with its feed.
+    // Values about the team's own work are left to the report on their feed.
     let matters = list_matters(asked.page).into_iter().filter(|matter| matter.consequence < Consequence::Own);
     let moved: Vec<&ValueChange> = matters.filter_map(|matter| matter.change).collect();
     if !moved.is_empty() {

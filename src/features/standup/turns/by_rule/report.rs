@@ -30,7 +30,7 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
         _ => Vec::new(),
     };
     let (told, mut untold): (Vec<&PageFeed>, Vec<&PageFeed>) = own.iter().copied().partition(|feed| was_told(feed, asked.before));
-    // What matters most first, and feeds that failed before those where nothing moved.
+    // The most important feeds first. Feeds that failed come before those where nothing moved.
     untold.sort_by_key(|feed| (place_of(feed, &matters), feed.outcome.is_ok()));
     let watched = news::list_watched(asked.page, roster);
     for feed in &untold {
@@ -46,7 +46,7 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
     }
     let failing = own.iter().filter(|feed| feed.outcome.is_err()).map(|feed| signals::of_failure(feed));
     let wrong = matters.iter().filter(|matter| matter.consequence == Consequence::Wrong).map(causes::signal);
-    // What the team itself moved is no signal.
+    // Values about the team's own work are no signal.
     let moved = matters.iter().filter(|matter| matter.consequence < Consequence::Own);
     let moved = moved.filter_map(|matter| matter.change).map(signals::of_change);
     Contribution {
@@ -60,18 +60,18 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
     }
 }
 
-/// Whether a persona with the same feed has reported on it before.
+/// Whether an earlier speaker with the same feed has already reported on it.
 fn was_told(feed: &PageFeed, before: &[Seat]) -> bool {
     let spoke = |seat: &Seat| matches!(&seat.who, Participant::Persona(slug) if feed.of.contains(slug)) && seat.state == SeatState::Spoke;
     before.iter().any(spoke)
 }
 
-/// The place of a feed's first matter. Feeds without any come last.
+/// The rank of a feed by its most important value. Feeds without such a value come last.
 fn place_of(feed: &PageFeed, matters: &[Matter<'_>]) -> usize {
     matters.iter().position(|matter| matter.feed.feed == feed.feed).unwrap_or(matters.len())
 }
 
-/// Whether there is something to tell of a feed: a failure, a value or an event.
+/// Whether a feed has anything to report: a failure, a value or an event.
 fn is_told_of(feed: &PageFeed, matters: &[Matter<'_>]) -> bool {
     feed.reading().is_none_or(|reading| place_of(feed, matters) < matters.len() || tally(reading).is_some() || !reading.story.is_empty())
 }
@@ -109,7 +109,7 @@ fn tell(feed: &PageFeed, matters: &[Matter<'_>], watched: &[String], today: Toda
     if matters.is_empty() && events.is_none() && reading.story.is_empty() {
         return None;
     }
-    // The story counts what is new, and how many entries a site keeps says nothing.
+    // The story already counts the new entries. The number of entries on a site says nothing.
     let events = events.filter(|_| reading.story.is_empty());
     let values: &[PageValue] = if feed.is_news() { &[] } else { &reading.values };
     let is_among = |value: &&PageValue| matters.iter().any(|matter| matter.value.name == value.name);
@@ -148,8 +148,8 @@ fn age(reading: &PageReading, today: Today) -> Option<String> {
     (today.now - reading.as_of > OLD).then(|| format!("as of {}", today.show(reading.as_of)))
 }
 
-/// The events of feeds that tell no story: of news those that match what the team watches, if any do. The newest first; events without a
-/// time come last.
+/// The events of feeds without a story. Of a news feed, only those that match the team's subjects, if any do. The newest first, events without a time
+/// last.
 fn newest<'a>(feeds: &[&'a PageFeed], watched: &[String]) -> impl Iterator<Item = &'a PageItem> + use<'a> {
     let readings = feeds.iter().filter_map(|feed| Some((*feed, feed.reading().filter(|reading| reading.story.is_empty())?)));
     let mut items: Vec<&PageItem> = Vec::new();
@@ -176,7 +176,7 @@ fn call(question: &QuestionAsked<'_>, persona: &Persona, made_at: DateTime<Utc>)
     format!("{} **{}, {:.0} %**: {}", question.text, figures::answer(call.answer), call.confidence * 100.0, call.reason)
 }
 
-/// What was checked and found unchanged.
+/// The list of feeds that were checked and found unchanged.
 fn looked_at(own: &[&PageFeed], asked: &ReportAsked<'_>, today: Today) -> String {
     let feed = |feed: &&PageFeed| {
         if let Some(absence) = feed.find_absence() {

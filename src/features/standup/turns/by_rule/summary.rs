@@ -16,7 +16,7 @@ use kernel::time::Today;
 /// The most names in a line. The rest is counted.
 const NAMED: usize = 4;
 
-/// The most characters of a name, and of what a feed tells of itself.
+/// The most characters of a name, and of a feed's description of itself.
 const NAME: usize = 60;
 const STORY: usize = 140;
 
@@ -26,14 +26,14 @@ pub(crate) const LINES: usize = 3;
 /// The most characters of a line.
 pub(crate) const LINE: usize = 240;
 
-/// Less of a line tells nothing.
+/// A shorter part of a line is left out, because it would say nothing.
 const LEAST: usize = 40;
 
 /// The most values in the first line.
 const VALUES: usize = 3;
 
-/// The generated TL;DR, at most three lines, what matters most first: values that are wrong or unusual; what waits for people, contradicts
-/// itself or gives no data; news. The team's own work comes last, or that all is quiet.
+/// The generated TL;DR, at most three lines, the most important first: wrong or unusual values; then blockers, items that wait for people, failed
+/// feeds and contradictions; then news. If there is none of these, one line says that all is quiet and names the team's own work.
 pub(crate) fn sum_up(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
     let (page, today) = (asked.page, roster.today(now));
     let matters = list_matters(page);
@@ -59,7 +59,7 @@ pub(crate) fn sum_up(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<U
     lines
 }
 
-/// A model's summary with what it must not leave out: the worst value in the first line, and news about what the team measures.
+/// Completes a model's summary with two things that it must not leave out: the worst value in the first line, and news about what the team measures.
 /// At most three lines.
 pub(crate) fn complete(given: Vec<String>, page: &SharedPage, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
     let matters = list_matters(page);
@@ -79,13 +79,13 @@ pub(crate) fn complete(given: Vec<String>, page: &SharedPage, roster: &Roster, n
     lines
 }
 
-/// Two lines as one, the first cut so that the second is whole.
+/// Joins two lines. The first one is cut so that the second one stays whole.
 fn join(first: &str, second: &str) -> String {
     let room = LINE.saturating_sub(second.chars().count() + 1);
     if room < LEAST { second.to_owned() } else { format!("{} {second}", cut(first, room)) }
 }
 
-/// Whether a line gives the value's number and says of what. A model may write "4 jobs failed" for `builds failed jobs 4`.
+/// Whether a line contains the value's number and says what it is about. A model may write "4 jobs failed" for `builds failed jobs 4`.
 fn names_value(line: &str, matter: &Matter<'_>) -> bool {
     let number = figure::number(matter.value.number);
     let has_number =
@@ -99,7 +99,7 @@ fn tells(line: &str, headline: &str) -> bool {
     count_in_common(headline, &[line.to_owned()]) * 2 >= words.max(1)
 }
 
-/// That nothing happened, and what could not be watched.
+/// Says that nothing happened, and which feeds could not be watched.
 fn tell_quiet(watched: usize, page: &SharedPage, today: Today) -> String {
     let absent: Vec<String> = page.feeds.iter().filter_map(|feed| Some(foreign(feed.find_absence()?, 120))).collect();
     let absent = if absent.is_empty() { String::new() } else { format!(" Not watched yet: {}.", absent.join("; ")) };
@@ -111,7 +111,7 @@ fn tell_quiet(watched: usize, page: &SharedPage, today: Today) -> String {
     quiet + &absent
 }
 
-/// The wrong and unusual values, or else the one that moved most.
+/// The wrong and unusual values, or else the value that moved most.
 fn tell_values(matters: &[Matter<'_>], today: Today) -> Option<String> {
     let serious: Vec<&Matter<'_>> = matters.iter().filter(|matter| matter.consequence <= Consequence::Unusual).collect();
     if serious.is_empty() {
@@ -124,7 +124,7 @@ fn tell_values(matters: &[Matter<'_>], today: Today) -> Option<String> {
     Some(format!("{}{others}.", told.join("; ")))
 }
 
-/// What is in the way of people, in their words: "Blocked: Ann (waiting for the key)."
+/// The blockers of people, in their words: "Blocked: Ann (waiting for the key)."
 fn tell_blocked(page: &SharedPage) -> Option<String> {
     let blocked = page
         .people
@@ -153,7 +153,7 @@ fn wait_for(open: &[WorkItem], roster: &Roster, today: Today) -> Option<String> 
     ))
 }
 
-/// The headline that has most to do with what the team watches.
+/// The headline that fits the team's subjects best.
 fn tell_news(page: &SharedPage, roster: &Roster) -> Option<String> {
     let watched = news::list_watched(page, roster);
     find_news(page, &watched).map(|(feed, item)| tell_headline(feed, item))

@@ -208,7 +208,7 @@ fn a_models_summary_cannot_leave_out_what_matters_most() {
     }
     let long = completed(&["a".repeat(240).as_str(), "b".repeat(240).as_str(), "c".repeat(240).as_str()]);
     assert!(long.len() == 3 && long[2].ends_with(news) && long.iter().all(|line| line.chars().count() <= 240), "{long:?}");
-    // Another number, and the number of something else.
+    // A wrong number, and the right number of another value.
     for not_named in ["Latency is at 410 ms.", "840 visitors came."] {
         assert_eq!(completed(&[not_named])[0], by_rule);
     }

@@ -1,5 +1,5 @@
-// The state of the server, built from events of Discord's gateway. The adapter of Slack makes such events too. Views read it and subscribe to topics:
-// `channels`, `people`, `typing`, `history:<channel id>`, `message`, `ready`.
+// The state of the server, built from events of Discord's gateway. The adapter of Slack makes such events too. Views
+// read it and subscribe to topics: `channels`, `people`, `typing`, `history:<channel id>`, `message`, `ready`.
 
 import { compareIds } from "../text/time.js";
 import { History } from "./history.js";

@@ -1,5 +1,5 @@
-// Renders the tree of a parser as elements. `names` has `user(id)`, `channel(id)` and `role(id)`, opens clicked links, and has the parser for the
-// platform's own markup.
+// Renders the tree of a parser as elements. `names` has `user(id)`, `channel(id)` and `role(id)`, opens clicked links,
+// and has the parser for the platform's own markup.
 
 import { h } from "../view/elements/dom.js";
 import { parse as parseMarkdown } from "./markdown.js";

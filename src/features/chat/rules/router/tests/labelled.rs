@@ -1,4 +1,4 @@
-//! What people really write, each message labelled with who should answer it by somebody who had not read the rules.
+//! Messages as people really write them. Somebody who had not read the rules labelled each one with who should answer it.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use kernel::ids::UserId;
 
 const SET: &str = include_str!("labelled.jsonl");
 
-/// The team of the set. Oracle is called Orakel on the server.
+/// The team in the labelled messages. Oracle is called Orakel on the server.
 const TEAM: [(&str, &str); 7] =
     [("kelly", ""), ("vince", "v"), ("eliza", ""), ("echo", "big ear"), ("oracle", ""), ("solus", ""), ("sentinel", "")];
 
-/// At least this part is right, and what people say to people is never answered.
+/// The least share of right decisions. Besides, messages between people must never be answered.
 const RIGHT: f64 = 0.97;
 
 #[derive(Deserialize)]
@@ -26,7 +26,7 @@ struct Message {
     place: String,
     before: Vec<Before>,
     reply_to: Option<String>,
-    /// Who answers, with a bar between what is equally right.
+    /// Who answers. A bar separates answers that are equally right.
     expect: String,
 }
 
@@ -91,7 +91,7 @@ impl Message {
 }
 
 impl Before {
-    /// A persona's message is the answer to a person's.
+    /// A persona's message counts as its answer to a person's message.
     fn said(&self, now: DateTime<Utc>) -> Said {
         let at = now - TimeDelta::seconds(self.ago);
         if is_persona(&self.who) {
@@ -126,7 +126,7 @@ fn nearly_all_of_what_people_write_goes_to_whom_it_is_for_and_their_talk_is_left
         let is_right = message.expect.split('|').any(|expected| match expected {
             "stop" => decision.reason == Reason::Stop,
             "nobody" => answer.is_empty() && decision.reason != Reason::Stop,
-            // The phrase is for another feature. Who would answer otherwise does not count.
+            // The phrase is for another feature, so the persona that would answer otherwise does not matter.
             "standup" => decision.reason != Reason::ForOthers,
             expected => answer == expected,
         });

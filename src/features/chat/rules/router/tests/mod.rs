@@ -154,7 +154,7 @@ fn files_and_links_in_a_knowledge_channel_are_taken_in_by_the_coordinator() {
         ],
         knowledge,
     );
-    // A persona that is bound to the channel takes it in, and nobody where nobody answers unasked.
+    // A persona that is bound to the channel takes the knowledge in. Where nobody answers unasked, no persona does.
     each(&[("see https://example.org/a", "vince / Knowledge"), ("what is that?", "vince / Bound")], |case| {
         knowledge(case);
         case.binding = Some("vince");

@@ -1,10 +1,10 @@
-//! What holds for any text.
+//! Properties that hold for any text.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Texts made of the words that rules look for, in any order.
+/// Texts of the words that the rules look for, in any order.
 fn talk() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "vince",

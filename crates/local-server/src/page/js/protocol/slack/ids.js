@@ -1,5 +1,6 @@
-// Converts between Slack's timestamps, which identify a message within its conversation, and the page's ids, which have Discord's form: milliseconds
-// since 2015, then 22 bits, which hold the microseconds here. A thread has the id of its first message.
+// Converts between Slack's timestamps, which identify a message within its conversation, and the page's ids, which have
+// Discord's form: milliseconds since 2015, then 22 bits, which hold the microseconds here. A thread has the id of its
+// first message.
 
 const EPOCH_MS = 1420070400000n;
 

@@ -86,7 +86,7 @@ export class Interactions {
 
   #open(view) {
     const known = this.#modals.get(view.id);
-    // The same version, with a person's input or an error: the dialog shows both itself.
+    // The same version needs nothing. The dialog itself shows a person's input and its errors.
     if (known?.hash === view.hash) return;
     known?.close();
     this.#modals.set(view.id, { hash: view.hash, close: this.onModal(toFields(view)) });

@@ -1,4 +1,5 @@
-// The connection on which the local Slack reports changes. It reconnects with a growing pause. Each connection begins with the whole state.
+// The connection on which the local Slack reports changes. It reconnects with a growing pause. Each connection begins
+// with the whole state.
 //
 // Events: `frame` (what the server sent), and `status` ("connecting" | "online" | "reconnecting" | "refused").
 

@@ -1,5 +1,5 @@
-// Converts Slack's messages to the form in which the page keeps all messages, that of Discord. Two more fields hold what Discord does not have:
-// `layout` (blocks) and `cards` (attachments), which `view/message/layout.js` shows.
+// Converts Slack's messages to the form in which the page keeps all messages, that of Discord. Two more fields hold
+// what Discord does not have: `layout` (blocks) and `cards` (attachments), which `view/message/layout.js` shows.
 
 import { personaId } from "../../state/store.js";
 import { idOf } from "./ids.js";

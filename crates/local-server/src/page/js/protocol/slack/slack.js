@@ -217,7 +217,7 @@ export class Slack extends EventTarget {
     if (this.#threads.delete(id)) this.#dispatch("THREAD_DELETE", { id });
   }
 
-  // ---- in the form of the page
+  // ---- conversion to the page's form
 
   #shown(message, channelId) {
     const isParent = message.thread_ts === message.ts;
