@@ -1,4 +1,4 @@
-//! Who asks, and what they are told in place of an answer.
+//! The person behind a request, and error answers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{Person, Refused};
 use crate::server::Server;
 
-/// What a person is told in place of an answer.
+/// An error answer to a person.
 pub(super) struct Refusal {
     code: String,
     message: String,

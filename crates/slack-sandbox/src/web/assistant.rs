@@ -1,4 +1,4 @@
-//! `assistant.threads.*`: what an app says that it is doing in a thread, its title and what to ask.
+//! `assistant.threads.*`: the status that an app shows in a thread, the thread's title, and suggested prompts.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{ApiError, Call, Outcome, Ts};
 /// "A maximum of 4 prompts"
 const PROMPT_LIMIT: usize = 4;
 
-/// Shown until the app posts to the thread, or sets an empty one.
+/// Sets the status of a thread. It is shown until the app posts there or sets an empty status.
 pub(crate) fn set_status(call: &mut Call) -> Outcome {
     if !call.app.has_scope("assistant:write") {
         call.require_scope("chat:write")?;
