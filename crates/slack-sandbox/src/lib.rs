@@ -309,7 +309,7 @@ impl Drop for Workspace {
     fn drop(&mut self) {
         self.server.stop.cancel();
         self.timers.abort();
-        // A [`Person`] may keep the server alive after this, so the folder is released here.
+        // A `Person` may keep the server alive after this, so the folder is released here.
         self.server.core().close_storage();
     }
 }

@@ -225,7 +225,7 @@ async fn the_commands_go_to_the_next_account_and_back() {
     until(|| registered("echo").is_some(), || "nobody has the commands".into()).await;
     assert_eq!(registered("eliza"), None, "one has them");
     stage.discord.close().await;
-    // With a new token of the coordinator's.
+    // Starts again with a valid token for the coordinator.
     let (again, _events) = connect(super::stage::settings(&stage.sandbox), hurried(), &stage.memory).await;
     let with_deputy = registered("echo");
     until(|| registered("kelly").is_some() && registered("echo") != with_deputy, || "they did not go back".into()).await;

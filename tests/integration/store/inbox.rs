@@ -163,7 +163,7 @@ async fn a_deleted_message_is_forgotten(home: &Home) {
         .unwrap();
 
     store.record_deletion(&["m1".into(), "p1".into(), "never heard of".into()], at(3)).await.unwrap();
-    // The file's download ends now, and an edit arrives late.
+    // The file's download and an edit both end after the deletion.
     store.record_files(&[file]).await.unwrap();
     assert!(!store.record_edit(&"m1".into(), "hunter3", at(4)).await.unwrap());
 

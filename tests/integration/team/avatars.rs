@@ -10,7 +10,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores
 
 on_both_stores!(accounts_and_webhooks_show_pictures_and_a_restart_uploads_none_again);
 
-/// The uploads of pictures: avatars and emojis.
+/// The numbers of uploaded avatars and emojis.
 fn uploads(team: &TestTeam) -> (usize, usize) {
     let count = |method: &str, end: &str| {
         let is_it = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == method && rest.path.ends_with(end));
