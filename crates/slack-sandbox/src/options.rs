@@ -165,7 +165,7 @@ pub enum Role {
     Admin,
     /// `is_restricted` in `users.info`.
     Guest,
-    /// From another workspace, in shared channels only: `is_stranger`.
+    /// A person from another workspace, in shared channels only: `is_stranger`.
     Stranger,
 }
 

@@ -39,11 +39,11 @@ pub(crate) struct Core {
     pub(crate) random: fastrand::Rng,
     /// The number of changes so far, for those who wait for a change.
     pub(crate) changes: watch::Sender<u64>,
-    /// What was changed, for open chat pages.
+    /// Changes, for open chat pages.
     pub(crate) live: broadcast::Sender<Change>,
     /// How many chat pages each person has open.
     pub(crate) pages: HashMap<String, usize>,
-    /// What the chat page says about the team.
+    /// The text about the team on the chat page.
     pub(crate) about: About,
     storage: Option<Storage>,
 }

@@ -10,7 +10,7 @@ use super::socket::Pending;
 
 #[derive(Debug)]
 pub(crate) enum Timer {
-    /// An envelope with this id was not acknowledged in time.
+    /// An envelope was not acknowledged in time.
     Unacknowledged(String),
     /// An event is sent again.
     Retry(Box<Pending>),

@@ -15,7 +15,7 @@ use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
 
 on_both_stores!(killed_behind_each_stored_step,);
 
-/// What is written in the course of a meeting, in this order.
+/// The writes of a meeting, in this order.
 const WALLS: [(&str, &str); 9] = [
     ("UPDATE OF state ON meetings", "NEW.state = 'running'"),
     ("UPDATE OF material ON meetings", "NEW.material IS NOT NULL"),

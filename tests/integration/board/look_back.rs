@@ -184,7 +184,7 @@ fn teamroom(team: &TestTeam, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// What is written in the course of a look, in this order.
+/// The writes of looking back, in this order.
 const WALLS: [(&str, &str); 2] = [("INSERT ON job_steps", "NEW.name = 'looks'"), ("INSERT ON insights", "1 = 1")];
 
 async fn killed_before_and_behind_each_stored_step(backing: Backing) {

@@ -1,4 +1,4 @@
-//! From the question to the document.
+//! A board meeting from the question to the document.
 
 use serde_json::json;
 use teamroom::features::board::model::Artefact;

@@ -20,7 +20,7 @@ pub(crate) const HERE: &str = "general";
 pub(crate) const QUESTION: &str = "Should we move the queue to PostgreSQL?";
 pub(crate) const TEAM: &str = "vince, echo, solus";
 
-/// What a persona says in a round, from 1.
+/// A persona's contribution in a round, counted from 1.
 pub(crate) type Lines = Arc<dyn Fn(&str, u32) -> Json + Send + Sync>;
 
 /// The answers of the model. Each part can be replaced.

@@ -14,7 +14,7 @@ on_both_stores!(five_speakers_in_five_rounds_are_told_only_what_is_new_to_them,)
 const SUBJECTS: [&str; 5] = ["foundation", "plumbing", "roofing", "insulation", "electricity"];
 const FINDINGS: [&str; 5] = ["cracks along", "moisture behind", "corrosion under", "draughts around", "vibrations inside"];
 
-/// Each always has something new, and answers the one before.
+/// Each speaker always has something new, and answers the speaker before.
 fn lines(who: &str, round: u32) -> Json {
     let place = ["Echo", "Eliza", "Oracle", "Solus", "Vince"].iter().position(|name| *name == who).unwrap_or_default();
     let (subject, finding) = (SUBJECTS[place], FINDINGS[round as usize - 1]);

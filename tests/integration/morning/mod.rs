@@ -236,7 +236,7 @@ impl Morning {
     }
 }
 
-/// What the model says.
+/// The answers of the model.
 fn talk(asked: &Asked) -> Script {
     let schema = asked.schema.as_ref().map(ToString::to_string).unwrap_or_default();
     if schema.contains("wants_an_assistant") {

@@ -21,7 +21,7 @@ on_both_stores!(
     killed_before_and_after_somebody_says_done,
 );
 
-/// Without a model.
+/// Settings without a model.
 const OFFLINE: &[(&str, &str)] = &[("TEAMROOM_MODEL_URL", ""), ("TEAMROOM_MODEL", "")];
 
 const QUESTION: &str = "What is the invoice number?";

@@ -42,7 +42,7 @@ pub(super) async fn quiet(backing: Backing, clock: impl Clock) -> TestTeam {
         config.schedules.zone = Tz::Europe__Berlin;
         config.schedules.jobs.clear();
         config.chat.operators = vec!["somebody-else".into()];
-        // The sandbox dates people's messages by its own clock, so no message is too old.
+        // The sandbox dates people's messages by its own clock, so no message may count as too old.
         config.chat.max_age = Duration::from_hours(24 * 1000);
     });
     wanted.start().await

@@ -68,7 +68,7 @@ async fn killed_around_the_settling_of_a_call(backing: Backing) {
 
     kill_before(&team, "UPDATE ON predictions", "NEW.settled_at IS NOT NULL").await;
     assert_eq!((settled().await, told().await), (0, 0));
-    // It is settled, but the job is still open.
+    // The call is settled, but the job is still open.
     kill_before(&team, "UPDATE ON firings", "OLD.job = 'settle-predictions'").await;
     assert_eq!(settled().await, 1);
     let _process = TeamProcess::start(&team, &[]).await;

@@ -50,7 +50,7 @@ async fn content_that_comes_later_completes_a_claim(home: &Home) {
     assert_eq!(store.claim(&withheld, at(2)).await.unwrap(), Claim::Known);
     assert_eq!(store.find_message(&"m1".into()).await.unwrap().unwrap().message.text, "hello");
 
-    // It is not decided again, but the transcript now has the text.
+    // The message is not decided again, but the transcript now has its text.
     withheld.id = "m2".into();
     store.claim(&withheld, at(3)).await.unwrap();
     let nobody = Decision::nobody(Reason::Empty);

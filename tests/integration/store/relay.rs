@@ -340,7 +340,7 @@ async fn a_row_that_lacks_a_permission_outlives_its_process(home: &Home) {
     let stop = CancellationToken::new();
     let relay = stage.start(&stop);
     relay.permissions_changed();
-    // Still denied.
+    // The permission is still denied.
     eventually("it is held again", || async { stage.wall.denials.load(Ordering::Relaxed) == 2 && held().await == 1 }).await;
     stage.wall.denies.store(false, Ordering::Relaxed);
     relay.permissions_changed();

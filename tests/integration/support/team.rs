@@ -103,7 +103,7 @@ impl Wanted {
         self
     }
 
-    /// Without the team, which runs in a separate process.
+    /// Leaves out the team, which runs in a separate process.
     pub(crate) fn without_app(mut self) -> Self {
         self.app = false;
         self
@@ -338,7 +338,7 @@ impl TestTeam {
         self.call_as(0, method, path, body).await
     }
 
-    /// A REST request by another person than the first.
+    /// A REST request by a person other than the first.
     pub(crate) async fn call_as(&self, person: usize, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
         self.try_call_as(person, method, path, body).await.unwrap_or_else(|refused| panic!("{refused}"))
     }
@@ -379,7 +379,7 @@ impl TestTeam {
         *self.last_sent.lock().expect("no test panics here") = Some(MessageId::on("discord", id));
     }
 
-    /// Another person than the first posts.
+    /// A person other than the first posts.
     pub(crate) async fn say_as(&self, person: usize, channel: &str, text: &str) {
         let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
         let request = self.http.post(url).header("authorization", &self.sandbox().people()[person].token);
@@ -410,7 +410,7 @@ impl TestTeam {
         self.try_drop_files(channel, &[(name, bytes)], text).await
     }
 
-    /// Another person than the first posts a file with a text.
+    /// A person other than the first posts a file with a text.
     pub(crate) async fn drop_file_as(&self, person: usize, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> String {
         let sent = self.drop_files_as(person, channel, &[(name, bytes)], text).await;
         sent["id"].as_str().unwrap_or_else(|| panic!("not sent: {sent}")).to_owned()

@@ -47,7 +47,7 @@ async fn accounts_and_webhooks_show_pictures_and_a_restart_uploads_none_again(ba
     team.stop_app().await;
     team.start_app().await;
     assert_eq!(ask_vince(&team, 2).await, avatar);
-    // Accounts look after their avatars a second after the login.
+    // Accounts check their avatars a second after the login.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(uploads(&team), (with_token, 1));
 }

@@ -45,7 +45,7 @@ pub(crate) async fn start_with(change: impl FnOnce(&mut Options)) -> World {
 }
 
 impl World {
-    /// For a sandbox in a folder of the test.
+    /// Uses a sandbox whose folder belongs to the test.
     pub(crate) fn of(sandbox: Sandbox) -> Self {
         Self { sandbox, _dir: None }
     }

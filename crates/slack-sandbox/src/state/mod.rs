@@ -93,7 +93,7 @@ pub(crate) struct World {
     /// The status, title and prompts that apps have set, by channel and thread.
     pub(crate) assistants: HashMap<(String, Ts), Value>,
     pub(crate) outbox: Vec<Delivery>,
-    /// What was changed since the last [`crate::server::Core::flush`].
+    /// Changes since the last [`crate::server::Core::flush`].
     pub(crate) changes: Vec<Change>,
     /// The bytes of files.
     pub(crate) contents: Contents,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ApiError {
     pub(crate) code: String,
-    /// For `response_metadata.messages`.
+    /// Sent as `response_metadata.messages`.
     messages: Vec<String>,
     /// Further fields, such as `needed`.
     fields: Map<String, Value>,

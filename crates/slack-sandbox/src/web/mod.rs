@@ -43,7 +43,7 @@ pub(crate) fn ok(answer: Value) -> Outcome {
 /// One call of a method.
 pub(crate) struct Call<'a> {
     pub(crate) core: &'a mut Core,
-    /// The app of the token.
+    /// The app that the token belongs to.
     pub(crate) app: App,
     pub(crate) arguments: Arguments,
     pub(crate) warnings: Vec<&'static str>,

@@ -134,7 +134,7 @@ async fn an_update_replaces_text_and_blocks() {
     };
     let blocks_only = update(json!({ "blocks": block("new block") })).await.ok();
     assert_eq!((&blocks_only["text"], blocks_only["message"].get("edited")), (&json!("old"), None));
-    // A text without blocks takes the blocks away.
+    // A text without blocks removes the blocks.
     let text_only = update(json!({ "text": "new" })).await.ok();
     assert_eq!(text_only["message"]["blocks"][0]["type"], "rich_text");
     assert_eq!(text_only["message"]["edited"]["user"], world.slack.app("kelly").user);

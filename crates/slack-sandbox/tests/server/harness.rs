@@ -190,7 +190,7 @@ fn encode(text: &str) -> String {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Closed {
     Code(u16),
-    /// Without a close frame.
+    /// The connection ended without a close frame.
     Broken,
 }
 

@@ -103,7 +103,7 @@ async fn an_event_waits_for_a_connection() {
     let world = start().await;
     world.ann().say(&world.general, "nobody listens").expect("posted");
     assert_eq!(world.slack.unacknowledged("kelly"), 1);
-    // Its first retry comes at once, so that most likely fails too.
+    // The first retry comes at once, so most likely it fails too.
     let mut socket = world.connect("kelly").await;
     world.slack.advance(Duration::from_mins(1));
     let envelope = socket.envelope("events_api").await;

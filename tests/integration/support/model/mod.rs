@@ -36,7 +36,7 @@ pub(crate) struct Asked {
     pub(crate) protocol: ProviderKind,
     pub(crate) model: String,
     pub(crate) system: String,
-    /// Without the system prompt.
+    /// All messages but the system prompt.
     pub(crate) messages: Vec<Said>,
     /// The names of offered tools, without the schema's.
     pub(crate) tools: Vec<String>,

@@ -7,7 +7,7 @@ use super::{ApiError, Call, Channel, Outcome};
 use crate::options::Distribution;
 use crate::state::{Message, Ts, replies};
 
-/// Messages in one answer.
+/// The most messages in one answer.
 const PAGE_LIMIT: usize = 999;
 /// The most messages in one answer to a commercially distributed app.
 const COMMERCIAL_LIMIT: usize = 15;
