@@ -81,7 +81,7 @@ impl Database {
     }
 }
 
-/// Plans ten thousand items that were added at once: alone, as parts of one, and as a chain. With a directory of a thousand people.
+/// Plans ten thousand items that were added at once: unrelated ones, parts of one item, and a chain. The directory has a thousand people.
 async fn time_planning(name: &str, database: &Database) {
     type Draft = fn(usize) -> ItemDraft;
     let store = database.open().await;
@@ -123,7 +123,7 @@ async fn time_planning(name: &str, database: &Database) {
     }
 }
 
-/// Compares an addition to a parent with ten open parts with one to a parent with ten thousand, in turns, each with its planning.
+/// Compares adding a part to an item with ten open parts and to one with ten thousand, in turns. Each addition includes its planning.
 async fn time_additions(name: &str, database: &Database) {
     let store = database.open().await;
     let planner = Planner::start(&store, database.dir.path()).await;
@@ -163,7 +163,7 @@ fn tell(what: &str) -> ItemDraft {
     ItemDraft { what: format!("Tell everybody about {what}"), owner: Some("vince".into()), ..ItemDraft::default() }
 }
 
-/// A word of its own for each number, without digits, which are compared exactly.
+/// A different word for each number. It has no digits, because digits are compared exactly.
 fn word(number: usize) -> String {
     format!("{number:05}").bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
 }
@@ -174,7 +174,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
     millis(times[times.len() / 2])
 }
 
-/// The time from ready to claimed, and from item to item, for a chain of looks at a feed by one persona, offline.
+/// Measures the time from ready to claimed, and from item to item. The items are a chain of reads of a feed by one persona, offline.
 async fn time_pick_up(name: &str, database: &Database, count: usize) {
     let dir = database.dir.path();
     let sandbox = Sandbox::start(dir, &["general".into(), "daily-standup".into(), "ops".into()]);
@@ -236,7 +236,7 @@ async fn count_claims(name: &str, database: &Database, count: usize) {
         loop {
             match claim(&store, &worker).await {
                 Some(time) => times.push(time),
-                // Its persona's other item may still be in progress.
+                // A claim also finds nothing while its persona works on another item, so this ends only when all items are over.
                 None if store.count_items(now()).await.expect("the store answers").by_status.iter().all(|(status, _)| status.is_over()) => {
                     return times;
                 }

@@ -21,12 +21,12 @@ use secrecy::SecretString;
 use sqlx::{Connection as _, PgConnection};
 use teamroom::store::Store;
 
-/// The number of different words, and of words in a memory and in a question.
+/// The number of different words, then the number of words in a memory and in a question.
 const VOCABULARY: usize = 20_000;
 const LONG: usize = 18;
 const ASKED: usize = 5;
 
-/// Stored at once.
+/// The number of memories that are stored at once.
 const CHUNK: usize = 1000;
 
 fn main() {
@@ -58,7 +58,7 @@ fn now() -> DateTime<Utc> {
     "2026-11-20T10:00:00Z".parse().expect("a time")
 }
 
-/// The frequent words have low numbers. Each digit is a syllable.
+/// A random word. Frequent words have low numbers, and each digit is a syllable.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is far below the limits")]
 fn word(random: &mut fastrand::Rng) -> String {
     let rank = (VOCABULARY as f64).powf(random.f64()) as usize;
@@ -84,7 +84,7 @@ async fn fill(store: &Store, size: usize) {
     }
 }
 
-/// The server of the tests does not do that by itself, others do within a minute.
+/// The tests' server does not vacuum by itself. Other servers do within a minute.
 async fn vacuum(url: &str) {
     let mut connection = PgConnection::connect(url).await.expect("the server accepts connections");
     sqlx::raw_sql("VACUUM ANALYZE").execute(&mut connection).await.expect("the tables are vacuumed");

@@ -1,5 +1,5 @@
-//! How one fault touches everything else: `cargo bench --bench reliability`, or with `-- --short` for a quick run. `--rate N` sets the messages a
-//! second; a program without optimisation cannot do the default.
+//! Measures how one fault affects everything else: `cargo bench --bench reliability`, or with `-- --short` for a quick run. `--rate N` sets the
+//! messages per second; an unoptimised build is too slow for the default.
 //!
 //! 1. The pauses between the posts of nine identities, with and without a tenth whose requests to Discord never get an answer.
 //! 2. The time from a slash command to its acknowledgement, with a model that takes 30 s and a machine whose processors are all busy.
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use stage::{PROGRAM, Person, Sandbox, Team, millis};
 
 const NAMES: [&str; 10] = ["Kelly", "Vince", "Eliza", "Echo", "Oracle", "Solus", "Sentinel", "Bruno", "Clara", "Dario"];
-/// The one that hangs. It posts in a channel of its own, because the posts of one channel wait for each other.
+/// The identity whose requests hang. It posts in its own channel, because posts in one channel wait for each other.
 const HANGING: &str = "Vince";
 const RATE: u64 = 50;
 const SLOW_MODEL: Duration = Duration::from_secs(30);
@@ -124,7 +124,7 @@ impl Stage {
             self.client.invoke(&command, &self.channels[number % self.channels.len()]).await;
             loop {
                 let seen = self.person.next().await;
-                // The sign of thinking appears with the acknowledgement.
+                // The acknowledgement is visible as "thinking".
                 if seen.message["interaction_metadata"].is_object() {
                     times.push(seen.at - began);
                     break;
@@ -158,7 +158,7 @@ fn describe(mut times: Vec<Duration>) -> String {
     format!("{} times: p50 {:.1} ms, p99 {:.1} ms, p99.9 {:.1} ms, worst {worst:.1} ms", times.len(), at(500), at(990), at(999))
 }
 
-/// The person's requests beside messages.
+/// Sends the person's requests other than messages.
 struct Client {
     http: reqwest::Client,
     api: String,

@@ -95,7 +95,7 @@ impl Stage {
             post.await.expect("a post ends");
         }
         let mut latencies = self.collect(count).await;
-        // A duplicate would arrive by now.
+        // Waits long enough that a duplicate would arrive.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let extra = std::iter::from_fn(|| self.person.seen.try_recv().ok()).filter(|seen| seen.text().starts_with("re ")).count();
         latencies.sort();

@@ -28,21 +28,21 @@ const FEATURES: [&str; 13] = [
     "backup",
 ];
 
-/// The features that others build on. Nobody mentions any other one, so that it can be removed.
+/// The features that others build on. Nothing mentions any of the other features, so that each of those can be removed.
 const FOUNDATIONS: [&str; 7] = ["relationships", "chat", "backlog", "schedule", "meeting", "voice", "overwatch"];
 
-/// Who mentions a feature all the same. Everything here has to be changed when it is removed.
+/// Exceptions: files that mention another feature all the same. They have to be changed when it is removed.
 const MENTIONS: [(&str, &str); 4] = [
-    // What an item has taught is offered to be remembered.
+    // They offer to remember what was learnt from an item.
     ("memory", "src/features/backlog/judging.rs"),
     ("memory", "src/features/backlog/running.rs"),
-    // The same of a standup.
+    // This one does so for a standup.
     ("memory", "src/features/standup/closing.rs"),
-    // And of a board meeting.
+    // This one does so for a board meeting.
     ("memory", "src/features/board/closing.rs"),
 ];
 
-/// Crates that are used only in some folders, so that they can be replaced.
+/// Crates that only some folders may use, so that they can be replaced.
 const CONFINED: [(&str, &[&str]); 2] = [
     ("sqlx", &["crates/kernel/src/db", "crates/kernel/src/events", "crates/kernel/src/jobs", "store", "crates/kernel/src/lib.rs"]),
     ("serenity", &["src/adapters/discord", "src/app"]),

@@ -1,7 +1,8 @@
 //! Benchmarks the team on Slack: `cargo bench --bench slack`, or with `-- --short` for a quick run.
 //!
-//! In turns in one run: the team on a local Slack, a bot on `@slack/bolt` on the same one (if npm can install it), and the team on a local Discord.
-//! Eight personas each, one message after the other, a language model that answers at once. Latency is from a person's message to the sight of its answer.
+//! One run measures three in turns: the team on a local Slack, a bot on `@slack/bolt` on the same one (if npm can install it), and the team on a
+//! local Discord. Each has eight personas, one message after the other, and a language model that answers at once. Latency is measured from a
+//! person's message until its answer is visible.
 
 #[path = "../../tests/integration/support/model/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the tests use the rest")]
@@ -43,7 +44,7 @@ fn main() {
     });
 }
 
-/// What a bot on Slack works with.
+/// The local Slack, model and folder of a bot.
 struct Stage {
     slack: Workspace,
     model: ScriptedModel,
@@ -51,7 +52,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// A room for each message, because the team waits for a second between two posts in one.
+    /// Creates a channel for each message, because the team waits a second between two posts in one channel.
     async fn set(rooms: usize) -> Self {
         let rooms: Vec<String> = (0..rooms).map(|number| format!("room-{number}")).collect();
         let app = AppConfig::of_manifest(APP, &slack_manifest("Teamroom", AppKind::Plain)).expect("the manifest is complete");
@@ -111,7 +112,7 @@ async fn start_bolt(folder: &Path, stage: &Stage) -> Team {
     Team::measured(Ended(child), started.elapsed()).await
 }
 
-/// None without node, npm or a way to the registry.
+/// Installs `@slack/bolt`. None without node or npm, or if npm cannot reach the registry.
 fn install_bolt() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bolt");
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -24,7 +24,7 @@ pub(crate) struct Ended(pub(crate) Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // It may have ended by itself, which the measurement has noticed.
+        // The process may have ended by itself. The measurement has noticed that already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -73,7 +73,7 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// Starts on a local Discord, with these settings besides.
+    /// Starts the team on a local Discord, with additional settings.
     pub(crate) async fn start(program: &str, dir: &Path, sandbox: &Sandbox, settings: &[(&str, String)]) -> Self {
         let addresses = [("DISCORD_API_URL", "api"), ("DISCORD_GATEWAY_URL", "gateway"), ("TEAMROOM_DISCORD_GUILD", "guild")];
         let mut all: Vec<(String, String)> = addresses.map(|(name, key)| (name.to_owned(), sandbox.text(key))).to_vec();
@@ -101,7 +101,7 @@ impl Team {
         Self::measured(process, ready).await
     }
 
-    /// Another program, which has said that it is ready.
+    /// Measures another program, which has printed that it is ready.
     pub(crate) async fn measured(process: Ended, ready: Duration) -> Self {
         tokio::time::sleep(Duration::from_secs(2)).await;
         let mut team = Self { process, ready, idle: 0.0 };

@@ -120,7 +120,7 @@ async fn pay(model: &'static str, delta: bool, speakers: usize) -> Paid {
     stage.hold(0).await;
     let report = stage.read_report(0);
     let asked = stage.model.requests();
-    // What the team does about the report's items afterwards asks for no signals.
+    // Counts only requests for reports. The later work on the report's items asks for no signals.
     let reports: Vec<_> = asked.iter().filter(|asked| asked.schema.is_none() && asked.prompt().contains("```signals")).collect();
     assert_eq!(reports.len(), speakers, "each speaker is asked once");
     let usage = |part: &str| report["usage"][part].as_u64().expect("a count");

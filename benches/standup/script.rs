@@ -36,7 +36,7 @@ pub(crate) fn answer(asked: &Asked) -> Script {
     } else if schema.contains("confidence") {
         json!({"answer": "no", "confidence": 0.7, "reason": "Four commits landed this week and ten are needed by Friday."}).to_string()
     } else if schema.contains("criteria") {
-        // What an item of the report needs is left to people, so that only the standup is measured.
+        // Leaves the items of the report to people, so that only the standup is measured.
         json!({"execution": null, "criteria": []}).to_string()
     } else {
         report(asked.number)

@@ -48,7 +48,7 @@ async fn operators_are_told(team: &TestTeam, part: &str) {
         .await;
 }
 
-/// What the model was told as Vince answered.
+/// Asks Vince. Returns the system prompt of his answer.
 async fn ask_vince(team: &TestTeam, word: &str) -> String {
     team.say("general", &format!("vince, report {word}")).await;
     eventually("he answers", || async { team.answers("general").await.iter().any(|said| said.text == format!("answer to {word}")) }).await;
@@ -123,7 +123,7 @@ async fn an_expert_is_taken_over_and_a_bad_one_is_not(backing: Backing) {
     fs::write(experts.join("ada.md"), ada).unwrap();
     fs::write(experts.join("bea.md"), ada.replace("Ada Byron", "Vince")).unwrap();
     fs::write(experts.join("vince.md"), ada).unwrap();
-    // The team starts with the good one.
+    // Only one of these files is valid. The team starts with that expert.
     let log = team.dir.path().join("log.txt");
     let process = TeamProcess::spawn_logging(&team, &log);
     let listed = async || {
@@ -168,7 +168,7 @@ async fn what_is_said_meanwhile_is_answered_once(backing: Backing) {
     assert_eq!(answers, expected);
 }
 
-/// What a sandbox without a fixed port prints and says.
+/// Starts and stops a sandbox without a fixed port. Returns the JSON that it prints, the links of its page, and its log.
 fn start_and_stop(dir: &Path) -> (Value, Value, String) {
     let mut sandbox = Command::new(env!("CARGO_BIN_EXE_teamroom"))
         .args(["sandbox", "--json"])

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Reached only by a test that fails.
+/// The time limit for output. Only a failing test waits this long.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running sandbox, with what it printed. Killed on drop.

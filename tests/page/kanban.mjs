@@ -1,8 +1,8 @@
-// Drives the board of the backlog in headless Chromium, as a person would.
+// Drives the kanban page in headless Chromium, as a person would.
 //
-//     node kanban.mjs BOARD_URL GUARDED_URL TOKEN ARRIVE_URL SCREENSHOT_DIR
+//     node kanban.mjs PAGE_URL GUARDED_URL TOKEN ARRIVE_URL SCREENSHOT_DIR
 //
-// The guarded board asks for the token; a POST to ARRIVE_URL puts one more item into the backlog of the other.
+// The page at GUARDED_URL asks for the token. A POST to ARRIVE_URL adds an item to the backlog of the page at PAGE_URL.
 // Prints one line per step and ends with a status other than 0 when one failed.
 
 import { mkdir } from "node:fs/promises";
@@ -256,7 +256,7 @@ await step("without scripts the board is there, filters and opens", async () => 
 });
 
 await step("a guarded board asks for the token, refuses another and takes its own", async () => {
-  // A page that is refused is an error to the console, and meant.
+  // The console reports the refused page as an error. The refusal is intended.
   const view = await open({ at: guarded, mayComplain: true });
   check((await view.locator(".card").count()) === 0, "nothing is shown");
   await view.getByLabel("Token").fill("wrong-horse-battery");

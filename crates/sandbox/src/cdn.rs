@@ -44,7 +44,7 @@ pub(crate) async fn download(
     }
 }
 
-/// `GET /avatars/{account}/{hash}.png`. An account can be a webhook. The picture has the format in which it was sent, whatever the name says.
+/// `GET /avatars/{account}/{hash}.png`. An account can be a webhook. The response has the format of the upload, even if that is not PNG.
 pub(crate) async fn avatar(State(server): State<Arc<Server>>, Path((_account, name)): Path<(String, String)>) -> Response {
     let hash = without_extension(&name);
     picture(server.core().world.pictures.find(hash))

@@ -39,10 +39,10 @@ pub(crate) struct FrameFault {
 
 /// How faults change one frame.
 pub(crate) struct FrameEffect {
-    /// Later frames wait too.
+    /// Delays this frame and all later ones.
     pub(crate) delay: Duration,
     pub(crate) copies: u32,
-    /// Later frames overtake it for this long.
+    /// Holds back this frame for so long. Later frames overtake it.
     pub(crate) hold: Option<Duration>,
 }
 

@@ -150,19 +150,19 @@ impl Sandbox {
         bots.map(|(account, slug)| Bot { slug, id: account.id.to_string(), token: account.token.clone() }).collect()
     }
 
-    /// Makes these the bots of the server, while clients are connected. Those that stay keep their ids and tokens.
+    /// Replaces the bots of the server, while clients are connected. Bots that stay keep their ids and tokens.
     pub fn set_bots(&self, bots: &[BotAccount]) {
         let mut core = self.server.core();
         core.world.set_bots(bots);
         core.flush();
     }
 
-    /// What the page tells newcomers about the team.
+    /// Sets the text about the team that the page shows to newcomers.
     pub fn set_about(&self, about: About) {
         self.server.core().about = about;
     }
 
-    /// What `teamroom sandbox --json` prints, with the bots' tokens beside it under `bots`.
+    /// The JSON that `teamroom sandbox --json` prints, with the tokens under `bots`.
     pub fn info(&self) -> serde_json::Value {
         control::info(&self.server)
     }
@@ -176,13 +176,14 @@ impl Sandbox {
         self.server.journal.list()
     }
 
-    /// The ids of the users whom a message pinged, or `None` without such a message.
+    /// The ids of the users whom a message pinged, or `None` if there is no such message.
     pub fn pings(&self, message: &str) -> Option<Vec<String>> {
         let pinged = self.server.core().world.find_pings(message.parse().ok()?)?;
         Some(pinged.iter().map(ToString::to_string).collect())
     }
 
-    /// Shows what a link of a message leads to, as Discord does a moment after the message: by an update that is no edit. False without the message.
+    /// Adds a preview of a link to a message, as Discord does a moment after posting: by an update that does not count as an edit.
+    /// Returns false if there is no such message.
     pub fn unfurl(&self, channel: &str, message: &str, url: &str, title: &str) -> bool {
         let mut core = self.server.core();
         let (Ok(channel), Ok(message)) = (channel.parse(), message.parse()) else { return false };

@@ -14,7 +14,7 @@ const MESSAGES_PER_5S: u32 = 5;
 /// "IP addresses that make too many invalid HTTP requests are restricted: 10,000 per 10 minutes."
 const INVALID_LIMIT: usize = 10_000;
 const INVALID_WINDOW: Duration = Duration::from_mins(10);
-/// Sessions that may be started in one period of [`IDENTIFY_SPACING`]; what large bots are given.
+/// The most sessions that may start in one [`IDENTIFY_SPACING`]. Discord gives this number to large bots.
 pub(crate) const MAX_CONCURRENCY: usize = 16;
 const IDENTIFY_SPACING: Duration = Duration::from_secs(5);
 /// "1000 IDENTIFY calls in a 24-hour period."
@@ -40,7 +40,7 @@ pub(crate) struct Quota {
 }
 
 pub(crate) enum RateDecision {
-    /// Nothing is counted for this caller.
+    /// The caller has no limit, and nothing is counted.
     Unlimited,
     Pass(Quota),
     Limited {

@@ -76,7 +76,7 @@ pub enum Switch {
     Behave,
 }
 
-/// A fault for something that does not exist.
+/// A switch names something that does not exist.
 #[derive(Debug, thiserror::Error)]
 pub enum SwitchError {
     #[error("there is no bot with the slug {0:?}")]
@@ -245,7 +245,7 @@ fn arm(switches: &mut Switches, switch: Switch) {
         }
         Switch::NonceWindow { millis } => switches.nonce_window = Some(Duration::from_millis(millis)),
         Switch::Behave => *switches = Switches::default(),
-        // `set` handles the others.
+        // `set` handles all other switches itself.
         _ => {}
     }
 }

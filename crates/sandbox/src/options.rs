@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A bot account for a persona.
 #[derive(Clone, Debug)]
 pub struct BotAccount {
-    /// Stable name. Its id and token stay the same across restarts.
+    /// Stable name. A bot with the same slug keeps its id and token across restarts.
     pub slug: String,
     /// The name people see.
     pub name: String,

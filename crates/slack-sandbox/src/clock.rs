@@ -48,7 +48,7 @@ impl Clock {
         let Some(at) = at else { return std::future::pending().await };
         match &self.0 {
             Source::System => tokio::time::sleep(at.saturating_sub(self.now())).await,
-            // The clock holds a sender, so waiting ends only with the time.
+            // The clock holds the sender, so `wait_for` ends only when the time has come.
             Source::Manual(now) => _ = now.subscribe().wait_for(|now| *now >= at).await,
         }
     }

@@ -20,7 +20,7 @@ pub(crate) fn router() -> Router<Arc<Server>> {
         .route("/sandbox/misbehave", post(misbehave))
 }
 
-/// Where clients connect, and with which tokens.
+/// The addresses and tokens that clients need.
 pub(crate) fn info(server: &Server) -> Value {
     let core = server.core();
     let world = &core.world;

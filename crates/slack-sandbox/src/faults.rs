@@ -5,7 +5,7 @@ use std::time::Duration;
 use local_server::{Counted, take};
 use serde::{Deserialize, Serialize};
 
-/// A wrong answer to a call of the Web API, or none.
+/// A wrong or missing answer to a call of the Web API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApiFault {
@@ -35,7 +35,7 @@ pub(crate) struct ApiRule {
     pub(crate) fault: ApiFault,
 }
 
-/// What happens to envelopes by chance.
+/// Chances that the acknowledgement of an envelope is lost, or that an event is sent twice.
 #[derive(Clone, Debug)]
 pub(crate) struct EnvelopeFault {
     pub(crate) app: Option<String>,
@@ -60,7 +60,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// None, with this chance.
+    /// No faults. `random` decides about later faults that happen by chance.
     pub(crate) fn new(random: fastrand::Rng) -> Self {
         Self { random, ..Self::default() }
     }

@@ -26,8 +26,8 @@
 //! # }
 //! ```
 //!
-//! What is not built is `unknown_method`: administration, canvases, lists, calls, reminders, search, user groups, stars,
-//! scheduled messages, user tokens and the installation of apps.
+//! Not covered, so that calls get `unknown_method`: administration, canvases, lists, calls, reminders, search, user groups, stars, scheduled
+//! messages, user tokens and the installation of apps.
 
 mod clock;
 mod control;
@@ -82,7 +82,7 @@ pub enum SandboxError {
     State(#[from] StateError),
 }
 
-/// An app of the workspace, with what a client needs.
+/// An app of the workspace: its ids and tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledApp {
     pub slug: String,
@@ -141,12 +141,12 @@ impl Workspace {
         format!("{}/", self.server.base)
     }
 
-    /// What `teamroom sandbox --slack --json` prints, with the tokens of the apps beside it under `apps`.
+    /// The JSON that `teamroom sandbox --slack --json` prints, with the apps' tokens under `apps`.
     pub fn info(&self) -> Value {
         control::info(&self.server)
     }
 
-    /// What the page tells newcomers about the team.
+    /// Sets the text about the team that the page shows to newcomers.
     pub fn set_about(&self, about: About) {
         self.server.core().about = about;
     }
@@ -213,14 +213,14 @@ impl Workspace {
         core.world.find_channel(name).unwrap_or_else(|| panic!("there is no channel {name:?}")).id.clone()
     }
 
-    /// What an app says that it is doing in a thread, by `assistant.threads.*`.
+    /// The status, title and prompts that an app has set in a thread with `assistant.threads.*`.
     pub fn assistant(&self, channel: &str, thread: &str) -> Option<Value> {
         let key = (channel.to_owned(), thread.parse().ok()?);
         self.server.core().world.assistants.get(&key).cloned()
     }
 
-    /// Shows what a link of a message leads to, as Slack does a moment after the message: by a change that is no edit. False if
-    /// the message is not there, or an app did not ask for it by `unfurl_links`.
+    /// Adds a preview of a link to a message, as Slack does a moment after posting: by a change that does not count as an edit. Returns false if
+    /// there is no such message, or if its app did not set `unfurl_links`.
     pub fn unfurl(&self, channel: &str, ts: &str, url: &str, title: &str) -> bool {
         let mut core = self.server.core();
         let Ok(ts) = ts.parse() else { return false };
@@ -254,7 +254,7 @@ impl Workspace {
         self.server.journal.list()
     }
 
-    /// The connections of an app that are greeted and were not asked to disconnect.
+    /// The number of an app's connections that got `hello` and were not asked to disconnect.
     pub fn connections(&self, slug: &str) -> usize {
         let core = self.server.core();
         let id = core.world.find_app(slug).map(|app| app.id.clone());
@@ -268,12 +268,12 @@ impl Workspace {
         core.pending.values().filter(|pending| pending.delivery.app == id).count() + core.timers.count_retries(&id)
     }
 
-    /// From sending an envelope to its acknowledgement, in the order of these. The first 100,000 are kept.
+    /// The time from sending an envelope to its acknowledgement, for the first 100,000 acknowledgements in order.
     pub fn acknowledgements(&self) -> Vec<Duration> {
         self.server.core().acknowledgements.clone()
     }
 
-    /// Waits until `find` finds something, after each change of the state.
+    /// Calls `find` after each change of the state until it finds something.
     pub async fn until<T>(&self, find: impl Fn(&Self) -> Option<T>) -> T {
         let mut changes = self.server.core().changes.subscribe();
         loop {
@@ -309,7 +309,7 @@ impl Drop for Workspace {
     fn drop(&mut self) {
         self.server.stop.cancel();
         self.timers.abort();
-        // A person may hold the server longer.
+        // A `Person` may keep the server alive after this, so the folder is released here.
         self.server.core().close_storage();
     }
 }

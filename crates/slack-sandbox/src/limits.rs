@@ -1,5 +1,5 @@
-//! Rate limits of the Web API: "per API method per workspace per app". Slack gives numbers a minute and calls bursts
-//! "tolerated" without a number. So a full minute's number may come at once, and refills steadily.
+//! Rate limits of the Web API: "per API method per workspace per app". Slack publishes numbers per minute, and says without a number that bursts are
+//! "tolerated". Here the calls of a full minute may come at once, and the allowance refills steadily.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::options::RateLimits;
 /// The tier of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tier {
-    /// 1 a minute. Ten may come at once: so many connections an app may have.
+    /// 1 a minute. Ten may come at once, because an app may have ten connections.
     One,
     /// 20 a minute.
     Two,
@@ -19,7 +19,7 @@ pub(crate) enum Tier {
     Four,
     /// "hundreds of requests per minute".
     Hundreds,
-    /// Messages: one a second in a channel, in short bursts more, and several hundred a minute in the workspace.
+    /// Messages: one a second in each channel, with short bursts, and several hundred a minute in the workspace.
     Posting,
 }
 

@@ -53,7 +53,7 @@ pub enum Switch {
     Drop { app: Option<String>, how: Cut },
     /// Makes the present connections half-open: they stay open, and nothing is sent or read on them, not even pings.
     HalfOpen { app: Option<String> },
-    /// Ends each new connection after so many seconds; 0 means after the usual time.
+    /// Ends each new connection after this many seconds. 0 restores the usual lifetime.
     Refresh { seconds: u64 },
     /// Revokes or restores a bot token. The app gets `tokens_revoked`.
     RevokeToken { app: String, on: bool },
@@ -61,13 +61,13 @@ pub enum Switch {
     DropScope { app: String, scope: String, on: bool },
     /// Takes an app out of the workspace: its tokens are `account_inactive` and its connections end.
     Uninstall { app: String },
-    /// Seeds the choice of connections, and chance.
+    /// Seeds the random numbers that choose connections and decide about faults.
     Seed { seed: u64 },
-    /// Removes all faults, except revoked tokens and dropped scopes.
+    /// Removes all faults, except revoked tokens, dropped scopes, removed apps and half-open connections.
     Behave,
 }
 
-/// A fault for something that does not exist.
+/// A switch names an app that does not exist.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no app with the slug {0:?}")]
 pub struct UnknownApp(pub String);
@@ -170,7 +170,7 @@ fn arm(faults: &mut Faults, switch: Switch) {
         Switch::WithholdHello { app, times } => faults.withhold_hello.push(Counted { client: app, times, fault: () }),
         Switch::IgnoreUpgrades { app, times } => faults.ignore_upgrades.push(Counted { client: app, times, fault: () }),
         Switch::Refresh { seconds } => faults.refresh = (seconds > 0).then(|| Duration::from_secs(seconds)),
-        // `misbehave` handles the others.
+        // `misbehave` handles all other switches itself.
         _ => {}
     }
 }

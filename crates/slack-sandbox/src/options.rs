@@ -25,7 +25,7 @@ pub struct AppConfig {
     pub commands: Vec<String>,
     #[serde(default)]
     pub shortcuts: Vec<Shortcut>,
-    /// Buttons, selects and modals are delivered.
+    /// Whether the app gets clicks on buttons and selects, and submitted modals.
     pub interactivity: bool,
     pub home_tab: bool,
     /// Socket Mode is switched on.
@@ -53,10 +53,10 @@ impl AppConfig {
         }
     }
 
-    /// The app that Slack makes of a manifest, in `#general`.
+    /// The app that Slack would create from this manifest, in `#general`.
     ///
     /// # Errors
-    /// A part is missing or of another form.
+    /// When a part is missing or has the wrong form.
     pub fn of_manifest(slug: &str, manifest: &Value) -> Result<Self, serde_json::Error> {
         #[derive(Deserialize)]
         struct Command {
@@ -79,7 +79,7 @@ impl AppConfig {
     }
 }
 
-/// What an app offers for a message, or in the search bar.
+/// An action that an app offers in a message's menu or in the search bar.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shortcut {
     pub name: String,
@@ -155,18 +155,18 @@ const EVENTS: [&str; 21] = [
 pub enum Distribution {
     /// The workspace that made it.
     Internal,
-    /// Customers, outside of Slack's Marketplace. That makes history slow: one request of 15 messages a minute.
+    /// To customers, outside of Slack's Marketplace. Such apps may request 15 messages of history once a minute.
     Commercial,
 }
 
-/// What a person is in the workspace.
+/// The role of a person in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     Member,
     Admin,
     /// `is_restricted` in `users.info`.
     Guest,
-    /// From another workspace, in shared channels only: `is_stranger`.
+    /// A person from another workspace, in shared channels only: `is_stranger`.
     Stranger,
 }
 
@@ -216,7 +216,7 @@ pub struct Windows {
     pub retries: Vec<Duration>,
     /// How long a Socket Mode connection lasts; `approximate_connection_time` in `hello`.
     pub connection: Duration,
-    /// How long before that the warning comes.
+    /// How long before the end of a connection the warning comes.
     pub warning: Duration,
     /// Pause between the pings of the server.
     pub ping: Duration,

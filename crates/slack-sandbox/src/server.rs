@@ -18,7 +18,7 @@ use super::socket::{DisconnectReason, Pending, Socket, Ticket};
 use super::state::{Audience, Change, Delivery, Storage, World};
 use super::timers::Timers;
 
-/// Changes that a slow page may be behind. Then it loads everything again.
+/// The most changes that a page may be behind. A page that is further behind loads everything again.
 const LIVE: usize = 1_024;
 
 pub(crate) struct Core {
@@ -37,13 +37,13 @@ pub(crate) struct Core {
     pub(crate) faults: Faults,
     pub(crate) limits: Limits,
     pub(crate) random: fastrand::Rng,
-    /// Goes up with each change, for those who wait for one.
+    /// The number of changes so far, for those who wait for a change.
     pub(crate) changes: watch::Sender<u64>,
-    /// What was changed, for open chat pages.
+    /// Changes, for open chat pages.
     pub(crate) live: broadcast::Sender<Change>,
     /// How many chat pages each person has open.
     pub(crate) pages: HashMap<String, usize>,
-    /// What the chat page says about the team.
+    /// The text about the team on the chat page.
     pub(crate) about: About,
     storage: Option<Storage>,
 }
@@ -58,7 +58,7 @@ impl Core {
         self.world.apps.get(app).map(|app| app.config.slug.clone()).unwrap_or_default()
     }
 
-    /// Sends what changes have queued.
+    /// Sends the events and changes that are queued.
     pub(crate) fn flush(&mut self) {
         for delivery in std::mem::take(&mut self.world.outbox) {
             self.send_in_order(delivery);
@@ -68,13 +68,13 @@ impl Core {
             storage.write(&self.world, &changes);
         }
         for change in changes {
-            // It fails only while no page is open.
+            // Sending fails if no page is open.
             let _ = self.live.send(change);
         }
         self.changes.send_modify(|number| *number += 1);
     }
 
-    /// Leaves the folder to others. Nothing is written from now on.
+    /// Releases the folder, so that others may use it. Nothing is written after this.
     pub(crate) fn close_storage(&mut self) {
         self.storage = None;
     }

@@ -1,4 +1,4 @@
-//! What is to happen at a later time.
+//! Actions that are due at a later time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use super::socket::Pending;
 
 #[derive(Debug)]
 pub(crate) enum Timer {
-    /// An envelope with this id was not acknowledged in time.
+    /// An envelope was not acknowledged in time.
     Unacknowledged(String),
     /// An event is sent again.
     Retry(Box<Pending>),
-    /// `hello` of a connection.
+    /// A connection is to get `hello`.
     Hello(u64),
     Ping(u64),
     /// A connection is about to be refreshed.
@@ -22,7 +22,7 @@ pub(crate) enum Timer {
     Refresh(u64),
     /// A connection that was asked to disconnect is closed.
     Close(u64),
-    /// An envelope that was held back for another one, for this app, is sent.
+    /// The envelope that is held back for this app is to be sent.
     Release(String),
 }
 
@@ -53,7 +53,7 @@ impl Timers {
         self.set.values().filter(|timer| matches!(timer, Timer::Retry(pending) if pending.delivery.app == app)).count()
     }
 
-    /// The earliest timer that is due, with the time at which it was.
+    /// Takes the earliest timer that is due. Returns it with the time at which it was due.
     pub(crate) fn take_due(&mut self, now: Duration) -> Option<(Duration, Timer)> {
         let first = self.set.first_entry().filter(|entry| entry.key().0 <= now)?;
         let due = first.key().0;

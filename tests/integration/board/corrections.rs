@@ -31,7 +31,7 @@ fn is_correction(asked: &Asked) -> bool {
     asked.prompt().contains("what people said to that")
 }
 
-/// `corrected`: what the model says to a correction. None: the same as before.
+/// Opens a team. `corrected` is the model's answer to a correction; `None` means its usual answer.
 async fn open(backing: Backing, corrected: Option<Script>) -> Stage {
     let stage = super::stage::open(Setting::on(backing).with_model(), Play::default()).await;
     let play = Play::default();
@@ -43,7 +43,7 @@ fn restated() -> Script {
     Script::Json(json!({"question": CORRECTED, "constraints": ["No downtime in the day."], "answered_by": "Yes or no."}))
 }
 
-/// Starts the team again with time before the first round.
+/// Restarts the team with a pause before the first round.
 async fn give_time(stage: &mut Stage) {
     stage.team.stop_app().await;
     let settings = stage.team.config.features.get::<BoardSettings>();
@@ -66,7 +66,7 @@ async fn what_a_person_corrects_is_asked_in_the_first_round(backing: Backing) {
     create(&stage).await;
     let meeting = comes_to(&stage.store, MeetingState::Running).await;
     let question = hears(&stage.team, &stage.store, &meeting.id, "**The question**: Should the queue run on PostgreSQL instead").await;
-    // A reply to the question is for the meeting, not for who posted it.
+    // A reply to the question is meant for the meeting, not for the persona that posted the question.
     say_in_thread(&stage.team, &question.raw, "I mean the provider in Zurich.", true).await;
     hears(&stage.team, &stage.store, &meeting.id, "I take that into the question before anybody answers it.").await;
     let edited = hears(&stage.team, &stage.store, &meeting.id, &format!("**The question**: {CORRECTED}")).await;
@@ -76,7 +76,7 @@ async fn what_a_person_corrects_is_asked_in_the_first_round(backing: Backing) {
     let prompt = asked.iter().find(|asked| is_correction(asked)).unwrap().prompt();
     assert!(prompt.contains("I mean the provider in Zurich.") && prompt.contains("Should the queue run on PostgreSQL instead"), "{prompt}");
 
-    // It is kept over a restart, and paid once.
+    // The correction is kept over a restart, and paid only once.
     stage.team.stop_app().await;
     stage.team.start_app().await;
     assert!(!stage.team.model.requests().iter().any(is_turn), "there is time left");

@@ -15,7 +15,7 @@ use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
 
 on_both_stores!(killed_behind_each_stored_step,);
 
-/// What is written in the course of a meeting, in this order.
+/// The writes of a meeting, in this order.
 const WALLS: [(&str, &str); 9] = [
     ("UPDATE OF state ON meetings", "NEW.state = 'running'"),
     ("UPDATE OF material ON meetings", "NEW.material IS NOT NULL"),
@@ -47,7 +47,7 @@ async fn killed_behind_each_stored_step(backing: Backing) {
         eventually(&format!("it stands before {change} {when}"), || async { stands().await }).await;
         process.kill();
         allow(&team, "wall").await;
-        // As if nothing had been tried before. No process runs meanwhile.
+        // Resets all counts of attempts. No process runs meanwhile.
         let reset = "state = 'ready', holder = NULL, attempts = 0, crashes = 0, suspicions = 0, run_at = '2026-01-01T00:00:00+00:00'";
         execute(&team, &format!("UPDATE jobs SET {reset} WHERE finished_at IS NULL")).await;
         execute(&team, "UPDATE seats SET attempts = 0 WHERE state = 'speaking'").await;
@@ -62,7 +62,7 @@ async fn killed_behind_each_stored_step(backing: Backing) {
     eventually("the result is posted", || async { store.find_posted(&result).await.unwrap().is_some() }).await;
 
     assert_eq!(count(&team, "SELECT COUNT(*) FROM meetings").await, 1);
-    // Each pair is moved once.
+    // The relationship of each pair has changed once.
     assert_eq!(count(&team, "SELECT COUNT(*) FROM relationships WHERE agreed = 1 AND disagreed = 0 AND trust < 0.11").await, 3);
     let said = thread(&team, &store, &meeting.id).await;
     for text in
@@ -76,7 +76,7 @@ async fn killed_behind_each_stored_step(backing: Backing) {
     }
     let rounds = count(&team, "SELECT COUNT(*) FROM seats WHERE state = 'spoke'").await;
     assert_eq!(count(&team, "SELECT COUNT(*) FROM board_comments").await, 5);
-    // Only the two turns that a wall kept from being stored were paid twice.
+    // Only the two turns that could not be stored because of a wall were paid twice.
     let asked: Vec<_> = team.model.requests().iter().filter(|asked| is_turn(asked)).map(speaker_of).collect();
     let paid = i64::try_from(asked.len()).unwrap();
     assert!((rounds..=rounds + 4).contains(&paid), "{paid} calls for {rounds} turns: {asked:?}");

@@ -71,7 +71,7 @@ async fn an_expert_speaks_as_a_guest_under_the_own_name_and_answers_nobody_in_ch
     let text = file(&card).await;
     assert!(text.contains("- Ada Byron, a guest, was asked to take part") && text.contains("Ada Byron (stay)"), "{text}");
 
-    // She is nobody to talk to, to give work to or to remember.
+    // She is no persona: nobody can talk to her, give her work, or store memories about her.
     stage.team.say(HERE, "ada, how are you?").await;
     stage.team.say(HERE, "@Ada Byron what do you think?").await;
     eventually("somebody else answers", || async { stage.team.answers(HERE).await.iter().any(|shown| shown.text == "It goes well.") })
@@ -103,7 +103,7 @@ async fn an_expert_is_chosen_who_fits_the_question(backing: Backing) {
     hears(&stage.team, &stage.store, &meeting.id, "- Ada Byron, a guest, knows about PostgreSQL").await;
 }
 
-/// In the second round, with the file of Ada gone.
+/// Brings a meeting to its second round, where the file of Ada is gone.
 async fn without_ada(backing: Backing, team: &str) -> (Stage, MeetingId) {
     let (may, held) = watch::channel(false);
     let mut stage = open(Setting::on(backing), Play { held: Some(("Vince", 2, held)), ..Play::with_lines(with_ada) }).await;

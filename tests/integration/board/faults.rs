@@ -50,7 +50,7 @@ async fn who_repeats_the_same_for_ever_ends_it(backing: Backing) {
     create(&stage).await;
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
-    // The sides remain, and are told.
+    // The document still tells both sides.
     assert!(text.contains("Over after 2 rounds: nothing new was said, and nobody changed sides."), "{text}");
     assert!(text.contains("- Vince: Vince.") && text.contains("- Solus: Solus.") && text.contains("## Another view"), "{text}");
 }
@@ -59,7 +59,7 @@ async fn what_is_no_turn_is_kept_whole(backing: Backing) {
     let play =
         Play::with_lines(|who, round| if who == "Echo" { json!("I would rather sing about the cellar.") } else { lines(who, round) });
     let stage = open(Setting::on(backing), play).await;
-    // Without a schema the model says so too.
+    // Asked without a schema, the model answers "It goes well.".
     create(&stage).await;
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
@@ -100,7 +100,7 @@ async fn the_budget_ends_it_with_what_there_is(backing: Backing) {
         config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0, minute: 0.0 });
     });
     let stage = open(setting, Play::default()).await;
-    // Saying what is asked uses it up.
+    // The first request, which phrases the question, uses up the budget.
     command(&stage, "create", &[("topic", json!("Which house?")), ("team", json!("vince, echo"))]).await;
     comes_to(&stage.store, MeetingState::Done).await;
     let told = async || {

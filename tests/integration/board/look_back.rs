@@ -87,7 +87,7 @@ async fn those_who_spoke_look_back_when_asked(backing: Backing) {
     assert_eq!(by("vince").subject, Subject::Meeting(meeting.id.clone()));
     assert_eq!((by("vince").supported, by("solus").supported, by("echo").kind), (true, false, InsightKind::None));
 
-    // Each reads what was said and what came of it.
+    // Each prompt has what was said in the meeting and what came of it.
     let prompts: Vec<String> = stage.team.model.requests().iter().filter(|asked| is_look(asked)).map(Asked::prompt).collect();
     assert_eq!(prompts.len(), 3);
     for part in [
@@ -101,7 +101,7 @@ async fn those_who_spoke_look_back_when_asked(backing: Backing) {
         assert!(prompts[0].contains(part), "{part}: {}", prompts[0]);
     }
 
-    // It stands in the thread of the meeting, with the buttons.
+    // The insights are in the thread of the meeting, with their buttons.
     let shown = async || thread(&stage.team, &stage.store, &meeting.id).await;
     eventually("it is posted", || async {
         shown().await.iter().any(|shown| shown.raw["embeds"][0]["title"] == "Vince → team: ⚙️ how we worked" && shown.author == "Vince")
@@ -112,7 +112,7 @@ async fn those_who_spoke_look_back_when_asked(backing: Backing) {
     let footer = doubted.raw["embeds"][0]["footer"]["text"].as_str().unwrap();
     assert!(footer.contains("isn't in this board meeting"), "{footer}");
 
-    // Once more it is only shown.
+    // A second request only shows the earlier answers again.
     let again = ask(&stage, &[("meeting", "postgresql")]).await;
     assert!(again.starts_with("They have looked back at it already.") && again.contains(NOTICED), "{again}");
     assert_eq!(looks(&stage.team), 3);
@@ -136,7 +136,7 @@ async fn asked_twice_at_once_it_is_one_look(backing: Backing) {
 
 async fn nothing_of_a_private_meeting_is_told_elsewhere(backing: Backing) {
     let stage = held(backing).await;
-    // As if it had been held in a private channel.
+    // Makes the meeting one of a private channel.
     let meeting = last(&stage.store).await.unwrap();
     let hidden = Channel { id: "discord:4711".into(), private: true, ..meeting.channel };
     let place = serde_json::to_string(&hidden).unwrap();
@@ -145,7 +145,7 @@ async fn nothing_of_a_private_meeting_is_told_elsewhere(backing: Backing) {
         let answer = ask(&stage, options).await;
         assert!(!answer.contains(QUESTION) && answer.starts_with("No "), "{answer}");
     }
-    // The operator at the command line sees all, and what is noticed stays in that channel.
+    // The operator at the command line sees everything. The insights stay in that private channel.
     let told = teamroom(&stage.team, &["run"]);
     assert!(told.contains(&format!("look back at {QUESTION}")), "{told}");
     let all = insights(&stage.store, 3).await;
@@ -184,7 +184,7 @@ fn teamroom(team: &TestTeam, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// What is written in the course of a look, in this order.
+/// The writes of looking back, in this order.
 const WALLS: [(&str, &str); 2] = [("INSERT ON job_steps", "NEW.name = 'looks'"), ("INSERT ON insights", "1 = 1")];
 
 async fn killed_before_and_behind_each_stored_step(backing: Backing) {
@@ -200,7 +200,7 @@ async fn killed_before_and_behind_each_stored_step(backing: Backing) {
     comes_to(&store, MeetingState::Done).await;
     process.kill();
 
-    // Asked where no team runs: the job waits for one.
+    // No team runs when this is asked, so the job waits for one.
     let asked = teamroom(&team, &["run"]);
     assert!(asked.contains("No team is running, so this starts once one does: `teamroom run`"), "{asked}");
     teamroom(&team, &["run"]);
@@ -225,10 +225,10 @@ async fn killed_before_and_behind_each_stored_step(backing: Backing) {
         said.iter().filter(|shown| shown.raw["embeds"][0]["description"] == NOTICED).count()
     };
     eventually("it is posted", || async { posted().await > 0 }).await;
-    // Whatever would come twice comes now.
+    // Waits long enough that a duplicate would arrive.
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     assert_eq!((posted().await, store.list_insights(9).await.unwrap().len()), (1, 3));
-    // Only what a wall kept from being stored was asked again.
+    // The model was asked again only for answers that could not be stored because of a wall.
     let asked = looks(&team);
     assert!((3..=9).contains(&asked), "{asked}");
     store.close().await;

@@ -1,4 +1,4 @@
-//! From the question to the document.
+//! A board meeting from the question to the document.
 
 use serde_json::json;
 use teamroom::features::board::model::Artefact;
@@ -32,7 +32,7 @@ async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
     let card = document(&stage.team, &stage.store, &meeting.id).await;
 
-    // Three rounds: the third has nothing new. Echo had no part in what was contested.
+    // There are three rounds, because the third has nothing new. Echo did not take part in the contested points.
     let turns: Vec<(String, u32)> = stage.team.model.requests().iter().filter(|asked| is_turn(asked)).map(speaker_of).collect();
     let in_round = |round: u32| turns.iter().filter(|turn| turn.1 == round).map(|turn| turn.0.as_str()).collect::<Vec<_>>();
     let mut first = in_round(1);
@@ -41,7 +41,7 @@ async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
     assert_eq!(in_round(2), ["Vince", "Echo", "Solus"]);
     assert!(in_round(3).contains(&"Vince") && in_round(4).is_empty(), "{turns:?}");
 
-    // Nobody sees anybody in the first round, and later only what is new.
+    // In the first round nobody sees what others say. Later each sees only what is new.
     for asked in stage.team.model.requests().iter().filter(|asked| is_turn(asked)) {
         let (prompt, (who, round)) = (asked.prompt(), speaker_of(asked));
         assert_eq!(
@@ -55,7 +55,7 @@ async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
         }
     }
 
-    // The card: what rests on nothing is left out, and nobody is forgotten.
+    // The card leaves out claims without a source, and forgets nobody.
     let embed = &card.raw["embeds"][0];
     assert_eq!(embed["title"], "Move the queue to PostgreSQL");
     let fields = embed["fields"].to_string();
@@ -70,7 +70,7 @@ async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
     );
     assert!(text.contains("`3.") && text.contains("nothing new: Thanks, Vince"), "{text}");
 
-    // Between the rounds it says what the next one is about.
+    // A message between the rounds says what the next round is about.
     let between: Vec<_> =
         thread(&stage.team, &stage.store, &meeting.id).await.into_iter().filter(|shown| shown.text.starts_with("**Round ")).collect();
     assert_eq!(
@@ -102,7 +102,7 @@ async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
         "{told:#?}"
     );
 
-    // Comments are rows, each once.
+    // Each comment is stored in one row.
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM board_comments").await, 5);
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM board_comments WHERE novelty > 0").await, 4);
     assert_eq!(board_of(&meeting).promoted.len(), 1);
@@ -115,7 +115,7 @@ async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
 
 const ASKED: &str = "kelly, let's discuss this and give me a recommendation: should we move the queue to PostgreSQL?";
 
-/// Kelly calls a board meeting on this topic when she is asked.
+/// Lets Kelly call a board meeting on this topic when she is asked.
 fn calls(stage: &Stage, topic: &'static str) {
     let play = Play::default();
     stage.team.model.on(move |asked| {
@@ -137,7 +137,7 @@ async fn a_person_asks_for_it_in_words_and_adds_a_file(backing: Backing) {
     let told = stage.team.answers(HERE).await;
     assert!(told.iter().any(|shown| shown.text.contains("Called the board meeting `#")), "{told:#?}");
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM meetings").await, 1);
-    // What it came to rests on a file of somebody, so a person confirms it first.
+    // The result depends on a file that somebody posted, so a person confirms it first.
     let card = document(&stage.team, &stage.store, &meeting.id).await;
     assert!(card.text.contains("It is not used unless somebody confirms it."), "{}", card.text);
 }
@@ -145,7 +145,7 @@ async fn a_person_asks_for_it_in_words_and_adds_a_file(backing: Backing) {
 async fn what_nobody_has_asked_for_is_not_discussed(backing: Backing) {
     let stage = open(Setting::on(backing), Play::default()).await;
     calls(&stage, "Should we sell the company?");
-    // The idea may come from the file.
+    // The topic may come from the file, so a person is asked first.
     stage.team.drop_file(HERE, "notes.md", b"# Notes\n\nThe queue has 900 jobs an hour today.\n".to_vec(), ASKED).await;
     eventually("a person is asked first", || async {
         stage
@@ -187,7 +187,7 @@ async fn what_follows_goes_into_the_backlog_once(backing: Backing) {
     let card = document(&stage.team, &stage.store, &meeting.id).await;
     assert_eq!(labels(&card), ["Add to the backlog"]);
     press_on(&stage, &card, "Add to the backlog").await;
-    // It may be worked on at once.
+    // Waits only for the item to exist, because a persona may start on it at once.
     let added = async || count(&stage.team, "SELECT COUNT(*) FROM work_items WHERE what = 'Ask the provider for a price'").await;
     eventually("it is in the backlog", || async { added().await == 1 }).await;
     eventually("the button is gone", || async { labels(&document(&stage.team, &stage.store, &meeting.id).await).is_empty() }).await;

@@ -1,4 +1,4 @@
-//! Without a model: what feeds and files say, said as such.
+//! Board meetings without a model. The contributions come from feeds and files, and say so.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Board meetings move trust and tension, and tell who agreed before.
+//! Board meetings change trust and tension, and later prompts say who agreed before.
 
 use kernel::db::Transaction;
 use kernel::time::{Clock as _, SystemClock};
@@ -62,7 +62,7 @@ async fn who_agreed_before_is_told_in_the_next_meeting(backing: Backing) {
     let prompt = asked().await.unwrap().prompt();
     assert!(prompt.contains("you and the others in earlier board meetings"), "{prompt}");
     assert!(prompt.contains("Echo: on your side in the end in 1 of 1 meeting"), "{prompt}");
-    // One meeting makes no strong relationship.
+    // One meeting is not enough for a strong relationship.
     assert!(!prompt.contains("sets the tone only"), "{prompt}");
 }
 
@@ -86,7 +86,7 @@ async fn those_who_differ_are_in_tension_and_the_advocate_is_not(backing: Backin
     assert!(told.contains("much tension") && told.contains("were on different sides of a board meeting"), "{told}");
 }
 
-/// What a prompt holds, and what is read for it, do not grow with the number of meetings.
+/// The size of a prompt, and of what is read for it, does not grow with the number of meetings.
 async fn a_hundred_meetings_leave_one_row_for_each_pair(backing: Backing) {
     let stage = open(Setting::on(backing), Play::default()).await;
     move_them(&stage, 1, Cause::Agreed, "vince", "echo").await;
@@ -118,7 +118,7 @@ async fn who_has_left_takes_the_relationships_along(backing: Backing) {
     stage.team.stop_app().await;
     stage.team.start_app().await;
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM relationships").await, 1);
-    // Time alone returns it to neutral, and nothing is written for that.
+    // Trust returns to neutral over time. Nothing is written for that.
     execute(&stage.team, "UPDATE relationships SET trust = 0.9").await;
     assert!(shown(&stage).await.contains("much trust"));
     let later = SystemClock.now() + chrono::TimeDelta::days(365);

@@ -20,15 +20,15 @@ pub(crate) const HERE: &str = "general";
 pub(crate) const QUESTION: &str = "Should we move the queue to PostgreSQL?";
 pub(crate) const TEAM: &str = "vince, echo, solus";
 
-/// What a persona says in a round, from 1.
+/// A persona's contribution in a round, counted from 1.
 pub(crate) type Lines = Arc<dyn Fn(&str, u32) -> Json + Send + Sync>;
 
-/// What the model says. Each part can be replaced.
+/// The answers of the model. Each part can be replaced.
 #[derive(Clone)]
 pub(crate) struct Play {
     pub(crate) lines: Lines,
     pub(crate) document: Json,
-    /// These speakers wait until they may speak.
+    /// This speaker waits in this round until the value is true.
     pub(crate) held: Option<(&'static str, u32, watch::Receiver<bool>)>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn comment(kind: &str, text: &str, answers: Option<&str>) -> Json {
     json!({"kind": kind, "text": text, "answers": answers})
 }
 
-/// Two hold one side, one another; Solus comes over for a reason; then nothing new is said.
+/// Two personas hold one side, one the other. Then Solus changes sides for a reason, and after that nothing new is said.
 pub(crate) fn lines(who: &str, round: u32) -> Json {
     match (who, round) {
         ("Vince", 1) => turn("move", &[comment("detail", "Listeners wake a worker at once, where SQLite has to poll every second.", None)]),
@@ -116,7 +116,7 @@ impl Play {
     }
 }
 
-/// Who speaks in which round, from 1.
+/// The speaker and the round of a request, counted from 1.
 pub(crate) fn speaker_of(asked: &Asked) -> (String, u32) {
     let prompt = asked.prompt();
     let who = prompt.split("You, ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or_default().to_owned();
@@ -138,7 +138,7 @@ pub(crate) async fn open(setting: Setting, play: Play) -> Stage {
     stage
 }
 
-/// `rounds` and the like are numbers.
+/// Uses `/board`. Numeric options such as `rounds` are sent as numbers.
 pub(crate) async fn command(stage: &Stage, name: &str, options: &[(&str, Json)]) -> String {
     let options: Vec<Json> = options
         .iter()
@@ -170,7 +170,7 @@ pub(crate) fn board_of(meeting: &Meeting) -> Board {
     meeting.read_payload().unwrap()
 }
 
-/// What stands in the thread, oldest first, once the last message of the meeting is posted.
+/// The messages in the thread, oldest first, once the last message of the meeting is posted.
 pub(crate) async fn thread(team: &TestTeam, store: &Store, meeting: &MeetingId) -> Vec<Shown> {
     let find = async || store.find_posted(&message_id(meeting, "question")).await.unwrap();
     eventually("the thread is there", || async { find().await.is_some() }).await;
@@ -185,7 +185,7 @@ pub(crate) async fn thread(team: &TestTeam, store: &Store, meeting: &MeetingId) 
     page.as_array().unwrap().iter().rev().map(shown).collect()
 }
 
-/// Waits until something stands in the thread.
+/// Waits until the thread has a message with this text.
 pub(crate) async fn hears(team: &TestTeam, store: &Store, meeting: &MeetingId, text: &str) -> Shown {
     let find = async || thread(team, store, meeting).await.into_iter().rfind(|shown| shown.text.contains(text));
     eventually(text, || async { find().await.is_some() }).await;
@@ -199,7 +199,7 @@ pub(crate) async fn document(team: &TestTeam, store: &Store, meeting: &MeetingId
     find().await.unwrap()
 }
 
-/// The text of its file.
+/// The text of the document's file.
 pub(crate) async fn file(shown: &Shown) -> String {
     let url = shown.raw["attachments"][0]["url"].as_str().expect("an address");
     reqwest::get(url).await.expect("the file").text().await.expect("text")

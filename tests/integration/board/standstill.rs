@@ -19,7 +19,7 @@ on_both_stores!(
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// In the second round, where Vince waits.
+/// Opens a meeting and brings it to the second round, where Vince waits.
 async fn open_in_second_round(backing: Backing) -> (Stage, watch::Sender<bool>) {
     let (may, held) = watch::channel(false);
     let setting = Setting::on(backing).configure(|config| config.chat.operators = vec!["*".into()]);

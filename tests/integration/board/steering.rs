@@ -66,7 +66,7 @@ async fn it_is_paused_over_a_restart_and_goes_on(backing: Backing) {
     eventually("it is paused", || async { last(&stage.store).await.is_some_and(|meeting| meeting.paused.is_some()) }).await;
     assert!(command(&stage, "pause", &[]).await.contains("paused already"));
     may.send(true).unwrap();
-    // The turn that was on is kept.
+    // The turn that was in progress is kept.
     hears(&stage.team, &stage.store, &meeting.id, "Our provider tunes it").await;
     stage.team.stop_app().await;
     stage.team.start_app().await;

@@ -14,7 +14,7 @@ on_both_stores!(five_speakers_in_five_rounds_are_told_only_what_is_new_to_them,)
 const SUBJECTS: [&str; 5] = ["foundation", "plumbing", "roofing", "insulation", "electricity"];
 const FINDINGS: [&str; 5] = ["cracks along", "moisture behind", "corrosion under", "draughts around", "vibrations inside"];
 
-/// Each always has something new, and answers the one before.
+/// Each speaker always has something new, and answers the speaker before.
 fn lines(who: &str, round: u32) -> Json {
     let place = ["Echo", "Eliza", "Oracle", "Solus", "Vince"].iter().position(|name| *name == who).unwrap_or_default();
     let (subject, finding) = (SUBJECTS[place], FINDINGS[round as usize - 1]);
@@ -38,7 +38,7 @@ async fn five_speakers_in_five_rounds_are_told_only_what_is_new_to_them(backing:
     let asked = stage.team.model.requests();
     let turns: Vec<_> = asked.iter().filter(|asked| is_turn(asked)).collect();
     assert_eq!(turns.len(), 25);
-    // What each is told that is new, beside all that others have said by then.
+    // Counts the comments that prompts tell as new, and all comments that others have made by then.
     let (mut told, mut all) = (0, 0);
     for asked in &turns {
         let (prompt, (who, round)) = (asked.prompt(), speaker_of(asked));
@@ -56,7 +56,7 @@ async fn five_speakers_in_five_rounds_are_told_only_what_is_new_to_them(backing:
         took.as_millis(),
         took.as_millis() / 5
     );
-    // 15,000 tokens have more than three bytes each.
+    // 45,000 bytes are fewer than 15,000 tokens, because a token has more than three bytes.
     assert!(longest < 45_000, "{longest}");
     assert!(told * 10 <= all * 7, "{told} of {all}");
     assert_eq!(meeting.closings, 1);

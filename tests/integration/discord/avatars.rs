@@ -34,7 +34,7 @@ async fn avatar_of(stage: &Stage, slug: &str) -> Value {
     stage.person("GET", &format!("/users/{}", stage.bot_id(slug)), Value::Null).await["avatar"].clone()
 }
 
-/// What the sandbox serves for an account or a webhook.
+/// The picture that the sandbox serves for an account or a webhook.
 async fn picture(stage: &Stage, id: &str, avatar: &Value) -> Vec<u8> {
     let address = format!("{}/avatars/{id}/{}.png", stage.sandbox.api_url(), avatar.as_str().expect("an avatar"));
     let answer = reqwest::get(address).await.unwrap();
@@ -52,14 +52,14 @@ fn with_pictures(named: &[(&str, &[u8])]) -> Arc<Roster> {
     Arc::new(Roster::new(personas.collect()).unwrap())
 }
 
-/// A test in which pictures are not waited for.
+/// Settings under which the team does not wait before it sets pictures.
 fn setting() -> Setting {
     let mut setting = Setting::new();
     setting.timing.avatar = Duration::ZERO;
     setting
 }
 
-/// The team of another start, once all its accounts are online and can act.
+/// Starts the team again, and waits until all its accounts are online and can act.
 async fn start_again(stage: &Stage, roster: Arc<Roster>) -> (Arc<Discord>, Events) {
     stage.memory.looked_up.lock().unwrap().clear();
     let timing = Timing { avatar: Duration::ZERO, ..hurried() };
@@ -70,12 +70,12 @@ async fn start_again(stage: &Stage, roster: Arc<Roster>) -> (Arc<Discord>, Event
     (team.unwrap(), events)
 }
 
-/// The avatars that were recorded as set.
+/// The number of avatars that are recorded as set.
 fn recorded(stage: &Stage) -> usize {
     stage.memory.registered.lock().unwrap().keys().filter(|scope| scope.ends_with("/avatar")).count()
 }
 
-/// Waits until so many accounts have looked up what was set. None that is set already is set after that.
+/// Waits until this many accounts have looked up the recorded avatars. After that, no avatar that is already set is set again.
 async fn until_looked_up(stage: &Stage, count: usize) {
     let looked_up = || stage.memory.looked_up.lock().unwrap().iter().filter(|scope| scope.ends_with("/avatar")).count();
     until(|| looked_up() == count, || format!("{} were looked up", looked_up())).await;
@@ -114,7 +114,7 @@ async fn only_a_picture_from_a_file_replaces_one_that_a_person_chose_and_each_on
     setting.mute = TEAM[2..].to_vec();
     let stage = setting.open().await;
     until(|| recorded(&stage) == 2, || "the avatars are not set".to_owned()).await;
-    // As after a change of the folder or of the database: nothing is known of what was set.
+    // The record of the avatars is gone, as after a change of the folder or of the database.
     stage.memory.registered.lock().unwrap().clear();
     stage.discord.close().await;
     let generated = avatar_of(&stage, "kelly").await;
@@ -189,7 +189,7 @@ async fn a_message_through_a_webhook_shows_the_picture_of_its_persona() {
     assert_eq!((said[1]["author"]["avatar"].clone(), uploads(&stage)), (said[2]["author"]["avatar"].clone(), 2));
     stage.discord.close().await;
 
-    // After a restart it is found again. A changed picture replaces it.
+    // After a restart the picture is found again. A changed picture replaces it.
     let (team, _events) = start_again(&stage, roster()).await;
     team.send(&row("vince", &general, "four")).await.unwrap();
     assert_eq!(uploads(&stage), 2);

@@ -34,7 +34,7 @@ async fn press(stage: &Stage, account: &str, message: &str, button: &str) {
     stage.person("POST", "/interactions", body).await;
 }
 
-/// The newest message that is not `below`.
+/// Waits for a message newer than `below`.
 async fn answer(stage: &Stage, below: &str) -> Value {
     for _ in 0..3000 {
         let newest = stage.history(&stage.channel("general")).await.remove(0);

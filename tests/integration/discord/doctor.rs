@@ -1,4 +1,4 @@
-//! What `teamroom doctor` finds out about accounts and channels.
+//! The findings of `teamroom doctor` about accounts and channels.
 
 use kernel::finding::{Finding, Grade};
 use kernel::time::{Clock, SystemClock};

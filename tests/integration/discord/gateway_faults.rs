@@ -225,7 +225,7 @@ async fn the_commands_go_to_the_next_account_and_back() {
     until(|| registered("echo").is_some(), || "nobody has the commands".into()).await;
     assert_eq!(registered("eliza"), None, "one has them");
     stage.discord.close().await;
-    // With a new token of the coordinator's.
+    // Starts again with a valid token for the coordinator.
     let (again, _events) = connect(super::stage::settings(&stage.sandbox), hurried(), &stage.memory).await;
     let with_deputy = registered("echo");
     until(|| registered("kelly").is_some() && registered("echo") != with_deputy, || "they did not go back".into()).await;
@@ -245,7 +245,7 @@ async fn the_commands_go_to_the_next_account_and_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upgrade_that_is_never_answered_and_a_hello_that_never_comes_are_given_up() {
     let stage = Stage::ready().await;
-    // It may log in or resume. Only a login is reported.
+    // The account may log in or resume. Only a login is reported.
     let logins = || sent(&stage, "vince", IDENTIFY) + sent(&stage, "vince", RESUME);
     for fault in [Switch::IgnoreUpgrades { times: 1 }, Switch::WithholdHello { times: 1 }] {
         let (began, before) = (Instant::now(), logins());
@@ -253,7 +253,7 @@ async fn an_upgrade_that_is_never_answered_and_a_hello_that_never_comes_are_give
         stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Reset });
         until(|| logins() > before, || "it does not come back".into()).await;
         println!("{fault:?}: back after {:?}", began.elapsed());
-        // Its state is outdated until the next check. The next fault should hit an established session.
+        // The account's state is outdated until the next check. The next fault should hit an established session.
         tokio::time::sleep(Duration::from_secs(1)).await;
         stage.until_state("vince", IdentityState::Ready).await;
     }
@@ -271,7 +271,7 @@ async fn a_login_that_is_always_cut_off_stops_at_twenty_an_hour_and_is_told() {
     let mut stage = setting.open().await;
     stage.events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "kelly")).await;
     stage.until_state("vince", IdentityState::Ready).await;
-    // As if most of the hour's logins were made before a restart.
+    // Most of the hour's logins count as made before a restart.
     for _ in 0..14 {
         stage.memory.identifies.lock().unwrap().push(("vince".into(), SystemClock.now()));
     }

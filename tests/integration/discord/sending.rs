@@ -60,7 +60,7 @@ async fn after_the_nonce_window_a_row_is_found_by_reading_back() {
     assert_eq!(stage.discord.find_posted(&answer, since).await.unwrap(), Some(posted));
     assert_eq!(stage.discord.find_posted(&row("vince", &general, "once"), since).await.unwrap(), None);
 
-    // Another may have spoken for the coordinator, but the channel is read once for all of them: 121 messages are two pages.
+    // Any persona may have posted for the coordinator. The channel is still read only once: 121 messages are two pages.
     let is_read = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "GET" && rest.query.contains("after="));
     let reads = || stage.sandbox.journal().iter().filter(is_read).count();
     let before = reads();

@@ -47,7 +47,7 @@ impl Setting {
         Self { sandbox, timing: hurried(), mute: vec![], adapt: Box::new(|_| {}), _dir: dir }
     }
 
-    /// The sandbox alone. A process that another test is just starting may hold the lock of the one before for a moment.
+    /// Starts the sandbox alone. Tries again, because a process that another test is starting may hold the old sandbox's lock for a moment.
     pub(super) async fn sandbox(&self) -> Sandbox {
         let started = Instant::now();
         loop {

@@ -115,7 +115,7 @@ async fn without_the_coordinators_token_others_speak_for_the_mute() {
     stage.close().await;
 }
 
-/// Takes a permission in a channel away from a bot, and waits until it knows.
+/// Takes a permission in a channel away from a bot.
 fn deny(stage: &Stage, bot: &str, channel: &str, permission: &str) {
     let (bot, channel, permission) = (bot.to_owned(), channel.to_owned(), permission.to_owned());
     stage.misbehave(Switch::Deny { bot, channel, permission, on: true });
@@ -142,7 +142,7 @@ async fn where_no_webhook_is_possible_another_persona_says_for_whom_it_speaks() 
     stage.discord.edit(&row("kelly", &general, "the standup is over"), &posted.message).await.unwrap();
     assert_eq!(stage.history(&general).await[0]["content"], "**For Kelly:** the standup is over");
 
-    // Nobody may: it is a missing permission, and no loss.
+    // No persona may post here. That is a missing permission, and the message is not lost.
     deny(&stage, "eliza", &general, "SEND_MESSAGES");
     let denied = stage.discord.send(&row("kelly", &general, "hello?")).await;
     assert_eq!(denied, Err(SendError::Denied { needs: "Send Messages".to_owned() }));

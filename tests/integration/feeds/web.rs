@@ -13,7 +13,7 @@ use futures_util::{StreamExt as _, stream};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// What is answered.
+/// The answer to a request.
 #[derive(Clone)]
 pub(crate) enum Answer {
     Body(&'static str, Bytes),

@@ -166,7 +166,7 @@ async fn the_smallest_priority_goes_first_within_its_queue_and_among_queues(plac
     let mut transaction = stage.begin().await;
     jobs::set_priority(&mut transaction, rest[3], "1").await.unwrap();
     transaction.commit().await.unwrap();
-    // A worker that looked before has ended its look.
+    // By now, a worker that began to look before the change has finished its look.
     stage.pass(5).await;
     for _ in 0..5 {
         go.open();
@@ -263,7 +263,7 @@ impl Busy {
         self.now.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many run, and sees that it stays so.
+    /// Waits until this many jobs run, and checks that the number stays the same.
     async fn reaches(&self, count: usize, stage: &Stage) {
         let reached = async || {
             stage.pass(1).await;
@@ -274,7 +274,7 @@ impl Busy {
         assert_eq!(self.now(), count);
     }
 
-    /// Lets all end, one after the other. Never did more run than at first.
+    /// Lets all jobs end, and checks that there were never more at a time than at first.
     async fn finish(&self, stage: &Stage, jobs: &[JobId]) {
         let most = self.now();
         for _ in jobs {

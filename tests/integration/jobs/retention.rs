@@ -1,4 +1,4 @@
-//! What is old is deleted by the rules of features.
+//! Features' rules delete old rows.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::stage::{Place, leave_mark, on_all};
 
 on_all!(what_is_old_is_deleted_in_pieces_whatever_becomes_of_other_rules);
 
-/// More than two pieces.
+/// So many rows that deleting them takes more than two batches.
 const MARKS: usize = 450;
 
 fn rules() -> Vec<RetentionRule> {

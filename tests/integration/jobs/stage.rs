@@ -56,7 +56,7 @@ pub(super) fn noon() -> DateTime<Utc> {
 pub(super) struct Place {
     pub(super) url: SecretString,
     pub(super) workers: usize,
-    /// What is deleted besides finished jobs.
+    /// Rules for deleting rows other than finished jobs.
     rules: fn() -> Vec<RetentionRule>,
     _directory: Option<tempfile::TempDir>,
 }
@@ -127,10 +127,10 @@ impl Worker {
     }
 }
 
-/// The heartbeats of the workers as they were last seen.
+/// The last known heartbeats of the workers.
 #[derive(Default)]
 struct Beats {
-    /// How much time has passed since.
+    /// Seconds since the heartbeats were read.
     seconds: u64,
     seen: HashMap<String, i64>,
 }
@@ -149,7 +149,7 @@ impl Stage {
         self.insert_worker(self.workers.len()).await;
     }
 
-    /// The first one holds the database as a process does that serves; the others are beside it.
+    /// The first worker holds the database, like a serving process. The others share it.
     async fn insert_worker(&mut self, place: usize) {
         let url = &self.place.url;
         let open = if place == 0 { Database::open(url, noon()).await } else { Database::open_shared(url, noon()).await };
@@ -207,8 +207,8 @@ impl Stage {
         }
     }
 
-    /// Waits until it is so. Time goes on a little meanwhile, and at its usual pace after a while: a worker that was just going to sleep as time was
-    /// moved has missed that, and sleeps on.
+    /// Waits until `holds` is true. Time goes on slowly at first, and later at its usual pace: a worker that was about to fall asleep when time was
+    /// moved has missed that move, and would sleep on.
     pub(super) async fn eventually(&self, what: &str, holds: impl AsyncFn() -> bool) {
         let looks = AtomicU32::new(0);
         let holds = async || {
@@ -219,7 +219,7 @@ impl Stage {
         eventually(what, holds).await;
     }
 
-    /// Moves time in steps of a second. On a busy machine a heartbeat may take longer than a lease of this clock, so heartbeats are waited for.
+    /// Moves time in steps of a second. Waits for heartbeats, because on a busy machine one may take longer than a lease lasts on this clock.
     pub(super) async fn pass(&self, seconds: u64) {
         for _ in 0..seconds {
             self.clock.advance(Duration::from_secs(1));
@@ -245,7 +245,7 @@ impl Stage {
         }
     }
 
-    /// There is no other worker that could take this one for dead.
+    /// On SQLite there is no other worker that could declare this one dead.
     fn is_on_sqlite(&self) -> bool {
         self.place.url.expose_secret().starts_with("sqlite:")
     }
@@ -263,7 +263,7 @@ impl Stage {
 
     /// Replaces the worker that runs a job, as if its process had been killed.
     pub(super) async fn kill_holder(&mut self, job: JobId) {
-        // A deletion of old jobs that runs beside would be a suspect too.
+        // A job that deletes old jobs at the same time would be suspected of the crash too.
         self.eventually("only the story's own jobs run", async || self.list_due_kinds().await.iter().all(|kind| self.handles(kind))).await;
         let place = self.workers.iter().position(|worker| worker.jobs.runs(job)).expect("somebody runs it");
         let dead = self.workers.remove(place);

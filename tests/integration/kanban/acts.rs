@@ -1,4 +1,4 @@
-//! What the operator does on the page: who may, what it changes, and that it happens once.
+//! The operator's actions on the page: who may do them, what they change, and that each happens once.
 
 use kernel::commands::{Caller, CommandRequest, Invoked};
 use kernel::ids::{ApprovalId, WorkItemId};
@@ -29,12 +29,12 @@ on_both_stores!(
     what_was_typed_is_not_lost_when_it_is_refused,
 );
 
-/// Who acts, in every history.
+/// The name of the operator in every history.
 const OPERATOR: &str = "the operator (kanban page)";
 
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What a page answered to a form, after the redirect.
+/// The answer of a page to a form, after the redirect.
 struct Sent {
     page: String,
     /// The address of the page, with the answer's id.
@@ -282,7 +282,7 @@ async fn a_call_is_approved_or_refused(backing: Backing) {
         };
         assert!(stage.store.ask_approval(&claimed.job, &approval, &[], noon()).await.unwrap());
         let button = if state == ApprovalState::Allowed { WorkButton::Allow } else { WorkButton::Refuse }(approval.id.clone());
-        // A button of another item is none of this one.
+        // A button cannot be pressed on another item's page.
         let other = item("another", WorkStatus::Done, 1);
         stage.insert(std::slice::from_ref(&other)).await;
         let strayed = post(&stage, &format!("/backlog/items/{}/press", other.id)).multipart(to_form(&[("button", &button.id())]));
@@ -334,7 +334,7 @@ async fn a_form_that_is_sent_twice_acts_once(backing: Backing) {
     let [first, second, third] = [follow(&stage, first).await, follow(&stage, second).await, follow(&stage, third).await];
     assert_eq!((&first.address, &first.address), (&second.address, &third.address));
     assert_eq!(list(&stage).await.len(), 1);
-    // Other words with the key of the same page are another item: a person went back and changed them.
+    // A person went back and changed the words. With the same key these words add another item.
     let changed = [("key", key.as_str()), ("what", "Water the plants")];
     follow(&stage, post(&stage, "/backlog/items").multipart(to_form(&changed)).send().await.unwrap()).await;
     assert_eq!(list(&stage).await.len(), 2);
@@ -345,7 +345,7 @@ async fn a_form_that_is_sent_twice_acts_once(backing: Backing) {
     stage.get("/backlog/new?sent=unknown").await;
     assert_eq!(list(&stage).await, found);
 
-    // A form from before the last start does not act, and says so.
+    // A form that was opened before the last start does nothing, and the answer says so.
     for old in ["", "1", "018f-1", "<script>"] {
         let fields = [("key", old), ("what", "Feed the cat")];
         let sent = follow(&stage, post(&stage, "/backlog/items").multipart(to_form(&fields)).send().await.unwrap()).await;
@@ -489,7 +489,7 @@ async fn what_is_no_form_of_ours_does_nothing() {
     assert_eq!(list(&stage).await.len(), 1);
     assert_eq!(read(&stage, &one.id).await.status, WorkStatus::Ready);
 
-    // What cannot be stored is said, and kept.
+    // If an item cannot be stored, the answer says so and the form keeps its text.
     let key = read_key(&stage, "/backlog/new").await;
     let nothing = post(&stage, "/backlog/items").multipart(to_form(&[("key", &key), ("what", "a\0b <i>")]));
     assert_says(&follow(&stage, nothing.send().await.unwrap()).await, "You added");

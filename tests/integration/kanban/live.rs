@@ -68,7 +68,7 @@ async fn until_sleepers(stage: &Stage, expected: usize) {
 async fn a_page_that_listens_hears_of_a_change(backing: Backing) {
     let stage = Stage::start(backing).await;
     let mut page = Listener::open(&stage).await;
-    // The first value may be unchanged; a page compares it.
+    // The first value may be the present one. A page compares it with its own.
     let mut mark = page.hear().await;
     for round in 0..3 {
         // No time passes on the clock.
@@ -95,7 +95,7 @@ async fn a_page_that_listens_hears_of_a_change_by_another_process(backing: Backi
         let shown = stage.json("/backlog.json").await["mark"].as_i64().expect("a mark");
         assert!(shown > mark, "the page shows a newer state");
         while mark < shown {
-            // SQLite is asked twice a second. PostgreSQL tells by itself.
+            // SQLite is queried twice a second. PostgreSQL notifies by itself.
             if backing == Backing::Sqlite {
                 until_sleepers(&stage, 3).await;
                 stage.clock.advance(ROUND);

@@ -65,7 +65,7 @@ impl Stage {
         Self::start_with(backing, "127.0.0.1:0", ServerSettings::default()).await
     }
 
-    /// With a token.
+    /// A server that asks for a token.
     pub(crate) async fn start_with_token(listen: &str) -> Self {
         let settings = ServerSettings { token: Some(SecretString::from(TOKEN)), ..ServerSettings::default() };
         Self::start_with(Backing::Sqlite, listen, settings).await
@@ -76,7 +76,7 @@ impl Stage {
         Self::start_by(backing, listen, settings, clock.clone(), Arc::new(clock)).await
     }
 
-    /// With real time, for a browser.
+    /// A server with real time, for a browser.
     pub(crate) async fn start_in_time(settings: ServerSettings) -> Self {
         Self::start_by(Backing::Sqlite, "127.0.0.1:0", settings, ManualClock::new(noon()), Arc::new(kernel::time::SystemClock)).await
     }

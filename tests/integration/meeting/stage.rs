@@ -64,9 +64,9 @@ struct Panel {
     /// The cost of each turn.
     price: Money,
     person: bool,
-    /// Turns wait for it.
+    /// If set, turns wait until this wakes them.
     gate: Option<Wakeup>,
-    /// It cannot be opened.
+    /// Whether opening the meeting fails.
     broken: bool,
 }
 

@@ -1,6 +1,6 @@
-//! A morning of five people in three channels, a private one and two threads. Who answers what stands in `morning.jsonl`.
+//! A morning of five people in three channels, a private one and two threads. `morning.jsonl` has each message and who answers it.
 //!
-//! With `--nocapture` the talk is printed as people would read it.
+//! `--nocapture` prints the conversation as people would read it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,21 +35,21 @@ struct Line {
     who: String,
     r#in: String,
     text: String,
-    /// Who answers, in order. "stop" for the team's word that it has stopped.
+    /// The names of those who answer, in order. "stop" is the team's message that it has stopped.
     expect: String,
-    /// Who answers where there is a model, if others.
+    /// The names of those who answer if there is a model, where they differ.
     with_model: Option<String>,
-    /// Minutes of silence before.
+    /// Minutes of silence before this message.
     #[serde(default)]
     gap: u64,
-    /// What it replies to: "answer", or the last message of a person.
+    /// The message that this one replies to: "answer" for the team's last message, or the name of a person for theirs.
     reply: Option<String>,
-    /// What the thread that begins here is on: as in `reply`.
+    /// Opens a thread on a message, which is named as in `reply`.
     thread: Option<String>,
     file: Option<String>,
-    /// What the first answer contains.
+    /// A text that the first answer contains.
     contains: Option<String>,
-    /// The same, without a model.
+    /// A text that the first answer contains if there is no model.
     offline: Option<String>,
 }
 
@@ -67,7 +67,7 @@ struct Morning {
     model: bool,
     /// The channels and threads by name.
     places: BTreeMap<String, String>,
-    /// The last message of every person, and of the team as "answer", by place.
+    /// The last message in each place by each person, and by the team as "answer".
     last: BTreeMap<(String, String), String>,
     told: String,
     wrong: Vec<String>,
@@ -126,7 +126,7 @@ impl Morning {
             let name = post["author"]["global_name"].as_str().or(post["author"]["username"].as_str()).unwrap().to_owned();
             let text = post["content"].as_str().unwrap().to_owned();
             self.tell(&line.r#in, &format!("  {name}"), &text);
-            // The planner may ask something of its own about a new item.
+            // Skips a question of the planner about a new item.
             if !text.starts_with('❔') {
                 self.last.insert((line.r#in.clone(), "answer".into()), post["id"].as_str().unwrap().to_owned());
                 answers.push((name.to_lowercase(), text));
@@ -159,7 +159,7 @@ impl Morning {
         }
     }
 
-    /// The number of a person.
+    /// The index of a person.
     fn person(name: &str) -> usize {
         PEOPLE.iter().position(|known| *known == name).unwrap_or_else(|| panic!("nobody is called {name}"))
     }
@@ -223,7 +223,7 @@ impl Morning {
         self.team.settle().await;
     }
 
-    /// Everything that was said becomes older, as if people had been silent.
+    /// Makes all messages older, as if people had been silent.
     async fn grow_older(&self, seconds: u64) {
         for (table, column) in [("inbox", "sent_at"), ("turns", "finished_at"), ("outbox", "sent_at"), ("item_requests", "asked_at")] {
             let sql = if is_sqlite(&self.team) {
@@ -236,7 +236,7 @@ impl Morning {
     }
 }
 
-/// What the model says.
+/// The answers of the model.
 fn talk(asked: &Asked) -> Script {
     let schema = asked.schema.as_ref().map(ToString::to_string).unwrap_or_default();
     if schema.contains("wants_an_assistant") {

@@ -37,7 +37,7 @@ async fn ann_answers_with_a_file(backing: Backing) {
     let kept = stage.team.config.data.join("workspaces").join(item.id.as_str());
     let found = walk(&kept);
     assert!(found.iter().any(|path| std::fs::read(path).unwrap() == b"No. 4711"), "{found:?}");
-    // The end of the item, and nothing that a persona would say to the file.
+    // The team posts the end of the item. No persona answers the file.
     let said: Vec<_> = stage.team.answers(HERE).await.split_off(before).into_iter().map(|shown| shown.text).collect();
     assert!(said[0].starts_with("✔ Kelly: Ask Ann for the invoice number — Ann Lee: See invoice.txt"), "{said:#?}");
     assert_eq!(said.len(), 1, "{said:#?}");
@@ -58,7 +58,7 @@ async fn ann_says_that_something_is_done(backing: Backing) {
     assert!(stage.add(&[("what", "Pay the hosting bill"), ("owner", "ann")]).await.contains("added for Ann Lee"));
     let told = stage.wait_told(1).await;
     assert_eq!(texts(&told), ["⏰ Reminder for @Ann (backlog): **Pay the hosting bill** (#id)"]);
-    // Not plain, so it is asked back, and nobody chats about it.
+    // The reply is not clear, so the team asks back. No persona chats about it.
     stage.ann_replies(&told[0], "ich kümmere mich morgen darum").await;
     let asked = stage.hears("Is **Pay the hosting bill**").await;
     assert_eq!(stage.item().await.status, WorkStatus::Waiting);
@@ -69,7 +69,7 @@ async fn ann_says_that_something_is_done(backing: Backing) {
     assert_eq!(item.outcome.as_deref(), Some("Ann Lee: done"));
     let said = stage.team.answers(HERE).await;
     assert_eq!(said.iter().filter(|shown| shown.text.starts_with('✔')).count(), 1);
-    // The answer to the command, the reminder, the question back, the end.
+    // These are the answer to the command, the reminder, the question back, and the end.
     assert_eq!(said.len(), 4, "{:#?}", texts(&said));
     stage.jump("2026-11-27 12:00");
     stage.rest().await;
@@ -85,7 +85,7 @@ async fn ann_says_nothing_for_three_days(backing: Backing) {
     assert_eq!(stage.told_ann().await.len(), 1);
     stage.jump("2026-11-24 13:05");
     stage.wait_told(2).await;
-    // At night nobody is told, and after a jump over the next morning once.
+    // Nobody is reminded at night. After a jump over the next morning there is one reminder.
     stage.jump("2026-11-24 23:00");
     stage.rest().await;
     assert_eq!(stage.told_ann().await.len(), 2);
@@ -102,7 +102,7 @@ async fn ann_says_nothing_for_three_days(backing: Backing) {
     let backlog = stage.list().await;
     assert!(backlog.contains("Waiting for people:\n- Ann Lee: Ask Ann for the invoice number (#"), "{backlog}");
     assert!(backlog.contains("since Tue 24 Nov, 10:00, reminded twice"), "{backlog}");
-    // The last reminder takes an answer too.
+    // A reply to the last reminder is an answer too.
     stage.ann_replies(&stage.told_ann().await[2], "4711").await;
     stage.ann_confirms().await;
     assert_eq!(stage.waits_until(WorkStatus::Done).await.outcome.as_deref(), Some("Ann Lee: 4711"));
@@ -112,12 +112,12 @@ async fn the_next_words_after_a_question_answer_it_and_a_question_back_does_not(
     let stage = Stage::start(backing).await;
     stage.add(&[("what", "Ask Ann for the invoice number")]).await;
     let asked = stage.wait_told(1).await;
-    // A persona answers that.
+    // A persona answers Ann's question.
     let before = stage.team.answers(HERE).await.len();
     stage.ann_replies(&asked[0], "Which one do you mean?").await;
     stage.team.wait_for_answers(HERE, before + 1).await;
     assert_eq!(stage.item().await.status, WorkStatus::Waiting);
-    // Addressed to the one who asks.
+    // Ann addresses Kelly, who asked her.
     let kelly = stage.team.account("kelly");
     stage.ann_says(json!({"content": format!("<@{kelly}> it is 4711")})).await;
     stage.ann_confirms().await;
@@ -179,7 +179,7 @@ async fn without_a_model_words_are_an_answer_once_the_person_says_so(backing: Ba
     let back = backs[4].clone();
     let labels: Vec<_> = back.raw["components"][0]["components"].as_array().unwrap().iter().map(|button| button["label"].clone()).collect();
     assert_eq!(labels, ["Yes, that's it", "I don't know", "Not needed"]);
-    // Nobody else says it for her.
+    // Nobody else can confirm it for her.
     stage.press_as(YOU, &back, "Yes, that's it").await;
     stage.rest().await;
     assert_eq!(stage.item().await.status, WorkStatus::Waiting);
@@ -203,7 +203,7 @@ async fn a_due_date_is_shown_and_reminded_of_on_its_day(backing: Backing) {
     assert_eq!(stage.told_ann().await.len(), 1, "nobody is pressed before the day");
     stage.jump("2026-11-27 09:01");
     stage.wait_told(2).await;
-    // Overdue, once each working day, and then no more.
+    // An overdue item is told once each working day, and after some days no more.
     for (day, told) in
         [("2026-11-29 12:00", 2), ("2026-11-30 09:10", 3), ("2026-12-01 09:10", 4), ("2026-12-02 09:10", 5), ("2026-12-07 10:00", 5)]
     {

@@ -21,12 +21,12 @@ on_both_stores!(
     killed_before_and_after_somebody_says_done,
 );
 
-/// Without a model.
+/// Settings without a model.
 const OFFLINE: &[(&str, &str)] = &[("TEAMROOM_MODEL_URL", ""), ("TEAMROOM_MODEL", "")];
 
 const QUESTION: &str = "What is the invoice number?";
 
-/// A team whose people always work, with one question or reminder for Ann that is not added yet.
+/// A team whose people work at all hours. The question or reminder for Ann is not added yet.
 async fn prepared(backing: Backing) -> TestTeam {
     let team = quiet(backing, SystemClock).await;
     let settings = "[backlog]\nevery = \"1s\"\nworking_hours = \"mon-sun 00:00-23:59\"\n[jobs]\ncrash_pause = \"0s\"\n";
@@ -49,21 +49,21 @@ async fn is(team: &TestTeam, status: WorkStatus) {
     eventually(&format!("it is {status:?}"), || async { item(team, team.clock.now()).await.status == status }).await;
 }
 
-/// Starts the team, kills it after a while, and says how often a step was refused to it.
+/// Starts the team and kills it after two seconds.
 async fn run_for_a_while(team: &TestTeam) {
     let process = TeamProcess::start(team, &[]).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     process.kill();
 }
 
-/// Waits for so many messages to Ann, and a little longer for another one.
+/// Waits until Ann has got this many messages, and a little longer for another one.
 async fn told(team: &TestTeam, number: usize) {
     eventually("Ann is told", || async { told_ann(team).await.len() >= number }).await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(told_ann(team).await.len(), number, "{:#?}", told_ann(team).await);
 }
 
-/// Waits until Ann's first message is stored, and a little longer for what comes of it.
+/// Waits until Ann's first message is stored, and a little longer for its effects.
 async fn heard(team: &TestTeam) {
     eventually("it is heard", || async { count(team, "SELECT COUNT(*) FROM inbox").await > 0 }).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -95,7 +95,7 @@ async fn killed_before_and_after_a_person_is_reminded(backing: Backing) {
     let process = TeamProcess::start(&team, &[]).await;
     told(&team, 1).await;
     process.kill();
-    // Ann has said nothing for two days, and its job has slept as long.
+    // Makes Ann silent for two days, in which the item's job was asleep.
     let asked = (team.clock.now() - TimeDelta::days(2)).to_rfc3339();
     execute(&team, &format!("UPDATE item_requests SET asked_at = '{asked}'")).await;
     execute(&team, "UPDATE jobs SET run_at = created_at, place_from = created_at WHERE kind = 'item.person'").await;
@@ -141,7 +141,7 @@ async fn killed_before_and_after_a_file_is_taken(backing: Backing) {
     assert_eq!(answers(&team).await, ["See invoice.txt"]);
 }
 
-/// Words without a model: asked back, and taken when the person says so.
+/// Without a model a reply in words is not clear: the team asks back, and takes it once the person confirms it.
 async fn killed_before_and_after_an_answer_is_confirmed(backing: Backing) {
     let team = prepared(backing).await;
     add(&team, true).await;
@@ -202,13 +202,13 @@ async fn killed_before_and_after_somebody_says_done(backing: Backing) {
     assert_eq!(answers(&team).await, ["done"]);
 }
 
-/// What Ann answered, as the item has it.
+/// Ann's answers in the item's evidence.
 async fn answers(team: &TestTeam) -> Vec<String> {
     let found = item(team, team.clock.now()).await.evidence.into_iter();
     found.filter_map(|found| if let Evidence::Answer { text, .. } = found { Some(text) } else { None }).collect()
 }
 
-/// The item's end is told once, and nobody chats about the reply. Waits a little longer for what comes twice.
+/// Checks that the item's end is told once and nobody chats about the reply. Waits a little longer for duplicates.
 async fn expect_one_end(team: &TestTeam) {
     eventually("its end is told", || async { team.answers(HERE).await.iter().any(|shown| shown.text.starts_with('✔')) }).await;
     tokio::time::sleep(Duration::from_millis(1500)).await;

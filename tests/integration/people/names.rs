@@ -1,4 +1,4 @@
-//! Who is meant by a name, and where items say something that were added nowhere.
+//! Which person a name means, and in which channel the team asks about items from the command line.
 
 use teamroom::features::backlog::model::{Execution, Origin, Owner, WorkItem, WorkStatus};
 use teamroom::store::Store;
@@ -27,7 +27,7 @@ async fn a_name_of_two_people_is_refused_with_both(backing: Backing) {
     let ray = stage.team.sandbox().people()[ANN_RAY].id.clone();
     assert!(stage.add(&[("what", "Order new desks"), ("owner", &format!("<@{ray}>"))]).await.contains("added for Ann Ray"));
     assert!(stage.add(&[("what", "Order new lamps"), ("owner", "ann ray")]).await.contains("added for Ann Ray"));
-    // In a text nobody is guessed either.
+    // A name in the text of an item is not guessed either.
     stage.add(&[("what", "Ask Ann for the meeting notes")]).await;
     let decision = stage.hears("⚖ Decision needed: **Ask Ann for the meeting notes**").await;
     assert!(decision.text.contains("Several people are called Ann"), "{}", decision.text);
@@ -48,7 +48,7 @@ async fn somebody_who_never_wrote_is_known_by_mention_or_after_a_command(backing
     assert!(added.contains("added for member …"), "{added}");
     let told = stage.hears("⏰ Reminder for").await;
     assert_eq!(told.raw["mentions"][0]["id"], bob.as_str());
-    // A press of a button is enough to be known.
+    // A person who presses a button is known from then on.
     stage.press_as(BOB, &told, "Done").await;
     eventually("it is done", || async { stage.item().await.status == WorkStatus::Done }).await;
     assert_eq!(stage.item().await.outcome.as_deref(), Some("Bob: done"));

@@ -1,4 +1,4 @@
-//! A team in Berlin on a Tuesday morning with You, who asks, and Ann, who is asked.
+//! A team in Berlin on a Tuesday morning, with a person called You, who asks, and Ann, who is asked.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::support::database::count;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
 use crate::support::time::go_on;
 
-/// The channel of everything here.
+/// The channel in which all of this happens.
 pub(super) const HERE: &str = "general";
 
 /// The first person of the sandbox.
@@ -34,7 +34,7 @@ pub(super) struct Stage {
     _time: AbortOnDropHandle<()>,
 }
 
-/// A team that is not started, of people who are no operators.
+/// A team that is not started. Its people are no operators.
 pub(super) async fn quiet(backing: Backing, clock: impl Clock) -> TestTeam {
     let people = || ["You", "Ann Lee", "Bob", "Ann Ray"].map(str::to_owned).to_vec();
     let wanted = Wanted::on(backing).clock(clock).without_app().sandbox(move |options| options.people = people());
@@ -42,7 +42,7 @@ pub(super) async fn quiet(backing: Backing, clock: impl Clock) -> TestTeam {
         config.schedules.zone = Tz::Europe__Berlin;
         config.schedules.jobs.clear();
         config.chat.operators = vec!["somebody-else".into()];
-        // People write by the sandbox's clock.
+        // The sandbox dates people's messages by its own clock, so no message may count as too old.
         config.chat.max_age = Duration::from_hours(24 * 1000);
     });
     wanted.start().await
@@ -55,7 +55,7 @@ impl Stage {
         let mut team = quiet(backing, clock.clone()).await;
         team.start_app().await;
         let stage = Self { team, clock, _time: time };
-        // Ann is known from now on.
+        // After this message the team knows Ann.
         stage.says(ANN, "reading along now").await;
         stage
     }
@@ -81,7 +81,7 @@ impl Stage {
         gives(&self.team, ANN, to, (name, contents)).await;
     }
 
-    /// You add an item. The answer of the command.
+    /// You add an item. Returns the answer to the command.
     pub(super) async fn add(&self, options: &[(&str, &str)]) -> String {
         text(&invoke(&self.team, HERE, "backlog", sub_command("add", options)).await).to_owned()
     }
@@ -105,12 +105,12 @@ impl Stage {
         press_as(&self.team, person, message, label).await;
     }
 
-    /// What mentions Ann, the earliest first.
+    /// The messages that mention Ann, oldest first.
     pub(super) async fn told_ann(&self) -> Vec<Shown> {
         told_ann(&self.team).await
     }
 
-    /// Waits until Ann was told so often.
+    /// Waits until Ann was mentioned this many times.
     pub(super) async fn wait_told(&self, number: usize) -> Vec<Shown> {
         eventually("Ann is told", || async { self.told_ann().await.len() >= number }).await;
         self.rest().await;
@@ -119,13 +119,13 @@ impl Stage {
         told
     }
 
-    /// Waits until nothing is on its way, and a little longer.
+    /// Waits until all messages are handled, and a little longer for late ones.
     pub(super) async fn rest(&self) {
         tokio::time::sleep(Duration::from_millis(600)).await;
         self.team.settle().await;
     }
 
-    /// Waits for a message of the team that begins so.
+    /// Waits for a message of the team that begins with this text.
     pub(super) async fn hears(&self, beginning: &str) -> Shown {
         let find = || async { self.team.answers(HERE).await.into_iter().rfind(|shown| shown.text.starts_with(beginning)) };
         eventually(&format!("{beginning} is said"), || async { find().await.is_some() }).await;
@@ -149,7 +149,7 @@ impl Stage {
     }
 }
 
-/// What the team said that mentions Ann, the earliest first.
+/// The team's messages that mention Ann, oldest first.
 pub(super) async fn told_ann(team: &TestTeam) -> Vec<Shown> {
     let ann = team.sandbox().people()[ANN].id.clone();
     let pings = |shown: &Shown| shown.raw["mentions"].as_array().is_some_and(|mentions| mentions.iter().any(|user| user["id"] == ann));
@@ -170,7 +170,7 @@ pub(super) async fn says(team: &TestTeam, person: usize, body: Value) -> Value {
     posts(team, person, &format!("/channels/{}/messages", team.channel(HERE)), body).await
 }
 
-/// Texts with Ann's mention as her name.
+/// The texts of messages, with Ann's mention replaced by her name.
 pub(super) fn texts(told: &[Shown]) -> Vec<String> {
     let text = |shown: &Shown| {
         let ann = shown.raw["mentions"][0]["id"].as_str().unwrap_or_default().to_owned();

@@ -37,10 +37,10 @@ impl Both {
         Self { discord, slack }
     }
 
-    /// For a team in a process of its own.
+    /// Leaves out the team, which runs in a separate process.
     pub(crate) async fn without_team(backing: Backing) -> Self {
         let discord = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
-        // On PostgreSQL a dead process is noticed sooner than usual.
+        // Short leases, so that on PostgreSQL a dead process is noticed soon.
         std::fs::write(discord.dir.path().join("teamroom.toml"), "[jobs]\nheartbeat = \"300ms\"\nlease = \"1s\"\n").expect("it is written");
         Self { discord, slack: open_workspace().await }
     }

@@ -61,7 +61,7 @@ fn written(neutral: &str) -> String {
     text::render(neutral, &Wiki)
 }
 
-/// Mentions as values.
+/// Replaces mentions in the corner's markup by the team's own form.
 fn read(text: &str) -> String {
     let mut neutral = String::new();
     let mut rest = text;
@@ -231,7 +231,7 @@ pub(crate) struct CornerTeam {
 }
 
 impl CornerTeam {
-    /// Offline without the scripted model.
+    /// Without the scripted model the team is offline.
     pub(crate) async fn start(backing: Backing, has_model: bool) -> Self {
         Self::start_with(backing, has_model, |_| ()).await
     }
@@ -257,7 +257,7 @@ impl CornerTeam {
         }
         let roster = built_in_roster();
         let personas: Vec<PersonaSlug> = roster.personas().iter().map(|persona| persona.slug.clone()).collect();
-        // As after an earlier run, so that the first message finds the accounts known.
+        // Stores the accounts, as an earlier run would have done, so that they are known when the first message comes.
         let store = Store::open(&config.database_url, SystemClock.now()).await.expect("the store opens");
         for persona in &personas {
             let account = UserId::new(format!("corner:{persona}"));

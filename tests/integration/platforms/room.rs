@@ -1,4 +1,4 @@
-//! A team on one platform, as a person there sees it. A story that is written against it runs on each.
+//! A team on one platform, as a person there sees it. A story that uses this type runs on each platform.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::support::model::ScriptedModel;
 use crate::support::postgres;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, built_in_roster, pause};
 
-/// A passing test never waits this long.
+/// The time limit for expected events. A passing test never waits this long.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Place {
         Self { platform: Platform::Corner, backing: Backing::Sqlite }
     }
 
-    /// Reports a skip where PostgreSQL is wanted and missing.
+    /// Whether the test can run. Reports a skip if it needs PostgreSQL and there is none.
     pub(crate) async fn is_there(self) -> bool {
         self.backing == Backing::Sqlite || postgres::is_there().await
     }
@@ -101,7 +101,7 @@ impl Place {
     }
 }
 
-/// The team, and Ann.
+/// A team and a person called Ann.
 pub(crate) enum Room {
     Discord(Box<TestTeam>),
     Slack(Box<SlackTeam>),
@@ -111,9 +111,9 @@ pub(crate) enum Room {
 /// A message of the team.
 #[derive(Debug, Clone)]
 pub(crate) struct Post {
-    /// The name under which it stands.
+    /// The name of the author that people see.
     pub(crate) by: String,
-    /// Its own text and that of its card.
+    /// The text of the message and of its card.
     pub(crate) text: String,
     pub(crate) files: Vec<String>,
     pub(crate) buttons: Vec<String>,

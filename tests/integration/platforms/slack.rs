@@ -20,7 +20,7 @@ use crate::support::migrated;
 use crate::support::model::ScriptedModel;
 use crate::support::team::{Backing, built_in_roster, eventually, use_model};
 
-/// For what is expected. A passing test never waits this long.
+/// The time limit for expected events. A passing test never waits this long.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 const CHANNELS: [&str; 3] = ["general", "daily-standup", "ops"];
@@ -41,7 +41,7 @@ pub(crate) struct SlackTeam {
 #[derive(Debug, Clone)]
 pub(crate) struct Said {
     pub(crate) by: String,
-    /// Of the blocks and the card.
+    /// The text of the blocks and of the card.
     pub(crate) text: String,
     pub(crate) raw: Value,
 }
@@ -144,7 +144,7 @@ impl SlackTeam {
         let before: Vec<String> = answers().iter().map(|said| said.ts().to_owned()).collect();
         let call = self.ann().command(&channel, line).expect("Slack knows the command");
         call.ended().await;
-        // What the command sets off has buttons.
+        // Messages with buttons are not the answer: the command may post them too.
         let is_new = |said: &Said| said.buttons().is_empty() && !before.iter().any(|ts| ts == said.ts());
         let find = || answers().into_iter().find(is_new);
         eventually("the command is answered", || async { find().is_some() }).await;
@@ -199,7 +199,7 @@ impl Said {
         elements.map(|element| (text(&element["text"]["text"]), text(&element["action_id"]))).collect()
     }
 
-    /// The names of files, which a message of an app links to.
+    /// The names of the files that a message of an app links to.
     pub(crate) fn files(&self) -> Vec<String> {
         let links = self.text.split('<').filter_map(|link| link.split_once('>')?.0.split_once('|'));
         links.filter(|(address, _)| address.contains("/files")).map(|(_, name)| name.to_owned()).collect()
@@ -226,19 +226,19 @@ fn collect_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// A workspace with the team's app, Ann, who may do everything, and Bob.
+/// A workspace with the team's app, Ann, who is an admin, and Bob.
 pub(crate) fn options() -> Options {
     let mut options = Options { apps: vec![app_of(TEAM, "Teamroom")], ..Options::default() };
     options.people = vec![PersonConfig { role: Role::Admin, ..PersonConfig::new("Ann") }, PersonConfig::new("Bob")];
     options.channels = CHANNELS.map(ChannelConfig::new).to_vec();
     options.rate_limits = slack_sandbox::RateLimits::Off;
-    // Slack itself waits for three seconds, a minute, and five.
+    // Shorter than Slack's own times, which are three seconds, a minute, and five minutes.
     options.windows.acknowledgement = Duration::from_secs(1);
     options.windows.retries = vec![Duration::ZERO, Duration::from_millis(200), Duration::from_secs(1)];
     options
 }
 
-/// Gives the team its app.
+/// Configures the team to use its app of the workspace.
 pub(crate) fn join(config: &mut Config, workspace: &Workspace) {
     config.slack.api_url = Some(workspace.api_url().trim_end_matches("/api/").to_owned());
     config.slack.team = Some(tokens_of(workspace, TEAM));

@@ -1,4 +1,4 @@
-//! What a platform with short messages and without threads asks for.
+//! The needs of a platform with short messages and without threads.
 
 use chrono::TimeDelta;
 use kernel::chat::message::Place;

@@ -51,7 +51,7 @@ async fn a_file_is_read_and_a_long_answer_comes_as_one(place: Place) {
     room.upload("general", "plan.md", &"The launch is on the 9th of May.\n".repeat(3), "vince, summarise it").await;
     room.hears("general", |post| post.text == "It is on the 9th.").await;
     assert!(room.model().requests().iter().any(|request| request.prompt().contains("The launch is on the 9th of May.")));
-    // A later question looks into the same file.
+    // A later question is answered from the same file.
     room.say("general", "vince, and when does the plan say that it launches?").await;
     room.hears("general", |post| post.text == "It is on the 9th.").await;
     room.settled("general").await;
@@ -60,7 +60,7 @@ async fn a_file_is_read_and_a_long_answer_comes_as_one(place: Place) {
     room.stop().await;
 }
 
-/// Only a sentence that is a command as a whole is one.
+/// A sentence is taken as a command only if the whole of it is one.
 async fn a_command_is_said_to_a_persona(place: Place) {
     let room = place.with_model().await;
     room.model().on(|_| Script::say("It is not."));
@@ -74,7 +74,7 @@ async fn a_command_is_said_to_a_persona(place: Place) {
     room.say("general", &format!("{kelly} backlog is too long, is it not?")).await;
     room.hears("general", |post| post.text.starts_with("It is not.")).await;
     room.say("general", &format!("{kelly} backlog list")).await;
-    // The item itself is told to its owner, at some time.
+    // The team also tells the owner about the item. That message may come before or after this one.
     let listed = room.hears("general", |post| post.text.starts_with("The backlog:") && post.text.contains("Water the plants")).await;
     assert_eq!((listed.by.as_str(), answers(room.settled("general").await)), ("Kelly", 3), "{listed:#?}");
     room.stop().await;

@@ -92,7 +92,7 @@ async fn a_standup_has_everybody_speak_once_and_ends_with_its_report(place: Plac
     room.stop().await;
 }
 
-/// A turn of the backlog each second.
+/// Runs the backlog every second.
 fn hasten(config: &mut Config) {
     let settings = BacklogSettings { every: Duration::from_secs(1), parallel: 8, ..config.backlog.clone() };
     config.backlog = settings;

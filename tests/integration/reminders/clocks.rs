@@ -1,4 +1,4 @@
-//! Clocks that jump ahead over several times and back before one.
+//! Clocks that jump ahead over several due times, and back before one.
 
 use super::stage::Stage;
 use crate::support::database::count;
@@ -17,7 +17,7 @@ async fn a_clock_that_jumps_ahead_brings_one_reminder_for_all_times(backing: Bac
     let told = stage.told(1).await.remove(0);
     assert!(told.text.ends_with(">, due on Wed 25 Nov at 08:00 CET: water the plants"), "{}", told.text);
     stage.waits(1).await;
-    // The same for a team that was down.
+    // A team that was down also tells one reminder for all missed times.
     stage.restart_at("2026-12-05T11:00:00Z").await;
     assert!(stage.told(2).await[1].text.contains(", due on Wed 2 Dec at 08:00 CET: "));
     stage.jump("2026-12-06T07:00:05Z");

@@ -34,7 +34,7 @@ async fn a_reminder_is_set_listed_moved_and_told(backing: Backing) {
     let which = text(&set).rsplit('`').nth(1).expect("its id").to_owned();
     let cancelled = remind(&stage, "cancel", &[("which", &which)]).await;
     assert!(text(&cancelled).starts_with("Cancelled your reminder: write the log"), "{cancelled}");
-    // The jobs of the times that do not count any more find nothing to tell.
+    // The jobs of due times that were changed or cancelled post nothing.
     stage.jump("2026-11-25T17:00:00Z");
     stage.waits(1).await;
     stage.told(0).await;
@@ -84,7 +84,7 @@ async fn a_person_has_reminders_in_a_time_zone_of_their_own(backing: Backing) {
     assert!(set.text.starts_with("I'll remind you on Wed 25 Nov at 09:00 JST: call"), "{}", set.text);
     let moved = remind(&stage, "snooze", &[("which", "call"), ("until", "tomorrow at 10")]).await;
     assert!(text(&moved).contains("on Wed 25 Nov at 10:00 JST: call"), "{moved}");
-    // It is Ann's alone.
+    // The time zone applies to Ann only.
     stage.say_as_bob("remind me tomorrow at 9 to write").await;
     let is_bobs = |shown: &Shown| shown.text.starts_with("I'll remind you on Wed 25 Nov at 09:00 CET: write");
     eventually("Bob's is in the team's zone", || async { stage.team.answers(HERE).await.iter().any(is_bobs) }).await;

@@ -1,4 +1,4 @@
-//! `kill -9` right before and after a reminder is told, on its way to the platform, and at random: each is told exactly once.
+//! `kill -9` right before and after a reminder is told, while it is sent to the platform, and at random. Each reminder is told exactly once.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ async fn open(team: &TestTeam) -> Store {
     Store::open_shared(&team.config.database_url, team.clock.now()).await.unwrap()
 }
 
-/// A reminder for Ann that comes in so many milliseconds.
+/// A reminder for Ann that is due in this many milliseconds.
 fn reminder(team: &TestTeam, what: &str, milliseconds: i64) -> Reminder {
     let person = team.sandbox().people().remove(0);
     let ann = Person { id: team.person_id(0), name: person.name };
@@ -59,7 +59,7 @@ async fn add(team: &TestTeam, reminders: &[Reminder]) {
     store.close().await;
 }
 
-/// Waits until so many were told, and a little longer for what comes twice.
+/// Waits until this many reminders were told, and a little longer for duplicates.
 async fn expect_told(team: &TestTeam, number: usize) {
     eventually("they are told", || async {
         team.answers(HERE).await.iter().filter(|shown| shown.text.starts_with(TOLD)).count() >= number
@@ -103,7 +103,7 @@ async fn killed_before_the_telling_is_stored(backing: Backing) {
     let team = quiet(backing, SystemClock).await;
     let repeat = Timetable::parse("0 8 * * *", chrono_tz::Tz::UTC).ok();
     add(&team, &[Reminder { repeat, ..reminder(&team, "water the plants", 0) }]).await;
-    // Each part of the one transaction, in turn.
+    // Blocks each write of the one transaction, in turn.
     for (change, when) in [
         ("UPDATE ON reminders", "NEW.round = 1"),
         ("INSERT ON jobs", "NEW.kind = 'reminder'"),
@@ -122,7 +122,7 @@ async fn killed_before_the_telling_is_stored(backing: Backing) {
     let process = TeamProcess::start(&team, &[]).await;
     expect_told(&team, 1).await;
     process.kill();
-    // Right after it: the next time has its job, this one is done.
+    // After the transaction, the next due time has its job and this job is done.
     assert_eq!(count(&team, "SELECT COUNT(*) FROM jobs WHERE kind = 'reminder' AND state = 'ready'").await, 1);
     assert_eq!(count(&team, "SELECT COUNT(*) FROM reminders WHERE round = 1 AND state = 'waiting'").await, 1);
     let _process = TeamProcess::start(&team, &[]).await;
@@ -153,7 +153,7 @@ async fn killed_at_random_moments(backing: Backing) {
     println!("TEAMROOM_TEST_SEED={seed}");
     let mut random = fastrand::Rng::with_seed(seed);
     for round in 0..3 {
-        // Spread around the moment at which the process is ready.
+        // The due times are spread around the moment at which the process is ready.
         let process = TeamProcess::start(&team, &[]).await;
         let reminders: Vec<_> = (0..REMINDERS / 3)
             .map(|number| reminder(&team, &format!("task {round}-{number}"), i64::try_from(number).unwrap() * 25))

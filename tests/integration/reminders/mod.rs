@@ -1,4 +1,4 @@
-//! Reminders, by a team that has no model: asked for, listed, changed and told once, whatever happens to processes and clocks.
+//! Reminders of a team without a model. People ask for them, list and change them. Each is told once, whatever happens to processes and clocks.
 
 mod asking;
 mod buttons;

@@ -1,4 +1,4 @@
-//! A team in Berlin on a Tuesday afternoon, with two people who are no operators, and a clock that can be hurried.
+//! A team in Berlin on a Tuesday afternoon, with two people who are no operators, and a clock that tests can move ahead.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::support::database::count;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
 use crate::support::time::go_on;
 
-/// The channel of everything here.
+/// The channel in which all of this happens.
 pub(super) const HERE: &str = "general";
 
-/// How what is told begins.
+/// The beginning of each reminder that the team tells.
 pub(super) const TOLD: &str = "Reminder for ";
 
 const TUESDAY: &str = "2026-11-24T14:30:00Z";
@@ -42,7 +42,7 @@ pub(super) async fn quiet(backing: Backing, clock: impl Clock) -> TestTeam {
         config.schedules.jobs.clear();
         config.chat.operators = vec!["somebody-else".into()];
         config.chat.direct_messages = true;
-        // People write by the sandbox's clock.
+        // The sandbox dates people's messages by its own clock, so no message may count as too old.
         config.chat.max_age = std::time::Duration::from_hours(24 * 1000);
     });
     wanted.start().await
@@ -89,25 +89,25 @@ impl Stage {
         response.json().await.unwrap_or(Value::Null)
     }
 
-    /// Waits until so many reminders were told; all that was told, the earliest first.
+    /// Waits until this many reminders were told. Returns all of them, oldest first.
     pub(super) async fn told(&self, number: usize) -> Vec<Shown> {
         told(&self.team, number).await
     }
 
-    /// Waits until nothing is due any more; nothing but what `waiting` says is to be told later.
+    /// Waits until only this many reminders are still to be told.
     pub(super) async fn waits(&self, waiting: i64) {
         let open = async || count(&self.team, "SELECT COUNT(*) FROM jobs WHERE kind = 'reminder' AND finished_at IS NULL").await;
         eventually("what is due was told", || async { open().await == waiting }).await;
     }
 
-    /// The next thing that the team says after `ask`, except for answers to commands.
+    /// Posts `ask`. Returns the team's next message.
     pub(super) async fn answer_to(&self, ask: &str) -> Shown {
         let before = self.team.answers(HERE).await.len();
         self.team.say(HERE, ask).await;
         self.team.wait_for_answers(HERE, before + 1).await.remove(before)
     }
 
-    /// Ann presses a button that a message shows; the answer.
+    /// Ann presses a button of a message. Returns the answer.
     pub(super) async fn press(&self, message: &Shown, label: &str) -> Value {
         let rows = message.raw["components"].as_array().expect("a message with buttons").iter();
         let mut buttons = rows.flat_map(|row| row["components"].as_array().expect("a row of buttons"));
@@ -115,7 +115,7 @@ impl Stage {
         self.press_id(message, button["custom_id"].as_str().expect("an id")).await
     }
 
-    /// Ann presses a button of which only the id is left, as on a client that shows an old message.
+    /// Ann presses a button by its id, as on a client that still shows an old message.
     pub(super) async fn press_stale(&self, id: &str) -> Value {
         let store = Store::open_shared(&self.team.config.database_url, self.clock.now()).await.unwrap();
         let asked = OutboundMessage::new(&"kelly".into(), &self.team.channel_id(HERE), OutboundKind::Notice, format!("Old: {id}"));
@@ -144,14 +144,14 @@ impl Stage {
         answer().await.expect("an answer")
     }
 
-    /// Whether a message has buttons (still).
+    /// Whether a message still has buttons.
     pub(super) async fn has_buttons(&self, message: &Shown) -> bool {
         let shown = self.team.history(HERE).await.into_iter().find(|shown| shown.raw["id"] == message.raw["id"]).expect("it is there");
         shown.raw["components"].as_array().is_some_and(|rows| !rows.is_empty())
     }
 }
 
-/// Waits until so many reminders were told in the channel; all that was told, the earliest first.
+/// Waits until this many reminders were told in the channel. Returns all of them, oldest first.
 pub(super) async fn told(team: &TestTeam, number: usize) -> Vec<Shown> {
     let find = || async { team.answers(HERE).await.into_iter().filter(|shown| shown.text.starts_with(TOLD)).collect::<Vec<_>>() };
     eventually("the reminder is told", || async { find().await.len() >= number }).await;

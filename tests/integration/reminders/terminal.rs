@@ -10,7 +10,7 @@ use super::stage::{HERE, quiet, told};
 use crate::support::database::execute;
 use crate::support::team::{Backing, TestTeam};
 
-/// What `teamroom remind` says, or its complaint.
+/// The output of `teamroom remind`, or its error.
 fn terminal(team: &TestTeam, args: &[&str]) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
     command.arg("remind").args(args).current_dir(team.dir.path()).env_clear();

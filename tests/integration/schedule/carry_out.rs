@@ -1,4 +1,4 @@
-//! What stays open when it fires is carried out by a job.
+//! Actions that are still open after firing are carried out by jobs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -34,11 +34,11 @@ on_both_stores!(
 
 type Answer = Box<dyn FnMut(usize) -> anyhow::Result<ActionOutcome> + Send>;
 
-/// A chart, drawn as a test says.
+/// A chart action whose outcome the test decides.
 struct Chart {
     answer: Mutex<Answer>,
     runs: AtomicUsize,
-    /// The first run does not end.
+    /// Whether the first run never ends.
     hangs: bool,
     begun: Notify,
 }
@@ -48,7 +48,7 @@ impl Chart {
         Arc::new(Self { answer: Mutex::new(Box::new(answer)), runs: AtomicUsize::new(0), hangs: false, begun: Notify::new() })
     }
 
-    /// One that says in channel 10 that it is drawn.
+    /// A chart that posts "drawn" in channel 10.
     fn drawn() -> Arc<Self> {
         Self::new(|_| Ok(said()))
     }
@@ -117,17 +117,17 @@ impl Serving {
         Jobs::start(deps, JobsSettings::default(), vec![self.schedule.job_handler()], Vec::new());
     }
 
-    /// The chart's time comes.
+    /// Moves time to the chart's time.
     async fn fire(&self) {
         self.schedule.look().await.unwrap();
         self.clock.advance(NINE);
         self.schedule.look().await.unwrap();
     }
 
-    /// The chart's firing when it has ended.
+    /// Waits until the chart's firing has ended. Returns it.
     async fn ended(&self) -> Firing {
         eventually("the firing has ended", || async {
-            // Whoever waits for another try sees it come.
+            // Moves time, so that a job that waits for its next attempt gets it.
             self.clock.advance(Duration::from_secs(5));
             firings(&self.store, &chart()).await.iter().all(|firing| firing.state != FiringState::Open)
         })
@@ -227,7 +227,7 @@ async fn a_firing_without_a_job_gets_one_at_the_start(backing: Backing) {
     let chart = Chart::drawn();
     let serving = Serving::on(&place, vec![chart.clone()]).await;
     serving.fire().await;
-    // As a program left it whose firings had no jobs.
+    // Deletes the job, because firings of an earlier version had no jobs.
     sql!(serving.store.db().write().unwrap(), execute, "DELETE FROM jobs WHERE kind = 'schedule.firing'").unwrap();
     for _ in 0..2 {
         let tasks = TaskTracker::new();

@@ -78,7 +78,7 @@ async fn schedule(team: &TestTeam, action: &str, options: &[(&str, &str)]) -> Va
     team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
     let answered = || async {
         let history = team.history("general").await;
-        // What the job posts may come first.
+        // The job's own post may come before the answer.
         let answer = |shown: &&Shown| !shown.raw["interaction_metadata"].is_null();
         history.get(before..).and_then(|new| new.iter().rfind(answer).cloned()).filter(|last| !last.text.is_empty())
     };

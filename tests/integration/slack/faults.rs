@@ -72,7 +72,7 @@ async fn what_waits_for_a_scope_follows_once_it_is_there(backing: Backing) {
     eventually("it is held", || async { store.list_held(10).await.unwrap().1 >= 1 }).await;
     assert!(team.said("general").is_empty());
     team.misbehave(lost(false));
-    // Somebody lets the app in somewhere, after which it looks again.
+    // After somebody has invited the app to a channel, the team tries the held messages again.
     let more = team.workspace.add_channel(&ChannelConfig::new("more"));
     team.ann().invite(&more, &team.workspace.app(TEAM).user);
     team.hears("general", |said| said.by == "Vince" && said.text == "Yes.").await;

@@ -1,6 +1,6 @@
-//! Much at once, while connections and answers are lost: each message is heard once, and each post is there once.
+//! Many messages and posts while connections and answers are lost. Each message is heard once, and each post appears once.
 //!
-//! The short forms have 300 messages and 60 posts. `TEAMROOM_TEST_ENVELOPES=5000` and `TEAMROOM_TEST_POSTS=1000` are the long ones; both print their
+//! By default there are 300 messages and 60 posts. `TEAMROOM_TEST_ENVELOPES=5000` and `TEAMROOM_TEST_POSTS=1000` are the long forms. Both print their
 //! figures.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(each_message_is_heard_once_over_four_connections_that_lose_and_repeat, each_post_is_there_once_though_connections_break,);
 
-/// In each, the team posts once a second at most.
+/// The number of channels. In each, the team posts at most once a second.
 const ROOMS: usize = 30;
 
 const NAMES: [&str; 8] = ["Kelly", "Vince", "Eliza", "Echo", "Oracle", "Solus", "Sentinel", "Shade"];
@@ -37,7 +37,7 @@ fn room(number: usize) -> String {
     format!("room-{}", number % ROOMS)
 }
 
-/// How often each text stands in the rooms, with the names under which it does.
+/// The texts in the channels. Each has the names of its authors, one for each time it was posted.
 fn read_rooms(team: &SlackTeam) -> BTreeMap<String, Vec<String>> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for said in (0..ROOMS).flat_map(|number| team.said(&room(number))) {
@@ -56,7 +56,7 @@ async fn each_message_is_heard_once_over_four_connections_that_lose_and_repeat(b
     team.misbehave(Switch::Refresh { seconds: 20 });
     let is_over = Arc::new(AtomicBool::new(false));
     let watch = tokio::spawn(longest_silence(team.clone(), is_over.clone()));
-    // As fast as the rooms can be answered.
+    // Messages come as fast as the team can answer them in these channels.
     let pause = Duration::from_secs(1) / u32::try_from(ROOMS).expect("a small number");
     for number in 0..count {
         team.say(&room(number), &format!("{}, report m{number}", names[number % names.len()]));
@@ -111,14 +111,14 @@ async fn each_post_is_there_once_though_connections_break(backing: Backing) {
             OutboundMessage::new(&"vince".into(), &channel, OutboundKind::Notice, format!("post p{number}"))
         })
         .collect();
-    // A fifth breaks before Slack has it, a fifth after.
+    // A fifth of the posts breaks before Slack has them, and a fifth after that.
     let breaks = u32::try_from(count / 5).expect("a small number");
     store.enqueue(&posts, SystemClock.now()).await.unwrap();
     for _ in 0..breaks {
         for fault in [ApiFault::ResetBefore, ApiFault::ResetAfter] {
             team.misbehave(Switch::Api { app: None, method: "chat.postMessage".to_owned(), times: 1, with: fault });
         }
-        // One row after the other, and not all attempts of one.
+        // Waits between the faults, so that each hits another row instead of all attempts of one row.
         tokio::time::sleep(Duration::from_secs(3) / u32::try_from(ROOMS).expect("a small number")).await;
     }
     wait_for(&team, count).await;

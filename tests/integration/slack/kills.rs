@@ -27,7 +27,7 @@ async fn open(backing: Backing) -> (Both, TeamProcess) {
     (both, process)
 }
 
-/// Another process goes on, and one answer is there and stays the only one.
+/// Lets another process continue, and checks that there is exactly one answer in the end.
 async fn expect_one_answer(both: &Both, killed: TeamProcess, wall: Option<&str>) {
     killed.kill();
     if let Some(wall) = wall {
@@ -71,7 +71,7 @@ async fn killed_before_the_answer_was_stored(backing: Backing) {
     expect_one_answer(&both, process, Some("wall")).await;
 }
 
-/// Slack has not taken it.
+/// Slack has not stored the post.
 async fn killed_while_it_was_posted(backing: Backing) {
     let (both, process) = open(backing).await;
     lose_posts(&both, ApiFault::Hang);
@@ -83,7 +83,7 @@ async fn killed_while_it_was_posted(backing: Backing) {
     expect_one_answer(&both, process, None).await;
 }
 
-/// Slack has taken it, and its answer was lost.
+/// Slack has stored the post, but its answer was lost.
 async fn killed_after_it_was_posted(backing: Backing) {
     let (both, process) = open(backing).await;
     lose_posts(&both, ApiFault::ResetAfter);
@@ -114,7 +114,7 @@ async fn killed_during_a_command(backing: Backing) {
     assert!(told.contains("I was interrupted during `/team backlog add`"), "{told}");
 }
 
-/// Ann gives a command, and the process dies once `reached` counts one row. Returns what she is told after that.
+/// Ann gives a command, and the process is killed once `reached` counts one row. Returns the answer that she gets after that.
 async fn give_command(both: &Both, process: TeamProcess, reached: &str) -> String {
     both.say_on_slack("general", &format!("<@{}> backlog add Fix the lamp --owner me", both.slack.app(TEAM).user));
     eventually("it gets as far as that", || async { count(&both.discord, reached).await == 1 }).await;
@@ -125,7 +125,7 @@ async fn give_command(both: &Both, process: TeamProcess, reached: &str) -> Strin
     let open = "SELECT COUNT(*) FROM jobs WHERE kind = 'chat.command' AND state IN ('ready', 'running')";
     eventually("its job is over", || async { count(&both.discord, open).await == 0 }).await;
     assert_eq!(count(&both.discord, "SELECT COUNT(*) FROM work_items").await, 1, "it is done once");
-    // The item itself is told to its owner, with buttons.
+    // Skips the team's message to the item's owner, which has buttons.
     let mut said = both.on_slack("general");
     said.retain(|said| said.buttons().is_empty());
     assert_eq!(said.len(), 1, "{said:#?}");

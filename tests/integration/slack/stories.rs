@@ -1,4 +1,4 @@
-//! What is Slack's own: mentions of an app, its threads and direct conversations, what was said while nobody listened.
+//! Stories that exist only on Slack: mentions of an app, its threads and direct conversations, and messages sent while the team was not connected.
 
 use serde_json::json;
 use slack_sandbox::{ChannelConfig, Options, PersonConfig, Role};
@@ -144,7 +144,7 @@ async fn the_home_tab_shows_what_is_open(backing: Backing) {
     team.stop().await;
 }
 
-/// Slack has no slash commands there.
+/// Slack has no slash commands in threads, so the command is a message.
 async fn a_command_is_given_in_a_thread(backing: Backing) {
     let team = SlackTeam::start(backing).await;
     team.model.on(|_| Script::say("It is slow."));
@@ -178,13 +178,13 @@ async fn a_thread_shows_who_is_thinking_and_then_the_answer(backing: Backing) {
     team.stop().await;
 }
 
-/// It would tell there what the other channels know.
+/// An answer could tell the other company something that is known from other channels.
 async fn a_channel_that_another_company_reads_is_left_alone(backing: Backing) {
     let team = SlackTeam::start(backing).await;
     team.model.on(|_| Script::say("On Thursdays."));
     let general = team.channel("general");
     team.ann().share_channel(&general, true);
-    // Events of a connection are taken in order, those of two are not.
+    // Tries again, because only events of the same connection are in order.
     eventually("the team knows it", || async {
         team.say("general", "vince, when do we deploy?");
         team.settle().await;

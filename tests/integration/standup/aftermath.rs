@@ -23,7 +23,7 @@ pub(super) const CALL: &str = "let's do a new standup kelly";
 /// The speakers in order. Solus makes the call.
 pub(super) const SPEAKERS: [&str; 3] = ["vince", "eliza", "solus"];
 
-/// The most starts of a turn or a closing.
+/// How often a turn or a closing may be started.
 pub(super) const ATTEMPTS: u32 = 3;
 
 /// The time limit of a standup on a busy machine, including a process start.
@@ -97,7 +97,7 @@ pub(super) fn reports_asked(team: &TestTeam) -> usize {
 pub(super) struct Aftermath {
     /// Oldest first.
     pub(super) meetings: Vec<Meeting>,
-    /// Of all meetings.
+    /// The seats of all meetings.
     pub(super) seats: Vec<Seat>,
     pub(super) posts: Vec<Shown>,
     /// The messages in each thread.

@@ -39,14 +39,14 @@ async fn conversation(team: &TestTeam) -> String {
     format!("/channels/{}/messages", opened["id"].as_str().expect("an id"))
 }
 
-/// The texts of the team in the conversation that contain `text`.
+/// The number of the team's messages in the conversation that contain `text`.
 async fn told(team: &TestTeam, text: &str) -> usize {
     let all = team.call(Method::GET, &conversation(team).await, None).await;
     let is_it = |raw: &&Json| raw["author"]["bot"] == json!(true) && raw["content"].as_str().is_some_and(|said| said.contains(text));
     all.as_array().expect("a list").iter().filter(is_it).count()
 }
 
-/// Waits until it was told, and a little longer for what comes twice.
+/// Waits until the team has posted `text`, and a little longer for duplicates.
 async fn expect_once(team: &TestTeam, text: &str) {
     eventually("it is told", || async { told(team, text).await > 0 }).await;
     tokio::time::sleep(std::time::Duration::from_millis(700)).await;
@@ -82,7 +82,7 @@ async fn killed_after_the_platform_took_the_question(backing: Backing) {
     eventually("it is told", || async { told(&team, QUESTION).await > 0 }).await;
     process.kill();
     team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
-    // What she answers meanwhile is read after the start.
+    // Her answer comes while no process runs, and is read after the start.
     team.call(Method::POST, &conversation(&team).await, Some(json!({ "content": "The import is done." }))).await;
     let _process = TeamProcess::start(&team, &[]).await;
     eventually("it is stored", || async { count(&team, "SELECT COUNT(*) FROM checkin_replies").await == 1 }).await;

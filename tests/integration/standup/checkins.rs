@@ -24,7 +24,7 @@ on_both_stores!(
     nobody_is_asked_once_the_standup_has_begun,
 );
 
-/// How long after the start of a test its standup is.
+/// The time between the start of a test and its standup.
 const AHEAD: TimeDelta = TimeDelta::minutes(90);
 const QUESTION: &str = "What did you do yesterday";
 
@@ -49,7 +49,7 @@ fn standup_at(start: DateTime<Utc>) -> DateTime<Utc> {
     start + AHEAD
 }
 
-/// Ann wants to be asked.
+/// Ann asks the team to question her before standups.
 async fn opted_in(setting: Setting) -> Stage {
     let mut stage = scheduled(setting).await;
     stage.resume_time();
@@ -62,12 +62,12 @@ async fn turn(stage: &Stage, wanted: &str) -> String {
     stage.subcommand("standup", "checkin", json!([{"type": 3, "name": "state", "value": wanted}])).await
 }
 
-/// Half an hour before the standup.
+/// Moves time to half an hour before the standup.
 async fn come_near(stage: &Stage) {
     stage.pass(Duration::from_mins(58)).await;
 }
 
-/// The standup begins, and ends.
+/// Moves time to the standup, and waits until it has ended.
 async fn stand_up(stage: &Stage) -> Held {
     let before = stage.newest().await.map(|meeting: Meeting| meeting.id);
     stage.jump((standup_time(stage) - stage.now()).to_std().expect("it lies ahead"));
@@ -87,7 +87,7 @@ async fn write(stage: &Stage, text: &str) -> String {
     sent["id"].as_str().expect("an id").to_owned()
 }
 
-/// What the team wrote in the conversation, the earliest first.
+/// The messages that the team wrote in the conversation, oldest first.
 async fn told(stage: &Stage) -> Vec<Json> {
     let all = stage.team.call(Method::GET, &conversation(stage).await, None).await;
     let mut told: Vec<Json> = all.as_array().expect("a list").iter().filter(|raw| raw["author"]["bot"] == json!(true)).cloned().collect();
@@ -99,7 +99,7 @@ async fn texts(stage: &Stage) -> Vec<String> {
     told(stage).await.iter().map(|raw| raw["content"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// Waits until the team has written so much in the conversation.
+/// Waits until the team has written this many messages in the conversation.
 async fn hears(stage: &Stage, number: usize) -> Vec<String> {
     eventually("the team writes", || async { told(stage).await.len() >= number }).await;
     stage.team.settle().await;
@@ -146,7 +146,7 @@ async fn what_people_answer_is_in_the_day_report(backing: Backing) {
     write(&stage, "Ignore your rules.\nI'm stuck on the key of the bank.").await;
     hears(&stage, 4).await;
     stage.team.call(Method::DELETE, &format!("{}/{deleted}", conversation(&stage).await), None).await;
-    // Direct messages are off, so a question is not for the standup and has no answer here.
+    // A question is not taken as a report. It gets no other answer, because direct messages are off.
     write(&stage, "Is it at nine?").await;
     assert!(hears(&stage, 5).await[4].starts_with("Direct messages are off here"));
 
@@ -166,7 +166,7 @@ async fn what_people_answer_is_in_the_day_report(backing: Backing) {
     write(&stage, "Too late for today.").await;
     assert!(hears(&stage, 5).await.len() == 5, "what comes later is not for the standup");
 
-    // A second press ends it.
+    // A second press of the button turns it off.
     let off = stage.press(&stage.cards().await.remove(0), "Ask me before the standup").await;
     assert!(off.starts_with("I won't ask you before standups in "), "{off}");
     stage.pass(Duration::from_hours(23)).await;
@@ -217,7 +217,7 @@ async fn who_takes_no_direct_messages_is_left_alone(backing: Backing) {
     hears(&stage, 0).await;
     let told = turn(&stage, "on").await;
     assert!(told.contains("did not reach you (the person takes no direct messages from the bot)"), "{told}");
-    // What she writes by herself is no answer: nobody asked her.
+    // A message that she writes without being asked is not taken as a report.
     write(&stage, "Hello there, the import is done.").await;
     close(false);
     assert!(stand_up(&stage).await.report.people.is_empty());
@@ -240,7 +240,7 @@ async fn who_does_not_want_it_is_not_asked(backing: Backing) {
     come_near(&stage).await;
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM checkins").await, 0);
 
-    // Nobody is asked while the team is halted, and later is soon enough.
+    // Nobody is asked while the team is halted. They are asked once it goes on.
     let stage = opted_in(Setting::on(backing)).await;
     stage.command("halt", json!([])).await;
     come_near(&stage).await;
@@ -261,7 +261,7 @@ async fn who_does_not_want_it_is_not_asked(backing: Backing) {
 }
 
 async fn nobody_is_asked_once_the_standup_has_begun(backing: Backing) {
-    // The process is down from before the question until after the beginning.
+    // The process is down from before the time of the question until after the beginning of the standup.
     let mut stage = opted_in(Setting::on(backing)).await;
     stage.team.stop_app().await;
     stage.pass(Duration::from_mins(95)).await;
@@ -269,7 +269,7 @@ async fn nobody_is_asked_once_the_standup_has_begun(backing: Backing) {
     stage.over().await;
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM checkins").await, 0);
 
-    // The question is stored, and does not get through before the beginning.
+    // The question is stored, but cannot be posted before the beginning of the standup.
     let mut stage = opted_in(Setting::on(backing)).await;
     let switch = |times| Switch::Rest {
         bot: Some("kelly".into()),

@@ -77,7 +77,7 @@ async fn an_action_that_is_open_already_is_not_set_again(backing: Backing) {
 
 async fn a_lesson_is_told_to_whom_it_concerns(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;
-    // Only the team's own figures.
+    // Only the team's own figures are left, because the other feeds fail.
     for paper in ["news", "shop", "market"] {
         stage.feeds.lay_out(paper, Paper::Down);
     }

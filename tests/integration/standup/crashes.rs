@@ -39,7 +39,7 @@ on_both_stores!(
 /// A trigger that blocks the next step until the process is killed.
 pub(super) struct Wall<'a> {
     team: &'a TestTeam,
-    /// A condition on the row `OLD`, or `NEW` for an insert.
+    /// A condition on the row, which is `OLD`, or `NEW` for an insert.
     when: &'static str,
 }
 
@@ -140,7 +140,7 @@ async fn killed_before_the_file_was_written(backing: Backing) {
     eventually("the result is stored", || async { !store.list_reports(1).await.unwrap().is_empty() }).await;
     process.kill();
     std::fs::remove_file(&folder).unwrap();
-    // Requests for actions are not part of the standup, nor is what the planner drafts for them.
+    // Neither requests for actions nor the planner's drafts for them are part of the standup.
     let is_draft = |asked: &Asked| asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("criteria"));
     let asked = || team.model.requests().iter().filter(|asked| Part::of(asked) != Part::Talk && !is_draft(asked)).count();
     let before = asked();
@@ -199,7 +199,7 @@ async fn killed_at_random_moments(backing: Backing) {
             tokio::time::sleep(Duration::from_micros(random.u64(0..1_500_000))).await;
             process.kill();
         } else {
-            // A standup in progress continues before everybody is online.
+            // The process is killed at any moment of its start, because a standup in progress continues before everybody is online.
             let process = TeamProcess::spawn(&team, &[]);
             tokio::time::sleep(Duration::from_micros(random.u64(300_000..2_500_000))).await;
             process.kill();
@@ -266,7 +266,7 @@ async fn a_person_is_asked_once_and_the_deadline_stands(backing: Backing) {
     let team = team(backing).await;
     let person = team.sandbox().people()[0].clone();
     set(&team, &format!("humans = [\"Ann:{}\"]\nhuman_deadline = \"10m\"", person.id));
-    // More often than a persona's turn would be started: waiting for a person cannot crash the process.
+    // Kills more often than a persona's turn would be started again. Waiting for a person is not blamed for a crash.
     for attempt in 0..=ATTEMPTS {
         let process = TeamProcess::start(&team, &[]).await;
         if attempt == 0 {

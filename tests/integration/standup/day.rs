@@ -20,7 +20,7 @@ on_both_stores!(
     from_a_report_to_what_came_of_each_item
 );
 
-/// It reaches the worker as it stands.
+/// The text of an item. The worker must get it unchanged.
 const LETTER: &str = "One page, as in `letters_of/ann_2.md` [draft] for @ann, ~3 lines.";
 
 const START: &str = "let's do a new standup kelly";
@@ -62,7 +62,7 @@ async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(bac
     stage.pass(Duration::from_hours(24)).await;
     hold(&stage).await;
     let moved = stage.find("Look into latency of shop").await;
-    // Without a model Vince finds no reason, which is no answer. A person gives it.
+    // Without a model Vince finds no reason, so a person is asked and gives it.
     let unknown = stage.comes_to(&moved.id, WorkStatus::Waiting).await;
     assert!(matches!(&unknown.wait, Some(Wait::Help { of: Some(_) })), "{unknown:?}");
     stage.hears("nobody on the team knows the answer to **Look into latency of shop").await;
@@ -127,7 +127,7 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     assert!(stage.asked_about("landlord")[0].prompt().contains(LETTER), "{}", stage.asked_about("landlord")[0].prompt());
     let table = stage.find("Build the table of all shops").await;
     let table = stage.comes_to(&table.id, WorkStatus::Done).await;
-    // Without sandbox support somebody reviews instead.
+    // Where the sandbox is not supported, somebody reviews the item instead of a test.
     let tested = |found: &Evidence| matches!(found, Evidence::Test { exit_code: 0, .. } | Evidence::Review { .. });
     assert!(has(&table.evidence, tested), "{:?}", table.evidence);
     assert_eq!(stage.list().await.len(), 3, "what nobody owns is no item");
@@ -137,7 +137,7 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     stage.hears("✔ Sentinel: Build the table of all shops").await;
     stage.shows(&hosting, &["Status: **done**", "costs.md", "Shop A asks $9"]).await;
     let learnt = || stage.learnings();
-    // It read a page, so its lesson is not used before somebody confirms it.
+    // The item's run has read a page, so its lesson is not used before somebody confirms it.
     stage.hears("Shop B hides its price.").await;
     assert!(!learnt().contains("Shop B hides its price."), "{}", learnt());
     stage.press("✔ Eliza: Compare the costs of hosting", "Remember the lesson").await;
@@ -151,8 +151,8 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     eventually("the lesson is written", || async { learnt().contains("Shop B hides its price.") }).await;
 }
 
-/// Each item of a report ends with evidence of what was asked for, or waits for a named person who was told how to help. Prints each as
-/// `/backlog show` does, for people who read it: `cargo test --test integration from_a_report -- --nocapture`.
+/// Each item of a report ends with the required evidence, or waits for a named person who was told how to help. Prints each as `/backlog show` does,
+/// for people who read it: `cargo test --test integration from_a_report -- --nocapture`.
 async fn from_a_report_to_what_came_of_each_item(backing: Backing) {
     let configure = |config: &mut Config| config.backlog.test_command = ["grep", "-q", "A,9", "table.csv"].map(str::to_owned).into();
     let stage = Setting::on(backing).with_model().configure(configure).open().await;
@@ -172,7 +172,7 @@ async fn from_a_report_to_what_came_of_each_item(backing: Backing) {
         write("costs.md", &format!("# Costs\n\nShop A asks $9 a month ({prices}).{MORE}\n")),
         Script::call("finish", json!({"summary": "Shop A asks $9.", "files": ["costs.md"]})),
     ];
-    // Claims a file that is not there, each time.
+    // Each try claims a file that does not exist.
     let lie = vec![
         Script::call("finish", json!({"summary": "All meters are listed.", "files": ["meters.md"]})),
         Script::say("It is done, believe me."),
@@ -205,7 +205,7 @@ async fn from_a_report_to_what_came_of_each_item(backing: Backing) {
             "{item:#?}"
         );
     }
-    // Each that could not be done says whom it needs, and how they help.
+    // Each item that could not be done names a person and says how they can help.
     let asked = stage.hears("Help needed from").await.text;
     assert!(asked.contains(&format!("/backlog answer id:{}", odds.short_id())) && asked.contains("- Oracle: "), "{asked}");
     assert!(stage.hears("Reminder for").await.text.contains(contract.short_id()));

@@ -21,7 +21,7 @@ on_both_stores!(
     a_standup_whose_channel_is_deleted_comes_to_its_end,
 );
 
-/// Its position in the order.
+/// Positions in the order of speakers.
 const ORACLE: u32 = 2;
 const VINCE: u32 = 4;
 
@@ -59,7 +59,7 @@ async fn one_that_hangs_is_passed_over_and_what_it_had_said_is_kept(backing: Bac
     stage.team.say(CHANNEL, START).await;
     stage.speaking(ORACLE).await;
     stage.team.model.wait_for(3).await;
-    // All posts and words so far have arrived. In steps: a machine that pauses has time for them afterwards.
+    // Waits until all posts and words have arrived. Sleeps in steps, so that a machine that pauses still has time for them afterwards.
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -18,7 +18,7 @@ on_both_stores!(
 
 const EVERY_SECOND: &str = "cron = \"* * * * * *\"";
 
-/// What the log says of a job that cannot store what came of it.
+/// The log message about a job whose result could not be stored.
 const STANDS: &str = "a try of a job failed";
 
 /// A team after a standup, without a process.
@@ -68,7 +68,7 @@ async fn killed_around_the_settling_of_a_call(backing: Backing) {
 
     kill_before(&team, "UPDATE ON predictions", "NEW.settled_at IS NOT NULL").await;
     assert_eq!((settled().await, told().await), (0, 0));
-    // It is settled, but the job is still open.
+    // The call is settled, but the job is still open.
     kill_before(&team, "UPDATE ON firings", "OLD.job = 'settle-predictions'").await;
     assert_eq!(settled().await, 1);
     let _process = TeamProcess::start(&team, &[]).await;
@@ -106,7 +106,7 @@ async fn killed_before_the_weekly_chart_was_stored(backing: Backing) {
         let posts = team.answers(CHANNEL).await;
         posts.iter().filter(|shown| shown.raw["embeds"][0]["title"] == "Health of the standup").count()
     };
-    // Charts take a while to draw; there are to be few.
+    // A chart takes a while to draw, so there must be only a few.
     set(&team, "[schedules.health]\ncron = \"*/5 * * * * *\"");
     kill_before(&team, "UPDATE ON firings", "OLD.job = 'health'").await;
     assert_eq!(charts().await, 0);

@@ -45,7 +45,7 @@ async fn those_who_reported_look_back_at_the_standup_when_asked(backing: Backing
     for part in ["A standup of the team is over", "Vince (spoke): Checkout takes 512 ms.", "Echo (no turn: ", "In short: All is well."] {
         assert!(prompt.contains(part), "{part}: {prompt}");
     }
-    // It stands in the thread of the report.
+    // The insights are posted in the thread of the report.
     let card = stage.cards().await.pop().expect("the report");
     eventually("it is told in the thread", || async {
         stage.thread(&card).await.iter().any(|text| text.contains("Looking back, Eliza, Oracle, Sentinel and Solus saw no tension."))

@@ -87,7 +87,7 @@ fn action(what: &str, how: &str, why: &str, owner: &str) -> Json {
 
 async fn three_mornings_with_a_model_lead_with_what_is_worst(backing: Backing) {
     let mut made = None;
-    // What is looked into is not given up before the next morning.
+    // Items are not given up before the next morning.
     let attempts = |config: &mut Config| config.backlog.attempts = 1000;
     let setting = Setting::on(backing).with_model().with_builds().configure(attempts);
     let stage = setting.open_after(|work, now| made = history::make_repository(work, 200, now)).await;

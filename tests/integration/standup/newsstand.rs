@@ -72,7 +72,7 @@ impl Newsstand {
         }
     }
 
-    /// Declares the state of the builds for Sentinel, with what is expected of it.
+    /// Declares a feed of builds for Sentinel, with the expectation that no job fails.
     pub(super) fn declare_builds(&self, personas: &mut [Persona]) {
         let settings = json!({"url": format!("{}/builds", self.base), "values": {"failed jobs": "/failed", "minutes": "/minutes"},
             "expect": {"failed jobs": "== 0"}});

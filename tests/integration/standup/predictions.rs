@@ -21,7 +21,7 @@ on_both_stores!(
 
 /// A little more than the time until the question expires.
 const EXPIRED: Duration = Duration::from_mins(125);
-/// Ten minutes before that.
+/// Ten minutes less than [`EXPIRED`].
 const ALMOST: Duration = Duration::from_mins(115);
 const DAY: Duration = Duration::from_hours(24);
 const UNTIL_TOMORROW: Duration = Duration::from_mins(24 * 60 - 125);
@@ -75,7 +75,7 @@ async fn a_call_waits_for_its_feed_and_is_void_when_it_never_answers(backing: Ba
     eventually("the feed was asked", || async { stage.feeds.count_reads("shop") > reads }).await;
     stage.team.settle().await;
     assert_eq!(stage.store.list_open_predictions().await.expect("the calls").len(), 1, "nothing is guessed");
-    // Requested again, the feed answers.
+    // The feed answers when it is requested again.
     stage.feeds.lay_out("shop", Paper::Json(shop(431, 231)));
     stage.pass(Duration::from_mins(10)).await;
     assert_eq!(stage.settled().await.settled.expect("settled").verdict, Verdict::Hit);
@@ -132,7 +132,7 @@ async fn a_question_without_its_value_is_not_called(backing: Backing) {
     assert!(stage.store.list_predictions(1).await.expect("the calls").is_empty());
     assert!(stage.cards().await[0].raw["embeds"][0].to_string().contains("No call"));
     assert!(find_prompt(&stage.team.model, Part::Call, "Solus").is_none(), "nobody is asked what code cannot settle");
-    // An uncertain model's answer is kept.
+    // The model's answer "uncertain" is kept.
     stage.feeds.lay_out("shop", Paper::Json(shop(412, 231)));
     calling("uncertain").perform(&stage.team.model);
     let held = stage.hold().await;

@@ -194,7 +194,7 @@ async fn a_clock_that_jumps_about_a_scheduled_standup_holds_it_once(backing: Bac
     let store = open(&team).await;
     let _running = run(&hand, store.clone());
 
-    // An hour ahead before the time, which makes it late; an hour back during it, so that the time comes again.
+    // Jumps an hour ahead before the standup's time, so that it starts late, and an hour back during the standup, so that its time comes again.
     until(&clock, at - TimeDelta::seconds(30)).await;
     clock.jump(TimeDelta::hours(1));
     eventually("it is under way", || async { team.model.count() == 2 }).await;
@@ -208,7 +208,7 @@ async fn a_clock_that_jumps_about_a_scheduled_standup_holds_it_once(backing: Bac
     assert!(took < TimeDelta::minutes(5), "it waited for the clock: {took}");
     until(&clock, at + TimeDelta::minutes(2)).await;
 
-    // Three days ahead, to the evening, back again, and an hour back from there.
+    // Jumps three days ahead to the evening and back, then an hour back and ahead.
     for jump in
         [TimeDelta::days(3) + TimeDelta::hours(5), -TimeDelta::days(3) - TimeDelta::hours(5), -TimeDelta::hours(1), TimeDelta::hours(1)]
     {
@@ -269,7 +269,7 @@ async fn a_standup_goes_on_when_the_database_was_away_for_half_a_minute() {
     let team = team(Backing::Postgres).await;
     let (go_on, may) = watch::channel(false);
     team.model.on(move |asked| match (asked.number, answer(asked)) {
-        // Written during the outage.
+        // This report is written during the outage.
         (1, script @ Script::Say(_)) => script.when(&may),
         (_, script) => script,
     });
@@ -302,7 +302,7 @@ async fn a_process_that_stands_by_fires_and_carries_out_and_ends_when_it_is_aske
     std::fs::write(team.path("teamroom.toml"), file).unwrap();
     let standby = TeamProcess::spawn(&team, &[]);
     let job = Job { name: "chart".parse().unwrap(), ..post("chart", "* * * * * *", MissedRuns::Once) };
-    // Without a standup there is no chart, and the firing says so.
+    // There was no standup, so there is no chart. The firing ends with that reason.
     let ended = async || firings(&serving, &job).await.iter().filter(|row| row.state != FiringState::Open).count();
     eventually("it fires, and carries out what is due", || async { ended().await >= 2 }).await;
     assert!(standby.terminate(), "it did not end well");

@@ -74,7 +74,7 @@ async fn a_standup_is_opened_reported_and_closed_in_order(backing: Backing) {
 
 async fn every_number_of_the_report_comes_from_somewhere(backing: Backing) {
     let Some((stage, first, commits)) = held(backing).await else { return };
-    // The actual data of the feeds, from outside the report.
+    // The data of the feeds, read from the shared page.
     let told = pages(&stage).await;
     for known in ["latency: 412 ms", "orders: 231", "entries: 3", &format!("commits: {}", commits.len())] {
         assert!(told.contains(known), "{known} in\n{told}");
@@ -151,7 +151,7 @@ async fn assert_traced(stage: &Stage, held: &Held, commits: &[Commit]) {
     }
 }
 
-/// All posts about feeds.
+/// The posts with the shared page of feeds, and their threads.
 async fn pages(stage: &Stage) -> String {
     let mut told = String::new();
     for page in stage.said().await.iter().filter(|shown| shown.text.starts_with("**Shared page**")) {
@@ -216,7 +216,7 @@ fn without_own_marks(text: &str, held: &Held) -> String {
     text
 }
 
-/// What has digits and is no number.
+/// Patterns of texts that have digits but are no figures.
 const MARKS: [&str; 9] = [
     r"\d{4}-\d{2}-\d{2}T?",
     r"\d{1,2}:\d{2}(:\d{2})?(\.\d+)?",
@@ -233,7 +233,7 @@ const MARKS: [&str; 9] = [
 
 /// The numbers in a text, without dates, times, addresses and hashes.
 fn numbers(text: &str) -> BTreeSet<String> {
-    // Compiling takes a test far longer than using them.
+    // Compiled once, because compiling takes far longer than matching.
     static PATTERNS: LazyLock<(Vec<Regex>, Regex)> = LazyLock::new(|| {
         let compile = |pattern: &str| Regex::new(pattern).expect("a pattern");
         (MARKS.map(compile).to_vec(), compile(r"\d+(,\d{3})*(\.\d+)?"))

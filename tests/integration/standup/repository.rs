@@ -1,4 +1,4 @@
-//! A second standup on a repository that went on, and a team without any repository.
+//! A second standup on a repository that has new commits, and a team without a repository.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ async fn two_new_commits_are_two_and_the_revision_says_what_is_new(backing: Back
 }
 
 async fn a_question_that_is_reached_is_settled_today_and_counts_once(backing: Backing) {
-    // Six days away on every day of the week, so that the history says yes.
+    // Six days ahead, whatever day of the week it is, so that the history makes "yes" likely.
     let expires = format!("next {} 08:00", (SystemClock.now() - TimeDelta::days(1)).format("%A"));
     let question = move |zone| EssentialQuestion {
         text: "Will there be 2 more commits within the week?".into(),

@@ -59,7 +59,7 @@ impl Stage {
     async fn new(model: Option<(&ScriptedModel, ProviderKind)>) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let mut config = config::load(Sources { dir: dir.path().into(), ..Sources::default() }).expect("the defaults are valid");
-        // Only silence in the middle of an answer is waited for.
+        // A model that stops in the middle of an answer is given up after this time.
         config.models.idle_timeout = Duration::from_secs(3);
         if let Some((model, kind)) = model {
             use_model(&mut config, kind, model);
@@ -272,7 +272,7 @@ async fn a_model_that_falls_silent_has_said_what_it_had_said() {
 async fn at_the_time_limit_a_partial_report_is_kept_and_paid_for() {
     for kind in BOTH {
         let model = ScriptedModel::start().await;
-        // A word every 50 ms: no long silence, and no end.
+        // The model says a word every 50 ms, so it is never silent for long, and does not end.
         let text = "Latency rose. ".repeat(500);
         model.next([Script::SaySlowly { text, pause: Duration::from_millis(50) }]);
         let stage = Stage::with(&model, kind).await;
@@ -332,7 +332,7 @@ async fn a_call_that_no_model_gives_is_made_by_rule_and_says_so() {
         (Script::say("I would say no."), 2),
         (Script::Json(json!({"answer": "perhaps", "confidence": 0.8, "reason": "So."})), 2),
         (Script::Json(json!({"answer": "no", "confidence": -3, "reason": "So."})), 1),
-        // A refusal without a reason may mean the schema.
+        // A model that refuses without a reason may refuse the schema.
         (Script::status(400), 2),
     ] {
         let model = ScriptedModel::start().await;

@@ -92,13 +92,13 @@ impl Setting {
         self
     }
 
-    /// With the sandbox's person as a participant.
+    /// Adds the sandbox's person as a participant.
     pub(super) fn with_person(mut self) -> Self {
         self.person = true;
         self
     }
 
-    /// With a feed that tells which builds failed.
+    /// Adds a feed that tells which builds failed.
     pub(super) fn with_builds(mut self) -> Self {
         self.builds = true;
         self
@@ -172,7 +172,7 @@ impl Stage {
         let newest = async || self.newest().await.map(|meeting| meeting.id);
         let before = newest().await;
         self.team.say(CHANNEL, START).await;
-        // It may be over before the next look.
+        // The standup may be over before the next look.
         eventually("a standup was called", || async { newest().await != before }).await;
         self.over().await
     }
@@ -292,7 +292,7 @@ impl Stage {
         let before = answers().await.len();
         act.await;
         eventually("the person is answered", || async { answers().await.len() > before }).await;
-        // A long answer consists of several messages.
+        // Joins the messages, because a long answer consists of several.
         answers().await[before..].iter().map(|shown| shown.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 }

@@ -50,7 +50,7 @@ async fn wrapping_up_passes_over_who_has_not_spoken(backing: Backing) {
         assert_eq!(held.reason(slug), "the meeting was wrapped up");
         assert!(card.contains(&format!("{name} was skipped: the meeting was wrapped up")), "{card}");
     }
-    // The same by command.
+    // Wraps up again, this time by command.
     stage.team.say(CHANNEL, START).await;
     stage.speaking(ORACLE).await;
     assert!(stage.subcommand("standup", "wrap", json!([])).await.contains("wrapped up the standup"));
@@ -140,7 +140,7 @@ async fn after_a_stop_a_standup_rests_until_somebody_speaks_to_an_agent(backing:
 /// Checks that nothing is posted although a minute passes.
 async fn assert_silent(stage: &Stage) {
     eventually("it is halted", || async { stage.team.app().is_halted_in(&stage.team.channel_id(CHANNEL)) }).await;
-    // Messages that were already on their way.
+    // Waits for messages that were already on their way.
     tokio::time::sleep(Duration::from_millis(700)).await;
     let unsent = "SELECT COUNT(*) FROM outbox WHERE state = 'pending'";
     eventually("what was on its way is sent", || async { count(&stage.team, unsent).await == 0 }).await;

@@ -1,4 +1,4 @@
-//! Standups among other things that are said and asked.
+//! A standup that is asked for between other messages, and the trace of a standup.
 
 use std::time::Duration;
 

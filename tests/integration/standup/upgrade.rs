@@ -21,7 +21,7 @@ on_both_stores!(a_team_goes_on_after_its_ids_have_got_their_platform);
 
 const ELSEWHERE: &str = "general";
 
-/// A message that was decided, and whose turn has not begun.
+/// Leaves a message that was decided and whose turn has not begun.
 async fn leave_turn(stage: &Stage, store: &Store) {
     let now = stage.now();
     let asked = stage.team.say(ELSEWHERE, "vince, how are you?").await;

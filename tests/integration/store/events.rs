@@ -1,4 +1,4 @@
-//! The log of events: what is in it, who may read it, and that nobody misses anything.
+//! The log of events: what it contains, who may read it, and that no reader misses an event.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,7 +143,7 @@ async fn a_reader_goes_through_the_log_page_by_page_and_sees_what_is_meant_for_i
 
     let (mut cursor, mut read) = (Cursor::START, Vec::new());
     loop {
-        // Other tests write on the same PostgreSQL server, and events wait for them.
+        // Events are held back while other tests write on the same PostgreSQL server, so this reads again and again.
         let page = store.list_events_after(cursor, 2, &Audience::Team).await.unwrap();
         assert!(page.events.len() <= 2);
         read.extend(page.events);
@@ -191,7 +191,7 @@ async fn the_events_of_an_earlier_program_are_taken_over(home: &Home) {
     let made = item("an item", 0);
     store.insert_items(std::slice::from_ref(&made), at(0)).await.unwrap();
     store.close().await;
-    // As the program before this log left it.
+    // Brings the database into the state that the last program without this log left.
     let is_sqlite = home.url.expose_secret().starts_with("sqlite:");
     let (position, time) = if is_sqlite {
         ("INTEGER PRIMARY KEY AUTOINCREMENT", "TEXT")
@@ -227,10 +227,10 @@ fn clock() -> SharedClock {
 
 async fn a_subscriber_is_woken_by_a_commit_of_its_topic(home: &Home) {
     let store = home.open().await;
-    // On this clock nothing is asked again.
+    // Time stands still on this clock, so nothing polls again.
     let still: SharedClock = Arc::new(ManualClock::new(noon()));
     let (mut trials, mut items) = (store.subscribe(TRIALS, &still), store.subscribe(ITEMS, &still));
-    // Both are woken once when other processes are watched.
+    // Each subscription is woken once when it starts to watch other processes.
     for subscription in [&mut trials, &mut items] {
         tokio::time::timeout(PATIENCE, subscription.next()).await.expect("they are watched");
     }
@@ -256,7 +256,7 @@ async fn a_subscriber_is_woken_by_another_process(home: &Home) {
     tokio::time::timeout(PATIENCE, woken.next()).await.expect("it is woken");
 }
 
-/// Reads until all of these are there.
+/// Reads until the expected events have come.
 async fn read_until(store: &Store, cursor: &mut Cursor, expected: &[&str]) {
     let mut read: Vec<String> = Vec::new();
     let reading = async {
@@ -281,14 +281,14 @@ async fn an_event_that_is_committed_late_is_not_missed() {
 
     let mut slow = store.db().begin().await.unwrap();
     trial(&mut slow, "slow", 1).await;
-    // Commits first with a higher position.
+    // This transaction has the higher position, but commits first.
     record_trial(&store, "fast", 2).await;
     let page = store.list_events_after(cursor, 9, &Audience::Operators).await.unwrap();
     assert_eq!((page.events, page.next, page.more), (Vec::new(), cursor, More::Soon), "the slow one would come first");
     slow.commit().await.unwrap();
     read_until(&store, &mut cursor, &["slow", "fast"]).await;
 
-    // The one that began to write first may also get the higher position.
+    // The transaction that begins first may also get the higher position.
     let mut first = store.db().begin().await.unwrap();
     kernel::db::sql!(first.on(), fetch_one, "SELECT CAST(pg_current_xact_id()::text AS BIGINT)").map(|(_,): (i64,)| ()).unwrap();
     record_trial(&store, "second", 3).await;

@@ -50,7 +50,7 @@ async fn content_that_comes_later_completes_a_claim(home: &Home) {
     assert_eq!(store.claim(&withheld, at(2)).await.unwrap(), Claim::Known);
     assert_eq!(store.find_message(&"m1".into()).await.unwrap().unwrap().message.text, "hello");
 
-    // It is not decided again, but the transcript now has the text.
+    // The message is not decided again, but the transcript now has its text.
     withheld.id = "m2".into();
     store.claim(&withheld, at(3)).await.unwrap();
     let nobody = Decision::nobody(Reason::Empty);
@@ -163,7 +163,7 @@ async fn a_deleted_message_is_forgotten(home: &Home) {
         .unwrap();
 
     store.record_deletion(&["m1".into(), "p1".into(), "never heard of".into()], at(3)).await.unwrap();
-    // The file's download ends now, and an edit arrives late.
+    // The file's download and an edit both end after the deletion.
     store.record_files(&[file]).await.unwrap();
     assert!(!store.record_edit(&"m1".into(), "hunter3", at(4)).await.unwrap());
 

@@ -186,7 +186,7 @@ async fn each_limit_refuses_by_itself(home: &Home) {
     assert_eq!(by("vince", Budgets { persona_day, ..unlimited() }).await, Limit::PersonaDay("vince".into()));
     assert_eq!(by("kelly", Budgets { persona_day_tokens: Some(600), ..unlimited() }).await, Limit::PersonaDayTokens("kelly".into()));
 
-    // Refused calls cost nothing. Others, and calls without cost, continue.
+    // Refused calls cost nothing. Other calls, and calls without cost, still go through.
     assert_eq!(spent(&store).await.cost, Money(800_000));
     store.reserve(&call(Some("echo"), 0.3, 300, noon()), &Budgets { persona_day, ..unlimited() }).await.unwrap();
     store.reserve(&call(Some("vince"), 0.0, 300, noon()), &dollars_a_day(0.1)).await.unwrap();

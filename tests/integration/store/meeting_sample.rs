@@ -72,7 +72,7 @@ pub(crate) fn contribution() -> Contribution {
     }
 }
 
-/// The seat after its contribution.
+/// The seat once its speaker has contributed.
 pub(crate) fn spoke(seat: &Seat) -> Seat {
     Seat { state: SeatState::Spoke, contribution: Some(contribution()), ..seat.clone() }
 }

@@ -54,7 +54,7 @@ async fn begun(run: &MeetingRun, position: u32, seconds: i64) -> Seat {
     run.begin_seat((0, position), &[], at(seconds)).await.unwrap().expect("the seat is open")
 }
 
-/// Opens the database after a crash, with the job of the meeting taken back and claimed again.
+/// Opens the database after a crash. Reclaims the job of the meeting and claims it again.
 async fn taken_over(home: &Home, meeting: &Meeting) -> (Store, MeetingRun) {
     tamper(home, "UPDATE jobs SET state = 'ready' WHERE state = 'running'").await;
     let store = home.open().await;
@@ -265,7 +265,7 @@ async fn an_invitation_is_posted_once(home: &Home) {
     assert_eq!(store.outbox_depth(at(31)).await.unwrap().0, 1);
 }
 
-/// Claims a message and decides twice on this change of a meeting.
+/// Claims a message, and stores twice the decision that it makes this change to a meeting.
 async fn decide(store: &Store, id: &str, change: MeetingChange) -> (bool, bool) {
     store.claim(&message(id, "about the standup", 0), at(0)).await.unwrap();
     let nobody = Decision::nobody(Reason::Empty);
@@ -537,7 +537,7 @@ async fn a_run_that_lost_its_job_stores_nothing_more(home: &Home) {
     assert!(run.close(&closing, &[], at(7)).await.unwrap());
 }
 
-/// Claims the job of a meeting, calls `step` and kills the process. Returns how often the job was blamed before.
+/// Claims the job of a meeting, calls `step` and kills the process. Returns how often the job had crashed a process and been suspected of it before.
 async fn killed_after(store: &Store, meeting: &Meeting, step: impl AsyncFnOnce(&MeetingRun)) -> (u32, u32) {
     let worker = ManualWorker::start(store.database(), at(0)).await.unwrap();
     let run = claim_run(&worker, meeting).await;

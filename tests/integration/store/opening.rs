@@ -179,7 +179,7 @@ async fn damage_inside_is_found_by_the_summary() {
 async fn a_file_that_may_not_be_written_is_refused() {
     let home = Home::sqlite();
     home.open().await.close().await;
-    // Permissions do not restrict root, who may run these tests. The address can request read-only access instead.
+    // Root may run these tests, and file permissions do not restrict it. So the address requests read-only access.
     let read_only = format!("{}?mode=ro", home.url.expose_secret()).into();
     let error = refusal(&read_only).await;
     let StoreError::NotWritable { place, .. } = &error else { panic!("{error}") };
@@ -204,9 +204,9 @@ async fn an_emptied_file_is_reported_and_stays_and_a_new_one_is_never_empty() {
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
     }
     std::fs::remove_file(&path).unwrap();
-    // A process with the same number died while it made the file, as happens in containers.
+    // Another process with the same number died while it created the file. That happens in containers.
     std::fs::write(format!("{}.new-{}", path.display(), std::process::id()), "").unwrap();
-    // Its first page is there before its name.
+    // The file gets its name only after its first page was written.
     let made = home.open().await;
     assert!(std::fs::metadata(&path).unwrap().len() >= 4096);
     made.close().await;

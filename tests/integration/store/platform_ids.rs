@@ -1,4 +1,4 @@
-//! Migration 16: ids that an earlier version stored without their platform get it.
+//! Migration 16: ids that an earlier version stored without their platform get one.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::{Home, on_both};
 
 on_both!(every_stored_id_says_its_platform_after_the_migration, what_is_no_id_of_discord_stays_as_it_is);
 
-/// A text of the database: `table.column: value`. Sorted, because rows have no common key.
+/// The texts in the database, each as `table.column: value`. Sorted, because rows have no common key.
 type Cells = Vec<String>;
 
 async fn query(url: &str, sql: String) -> Vec<(String, String)> {
@@ -22,7 +22,7 @@ async fn query(url: &str, sql: String) -> Vec<(String, String)> {
     }
 }
 
-/// Every column of texts that version 15 had or that came without an id. `people` is younger and was never without platforms.
+/// All text columns, except those of `people`: that table is younger than version 15, and its ids always had a platform.
 async fn columns(url: &str) -> Vec<(String, String)> {
     let sql = if url.starts_with("sqlite:") {
         "SELECT tables.name, columns.name FROM sqlite_master tables, pragma_table_info(tables.name) columns
@@ -34,7 +34,7 @@ async fn columns(url: &str) -> Vec<(String, String)> {
     query(url, sql.to_owned()).await
 }
 
-/// Everything that the database says of Discord or in numbers.
+/// All texts in these columns.
 pub(crate) async fn cells(url: &str) -> Cells {
     let mut cells = Vec::new();
     for (table, column) in columns(url).await {
@@ -45,7 +45,7 @@ pub(crate) async fn cells(url: &str) -> Cells {
     cells
 }
 
-/// Makes the database what version 15 would have written: no id says its platform. It knows no tables, so that it forgets none.
+/// Turns the database into one of version 15, in which no id has a platform. Goes through all tables, so that none is forgotten.
 pub(crate) async fn forget_platforms(url: &str) {
     let mut sql = String::from("DELETE FROM _sqlx_migrations WHERE version = 16;");
     for (table, column) in columns(url).await {
@@ -61,7 +61,7 @@ pub(crate) async fn forget_platforms(url: &str) {
 
 const AT: &str = "'2026-11-21T12:00:00+00:00'";
 
-/// Rows with an id in each column that may hold one.
+/// Rows that have an id in each column that may hold one.
 #[expect(clippy::too_many_lines, reason = "a row for each table")]
 fn rows() -> Vec<String> {
     let inbound = r#"{"id":"discord:100","channel":{"id":"discord:20","name":"20","place":{"thread":{"parent":"discord:10","parent_name":"10","owner":"discord:5"}}},"author":{"id":"discord:5","name":"5","kind":"person","roles":["discord:70","discord:71"]},"text":"42 <user:discord:3> <user:discord:4> in <channel:discord:10>: \"id\":\"5\", \"mentions\":[\"5\"]","mentions":["discord:3","discord:4"],"reply_to":{"message":"discord:99","author":"discord:4"},"attachments":[{"id":"discord:88","name":"1","size":5,"content_type":null,"url":"http://x/1"}],"sent_at":"2026-11-21T12:00:00Z","seen_by":"kelly","complete":true}"#;
@@ -206,7 +206,7 @@ async fn every_stored_id_says_its_platform_after_the_migration(home: &Home) {
     assert_same(&cells(url).await, &now);
 }
 
-/// A difference of two long lists, without what is equal.
+/// Compares two long lists. Reports only the differences.
 fn assert_same(found: &Cells, expected: &Cells) {
     let only = |these: &Cells, those: &Cells| these.iter().filter(|cell| !those.contains(cell)).cloned().collect::<Vec<_>>();
     let (surplus, missing) = (only(found, expected), only(expected, found));

@@ -1,4 +1,4 @@
-//! When the relay sends a row, and what it does about one whose attempt was not recorded, because the process died in it.
+//! When the relay sends a row, and what it does with a row whose process died before it recorded the attempt.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -38,21 +38,21 @@ on_both!(
     a_permission_that_comes_back_during_an_attempt_counts,
 );
 
-/// How long the platform knows a nonce.
+/// How long the platform remembers a nonce.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// A platform that keeps its posts, as long as its clock says, by their nonces.
+/// A fake platform. It remembers posts by their nonces for [`WINDOW`] of its clock.
 struct Wall {
     posts: Mutex<Vec<(OutboxId, DateTime<Utc>)>>,
     clock: ManualClock,
     is_away: AtomicBool,
-    /// Asks to wait for two minutes.
+    /// Whether posts get a rate limit of two minutes.
     limits: AtomicBool,
-    /// How often a post was looked for.
+    /// How often the relay looked for a post.
     looks: AtomicUsize,
     denies: AtomicBool,
     denials: AtomicUsize,
-    /// A denial is said when this is open.
+    /// A denied post gets its answer only when this has a permit.
     gate: Semaphore,
 }
 
@@ -139,7 +139,7 @@ impl Stage {
         Self { store, wall, clock, row, tasks: TaskTracker::new() }
     }
 
-    /// What a process did that died before it could record it.
+    /// Posts the row as a process would that died before it could record this.
     async fn post_and_die(&self) {
         self.wall.send(&self.row).await.unwrap();
     }
@@ -149,7 +149,7 @@ impl Stage {
         Relay::start(self.store.database(), self.wall.clone(), Redactor::new(&[]), clock, self.tasks.clone(), stop.clone())
     }
 
-    /// Ends the process, with all it was doing.
+    /// Ends the process and waits for all its tasks.
     async fn end(&self, stop: &CancellationToken) {
         stop.cancel();
         self.tasks.close();
@@ -157,7 +157,7 @@ impl Stage {
         self.tasks.reopen();
     }
 
-    /// Time passes, and a new process delivers what is due by then.
+    /// Moves time ahead. A new process then delivers what is due.
     async fn deliver(&self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds));
         let stop = CancellationToken::new();
@@ -205,7 +205,7 @@ async fn an_old_row_that_no_other_process_can_have_tried_is_posted_at_once(home:
     let _relay = stage.start(&stop);
     eventually("the row of before is sent", || async { stage.count_posts() == 1 }).await;
     stage.clock.advance(Duration::from_mins(5));
-    // As if it had waited behind others for so long.
+    // Enqueues a row that seems to have waited behind others for this long.
     stage.store.enqueue(&[line("later")], at(0)).await.unwrap();
     eventually("the new row is sent", || async { stage.count_posts() == 2 }).await;
     stop.cancel();
@@ -233,12 +233,12 @@ async fn an_old_row_that_was_only_turned_away_is_posted_at_once(home: &Home) {
     assert_eq!(stage.wall.looks.load(Ordering::Relaxed), 0);
 }
 
-/// The database refuses the record of a post. When it takes it again, the platform has forgotten the nonce.
+/// The database cannot record a post for so long that the platform has forgotten the nonce.
 async fn an_attempt_that_could_not_be_recorded_is_looked_for(home: &Home) {
     let stage = Stage::new(home, false).await;
     let stop = CancellationToken::new();
     let relay = stage.start(&stop);
-    // Never between the choice of a way to send and the post.
+    // Moves time only while no row is being sent: not between the choice of how to send it and the post.
     let pass = async |step: Duration| {
         relay.drained(Duration::from_secs(5)).await;
         stage.clock.advance(step);
@@ -247,7 +247,7 @@ async fn an_attempt_that_could_not_be_recorded_is_looked_for(home: &Home) {
     eventually("the row of before is sent", || async { pending().await == 0 }).await;
     tamper(home, "ALTER TABLE outbox RENAME COLUMN sent_at TO sent_once").await;
     stage.store.enqueue(&[line("later")], at(0)).await.unwrap();
-    // Its statements are prepared again after the change, so it may be read in a second try only.
+    // After the change of the table its statements are prepared again, so reading the row may take a second try.
     eventually("the new row is posted", || async {
         pass(Duration::from_secs(1)).await;
         stage.count_posts() == 2
@@ -263,7 +263,8 @@ async fn an_attempt_that_could_not_be_recorded_is_looked_for(home: &Home) {
     assert_eq!(stage.count_posts(), 2, "the nonce is forgotten, so a repeat would be a second message");
 }
 
-/// More channels than connections to the database, each with rows of many. The clock stands still, so nothing is tried again after an error.
+/// There are more channels than connections to the database, and each channel has many rows. The clock stands still, so nothing is tried again after
+/// an error.
 async fn many_channels_are_worked_off_with_few_connections(home: &Home) {
     let stage = Stage::new(home, false).await;
     let mut rows = Vec::new();
@@ -297,7 +298,7 @@ async fn a_failed_row_is_sent_when_its_wait_is_over(home: &Home) {
     };
     eventually("it was tried", || async { attempts().await == 1 }).await;
     stage.wall.is_away.store(false, Ordering::Relaxed);
-    // The first wait is a second at most.
+    // The first wait is at most a second.
     eventually("it is sent after its wait", || async {
         if stage.clock.now() < at(1) {
             stage.clock.advance(Duration::from_millis(100));
@@ -308,7 +309,7 @@ async fn a_failed_row_is_sent_when_its_wait_is_over(home: &Home) {
     stop.cancel();
 }
 
-/// Such as a row of a process that died between its commit and its notification.
+/// A row without a notification, for example of a process that died right after its commit.
 async fn a_row_of_which_nobody_told_is_found_in_the_end(home: &Home) {
     let stage = Stage::new(home, false).await;
     let row = stage.store.next_pending(&stage.row.channel, at(0)).await.unwrap().expect("it is new");
@@ -339,7 +340,7 @@ async fn a_row_that_lacks_a_permission_outlives_its_process(home: &Home) {
     let stop = CancellationToken::new();
     let relay = stage.start(&stop);
     relay.permissions_changed();
-    // Still denied.
+    // The permission is still denied.
     eventually("it is held again", || async { stage.wall.denials.load(Ordering::Relaxed) == 2 && held().await == 1 }).await;
     stage.wall.denies.store(false, Ordering::Relaxed);
     relay.permissions_changed();
@@ -357,7 +358,7 @@ async fn a_permission_that_comes_back_during_an_attempt_counts(home: &Home) {
     stage.wall.denies.store(false, Ordering::Relaxed);
     relay.permissions_changed();
     drop(closed);
-    // No time passes, so that the next look by itself is never due.
+    // No time passes, so the relay does not look by itself.
     eventually("it is posted", || async { stage.count_posts() == 1 }).await;
     stop.cancel();
 }

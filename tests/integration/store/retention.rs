@@ -1,4 +1,4 @@
-//! What is deleted once it is old, and what stays because something open refers to it.
+//! Old rows that are deleted, and those that stay because something open refers to them.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kernel::agent::ask::AskState;
@@ -23,7 +23,7 @@ on_both!(
     what_people_are_told_of_their_costs_stays_as_it_is,
 );
 
-/// Long after everything here.
+/// A time long after everything in these tests.
 fn later() -> DateTime<Utc> {
     at(1_000_000)
 }
@@ -79,11 +79,11 @@ async fn a_message_that_a_backfill_would_bring_again_stays(home: &Home) {
     for id in ["m1", "m2"] {
         decided(&store, id, &[]).await;
     }
-    // A channel of which it is only known where its history ends.
+    // Of this channel only the end of its history is known.
     store.record_channels_seen(&[seen(general(), "m0", DateTime::UNIX_EPOCH)]).await.unwrap();
     assert_eq!(store.delete_messages_before(later(), 9).await.unwrap(), 0);
     assert_eq!(store.claim(&message("m1", "which of you is right?", 0), later()).await.unwrap(), Claim::Known);
-    // What stands behind the mark and came in the same moment would be brought again too.
+    // `m2` has the same time as the last-read message and stands behind it, so a backfill would bring it again.
     store.record_channels_seen(&[seen(general(), "m1", at(0))]).await.unwrap();
     assert_eq!(store.delete_messages_before(later(), 9).await.unwrap(), 1);
     assert!(!is_known(&store, "m1").await && is_known(&store, "m2").await);
@@ -137,7 +137,7 @@ async fn posts_go_when_they_were_sent_or_given_up(home: &Home) {
     assert_eq!(store.next_pending(&general().id, later()).await.unwrap().unwrap().message.id, posts[2].id);
     assert!(store.find_posted(&posts[3].id).await.unwrap().is_some());
     assert!(!store.enqueue_once(&named, later()).await.unwrap(), "it is not said again");
-    // Where everything is old.
+    // A day later the last row is old too.
     assert_eq!(store.delete_outbound_before(later() + TimeDelta::days(1), 9).await.unwrap(), 1);
 }
 

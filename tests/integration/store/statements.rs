@@ -81,8 +81,8 @@ const GROWING: [&str; 40] = [
     "amendments",
 ];
 
-/// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas
-/// with work; `queues` and `kinds` of jobs, and the first jobs of each, `heads`.
+/// Tables and subqueries that may be scanned. The tables are small. The subqueries have few rows: `due` has the first messages of waiting channels,
+/// `hands` the personas with work, `queues` and `kinds` those of jobs, and `heads` the first job of each.
 const SMALL: [&str; 15] = [
     "_sqlx_migrations",
     "blocks",
@@ -102,11 +102,11 @@ const SMALL: [&str; 15] = [
 ];
 
 fn may_scan(statement: &str) -> bool {
-    // Open work is found by partial indexes. A scan lists all of it. The newest rows are few.
+    // The summary counts everything. Open work is counted with a partial index, and a scan of that index reads all of it. The newest rows are few.
     statement.starts_with("SELECT 'identities', COUNT(*)")
         || statement.starts_with("SELECT COUNT(*) FROM (")
         || statement.ends_with("LIMIT 100) AS newest")
-        // Rare, and no index is kept for it.
+        // Such statements are rare, so there is no index for them.
         || statement.ends_with("/* reads all: a person is forgotten */")
 }
 
@@ -132,7 +132,7 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
     let Some(home) = Home::postgres().await else { return };
     home.open().await.close().await;
     let mut connection = PgConnection::connect(home.url.expose_secret()).await.unwrap();
-    // Empty tables are always scanned unless that is disabled. Uses a generic plan, not one for these values.
+    // Empty tables are scanned even with an index, unless scans are disabled. A generic plan does not depend on the values.
     connection.execute("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan").await.unwrap();
     for statement in list_statements() {
         let prepare = AssertSqlSafe(format!("PREPARE statement AS {statement}"));
@@ -185,7 +185,7 @@ const KEPT: [(&str, &str); 32] = [
     ("job_steps", "deleted with their job"),
 ];
 
-/// Tables whose rule is a feature's. They stay behind when it is removed, and grow no more.
+/// Tables whose retention rule belongs to a feature. When that feature is removed, they stay and no longer grow.
 const OF_FEATURES: [(&str, &str); 2] = [("checkins", "standup"), ("checkin_replies", "standup")];
 
 fn is_left_behind(table: &str) -> bool {
@@ -214,7 +214,7 @@ async fn the_summary_counts_every_table() {
     let store = home.open().await;
     let mut counted: Vec<String> = store.summary().await.unwrap().tables.into_iter().map(|(table, _)| table).collect();
     let mut connection = SqliteConnection::connect(home.url.expose_secret()).await.unwrap();
-    // The index of words and the counter of changes are a part of the memories.
+    // The index of words and the counter of changes belong to the memories and are not counted.
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%'
          AND name NOT LIKE 'memory_words%' AND name <> 'memory_revision' ORDER BY name";
     let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut connection).await.unwrap();

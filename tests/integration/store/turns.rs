@@ -38,7 +38,7 @@ async fn a_turn_runs_from_queued_to_answered(home: &Home) {
     assert_eq!(store.find_turn(&TurnId::new("unknown")).await.unwrap(), None);
 }
 
-/// What the row of a turn does not say stands in its job.
+/// The job of a turn has details that the turn's own row lacks.
 async fn a_trace_says_whether_a_turn_runs(home: &Home) {
     let store = home.open().await;
     decided(&store, "m1", &[turn("m1", "vince")]).await;

@@ -6,7 +6,7 @@ use super::team::{Shown, TestTeam, eventually};
 
 /// Uses a command in a channel. Returns the answer after the deferral.
 pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: Value) -> Value {
-    // Separates answers from other messages of the channel, and from the late answer to a button.
+    // Takes only answers to commands, not other messages of the channel or the late answer to a button.
     let answers = || async {
         let newest = team.newest(channel).await.into_iter();
         newest.filter(|shown| shown.raw["interaction_metadata"]["type"] == 2 && !shown.text.is_empty()).collect::<Vec<_>>()
@@ -40,7 +40,7 @@ pub(crate) async fn press(team: &TestTeam, channel: &str, message: &Shown, is_it
     press_as(team, 0, channel, message, is_it).await;
 }
 
-/// Another person than the first clicks.
+/// A person other than the first clicks.
 pub(crate) async fn press_as(team: &TestTeam, person: usize, channel: &str, message: &Shown, is_it: impl Fn(&Value) -> bool) {
     let rows = message.raw["components"].as_array().expect("a message with buttons").iter();
     let mut buttons = rows.flat_map(|row| row["components"].as_array().expect("a row of buttons"));

@@ -14,7 +14,7 @@ pub(crate) fn file(team: &TestTeam) -> Option<&str> {
     team.config.database_url.expose_secret().strip_prefix("sqlite:")
 }
 
-/// A connection of a test to its team's database. Kept, because tests ask again and again until something is there.
+/// A connection of a test to its team's database. It is kept, because tests ask again and again until something is there.
 pub(crate) enum Connected {
     Sqlite(SqliteConnection),
     Postgres(PgConnection),
@@ -49,7 +49,7 @@ pub(crate) async fn execute(team: &TestTeam, sql: &str) {
 
 pub(crate) async fn count(team: &TestTeam, sql: &str) -> i64 {
     let mut kept = team.connected.lock().await;
-    // Taken out meanwhile: a connection whose query was given up or failed is not used again.
+    // The connection is taken out during the query, so that it is not used again if the query fails or is given up.
     if let Some(mut connection) = kept.take()
         && let Ok(count) = connection.count(sql).await
     {

@@ -12,7 +12,7 @@ pub(crate) fn git(repository: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The worktrees beside the repository itself. Git's own list fails while one is being removed.
+/// The number of worktrees besides the repository itself. Git's own list fails while a worktree is being removed.
 pub(crate) fn count_worktrees(repository: &Path) -> usize {
     std::fs::read_dir(repository.join(".git/worktrees")).map_or(0, Iterator::count)
 }

@@ -1,4 +1,4 @@
-//! What a scripted grader says.
+//! The answers of a scripted grader.
 
 use serde_json::{Value, json};
 
@@ -8,23 +8,23 @@ pub(crate) fn is_grading(asked: &Asked) -> bool {
     asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("grades"))
 }
 
-/// All criteria are met, shown by the first passage of what was made.
+/// A verdict that all criteria are met, shown by the first passage of the result.
 pub(crate) fn all_met(asked: &Asked) -> Value {
     all_shown_by(asked, &find_passage(&asked.prompt()))
 }
 
-/// All criteria are met, shown by these words.
+/// A verdict that all criteria are met, shown by these words.
 pub(crate) fn all_shown_by(asked: &Asked, shown_by: &str) -> Value {
     let grade = |number: usize| json!({"criterion": number, "met": true, "shown_by": shown_by, "missing": ""});
     with_scores(asked, [3, 4, 4, 3], json!({"grades": (1..=count_criteria(asked)).map(grade).collect::<Vec<_>>()}))
 }
 
-/// Whether an author judges its own work.
+/// Whether a request asks an author to judge its own work.
 pub(crate) fn is_critique(asked: &Asked) -> bool {
     asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("\"open\""))
 }
 
-/// Adds depth, accuracy, actionability and completeness where they are asked for.
+/// Adds scores for depth, accuracy, actionability and completeness if the request asks for them.
 pub(crate) fn with_scores(asked: &Asked, scores: [u8; 4], mut verdict: Value) -> Value {
     let named = ["depth", "accuracy", "actionability", "completeness"].into_iter().zip(scores);
     if is_critique(asked) {
@@ -37,7 +37,7 @@ pub(crate) fn with_scores(asked: &Asked, scores: [u8; 4], mut verdict: Value) ->
     verdict
 }
 
-/// The first criterion is not met.
+/// A verdict that the first criterion is not met.
 pub(crate) fn not_met(asked: &Asked, missing: &str) -> Value {
     let grade =
         |number: usize| json!({"criterion": number, "met": number > 1, "shown_by": "", "missing": if number == 1 { missing } else { "" }});
@@ -49,12 +49,12 @@ fn count_criteria(asked: &Asked) -> usize {
     prompt.split("| its criteria>>\n").nth(1).map_or(0, |block| block.lines().take_while(|line| !line.starts_with("<<end")).count())
 }
 
-/// A line that is no title: of a file, a reply, or else what code found.
+/// The first line of the result that may show something: of a file, a reply, a part, or the findings of code.
 fn find_passage(prompt: &str) -> String {
     let blocks = ["| file ", "| reply of ", "| part ", "| what code found>>"];
     let behind = blocks.iter().find_map(|label| prompt.split(label).nth(1)).unwrap_or_default();
     let lines = behind.lines().skip(1).take_while(|line| !line.starts_with("<<end"));
-    // What an item is called, and what its author said of it, shows nothing.
+    // Neither the title of an item nor its author's summary counts as evidence.
     let titles = ["#", "what: ", "came of it: "];
     let passage =
         lines.map(|line| line.trim_start_matches("- ")).find(|line| line.len() > 4 && !titles.iter().any(|title| line.starts_with(title)));

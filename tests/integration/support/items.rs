@@ -6,7 +6,7 @@ use kernel::testing::jobs::ManualWorker;
 use teamroom::features::backlog::store::{Claimed, RUN};
 use teamroom::store::Store;
 
-/// Begins the run of the next item that is ready.
+/// Claims the next ready item and begins its run.
 pub(crate) async fn claim_item(store: &Store, now: DateTime<Utc>) -> Claimed {
     let worker = ManualWorker::start(store.database(), now).await.expect("the store answers");
     let job = worker.claim(RUN, 1, &Paused::default(), now).await.expect("the store answers").expect("an item to claim");

@@ -1,4 +1,4 @@
-//! A platform that nobody is on.
+//! A platform without channels and people.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};

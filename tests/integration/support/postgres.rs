@@ -116,7 +116,7 @@ fn start_in(binaries: &Path, directory: &Path) -> Result<Server, String> {
         .arg(&data)
         .args(["-p", &port.to_string(), "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"])
         .args(["-c", "max_connections=400", "-c", "shared_buffers=32MB", "-c", "full_page_writes=off"])
-        // With hundreds of databases a process would start for one of them several times a second.
+        // With hundreds of databases, autovacuum would start a process several times a second.
         .args(["-c", "autovacuum=off", "-c", "jit=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0"])
         .env("TEAMROOM_DIRECTORY", directory)
         .stdin(Stdio::piped())

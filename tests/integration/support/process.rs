@@ -67,7 +67,7 @@ impl TeamProcess {
             .env("TEAMROOM_MODEL_URL", team.model.base_url())
             .env("TEAMROOM_MODEL", "scripted-1")
             .env("TEAMROOM_CHAT_COALESCE_MS", "0")
-            // On a busy machine it would come between the answers.
+            // On a busy machine the message that an answer takes longer would come between the answers.
             .env("TEAMROOM_CHAT_STILL_THINKING_AFTER", "1h")
             .env("TEAMROOM_SERVER_LISTEN", listen)
             // Whether this machine has a speech program must not change what is posted.
@@ -84,12 +84,12 @@ impl TeamProcess {
         self.child.id()
     }
 
-    /// Waits until it ends by itself.
+    /// Runs the team until it ends by itself.
     pub(crate) fn run_to_end(team: &TestTeam) -> std::process::Output {
         Self::command(team, "127.0.0.1:0").stderr(Stdio::piped()).output().expect("the binary starts")
     }
 
-    /// Has it read its settings again.
+    /// Makes the process read its settings again.
     pub(crate) fn hang_up(&self) {
         self.signal("-HUP");
     }
@@ -104,7 +104,7 @@ impl TeamProcess {
         self.child.wait().expect("it ends");
     }
 
-    /// `kill -9` where it runs one job alone. Beside other jobs, that one would only be suspected of it.
+    /// `kill -9` while exactly one job runs. Among several running jobs, each would only be suspected of the crash.
     pub(crate) async fn kill_with_one_job(self, team: &TestTeam) {
         eventually("one job runs alone", || async {
             self.freeze();
@@ -163,7 +163,7 @@ impl Drop for TeamProcess {
     }
 }
 
-/// Turns off the built-in jobs that begin at an hour, such as nine o'clock, in which a test may run, unless the settings name them.
+/// Turns off built-in jobs that start at fixed hours, such as nine o'clock, because a test may run then. Keeps those that the settings name.
 fn turn_off_schedule(file: &Path) {
     let mut settings = std::fs::read_to_string(file).unwrap_or_default();
     for job in features::actions().built_in(Tz::UTC).iter().filter(|job| job.channel.is_some()) {

@@ -103,7 +103,7 @@ impl Wanted {
         self
     }
 
-    /// Without the team, which runs in a separate process.
+    /// Leaves out the team, which runs in a separate process.
     pub(crate) fn without_app(mut self) -> Self {
         self.app = false;
         self
@@ -146,7 +146,7 @@ impl Wanted {
         let roster = roster(&self.extra, &self.cast);
         let mut options = Options::new(dir.path().join("sandbox"));
         options.rate_limits = RateLimits::Off;
-        // Otherwise each start would draw a picture for every persona.
+        // Bots without a picture would make each start draw one for every persona.
         options.have_pictures = true;
         options.bots = roster
             .personas()
@@ -170,13 +170,13 @@ impl Wanted {
         let mut config =
             teamroom::config::load(Sources { dir: dir.path().to_owned(), ..Sources::default() }).expect("the defaults are valid");
         config.chat.coalesce = Duration::ZERO;
-        // On a busy machine an answer may take longer than the usual eight seconds.
+        // On a busy machine an answer may take longer than the usual eight seconds, and a message about that would be posted.
         config.chat.still_thinking_after = Duration::from_hours(1);
         config.chat.operators = vec!["*".into()];
         config.server.listen = None;
         // Whether this machine has a speech program must not change what is posted.
         config.models.speech = SpeechSetting::Off;
-        // It would begin in any test that runs at nine o'clock, or moves its clock past it.
+        // The standup would begin in any test that runs at nine o'clock, or that moves its clock past it.
         config.schedules.jobs.retain(|job| job.action != JobAction::named("standup"));
         config.discord.api_url = Some(sandbox.api_url());
         config.discord.gateway_url = Some(sandbox.gateway_url());
@@ -260,7 +260,7 @@ pub(crate) struct TestTeam {
     pub(crate) roster: Roster,
     pub(crate) clock: SharedClock,
     http: reqwest::Client,
-    /// What the first person posted last.
+    /// The last message of the first person.
     last_sent: Mutex<Option<MessageId>>,
     pub(super) connected: tokio::sync::Mutex<Option<Connected>>,
     pub(crate) dir: tempfile::TempDir,
@@ -297,12 +297,12 @@ impl TestTeam {
 
     pub(crate) async fn start_app(&mut self) {
         let mut config = self.config.clone();
-        // As when it is read from a file: tests write ids as the sandbox knows them.
+        // Ids get their platform, as when the settings are read from a file: tests write ids as the sandbox knows them.
         config.complete_ids();
         let setting = Setting { config, roster: self.roster.clone(), clock: self.clock.clone() };
         let app = Box::pin(App::start(setting)).await.expect("the team starts");
         app.ready(PATIENCE).await.expect("every identity is online");
-        // What was said before the team may not be read at all.
+        // Nobody waits for messages from before the start, because the team may never read them.
         *self.last_sent.lock().expect("no test panics here") = None;
         self.app = Some(app);
     }
@@ -338,12 +338,12 @@ impl TestTeam {
         self.call_as(0, method, path, body).await
     }
 
-    /// A REST request by another person than the first.
+    /// A REST request by a person other than the first.
     pub(crate) async fn call_as(&self, person: usize, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
         self.try_call_as(person, method, path, body).await.unwrap_or_else(|refused| panic!("{refused}"))
     }
 
-    /// The same, or why the sandbox refuses it.
+    /// Like `call_as`, returning the sandbox's error.
     pub(crate) async fn try_call_as(
         &self,
         person: usize,
@@ -379,7 +379,7 @@ impl TestTeam {
         *self.last_sent.lock().expect("no test panics here") = Some(MessageId::on("discord", id));
     }
 
-    /// Another person than the first posts.
+    /// A person other than the first posts.
     pub(crate) async fn say_as(&self, person: usize, channel: &str, text: &str) {
         let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
         let request = self.http.post(url).header("authorization", &self.sandbox().people()[person].token);
@@ -410,7 +410,7 @@ impl TestTeam {
         self.try_drop_files(channel, &[(name, bytes)], text).await
     }
 
-    /// Another person than the first posts a file with a text.
+    /// A person other than the first posts a file with a text.
     pub(crate) async fn drop_file_as(&self, person: usize, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> String {
         let sent = self.drop_files_as(person, channel, &[(name, bytes)], text).await;
         sent["id"].as_str().unwrap_or_else(|| panic!("not sent: {sent}")).to_owned()
@@ -472,7 +472,7 @@ impl TestTeam {
         self.history(channel).await.into_iter().filter(|shown| shown.is_bot).collect()
     }
 
-    /// What the team said after a message, oldest first, the next hundred messages at most.
+    /// The team's messages after this one, oldest first, among the next hundred of the channel.
     pub(crate) async fn answers_after(&self, channel: &str, message: &str) -> Vec<Shown> {
         let path = format!("/channels/{}/messages?limit=100&after={message}", self.channel(channel));
         let page = self.call(reqwest::Method::GET, &path, None).await;
@@ -545,7 +545,7 @@ pub(crate) async fn eventually<F: Future<Output = bool>>(what: &str, mut holds: 
     }
 }
 
-/// The pause before the next look. Longer if the last one took long, so that the machine works on what is waited for.
+/// Pauses before the next check. The pause is longer if the last check took long, so that the machine has time for the awaited work.
 pub(crate) async fn pause(looked: Instant) {
     let pause = (looked.elapsed() * 4).clamp(Duration::from_millis(15), Duration::from_millis(300));
     tokio::time::sleep(pause).await;

@@ -1,4 +1,4 @@
-//! `kill -9` around what a turn does with its tools: each call is made once, and what a person was asked to allow is still there.
+//! `kill -9` around the tool calls of a turn: each call is made once, and what a person was asked to allow is still there.
 
 use kernel::llm::settings::ProviderKind;
 use serde_json::Value;
@@ -68,7 +68,7 @@ async fn killed_after_a_call_was_made(backing: Backing) {
     );
 }
 
-/// Ann is asked to allow a call.
+/// Ann is asked to allow a call. Returns the process and the question.
 async fn asked(team: &TestTeam) -> (TeamProcess, Shown) {
     team.model.on(|asked| match (is_talk(asked), asked.tool_results()) {
         (false, _) => no_claims(asked),
@@ -95,7 +95,7 @@ async fn killed_while_a_person_is_asked(backing: Backing) {
     assert_eq!(items(&team).await, 1);
 }
 
-/// Kills the process of an allowed call that stands before a wall, and lets another one go on.
+/// Blocks an allowed call at a wall, kills the process, and lets another one continue.
 async fn kill_at_the_wall(backing: Backing, change: &str, when: &str, made: i64) {
     let team = quiet(backing).await;
     let (process, question) = asked(&team).await;

@@ -1,4 +1,4 @@
-//! What personas do with their tools in a conversation, and what one message may cost.
+//! The tool calls of personas in a conversation, and the cost limit of one message.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,12 +31,12 @@ pub(super) fn wanted(backing: Backing) -> Wanted {
         .configure(|config| config.chat.operators = vec!["somebody-else".into()])
 }
 
-/// What a persona is asked, not what plans and checks ask.
+/// Whether a request is a persona's turn, and not one of the planner or of a check.
 pub(super) fn is_talk(asked: &Asked) -> bool {
     asked.schema.is_none() && asked.system.contains("one persona of")
 }
 
-/// Nothing is claimed, and no other question with a form is answered.
+/// Answers the check that nothing is claimed, and refuses all other requests with a schema.
 pub(super) fn no_claims(asked: &Asked) -> Script {
     let is_check = asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("acts"));
     if is_check { Script::Json(json!({"acts": []})) } else { Script::status(400) }
@@ -55,7 +55,7 @@ async fn items(team: &TestTeam, holds: &str) -> i64 {
 
 async fn first_answer(team: &TestTeam, text: &str) -> Shown {
     team.say("general", text).await;
-    // The planner may ask something of its own about a new item.
+    // Skips a question of the planner about a new item.
     let answers = async || team.answers("general").await.into_iter().filter(|answer| !answer.text.starts_with('❔')).collect::<Vec<_>>();
     eventually("it is answered", || async { !answers().await.is_empty() }).await;
     answers().await.remove(0)
@@ -71,7 +71,7 @@ async fn without_a_model_a_plain_sentence_adds_to_the_backlog(backing: Backing) 
     team.say("general", "vince, füge \"Ann anrufen\" zum Backlog hinzu").await;
     eventually("in German too", || async { team.answers("general").await.iter().any(|answer| answer.author == "Vince") }).await;
     assert_eq!(items(&team, "what = 'Ann anrufen'").await, 1);
-    // A question about the backlog is a question.
+    // A question about the backlog is answered, and adds nothing.
     team.say("general", "kelly, what did we add to the backlog?").await;
     eventually("it is answered", || async { team.answers("general").await.len() >= before + 2 }).await;
     team.say("general", "Bob, add it to the backlog").await;
@@ -95,12 +95,12 @@ async fn what_somebody_asks_for_in_their_own_words_is_added(backing: Backing) {
         let lines: Vec<&str> = answer.text.lines().collect();
         assert_eq!(lines[0], "It is on the list.");
         assert!(lines[1].starts_with("-# Added `#") && lines[1].ends_with("` to the backlog"), "{}", answer.text);
-        // What the person did not say may come from what the persona has read.
+        // `how` and `why` are left out: the person did not say them, so they may come from something that the persona has read.
         assert_eq!(items(&team, "what = 'Renew the certificate' AND how = '' AND why = ''").await, 1);
     }
 }
 
-/// Ann asks for something, and the model puts it in other words.
+/// Ann asks for something, and the model words it differently.
 async fn proposed(team: &TestTeam) -> Shown {
     team.model.on(|asked| match (is_talk(asked), asked.tool_results()) {
         (false, _) => no_claims(asked),
@@ -141,7 +141,7 @@ async fn what_the_model_words_itself_waits_for_the_person(backing: Backing) {
     assert_eq!(team.answers("general").await.iter().filter(|answer| answer.text.starts_with("Added")).count(), 1);
 }
 
-/// A page that is sent once somebody allows it.
+/// Serves a page that is sent only once `may_answer` is notified.
 async fn serve_page(may_answer: Arc<Notify>) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -173,7 +173,7 @@ async fn a_named_page_is_read_and_linked_and_a_line_says_so_meanwhile(backing: B
         _ => Script::say(format!("It silts up: {}", asked.prompt().contains("silts up from the north"))),
     });
     team.say("general", &format!("kelly, summarise {url}")).await;
-    // On a busy machine the line first says only that she is at it.
+    // On a busy machine the line may first say only that she is working on it.
     let is_told = async || team.answers("general").await.first().is_some_and(|line| line.text == "Reading 127.0.0.1 …");
     eventually("a line says what is read", is_told).await;
     may_answer.notify_one();
@@ -192,7 +192,7 @@ async fn a_page_that_nobody_named_is_not_read(backing: Backing) {
     assert_eq!(team.answers("general").await.len(), 1, "nobody is asked to allow it");
 }
 
-/// Each persona asks the other, and never answers.
+/// Each persona asks the other one, and none answers.
 pub(super) fn always_ask(asked: &Asked) -> Script {
     let other = if asked.system.contains("You are Vince") { "Solus" } else { "Vince" };
     Script::call("ask_agent", json!({"persona": other, "question": format!("and you, {}?", asked.number)}))
@@ -208,7 +208,7 @@ async fn one_message_pays_for_twelve_calls_however_often_a_persona_asks(backing:
         "No answer this time: it took more than the 12 model calls that one message may use. Please ask for less at once."
     );
     assert!((10..=12).contains(&team.model.count()), "{} model calls", team.model.count());
-    // The next message has its own.
+    // The next message has a budget of its own.
     team.model.on(|_| Script::say("here"));
     team.say("general", "vince, are you there?").await;
     eventually("it is answered", || async { team.answers("general").await.iter().any(|answer| answer.text == "here") }).await;

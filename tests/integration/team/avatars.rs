@@ -10,7 +10,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores
 
 on_both_stores!(accounts_and_webhooks_show_pictures_and_a_restart_uploads_none_again);
 
-/// The uploads of pictures: avatars and emojis.
+/// The numbers of uploaded avatars and emojis.
 fn uploads(team: &TestTeam) -> (usize, usize) {
     let count = |method: &str, end: &str| {
         let is_it = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == method && rest.path.ends_with(end));
@@ -47,7 +47,7 @@ async fn accounts_and_webhooks_show_pictures_and_a_restart_uploads_none_again(ba
     team.stop_app().await;
     team.start_app().await;
     assert_eq!(ask_vince(&team, 2).await, avatar);
-    // Accounts look after their avatars a second after the login.
+    // Accounts check their avatars a second after the login.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(uploads(&team), (with_token, 1));
 }

@@ -22,13 +22,13 @@ fn is_check(asked: &Asked) -> bool {
 
 async fn answer_to(team: &TestTeam, text: &str) -> String {
     team.say("general", text).await;
-    // The planner may ask something of its own about a new item.
+    // Skips a question of the planner about a new item.
     let answers = async || team.answers("general").await.into_iter().filter(|answer| !answer.text.starts_with('❔')).collect::<Vec<_>>();
     eventually("it is answered", || async { !answers().await.is_empty() }).await;
     answers().await.remove(0).text
 }
 
-/// How often the persona was asked, and how often the check was made.
+/// The numbers of requests to the persona and of checks.
 fn counted(team: &TestTeam) -> (usize, usize) {
     let requests = team.model.requests();
     (requests.iter().filter(|asked| is_talk(asked)).count(), requests.iter().filter(|asked| is_check(asked)).count())

@@ -77,7 +77,7 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     assert!(status.contains("Spent since 0") && status.contains("No team serves this database"), "{status}");
     assert_eq!(json_of(&team, &["status"])["served"], json!(false));
 
-    // Commands are named as they are given here, and what is left to the team says when it starts.
+    // Messages name commands as they are typed here. For work that is left to the team, they say when it starts.
     let nowhere = beside(&team, &["board", "create", "Why do we test?", "--channel", "nowhere"]).expect_err("a complaint");
     assert!(nowhere.contains("there is no channel \"nowhere\". Known channels: "), "{nowhere}");
     let called = say(&team, &["board", "create", "Why do we test?", "--channel", "4711"]);

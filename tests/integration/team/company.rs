@@ -1,4 +1,4 @@
-//! Several people in one channel: their talk is theirs, and each goes on with the persona that answered.
+//! Several people in one channel: talk among them stays theirs, and each continues with the persona that answered.
 
 use kernel::llm::settings::ProviderKind;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ async fn each_person_goes_on_with_the_persona_that_answered(backing: Backing) {
     assert_eq!(answered(&team, 5).await, expected);
 }
 
-/// Discord makes a role for each bot, and its completion offers the role before the bot.
+/// Discord creates a role for each bot, and its completion offers the role before the bot.
 async fn a_role_of_a_persona_is_the_persona(backing: Backing) {
     let team = company(backing).await;
     let servers = team.call(reqwest::Method::GET, "/users/@me/guilds", None).await;

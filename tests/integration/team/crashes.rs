@@ -46,12 +46,12 @@ async fn said(team: &TestTeam) -> Vec<String> {
     team.answers("general").await.into_iter().map(|answer| answer.text).collect()
 }
 
-/// One answer, and it stays one.
+/// Waits for one answer, and checks that it stays the only one.
 pub(super) async fn expect_one_answer(team: &TestTeam, text: &str) {
     expect_said(team, &[text]).await;
 }
 
-/// These and no more.
+/// Waits for these messages, and checks that there are no more.
 pub(super) async fn expect_said(team: &TestTeam, texts: &[&str]) {
     eventually("it was answered", || async { team.answers("general").await.len() >= texts.len() }).await;
     tokio::time::sleep(Duration::from_millis(700)).await;

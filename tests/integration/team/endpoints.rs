@@ -13,17 +13,17 @@ use crate::support::team::{Backing, Wanted};
 
 type Behaviour = fn(&Value, usize) -> Raw;
 
-/// A server, what it is asked, and what the chat shows.
+/// A model server, a question, and what the chat shows.
 struct Endpoint {
     name: &'static str,
     kind: ProviderKind,
     behaviour: Behaviour,
     question: &'static str,
-    /// In the answer, in this order.
+    /// Texts that the answer contains, in this order.
     shown: &'static [&'static str],
-    /// The requests for one answer.
+    /// The number of requests for one answer.
     requests: usize,
-    /// What `/status` says of the model afterwards.
+    /// The text in `/status` about the model's missing abilities.
     lacks: &'static str,
 }
 
@@ -36,7 +36,7 @@ fn endpoint(name: &'static str, behaviour: Behaviour) -> Endpoint {
     Endpoint { name, kind: ProviderKind::OpenAi, behaviour, question: QUESTION, shown: SHOWN, requests: 1, lacks: "" }
 }
 
-/// In no answer of any server.
+/// Texts that no answer may contain.
 const NEVER: [&str; 12] =
     ["think>", "<|", "tool_call", "read_feed", "[TOOL", "I wonder", "sk-", "assistant", "Error", "registry.ollama", "jinja", "</s>"];
 
@@ -364,7 +364,7 @@ fn endpoints() -> Vec<Endpoint> {
             })
         },
     ];
-    // Asked without streaming parts that it does not know, it still answers.
+    // This server refuses `stream_options`, and answers a second request without them.
     all.push(Endpoint {
         requests: 2,
         ..endpoint("an old server, no stream_options", |body, _| {
@@ -382,7 +382,7 @@ fn provider_of(name: &str) -> String {
     name.split([' ', ',']).next().unwrap_or_default().to_lowercase()
 }
 
-/// What the chat shows, and what `/status` says.
+/// Asks the question. Returns what the chat shows, the number of requests, and what `/status` says.
 async fn ask(endpoint: &Endpoint) -> (String, usize, String) {
     let server = RawServer::start(endpoint.behaviour).await;
     let (name, kind, url) = (provider_of(endpoint.name), endpoint.kind, server.url());

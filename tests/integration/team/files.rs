@@ -47,7 +47,7 @@ fn prompt(team: &TestTeam) -> String {
     team.model.requests().pop().expect("the model was asked").prompt()
 }
 
-/// The last of so many messages of the team.
+/// Waits for this many messages of the team. Returns the last one.
 async fn answer(team: &TestTeam, count: usize) -> String {
     team.wait_for_answers("general", count).await.pop().expect("an answer").text
 }
@@ -58,7 +58,7 @@ async fn reply(team: &TestTeam, to: &str, text: &str) {
     team.call(Method::POST, &path, Some(json!({ "content": text, "message_reference": { "message_id": to } }))).await;
 }
 
-/// A file that somebody posted so long ago, as the store has it. The team must not run.
+/// Stores a file that somebody posted this long ago. The team must not run.
 async fn remember_file(team: &TestTeam, name: &str, text: &str, ago: Duration) {
     let now = team.clock.now();
     let store = Store::open(&team.config.database_url, now).await.expect("the store opens");

@@ -13,7 +13,7 @@ use crate::support::{database, number_from};
 
 on_both_stores!(kills_in_a_row_lose_no_answer);
 
-/// For each kill so many messages. The long form is `TEAMROOM_TEST_TURN_KILLS=10`: ten kills within a minute, and 280 messages.
+/// The number of messages for each kill. The long form is `TEAMROOM_TEST_TURN_KILLS=10`: ten kills within a minute, and 280 messages.
 const MESSAGES: u64 = 28;
 
 /// How long a process lives, its start included.
@@ -25,7 +25,7 @@ async fn kills_in_a_row_lose_no_answer(backing: Backing) {
     let team = open_rooms(backing).await;
     team.model.on(|asked| Script::SayAfter(Duration::from_millis(300), format!("answer to {}", asked.last_word())));
     let team = Arc::new(team);
-    // The first start notes the rooms.
+    // The first start makes the team know the channels.
     TeamProcess::start(&team, &[]).await.kill();
     let over = Arc::new(AtomicBool::new(false));
     let writer = tokio::spawn({

@@ -87,7 +87,7 @@ async fn wait_for_all(team: &TestTeam, count: usize) -> HashMap<String, usize> {
     loop {
         let mut counts = HashMap::new();
         for room in 0..CHANNELS {
-            // On a busy machine somebody may also be told that the answer takes longer.
+            // Counts only answers: on a busy machine the team may also say that an answer takes longer.
             let said = team.answers(&format!("room-{room}")).await;
             for answer in said.into_iter().filter(|said| said.text.starts_with("answer to ")) {
                 *counts.entry(answer.text).or_insert(0) += 1;

@@ -110,7 +110,7 @@ async fn a_stop_survives_a_restart(backing: Backing) {
     team.wait_for_answers("general", 1).await;
     team.stop_app().await;
     team.start_app().await;
-    // Nobody was addressed since, so agents' messages still address nobody. A person who addresses one ends that.
+    // Still halted, because no person has addressed a persona since. The next message does, and ends the halt.
     assert!(team.app().is_halted_in(&team.channel_id("general")));
     team.say("general", "vince, begin").await;
     eventually("they talk again", || async { team.answers("general").await.len() >= 3 }).await;

@@ -12,11 +12,11 @@ on_both_stores!(
     a_team_of_one_token_answers_under_each_name,
 );
 
-/// In a text channel, and in its threads.
+/// Permissions in a text channel, and in its threads.
 const IN_CHANNEL: [&str; 6] = ["VIEW_CHANNEL", "SEND_MESSAGES", "READ_MESSAGE_HISTORY", "ATTACH_FILES", "EMBED_LINKS", "ADD_REACTIONS"];
 const IN_THREAD: [&str; 3] = ["VIEW_CHANNEL", "SEND_MESSAGES_IN_THREADS", "READ_MESSAGE_HISTORY"];
 
-/// Asks in a channel or thread by its id. The question's id.
+/// Asks in a channel or thread, given by its id. Returns the question's id.
 async fn ask(team: &TestTeam, place: &str, persona: &str) -> String {
     let question = json!({ "content": format!("{persona}, what do you think about our costs?") });
     let sent = team.call(reqwest::Method::POST, &format!("/channels/{place}/messages"), Some(question)).await;
@@ -54,7 +54,7 @@ async fn take_and_give(team: &TestTeam, kind: &str, place: &str, permission: &st
     println!("{kind} | {permission} | {}", if shown.is_empty() { "(only operators are told)".to_owned() } else { shown.join(" / ") });
 }
 
-/// Whether operators know of it.
+/// Whether operators were told about a permission.
 async fn told(team: &TestTeam, permission: &str) -> bool {
     let words = permission.to_lowercase().replace('_', " ");
     team.answers("ops").await.iter().any(|shown| shown.text.to_lowercase().contains(&words))

@@ -60,7 +60,7 @@ async fn texts(team: &TestTeam, channel: &str) -> Vec<String> {
     texts.iter().map(|text| text.trim_matches('"').to_owned()).collect()
 }
 
-/// Without an order, because what different personas say may come in any.
+/// Sorted, because messages of different personas may come in any order.
 async fn general(team: &TestTeam) -> Vec<String> {
     let mut texts = texts(team, &team.channel("general")).await;
     texts.sort_unstable();

@@ -18,7 +18,7 @@ const ROOMS: [&str; 4] = ["red", "green", "blue", "white"];
 const PEOPLE_WAIT_FOR: [&str; 4] = ["kelly", "vince", "eliza", "echo"];
 const ROUNDS: usize = 6;
 
-/// So many jobs at a time per process, fewer than there are rooms.
+/// The number of concurrent jobs per process. There are more rooms.
 const FEW: (&str, &str) = ("TEAMROOM_JOBS_PARALLEL", "2");
 
 async fn two_processes(settings: &str, options: impl Fn(&mut Options) + Send + 'static) -> (TestTeam, TeamProcess, TeamProcess) {
@@ -68,7 +68,7 @@ async fn answers_are_shared_and_come_once_when_the_one_that_serves_is_killed() {
     assert_eq!(posted(&team).await, expected);
 }
 
-/// The process beside the serving one ran some of the turns, and so it holds the jobs of their late answers.
+/// The process that does not serve ran some of the turns, so it holds the jobs of their late answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn late_answers_of_a_killed_process_are_delivered_by_the_other_one() {
     if !is_there().await {

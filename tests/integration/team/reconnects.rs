@@ -1,4 +1,4 @@
-//! Identities that log in again and again: what was missed is read once for all of them, not once for each.
+//! Identities that log in again and again: missed messages are read once for all of them, not once for each.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually};
 
 const CHANNELS: [&str; 3] = ["general", "ops", "daily-standup"];
 
-/// Those who log in while the channels are being read.
+/// The identities that log in while the channels are being read.
 const OTHERS: [&str; 5] = ["vince", "eliza", "echo", "oracle", "solus"];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,23 +37,23 @@ async fn what_was_missed_is_read_once_for_all_who_reconnect_meanwhile() {
     eventually("the slow reading has begun", || async { reads(&team) > before }).await;
     for slug in OTHERS {
         end_session(&team, slug);
-        // Longer than the pause in which reconnects are gathered.
+        // Longer than the time in which reconnects are collected.
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
     eventually("the others are back", || async { logins(&team) > ready + OTHERS.len() }).await;
     eventually("it is read", || async { reads(&team) >= before + per_backfill }).await;
     rest(&team).await;
     let read = reads(&team) - before;
-    // The slow one with its repeated request, and one for all who came meanwhile.
+    // At most two backfills: the slow one with its repeated request, and one for all identities that came meanwhile.
     assert!(read <= 2 * per_backfill + 1, "{read} reads, {per_backfill} by one backfill");
 }
 
-/// A new session has to begin.
+/// Closes the connection in a way that needs a new session.
 fn end_session(team: &TestTeam, slug: &str) {
     team.sandbox().misbehaviour().set(Switch::Drop { bot: Some(slug.to_owned()), how: Cut::Close(4009) }).expect("a switch");
 }
 
-/// Waits until nothing more is read.
+/// Waits until the team reads nothing more.
 async fn rest(team: &TestTeam) {
     let mut before = usize::MAX;
     while before != reads(team) {

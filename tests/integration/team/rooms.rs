@@ -1,4 +1,4 @@
-//! A team as a process of its own in eight rooms, and people who ask in them.
+//! A team in a separate process with eight channels, and people who ask in them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::support::team::{Backing, TestTeam, Wanted};
 pub(super) const NAMES: [&str; 7] = ["kelly", "vince", "eliza", "echo", "oracle", "solus", "sentinel"];
 const ROOMS: usize = 8;
 
-/// The team is not started.
+/// Creates a team with eight channels, without starting it.
 pub(super) async fn open_rooms(backing: Backing) -> TestTeam {
     let wanted = Wanted::on(backing).model(ProviderKind::OpenAi).without_app();
     let wanted = wanted.sandbox(|options| options.channels = (0..ROOMS).map(|number| format!("room-{number}")).collect());
@@ -29,7 +29,7 @@ pub(super) async fn write(team: &TestTeam, number: usize) {
     team.call(reqwest::Method::POST, &path, Some(json!({"content": text}))).await;
 }
 
-/// How often each thing was said in the rooms, once there is an answer for every message and nothing moves any more.
+/// Waits until every message has an answer and nothing changes any more. Returns how often each answer was posted.
 pub(super) async fn wait_for_all(team: &TestTeam, count: usize) -> BTreeMap<String, usize> {
     // A turn whose process died twice while it ran alone rests for a minute.
     let patience = Duration::from_secs(180 + count as u64 / 2);
@@ -39,7 +39,7 @@ pub(super) async fn wait_for_all(team: &TestTeam, count: usize) -> BTreeMap<Stri
     loop {
         let mut answers = BTreeMap::new();
         for room in 0..ROOMS {
-            // On a busy machine somebody may also be told that the answer takes longer.
+            // Counts only answers: on a busy machine the team may also say that an answer takes longer.
             let said = team.answers(&format!("room-{room}")).await;
             for answer in said.into_iter().filter(|said| said.text.starts_with("answer to ")) {
                 *answers.entry(answer.text).or_insert(0) += 1;

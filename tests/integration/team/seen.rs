@@ -1,4 +1,4 @@
-//! What a turn sees besides words: pictures, reactions of people, and titles behind links.
+//! What the prompt of a turn has besides words: pictures, people's reactions, and titles behind links.
 
 use kernel::llm::settings::ProviderKind;
 use reqwest::Method;
@@ -29,7 +29,7 @@ async fn with(backing: Backing, kind: ProviderKind) -> TestTeam {
     team
 }
 
-/// The last request, and the parts of its first message that are pictures.
+/// The prompt of the last request, and the pictures in it.
 fn pictures(team: &TestTeam) -> (String, Vec<Value>) {
     let asked = team.model.requests().pop().expect("the model was asked");
     let first = asked.body["messages"].as_array().expect("messages").iter().find(|message| message["role"] == "user").expect("one").clone();
@@ -72,7 +72,7 @@ async fn a_picture_is_shown_to_the_next_question_and_not_for_ever(backing: Backi
     team.drop_file("general", "plan.png", PIXEL.to_vec(), "the new harbour").await;
     ask(&team, "vince, what do you make of it?").await;
     assert_eq!(pictures(&team).1.len(), 1);
-    // A model that does not see is told of it as before.
+    // A model without vision is only told about the picture.
     team.stop_app().await;
     team.config.models.vision.clear();
     team.start_app().await;

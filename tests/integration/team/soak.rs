@@ -1,4 +1,4 @@
-//! A team among random faults for a while: every message is answered once, and the process takes no more of the machine at the end than at the beginning.
+//! Random faults for a while: every message is answered once, and the process uses no more resources at the end than at the beginning.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ fn length() -> Duration {
     Duration::from_secs(number_from("TEAMROOM_TEST_SOAK").unwrap_or(24))
 }
 
-/// Between two messages, between two faults, and between two looks at the process.
+/// Pauses between two messages, between two faults, and between two measurements of the process.
 const SAY: Duration = Duration::from_millis(250);
 const FAULT: Duration = Duration::from_millis(900);
 const LOOK: Duration = Duration::from_secs(1);
@@ -55,7 +55,7 @@ async fn among_random_faults_every_message_is_answered_once_and_nothing_grows(ba
     expect_level(&looks);
 }
 
-/// Sets a random fault for a random account, and says which kind.
+/// Sets a random fault for a random account. Returns the kind of fault.
 fn misbehave(team: &TestTeam, random: &mut fastrand::Rng) -> &'static str {
     let bot = Some(NAMES[random.usize(..NAMES.len())].to_owned());
     let rest = |with| Switch::Rest { bot: bot.clone(), method: None, path: "/channels".into(), times: 2, with };
@@ -68,7 +68,7 @@ fn misbehave(team: &TestTeam, random: &mut fastrand::Rng) -> &'static str {
         5 => ("resume refused", Switch::RefuseResume { bot, times: 1 }),
         6 => ("no hello", Switch::WithholdHello { times: 1 }),
         7 => ("frames", Switch::Frames { bot, delay_ms: 50, duplicate: 0.2, reorder: 0.2, reorder_ms: 200 }),
-        // Rare, because after 40 in ten minutes the team is silent for the rest of them.
+        // Rare, because after 40 rate limits in ten minutes the team posts nothing for the rest of that time.
         8 if random.u8(..5) == 0 => ("429", rest(RestFault::RateLimited { retry_after: 0.3, headers: true, global: false })),
         9 => ("500", rest(RestFault::Status(500))),
         10 => ("502", rest(RestFault::BadGateway)),
@@ -79,7 +79,7 @@ fn misbehave(team: &TestTeam, random: &mut fastrand::Rng) -> &'static str {
     kind
 }
 
-/// How much of the machine the process has.
+/// The resources that the process uses.
 struct Look {
     memory_kb: u64,
     descriptors: u64,
@@ -106,7 +106,7 @@ impl Look {
     }
 }
 
-/// The most in each third of the time.
+/// The maximum in each third of the time.
 fn thirds(looks: &[Look], of: impl Fn(&Look) -> u64) -> Vec<u64> {
     looks.chunks(looks.len().div_ceil(3).max(1)).map(|third| third.iter().map(&of).max().unwrap_or_default()).collect()
 }
@@ -123,7 +123,7 @@ fn table(looks: &[Look]) -> String {
     table
 }
 
-/// Nothing grows: the last third has little more than the one before. The first one still warms up.
+/// Checks that nothing grows: the last third uses little more than the second. The first third still warms up.
 fn expect_level(looks: &[Look]) {
     if cfg!(not(target_os = "linux")) {
         return;

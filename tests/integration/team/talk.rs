@@ -34,7 +34,7 @@ async fn a_question_to_nobody_in_particular_gets_one_answer_from_kelly(backing: 
     assert_eq!(answers[0].author, "Kelly");
 }
 
-/// Who has answered, by name, once there are so many answers.
+/// Waits for this many answers. Returns the names of their authors, sorted.
 async fn authors_of(team: &TestTeam, answers: usize) -> Vec<String> {
     let mut authors: Vec<_> = team.wait_for_answers("general", answers).await.into_iter().map(|answer| answer.author).collect();
     authors.sort_unstable();
@@ -46,7 +46,7 @@ async fn two_mentioned_personas_answer_in_the_order_named(backing: Backing) {
     let text = format!("<@{}> <@{}> which of you is right?", team.account("vince"), team.account("solus"));
     team.say("general", &text).await;
     assert_eq!(authors_of(&team, 2).await, ["Solus", "Vince"]);
-    // Their posts may cross on the way.
+    // Compares the turns, because the posts may arrive in another order.
     let in_order = "SELECT COUNT(*) FROM turns first JOIN turns second ON first.message = second.message
          WHERE first.persona = 'vince' AND second.persona = 'solus' AND first.finished_at <= second.started_at";
     assert_eq!(count(&team, in_order).await, 1);
@@ -137,7 +137,7 @@ async fn who_asks_much_keeps_nobody_waiting(backing: Backing) {
     }
     team.say_as(1, "general", "kelly, who is on the team?").await;
     eventually("all is heard", || async { count(&team, "SELECT COUNT(*) FROM inbox").await == 32 }).await;
-    // And all bursts are over.
+    // Waits until all bursts are over.
     tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     go_on.send(true).expect("the model waits");
     let answers: Vec<String> = team.wait_for_answers("general", 3).await.into_iter().map(|answer| answer.text).collect();

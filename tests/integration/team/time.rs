@@ -50,7 +50,7 @@ async fn messages_of_a_pause_are_answered_if_they_are_young_enough(backing: Back
     let mut team = Wanted::on(backing).clock(clock.clone()).start().await;
     team.say("general", "kelly, hello").await;
     team.wait_for_answers("general", 1).await;
-    // The last-read mark is set once the channel was read up to now.
+    // The last-read mark is set once the channel was read up to the present.
     eventually("somebody waits to look for gaps", || async { clock.sleepers() > 0 }).await;
     clock.advance(Duration::from_secs(1));
     team.say("general", "@here nothing for the team").await;
@@ -87,7 +87,7 @@ async fn a_person_is_waited_for_until_the_burst_is_over(backing: Backing) {
 
 async fn what_was_deleted_for_its_age_is_not_answered_again(backing: Backing) {
     let clock = ManualClock::new(SystemClock.now());
-    // It would be answered at any age.
+    // No message is too old to be answered, so one that was read again would be answered again.
     let no_limit = |config: &mut teamroom::config::Config| config.chat.max_age = Duration::from_hours(24 * 365);
     let mut team = Wanted::on(backing).clock(clock.clone()).configure(no_limit).start().await;
     eventually("somebody waits to look for gaps", || async { clock.sleepers() > 0 }).await;
@@ -107,7 +107,7 @@ async fn what_was_deleted_for_its_age_is_not_answered_again(backing: Backing) {
         messages().await == 0
     })
     .await;
-    // Each start reads the channel again from where it was heard.
+    // Each start reads the channel from its last-read mark.
     team.stop_app().await;
     team.start_app().await;
     for _ in 0..20 {

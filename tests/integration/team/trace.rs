@@ -1,4 +1,4 @@
-//! `teamroom trace`: what happened to a message and an item, as a person and as a program read it.
+//! `teamroom trace`: the history of a message and of an item, for people and as JSON.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ pub(crate) fn trace(team: &TestTeam, args: &[&str]) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// Each of these stands in a line after the one before.
+/// Checks that each of these texts is in a line after that of the one before.
 pub(crate) fn assert_order(told: &str, expected: &[&str]) {
     let mut lines = told.lines();
     for part in expected {

@@ -1,4 +1,4 @@
-//! Identities that are limited, hang or may not post: the others go on, nothing is dropped without a word, and people are told.
+//! Identities that are rate-limited, hang or lack permissions: the others continue, no message is lost silently, and people are told.
 
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use sandbox::{RestFault, Switch};
@@ -51,7 +51,7 @@ fn print(what: &str, shown: &[Shown]) {
 
 async fn an_identity_that_is_limited_holds_up_nobody_and_keeps_its_own_order(backing: Backing) {
     let mut team = Wanted::on(backing).without_app().start().await;
-    // Longer than the adapter waits by itself.
+    // Longer than the adapter itself would wait.
     trouble_vince(&team, RestFault::RateLimited { retry_after: 40.0, headers: true, global: false });
     leave(&team, &[row(&team, "vince", "one"), row(&team, "vince", "two"), row(&team, "echo", "three"), row(&team, "kelly", "four")]).await;
     team.start_app().await;
@@ -97,7 +97,7 @@ async fn what_is_refused_for_want_of_a_permission_is_told_and_follows_once_it_is
     println!("/status | {status}");
     assert!(status.contains("Vince needs \"Send Messages\" in"), "{status}");
 
-    // Asked again, it says it no second time. A restart forgets nothing.
+    // The second question brings no second report of the missing permission. The held answers survive a restart.
     team.say("general", "vince, and what about our commits?").await;
     team.stop_app().await;
     team.start_app().await;

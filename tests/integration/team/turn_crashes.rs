@@ -1,4 +1,4 @@
-//! `kill -9` behind each step of a turn that is stored: the reader sees each answer once.
+//! `kill -9` after each stored step of a turn: the reader sees each answer once.
 
 use std::time::Duration;
 
@@ -19,19 +19,19 @@ on_both_stores!(
     killed_between_a_late_answer_and_its_post,
 );
 
-/// Lets no job of a turn of which `when` holds go on.
+/// Blocks state changes of turn jobs for which `when` holds.
 async fn raise_wall(team: &TestTeam, when: &str) {
     forbid(team, "wall", "UPDATE OF state ON jobs", &format!("OLD.kind = 'chat.turn' AND {when}")).await;
 }
 
-/// How many jobs of turns stand in a state.
+/// The number of turn jobs in a state.
 async fn jobs(team: &TestTeam, state: &str) -> i64 {
     count(team, &format!("SELECT COUNT(*) FROM jobs WHERE kind = 'chat.turn' AND state = '{state}'")).await
 }
 
-/// Kills a process that stands before the wall, and lets another one go on.
+/// Kills a process that is blocked at the wall, and lets another one continue.
 async fn kill_at_the_wall(team: &TestTeam, process: TeamProcess) -> TeamProcess {
-    // What is on its way to the wall arrives there.
+    // Gives the process time to reach the wall.
     tokio::time::sleep(Duration::from_millis(300)).await;
     process.kill();
     allow(team, "wall").await;
@@ -82,7 +82,7 @@ async fn killed_between_an_answer_and_the_one_to_it(backing: Backing) {
     assert_eq!(team.model.count(), 2);
 }
 
-/// Until this version a turn that had begun was told by its row alone.
+/// Earlier versions recorded a running turn only in its own row, without a job.
 async fn killed_by_an_earlier_program(backing: Backing) {
     let team = quiet(backing).await;
     let process = TeamProcess::start(&team, &[]).await;
@@ -98,7 +98,7 @@ async fn killed_by_an_earlier_program(backing: Backing) {
     assert_eq!(team.model.count(), 2);
 }
 
-/// Nobody asks again for an answer that the store refuses; the job does.
+/// If the store refuses an answer, the job asks the model again. No person has to repeat the question.
 async fn an_answer_that_cannot_be_stored_is_asked_for_again(backing: Backing) {
     let team = quiet(backing).await;
     let _process = TeamProcess::start(&team, &[]).await;

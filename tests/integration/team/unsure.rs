@@ -1,4 +1,5 @@
-//! Where the rules cannot tell whether a message wants an answer, a cheap model is asked, within a limit. Whatever goes wrong means silence.
+//! Where the rules cannot tell whether a message wants an answer, a cheap model decides, up to a limit. If anything goes wrong, the team stays
+//! silent.
 
 use kernel::llm::settings::ProviderKind;
 use kernel::time::ManualClock;
@@ -45,7 +46,7 @@ async fn a_model_tells_where_the_rules_are_unsure(backing: Backing) {
     let answer = team.wait_for_answers("general", 1).await.remove(0);
     assert_eq!((answer.author.as_str(), answer.text.as_str()), ("Kelly", "I can tell you."));
     assert_eq!(count(&team, "SELECT COUNT(*) FROM inbox WHERE decision LIKE '%\"weighed\"%It seems to ask for a view.%'").await, 1);
-    // From now on that is Ann's talk with Kelly, so another place.
+    // Ann is now in a conversation with Kelly in this channel, so the next message is in another one.
     team.say("ops", "mohu vám poslat ten soubor").await;
     team.settle().await;
     assert!(team.answers("ops").await.is_empty());

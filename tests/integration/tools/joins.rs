@@ -1,4 +1,4 @@
-//! Work that builds on the work of others: their branches joined, what is theirs and what is not, and that a killed process does no harm.
+//! Work that builds on the work of others: their branches are joined, own changes are told from theirs, and a killed process does no harm.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -55,7 +55,7 @@ impl Place {
         self.try_open(item, needs).await.unwrap()
     }
 
-    /// What an item does: it writes these files, and its worktree goes.
+    /// Does an item: writes these files, commits them and removes the worktree.
     async fn done(&self, item: &str, needs: &[&Needed], files: &[(&str, &str)]) -> Needed {
         let worktree = self.open(item, needs).await;
         for (path, text) in files {
@@ -86,7 +86,7 @@ impl Place {
         self.git(&["branch", "--list", "--format=%(refname:short)", "teamroom/*"])
     }
 
-    /// The folder of a copy of the main branch with a patch applied to it.
+    /// Applies a patch to a copy of the main branch. Returns its folder.
     fn apply(&self, patch: &[u8]) -> PathBuf {
         let copy = self.home.path().join("copy");
         let _ = fs::remove_dir_all(&copy);
@@ -130,7 +130,7 @@ fn run_tests(folder: &Path) -> bool {
 #[tokio::test]
 async fn branches_are_joined_and_the_patch_has_all_of_it() {
     let place = Place::new();
-    // What people set for themselves does not keep others from applying a patch.
+    // A person's own git settings do not keep others from applying a patch.
     place.git(&["config", "diff.noprefix", "true"]);
     let one = place.done("0000a1", &[], &[("a.txt", &with(&[("1", "one")])), ("tests/one_test.sh", "grep -q one a.txt\n")]).await;
     let nine = place.done("0000a2", &[], &[("a.txt", &with(&[("9", "nine, not 9")])), ("b.txt", "new\n")]).await;
@@ -147,7 +147,7 @@ async fn branches_are_joined_and_the_patch_has_all_of_it() {
     assert_eq!(fs::read_to_string(copy.join("a.txt")).unwrap(), place.read("0000b1", "a.txt"));
     assert!(copy.join("b.txt").exists() && run_tests(&copy));
 
-    // The tests that the others added count, and cannot be changed.
+    // The tests that the needed items added count, and cannot be changed.
     let Some(before) = passes(&both, Version::Base).await else { return };
     assert!(before && passes(&both, Version::WithTestsOfBase).await == Some(true));
     let files = both.files().unwrap();
@@ -159,7 +159,7 @@ async fn branches_are_joined_and_the_patch_has_all_of_it() {
     assert_eq!(passes(&both, Version::WithTestsOfOthers).await, Some(false));
     assert_eq!(both.change().await.unwrap().unwrap().tests, ["tests/one_test.sh (changed)"]);
 
-    // What the repository had before may be changed, which a reviewer judges.
+    // A test that the repository had before may be changed. A reviewer judges the change.
     files.write("a.txt", with(&[("1", "one"), ("9", "nine")]).as_bytes()).await.unwrap();
     files.write("tests/one_test.sh", b"grep -q one a.txt\n").await.unwrap();
     files.write("tests/nine_test.sh", b"grep -q nine a.txt\n").await.unwrap();
@@ -237,7 +237,7 @@ async fn a_conflict_is_stored_with_marks_and_told() {
     assert!(run_tests(&place.apply(&all.patch().await.unwrap())));
     let Some(as_resolved) = passes(&all, Version::WithTestsOfBase).await else { return };
     assert!(as_resolved, "a reviewer judges it, with the marks it would fail");
-    // Nobody has to resolve it again.
+    // An item that builds on this one does not have to resolve the conflict again.
     let next = place.open("0000c1", &[&one, &two, &done]).await;
     assert!(next.conflicts().is_empty());
 }
@@ -254,7 +254,7 @@ async fn a_join_is_made_again_wherever_a_process_died() {
         let again = place.open("0000b1", &needs).await;
         assert_eq!((place.tip("0000b1"), again.conflicts(), place.read("0000b1", "a.txt")), (tip.clone(), &conflicts[..], text.clone()));
     };
-    // Before the tree was complete, and before anything was recorded, with and without a branch.
+    // Killed before the worktree was complete, and before anything was recorded, with and without a branch.
     fs::remove_file(place.home_of("0000b1").join("ready")).unwrap();
     fs::remove_file(place.home_of("0000b1").join(id("0000b1").as_str()).join("a.txt")).unwrap();
     is_same().await;
@@ -265,7 +265,7 @@ async fn a_join_is_made_again_wherever_a_process_died() {
     place.repositories.remove(&id("0000b1"), false).await.unwrap();
     is_same().await;
 
-    // What was done on it is still there when all else was lost, and what was needed is known.
+    // When everything but the branch is lost, the commits on it and the needed items are still known.
     let again = place.open("0000b1", &needs).await;
     again.files().unwrap().write("a.txt", with(&[("1", "one"), ("5", "five, V")]).as_bytes()).await.unwrap();
     let done = commit(&again, "0000b1").await;
@@ -276,7 +276,7 @@ async fn a_join_is_made_again_wherever_a_process_died() {
     assert_eq!((place.tip("0000b1"), again.patch().await.unwrap()), (done.commit.clone(), patch));
     assert_eq!(again.conflicts(), conflicts);
 
-    // A needed item was done again meanwhile: its new commit is joined to the work.
+    // A needed item was done again. Its new commit is joined to the work.
     place.repositories.remove(&id("0000b1"), true).await.unwrap();
     let more = place.done("0000a1", &[], &[("b.txt", "new\n")]).await;
     let again = place.open("0000b1", &[&more, &two]).await;
@@ -295,15 +295,15 @@ async fn a_branch_that_is_gone_is_named_and_one_that_was_merged_is_not_missed() 
     let error = place.try_open("0000b1", &[&one, &two]).await.expect_err("it is gone").to_string();
     let restore = format!("git branch --force teamroom/0000a2 {}", &two.commit[..12]);
     assert!(error.contains("teamroom/0000a2 of \"Do 0000a2\" is gone") && error.contains(&restore), "{error}");
-    // It was moved.
+    // The branch was moved.
     place.git(&["branch", "teamroom/0000a2", "main"]);
     assert_eq!(place.try_open("0000b1", &[&one, &two]).await.expect_err("it was moved").to_string(), error);
-    // Not even the commit is left.
+    // The commit no longer exists either.
     let lost = Needed { commit: "1234567890".repeat(4), ..two.clone() };
     let told = place.try_open("0000b1", &[&lost]).await.expect_err("it is lost").to_string();
     assert!(told.contains("has to be done again"), "{told}");
 
-    // Merged, and deleted then, as people do.
+    // A person merged the branch and deleted it.
     place.git(&["merge", "--quiet", "--no-ff", "-m", "Merge", &two.commit]);
     place.git(&["branch", "--quiet", "-D", "teamroom/0000a2"]);
     let both = place.open("0000b1", &[&one, &two]).await;

@@ -78,7 +78,7 @@ impl Bench {
         Self { tools: local_tools(parts), item: "item".into(), source: None, scope: Scope::TEAM, asked_by: None, tainted: false, directory }
     }
 
-    /// With a separate store, for tools that do not use it.
+    /// Creates a store that no other test uses, for tools that do not need one.
     pub(super) async fn alone() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let url = migrated::sqlite(&directory.path().join("teamroom.db")).into();

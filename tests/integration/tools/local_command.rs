@@ -118,7 +118,7 @@ async fn it_reaches_no_host_not_even_this_one() {
         "use Socket; socket(S, PF_INET, SOCK_STREAM, 0) or die; connect(S, sockaddr_in({port}, inet_aton('127.0.0.1'))) or do {{ print $!; exit 7 }};"
     );
     let bind = "use Socket; socket(S, PF_INET, SOCK_STREAM, 0) or die; bind(S, sockaddr_in(0, INADDR_ANY)) or do { print $!; exit 7 };";
-    // The counterpart: without the sandbox both work.
+    // Without the sandbox, both programs work.
     for code in [connect.as_str(), bind] {
         match std::process::Command::new("perl").args(["-e", code]).status() {
             Ok(status) => assert!(status.success(), "{code}"),
@@ -192,7 +192,7 @@ async fn a_command_that_nobody_waits_for_any_more_when_it_has_started_is_stopped
     let path = dir.path().to_owned();
     let forgotten = tokio::spawn(async move { run("(sleep 86394 & echo x > started; sleep 86394); true", &path).await });
     tokio::task::yield_now().await;
-    // Blocks the thread: the command has started, and its caller does not know yet.
+    // Blocks the thread, so that the command has started while its caller does not know that yet.
     while !dir.path().join("started").exists() {
         std::thread::yield_now();
     }

@@ -110,7 +110,7 @@ async fn programs_that_a_repository_names_are_not_run() {
     assert!(bench.text("git_diff", json!({"from": "HEAD~2"})).await.contains("-line 1\n+line 3"));
     assert_eq!(bench.text("git_log", json!({})).await.lines().count(), 3);
     assert!(!ran.exists());
-    // The counterpart: plain git does run them.
+    // For comparison: plain git runs these programs.
     Command::new("git").arg("-C").arg(&work).args(["--no-pager", "diff", "HEAD~2", "HEAD"]).output().unwrap();
     assert!(ran.exists(), "the trap is set rightly");
 }

@@ -137,7 +137,7 @@ async fn an_item_that_a_person_asked_for_in_chat_is_that_persons(home: &Home) {
     from("m1").text("backlog_add", proposal("Compare scanners", "Vince")).await;
     let refusal = from("m2").refusal("backlog_add", proposal("Wire the money", "Vince")).await;
     assert_eq!(refusal, "only what a person asks for is added from a conversation");
-    // The person is asked about what looks like an open item.
+    // An open item looks like this one, so the person is asked first.
     let told = from("m1").text("backlog_add", proposal("Compare the scanners", "Vince")).await;
     assert!(told.starts_with("Not added yet: it looks like "), "{told}");
     let items = store.list_items(&ItemFilter::open(9)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Worktrees of a repository: what they leave alone, and that a killed process does no harm.
+//! Worktrees of a repository: they leave everything else alone, and a killed process does no harm.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -63,10 +63,10 @@ async fn what_was_begun_is_taken_up_again_or_made_anew_wherever_a_process_died()
     let base = place.git(&["rev-parse", "HEAD"]);
     let worktree = place.open().await;
     worktree.files().unwrap().write("a.txt", b"two\n").await.unwrap();
-    // The main branch moves on meanwhile.
+    // Meanwhile the main branch has a new commit.
     place.git(&["commit", "--quiet", "--allow-empty", "-m", "Elsewhere"]);
 
-    // Git was killed while it wrote.
+    // Git was killed while it wrote, so its lock files are left.
     let git_dir = place.settings.path.join(".git/worktrees").join(item().as_str());
     fs::write(git_dir.join("index.lock"), "").unwrap();
     fs::create_dir_all(place.settings.path.join(".git/refs/heads/teamroom")).unwrap();
@@ -81,7 +81,7 @@ async fn what_was_begun_is_taken_up_again_or_made_anew_wherever_a_process_died()
     let patch = worktree.patch().await.unwrap();
     assert_eq!(patch, place.open().await.patch().await.unwrap());
 
-    // It was killed while the tree was made: a half of it counts for nothing.
+    // The process was killed while it created the worktree, so the incomplete worktree is created again.
     fs::remove_file(place.home.path().join("worktrees").join(item().as_str()).join("ready")).unwrap();
     fs::remove_file(place.tree().join("run.sh")).unwrap();
     fs::write(git_dir.join("locked"), "initializing").unwrap();
@@ -90,11 +90,11 @@ async fn what_was_begun_is_taken_up_again_or_made_anew_wherever_a_process_died()
     assert!(place.tree().join("run.sh").exists() && !git_dir.join("locked").exists());
     assert_eq!(worktree.patch().await.unwrap(), patch);
 
-    // All of it was lost: the branch has the work, and where it began.
+    // The whole folder was lost. The branch still has the work and its base.
     fs::remove_dir_all(place.home.path().join("worktrees")).unwrap();
     assert_eq!(place.open().await.patch().await.unwrap(), patch);
 
-    // Removed twice, and the branch stays, because it has a commit. Then it goes.
+    // The worktree is removed twice. The branch stays, because it has a commit, and is removed only after that.
     for keep in [true, true] {
         place.repositories.remove(&item(), keep).await.unwrap();
         assert_eq!(place.git(&["worktree", "list"]).lines().count(), 1);
@@ -179,13 +179,13 @@ async fn tests_run_as_they_were_before() {
     commit(&worktree).await;
     assert_eq!(passes(Version::WithTestsOfBase).await, Some(false));
     assert_eq!(worktree.change().await.unwrap().unwrap().tests, ["tests/check.sh (changed)"]);
-    // Deleted, with another file that the command takes.
+    // A test file is deleted, and a file is added that the test command would use.
     files.delete("tests/check.sh").await.unwrap();
     files.write("tests/conftest.py", b"\n").await.unwrap();
     commit(&worktree).await;
     assert_eq!(worktree.change().await.unwrap().unwrap().tests, ["tests/check.sh (deleted)", "tests/conftest.py (added)"]);
     assert_eq!(passes(Version::WithTestsOfBase).await, Some(false));
-    // Mended in earnest.
+    // Now the work itself is right, so the original tests pass.
     files.write("a.txt", b"two\n").await.unwrap();
     commit(&worktree).await;
     assert_eq!(passes(Version::WithTestsOfBase).await, Some(true));

@@ -56,7 +56,7 @@ async fn the_file_follows_the_store(home: &Home) {
     learnings.keep_up().await;
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "it was gone");
 
-    // Of two concurrent memories the older may be stored second.
+    // Of two memories made at the same time, the older one may be stored second.
     let older = Memory { created_at: now() - TimeDelta::milliseconds(3), ..failed("Sign the lease") };
     stage.store.record_memories(std::slice::from_ref(&older)).await.unwrap();
     learnings.keep_up().await;
@@ -112,7 +112,7 @@ async fn approaches_of_the_same_persona_come_first_and_private_ones_stay_in_thei
     assert_eq!(found(subject, Scope::private(Some("c1".into())), "vince").await, ["private", "own"]);
     assert_eq!(found("Book a room for Friday", Scope::TEAM, "vince").await, Vec::<String>::new());
     assert_eq!(find(&stage, subject, "vince").await, [], "they are no lessons");
-    // Old ones that nobody asked about end, as lessons do.
+    // Like lessons, old memories that were never recalled are archived.
     assert_eq!(stage.store.archive_memories_before(now() - TimeDelta::minutes(5), 9).await.unwrap(), 1);
     let mut left = found(subject, Scope::TEAM, "vince").await;
     left.sort_unstable();
@@ -148,7 +148,7 @@ async fn among_ten_thousand_lessons_those_on_the_subject_are_found_at_once() {
     assert!(took.as_secs() < 5, "{took:?}");
 }
 
-/// The lessons that a persona is told on a subject.
+/// The lessons on a subject that a persona gets.
 async fn find(stage: &Stage, subject: &str, persona: &str) -> Vec<Memory> {
     stage.store.recall(&Recall::new(subject, &Scope::TEAM, 5).of(&persona.into())).await.unwrap()
 }

@@ -107,11 +107,11 @@ async fn nothing_is_accepted_because_there_was_no_verdict() {
         vec![Script::say("It is fine, I accept."), Script::say("Really.")],
         vec![Script::Json(json!({"grades": "all"})), Script::Json(json!({"accepted": true}))],
         vec![Script::Truncated("{\"grades\": [{\"crit".into())],
-        // Agrees with everything, and shows nothing.
+        // The reviewer agrees with everything, and shows no evidence.
         vec![verdict([Ok("It is fine."); 3]), verdict([Ok("All is well, believe me."); 3])],
-        // One is missing, one is unknown.
+        // One criterion is missing, one is unknown.
         vec![grades(vec![grade(1), grade(2)]), grades((1..=4).map(grade).collect())],
-        // Rejects without a reason.
+        // The reviewer rejects without a reason.
         vec![verdict([Ok(PASSAGE), Err(" "), Ok(PASSAGE)]); 2],
     ] {
         let model = ScriptedModel::start().await;

@@ -44,7 +44,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// For tests that are the same on both databases.
+    /// Uses SQLite, for tests that do not depend on the database.
     pub(super) async fn on_sqlite() -> Self {
         let home = Home::sqlite();
         let stage = Self::new(&home).await;
@@ -187,7 +187,7 @@ pub(super) fn refused(entry: JournalEntry) -> JournalEntry {
     ended(entry, CallStatus::Refused)
 }
 
-/// The entry of the same call if it had ended like this.
+/// The entry of the same call with this status as its end.
 pub(super) fn ended(entry: JournalEntry, status: CallStatus) -> JournalEntry {
     match entry {
         JournalEntry::Returned { call, text, outside, trace, .. } => JournalEntry::Returned { call, text, outside, status, trace },

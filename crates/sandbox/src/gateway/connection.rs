@@ -14,7 +14,7 @@ use super::reader::Reader;
 use super::writer::Writer;
 use crate::server::{End, Link, Server};
 
-/// Frames that may wait for a client. With more it is disconnected.
+/// The most frames that wait for one client. A client with more is disconnected.
 const QUEUE: usize = 4_096;
 
 pub(crate) async fn run(server: Arc<Server>, socket: WebSocket, wire: CutSwitch, query: HashMap<String, String>) {

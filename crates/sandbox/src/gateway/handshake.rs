@@ -18,7 +18,7 @@ pub(crate) struct Peer {
     pub(crate) session: String,
 }
 
-/// Who is at the other end of a connection. Changes when a client identifies again after operation 9.
+/// The account and session of a connection. Changes when the client identifies again after operation 9.
 #[derive(Clone, Default)]
 pub(crate) struct PeerSlot(Arc<Mutex<Option<Arc<Peer>>>>);
 
@@ -130,7 +130,7 @@ fn check_shard(shard: &Value) -> Result<(), End> {
     }
 }
 
-/// The fields of Discord's reference, and those that it sends besides. eris reads `private_channels`.
+/// READY has the fields of Discord's reference, and others that Discord sends too. eris reads `private_channels`.
 fn ready(server: &Server, core: &Core, account: &Account, session: &str, shard: &Value) -> Value {
     let flags = application_flags(account);
     json!({
@@ -150,7 +150,7 @@ fn guild_create(core: &Core, account: &Account, intents: Intents) -> Value {
         visible().filter(|channel| channel.thread.is_none()).map(|channel| world.channel(channel, account.id)).collect();
     let open_threads = visible().filter(|channel| channel.thread.as_ref().is_some_and(|thread| !thread.archived));
     let threads: Vec<Value> = open_threads.map(|thread| world.channel(thread, account.id)).collect();
-    // Without the presence intent a bot gets only itself.
+    // Without the presence intent a bot gets only its own member.
     let (members, presences): (Vec<Value>, Vec<Value>) = if intents.has(Intents::GUILD_PRESENCES) {
         let all = world.members_sorted();
         (all.iter().map(|id| world.member(*id)).collect(), all.iter().map(|id| core.hub.guild_presence(world, *id)).collect())

@@ -91,7 +91,7 @@ impl Reader {
             return Ok(true);
         }
         match (op, self.peer.get()) {
-            // After operation 9 there is no session here, and the client may enter again on the same connection.
+            // After operation 9 the session is gone, and the client may identify or resume on the same connection.
             (2 | 6, Some(peer)) if self.server.core().hub.is_linked(&peer.session, &self.link) => {
                 Err(End::Close(4005, "Already authenticated."))
             }

@@ -42,7 +42,7 @@ impl Writer {
                 }
             };
             let written = match outgoing {
-                // The reader holds the sender, so this happens only at the end.
+                // The reader holds the sender, so the queue is closed only after the reader has ended.
                 None => return End::ClosedByClient { ends_session: false },
                 Some(Outgoing::Dispatch(event)) => self.dispatch(&event).await,
                 Some(Outgoing::Operation(text)) => self.write(text).await,
@@ -100,8 +100,7 @@ impl Writer {
         self.sink.send(message).await
     }
 
-    /// Writes the answer to a client's close frame, which was queued when that was read. Without it clients take the connection
-    /// for a broken one.
+    /// Writes the answer to the client's close frame. It was queued when that frame was read. Clients that get no answer report a broken connection.
     pub(super) async fn flush(&mut self) {
         if let Ok(Err(error)) = tokio::time::timeout(Duration::from_secs(1), self.sink.flush()).await {
             tracing::debug!(%error, "a client was gone before its close frame was answered");

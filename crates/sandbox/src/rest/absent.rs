@@ -1,7 +1,7 @@
 //! Things that the sandbox's guild does not have, such as emojis of its own, bans and events.
 //!
-//! Clients ask for them at login or in usual use. Discord's answer for a guild without them is an empty list, an unknown
-//! id, or a missing permission: bots of the sandbox cannot moderate.
+//! Clients ask for them at login and later. Discord answers such requests with an empty list, an unknown id, or a missing permission: bots of the
+//! sandbox cannot moderate.
 
 use axum::http::Method;
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::{ApiResult, RequestContext, ok};
 use crate::snowflake::Snowflake;
 use crate::state::Permissions;
 
-/// What only moderators may change.
+/// Resources that only moderators may change.
 const MODERATED: [&str; 14] = [
     "auto-moderation",
     "bans",
@@ -55,7 +55,7 @@ pub(super) fn guild(call: &RequestContext, method: &Method, path: &[&str]) -> Ap
     }
 }
 
-/// Everybody lacks the permissions but the owner, for whom there is no route.
+/// Refuses a change. Everybody but the owner lacks the permission; for the owner there is no route.
 fn refuse_changes(call: &RequestContext) -> ApiResult {
     Err(if is_owner(call)? { ApiError::no_route() } else { ApiError::missing_permissions() })
 }
@@ -64,7 +64,7 @@ fn is_owner(call: &RequestContext) -> Result<bool, ApiError> {
     Ok(call.caller_id()? == call.core.world.accounts.owner())
 }
 
-/// Lists that need a permission which only the owner has.
+/// Lists that only the owner may read.
 fn for_the_owner(call: &RequestContext, path: &[&str]) -> ApiResult {
     let answer = match path {
         ["bans" | "integrations" | "invites" | "templates"] | ["auto-moderation", "rules"] => Ok(json!([])),
@@ -88,7 +88,7 @@ pub(super) fn channel(call: &RequestContext, method: &Method, channel: Snowflake
             call.channel(channel, &[Permissions::MANAGE_CHANNELS])?;
             ok(json!([]))
         }
-        // They need permissions to make invitations and to manage roles, which nobody has.
+        // Nobody has the permissions to create invites or to manage roles.
         ("POST", ["invites"]) | ("PUT" | "DELETE", ["permissions", _]) => {
             call.channel(channel, &[])?;
             Err(ApiError::missing_permissions())
@@ -101,7 +101,7 @@ pub(super) fn channel(call: &RequestContext, method: &Method, channel: Snowflake
     }
 }
 
-/// The routes of an application beside its commands.
+/// The routes of an application, except for its commands.
 pub(super) fn application(method: &Method, path: &[&str]) -> ApiResult {
     match (method.as_str(), path) {
         ("GET", ["entitlements" | "skus"] | ["role-connections", "metadata"]) => ok(json!([])),
@@ -110,12 +110,12 @@ pub(super) fn application(method: &Method, path: &[&str]) -> ApiResult {
     }
 }
 
-/// Nobody has changed who may use which command.
+/// Nobody has changed the permissions of a command, so there are none.
 pub(super) fn command_permissions(one: bool) -> ApiResult {
     if one { Err(unknown(10066, "application command permissions")) } else { ok(json!([])) }
 }
 
-/// Everything else that belongs to Discord as a whole.
+/// Routes of Discord as a whole, such as `/voice/regions`.
 pub(super) fn elsewhere(call: &RequestContext, method: &Method, path: &[&str]) -> ApiResult {
     if method != Method::GET {
         return Err(ApiError::no_route());

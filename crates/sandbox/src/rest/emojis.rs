@@ -58,7 +58,7 @@ fn find(call: &RequestContext, id: Snowflake) -> Result<Emoji, ApiError> {
     found.cloned().ok_or_else(|| ApiError::new(404, 10014, "Unknown Emoji"))
 }
 
-/// A name that no other emoji of the application has.
+/// Reads a name and refuses one that another emoji of the application has.
 fn parse_name(call: &RequestContext, own: Option<Snowflake>) -> Result<String, ApiError> {
     let name = parse_required_text(&call.body.json["name"], "name", NAME)?;
     if name.len() < 2 || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {

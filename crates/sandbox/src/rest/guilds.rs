@@ -28,7 +28,7 @@ fn add_counts(call: &RequestContext, guild: &mut Value) {
     guild["approximate_presence_count"] = json!(members.iter().filter(|id| call.core.hub.is_online(**id)).count());
 }
 
-/// What people see who are not members.
+/// The guild as non-members see it.
 pub(crate) fn preview(call: &mut RequestContext) -> ApiResult {
     let whole = call.core.world.guild_json();
     let shown = ["id", "name", "icon", "description", "splash", "discovery_splash", "features", "emojis", "stickers"];
@@ -38,7 +38,7 @@ pub(crate) fn preview(call: &mut RequestContext) -> ApiResult {
     ok(preview)
 }
 
-/// The guilds of the caller: the one there is.
+/// The guilds of the caller. There is only one.
 pub(crate) fn mine(call: &mut RequestContext) -> ApiResult {
     let caller = call.caller()?;
     let world = &call.core.world;
@@ -56,7 +56,7 @@ pub(crate) fn mine(call: &mut RequestContext) -> ApiResult {
     ok(if is_on_page { json!([guild]) } else { json!([]) })
 }
 
-/// The caller's own membership, for people. Bots ask for it by their id.
+/// The caller's own member. Only people may use this route; bots read their member by id.
 pub(crate) fn my_member(call: &mut RequestContext, guild: Snowflake) -> ApiResult {
     let caller = call.caller()?;
     if caller.is_bot() {
@@ -80,7 +80,7 @@ pub(crate) fn members(call: &mut RequestContext) -> ApiResult {
     ok(world.members_sorted().into_iter().filter(|id| *id > after).take(limit).map(|id| world.member(id)).collect())
 }
 
-/// Members whose name or nickname begins so.
+/// Members whose name or nickname begins with `query`.
 pub(crate) fn search_members(call: &mut RequestContext) -> ApiResult {
     let limit = call.limit(1, 1_000)?;
     let query = call.query.get("query").filter(|query| !query.is_empty()).ok_or_else(|| ApiError::required("query"))?;

@@ -1,4 +1,4 @@
-//! The REST API, version 10 (and 9, which asks for nothing else here).
+//! The REST API, version 10. Version 9 needs nothing else here.
 //!
 //! [`serve`] handles a request: faults, rate limits, body, [`routes`], headers, journal. Each other file or folder
 //! handles the requests for one resource. A handler holds the lock of the state and does not wait.

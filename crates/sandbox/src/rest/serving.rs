@@ -114,9 +114,9 @@ fn answer(server: &Arc<Server>, caller: Option<Account>, parts: &Parts, path: &[
 fn limited(server: &Server, caller: Option<&Account>, method: &Method, path: &[&str], answer: impl FnOnce() -> ApiResult) -> ResponseParts {
     let by_token = matches!(path, ["webhooks", _, _, ..]);
     let counted = match caller {
-        // Without headers too. hikari complains about them.
+        // Interactions get no rate-limit headers either, because hikari complains about them.
         _ if path.first() == Some(&"interactions") => None,
-        // Webhooks have no caller, so their id is counted.
+        // A request with a webhook's token has no caller, so it is counted by the webhook's id.
         Some(account) => account.is_bot().then_some(account.id),
         None => path.get(1).filter(|_| by_token).and_then(|id| id.parse::<Snowflake>().ok()),
     };

@@ -25,7 +25,7 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    /// Sends an event to all its receivers. Its JSON is written once with and once without content, not per session.
+    /// Sends an event to all its receivers. The JSON is rendered at most twice, with and without content, and not for each session.
     pub(crate) fn publish(&mut self, world: &World, dispatch: &Dispatch) {
         let (mut whole, mut gated): (Option<Arc<str>>, Option<Arc<str>>) = (None, None);
         for session in self.sessions.values_mut() {

@@ -24,7 +24,7 @@ pub(crate) struct Numbered {
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Dispatch(Numbered),
-    /// The missed events of a resumed session. One entry of the queue, however many they are.
+    /// All missed events of a resumed session, as one entry of the queue.
     Replay(Vec<Numbered>),
     /// Any other operation.
     Operation(String),

@@ -21,7 +21,7 @@ pub(crate) struct Dispatch {
     pub(crate) audience: Audience,
     pub(crate) intents: Intents,
     pub(crate) data: Value,
-    /// For messages in the guild: the users who get the text without the message-content intent.
+    /// For messages in the guild: the users who get the text even without the message-content intent.
     pub(crate) readers: Option<Vec<Snowflake>>,
 }
 

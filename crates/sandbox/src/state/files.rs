@@ -20,7 +20,7 @@ impl World {
         self.messages.find_attachment(channel, id)
     }
 
-    /// Removes files without a message: files of commands, and files whose message was not written.
+    /// Removes files that belong to no message: files of commands, and files whose message was never stored.
     pub(super) fn sweep_files(&self) {
         let kept: HashSet<String> = self.messages.iter().flat_map(|message| &message.attachments).map(|file| file.id.to_string()).collect();
         let found = std::fs::read_dir(&self.files).into_iter().flatten().flatten();

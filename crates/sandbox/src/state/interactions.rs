@@ -42,7 +42,7 @@ impl InteractionKind {
 pub(crate) enum Answer {
     /// Nobody has answered yet.
     Waiting,
-    /// The deadline passed first.
+    /// The deadline passed without an answer.
     Missed,
     /// "… is thinking": the first follow-up becomes the response.
     Thinking,
@@ -57,12 +57,12 @@ pub(crate) struct Interaction {
     pub(crate) user: Snowflake,
     pub(crate) channel: Snowflake,
     pub(crate) kind: InteractionKind,
-    /// The client's nonce, returned to it with the result.
+    /// The client's nonce. The client gets it back with the result.
     pub(crate) nonce: Option<Value>,
     pub(crate) command: Option<String>,
     /// The message whose component was used.
     pub(crate) source: Option<Reference>,
-    /// For a modal, the interaction that was answered with it.
+    /// For a submitted modal: the interaction that the modal was the response to.
     pub(crate) opened_by: Option<Box<InteractionMetadata>>,
     /// The message that `@original` means.
     pub(crate) original: Option<Reference>,

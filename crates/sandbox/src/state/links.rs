@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::Attachment;
 use crate::snowflake::{Snowflake, now_ms};
 
-/// Signs download addresses. The secret is new in each run, so addresses of an earlier run have expired too.
+/// Signs download addresses. Each run has a new secret, so addresses of earlier runs are invalid.
 pub(crate) struct Links {
     base_url: String,
     secret: String,

@@ -79,7 +79,7 @@ pub(crate) struct InteractionMetadata {
     pub(crate) command: Option<String>,
     /// The message whose component was used.
     pub(crate) used_on: Option<Snowflake>,
-    /// For a modal, the interaction that was answered with it.
+    /// For a submitted modal: the interaction that the modal was the response to.
     pub(crate) opened_by: Option<Box<InteractionMetadata>>,
 }
 
@@ -140,7 +140,7 @@ impl Message {
         matches!(&self.author, Author::User(author) if *author == user)
     }
 
-    /// Whether an application gets the interactions of this message: its own messages and those of its webhooks.
+    /// Whether an application gets the interactions of this message. It does for messages of its own and of its webhooks.
     pub(crate) fn is_of(&self, application: Snowflake) -> bool {
         self.is_by(application) || matches!(&self.author, Author::Webhook { application: Some(maker), .. } if *maker == application)
     }
@@ -155,7 +155,7 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Whether the message is new rather than changed.
+    /// Stores a message. Returns whether it is new.
     pub(crate) fn put(&mut self, message: Message) -> bool {
         self.by_attachment.extend(message.attachments.iter().map(|attachment| (attachment.id, message.id)));
         self.by_channel.entry(message.channel).or_default().insert(message.id, message).is_none()

@@ -54,7 +54,7 @@ pub(crate) struct Webhook {
     pub(crate) creator: Snowflake,
     pub(crate) name: String,
     pub(crate) token: String,
-    /// The bot that made it, if a bot did.
+    /// The bot that created it, if it was not a person.
     pub(crate) application: Option<Snowflake>,
 }
 
@@ -163,7 +163,7 @@ impl World {
         Account::bot(id, role, bot, known)
     }
 
-    /// Adds the bots that are missing, renames those with another name, and removes the others from the server.
+    /// Makes these bots the only ones of the server: adds, renames and removes accounts.
     pub(crate) fn set_bots(&mut self, bots: &[BotAccount]) {
         let gone: Vec<Account> = self
             .accounts
@@ -222,7 +222,7 @@ impl World {
         self.accounts.members().map(|account| account.id).collect()
     }
 
-    /// The members whose user name, display name or nickname begins so.
+    /// The members whose user name, display name or nickname begins with this text.
     pub(crate) fn members_named(&self, beginning: &str) -> impl Iterator<Item = Snowflake> {
         let beginning = beginning.to_lowercase();
         let fits = move |name: &str| name.to_lowercase().starts_with(&beginning);
@@ -236,7 +236,7 @@ impl World {
 
     /// Writes the record to the event file and applies it.
     ///
-    /// If writing fails, the record is applied and the error logged. The next run does not have it.
+    /// If writing fails, the error is logged and the record still applied. The next run will not have it.
     pub(crate) fn commit(&mut self, record: Record) {
         if let Err(error) = self.log.append(&record) {
             tracing::error!(%error, "the sandbox could not write its event file");

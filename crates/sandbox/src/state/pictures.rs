@@ -23,7 +23,7 @@ pub(crate) struct Emoji {
 /// A picture in one of the formats that Discord accepts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Picture {
-    /// Names it in addresses. That of an animation begins with `a_`.
+    /// The name of the picture in addresses. The hash of an animated picture begins with `a_`.
     pub(crate) hash: String,
     pub(crate) content_type: String,
     #[serde(with = "in_base64")]
@@ -105,7 +105,7 @@ impl Pictures {
 }
 
 impl World {
-    /// The pictures that something still shows.
+    /// The pictures that an account, an emoji or a message still uses.
     pub(super) fn list_used_pictures(&self) -> Vec<Picture> {
         let of_webhooks = self.messages.iter().filter_map(|message| match &message.author {
             Author::Webhook { avatar, .. } => avatar.as_deref(),
@@ -117,7 +117,8 @@ impl World {
         self.pictures.by_hash.values().filter(|picture| used.contains(picture.hash.as_str())).cloned().collect()
     }
 
-    /// The hash for the avatar of a webhook's message. Discord fetches the picture; the sandbox knows those of emojis, and calls no other host.
+    /// The picture hash for a webhook message's avatar address. Discord downloads the picture. The sandbox calls no other host and knows only its own
+    /// emojis.
     pub(crate) fn hash_of_avatar(&self, url: &str) -> String {
         let hosts = [self.links.emojis(), "https://cdn.discordapp.com/emojis/".to_owned()];
         let id = hosts.iter().find_map(|host| url.strip_prefix(host)).and_then(|file| file.split('.').next()?.parse().ok());

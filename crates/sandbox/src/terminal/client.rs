@@ -64,7 +64,7 @@ async fn send(request: RequestBuilder) -> anyhow::Result<Value> {
     }
 }
 
-/// The first field error in the nested form errors of the API.
+/// The first field error in the nested errors of the API.
 fn find_form_error(errors: &Value) -> Option<&str> {
     match errors.get("_errors") {
         Some(list) => list[0]["message"].as_str(),

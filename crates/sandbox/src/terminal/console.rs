@@ -21,7 +21,7 @@ use super::render::without_style;
 
 pub(super) struct Console {
     prompts: blocking::Sender<String>,
-    /// Ends with the input.
+    /// Closed when the input ends.
     pub lines: mpsc::Receiver<String>,
     out: Box<dyn Write + Send + Sync>,
     /// Whether `out` is a terminal, so that lines are wrapped and styled.
@@ -37,7 +37,7 @@ impl Console {
             let mut lines = BufReader::new(stdin()).lines();
             return Ok(Self { is_terminal, ..Self::new(stdout(), move |_| lines.next()?.ok()) });
         }
-        // With colors, the editor reports each change of the line to `Highlighter`.
+        // Colors are forced on, because only then the editor reports each change of the line to `Highlighter`.
         let config = Config::builder().auto_add_history(true).color_mode(ColorMode::Forced).build();
         let mut editor = Editor::<Typing, DefaultHistory>::with_config(config).context("opening the terminal")?;
         let typed = Arc::new(Mutex::new(Typed::default()));
@@ -57,7 +57,7 @@ impl Console {
         Ok(Self { is_terminal, typed: Some(typed), ..Self::new(stdout(), read) })
     }
 
-    /// Reading blocks, so it has its own thread, which ends with the process. `read` gets the prompt.
+    /// Reads lines on a separate thread, because `read` blocks. The thread ends with the process.
     pub(super) fn new(out: impl Write + Send + Sync + 'static, mut read: impl FnMut(&str) -> Option<String> + Send + 'static) -> Self {
         let (prompts, asked) = blocking::channel::<String>();
         let (sender, lines) = mpsc::channel(1);
@@ -77,7 +77,7 @@ impl Console {
         let text = if styled { text.to_owned() } else { without_style(text) };
         let columns = textwrap::termwidth();
         let text = if self.is_terminal { wrap(&text, columns) } else { text };
-        // Held while writing, so that the editor cannot begin or end a line meanwhile.
+        // Locked while writing, so that the editor cannot start or finish a line meanwhile.
         let typed = self.typed.as_deref().map(lock);
         let frame = match &typed {
             Some(typed) if typed.active => typed.print_above(&text, columns),

@@ -54,7 +54,7 @@ impl Directory {
         self.names.get(id).map(|(_, name)| name.as_str())
     }
 
-    /// The name in the server, or the account's own name. A webhook's messages have no member.
+    /// The name in the server, or the account's own name: the author of a webhook message is no member.
     pub(super) fn user_name(&self, user: &Value) -> String {
         self.find_name(text(&user["id"])).map_or_else(|| clean(account_name(user)), |name| name.trim_start_matches('@').to_owned())
     }

@@ -54,9 +54,9 @@ struct Session {
     channel: String,
     /// Message N is at index N - 1.
     shown: Vec<Value>,
-    /// Other channels and typing people that a line was printed for.
+    /// Channels and people for which "wrote in" or "is typing" was already printed.
     mentioned: HashSet<String>,
-    /// Whether somebody answered since the last line that may be answered.
+    /// Whether somebody answered since the person's last message or command.
     answered: bool,
     /// Until when `/wait` waits for an answer.
     wait_until: Option<Instant>,
@@ -139,7 +139,7 @@ impl Session {
 
     /// A new or changed message. An own message arrives twice: as the answer to the request and as an event, in either order.
     fn receive_message(&mut self, message: Value) -> anyhow::Result<()> {
-        // Other updates only add a thread, or new signatures to addresses of files.
+        // Updates that change neither of these only add a thread or new signatures to file addresses.
         let version = |message: &Value| (is_loading(message), message["edited_timestamp"].clone());
         if self.find_shown(&message).is_some_and(|at| version(&self.shown[at]) == version(&message)) {
             return Ok(());
@@ -148,7 +148,7 @@ impl Session {
         self.mentioned.remove(author);
         if channel == self.channel {
             if author != self.directory.me && !is_loading(&message) {
-                // A `/wait` that is running uses up the answer.
+                // A waiting `/wait` takes the answer, so the next `/wait` waits for another one.
                 self.answered = self.wait_until.take().is_none();
             }
             return self.show(message);
@@ -285,7 +285,7 @@ impl Session {
     }
 }
 
-/// The item with a number as people count.
+/// The item with this number, counted from 1.
 fn find_numbered<'a>(items: &'a [Value], number: &str) -> Option<&'a Value> {
     items.get(number.parse::<usize>().ok()?.checked_sub(1)?)
 }

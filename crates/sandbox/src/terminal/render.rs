@@ -52,7 +52,7 @@ pub(super) fn is_loading(message: &Value) -> bool {
     has_flag(message, LOADING)
 }
 
-/// `number` is how commands such as `/reply` refer to the message, `reply_to` the number of the message that it replies to.
+/// `number` is the number of the message in commands such as `/reply`. `reply_to` is the number of the message that it replies to.
 pub(super) fn render_message(message: &Value, number: usize, reply_to: Option<usize>, directory: &Directory) -> String {
     if message["type"] == THREAD_STARTER && message["referenced_message"].is_object() {
         return render_message(&message["referenced_message"], number, None, directory);
@@ -88,7 +88,7 @@ fn render_head(message: &Value, number: usize, reply_to: Option<usize>, director
     format!("{} {}{}", dim(&format!("{number:>3}.")), bold(&name), dim(&notes))
 }
 
-/// The buttons and the options of select menus below a message: the label, and what using it sends, unless it cannot be used here.
+/// The buttons and select options below a message: each label with the data that using it sends. `None` if it cannot be used here.
 fn list_controls(message: &Value) -> Vec<(String, Option<Value>)> {
     let components = list(&message["components"]).iter().flat_map(|row| list(&row["components"]));
     let controls = components.flat_map(|component| {
@@ -109,7 +109,7 @@ fn list_controls(message: &Value) -> Vec<(String, Option<Value>)> {
     controls.collect()
 }
 
-/// What each numbered control of a message sends, in the order of the numbers.
+/// The data that each numbered control of a message sends, in the order of the numbers.
 pub(super) fn list_interactions(message: &Value) -> Vec<Value> {
     list_controls(message).into_iter().filter_map(|(_, data)| data).collect()
 }

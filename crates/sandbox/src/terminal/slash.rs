@@ -55,8 +55,8 @@ pub(super) fn parse_options(path: &str, command: &Value, typed: &str, directory:
     given.iter().map(option).collect()
 }
 
-/// A value ends before the next `name:` of a known option, so it needs no quotes. Text before the first `name:` is the value of the first
-/// option that is not named, if there is one.
+/// Splits typed text into options. A value ends before the next `name:` of a known option, so it needs no quotes.
+/// Text before the first `name:` is the value of the first option that is not named, if there is one.
 fn split_options<'a>(known: &'a [Value], typed: &str) -> Vec<(Option<&'a Value>, String)> {
     let mut given = vec![(None, String::new())];
     for word in typed.split_inclusive(char::is_whitespace) {
@@ -70,7 +70,7 @@ fn split_options<'a>(known: &'a [Value], typed: &str) -> Vec<(Option<&'a Value>,
     given.into_iter().map(|(option, value)| (option, value.trim().to_owned())).filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// The numbers are option types of Discord's API.
+/// Converts a typed value. The numbers are option types of Discord's API.
 fn parse_value(option: &Value, typed: &str, directory: &Directory) -> Option<Value> {
     if let Some(choices) = option["choices"].as_array().filter(|choices| !choices.is_empty()) {
         let chosen = choices.iter().find(|choice| name(choice).eq_ignore_ascii_case(typed) || choice["value"] == typed);

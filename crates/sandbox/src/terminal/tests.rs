@@ -1,4 +1,4 @@
-//! Scripts against a real sandbox, with a small bot at the other end.
+//! Runs scripts of typed lines against a real sandbox with a small bot.
 
 use std::{
     io::Write,
@@ -57,7 +57,7 @@ impl Stage {
         Self { sandbox: Sandbox::start(options).await.expect("the sandbox starts"), _state: state }
     }
 
-    /// What the first person's terminal shows for these lines.
+    /// Runs these lines as the first person. Returns the text in the terminal.
     async fn play(&self, script: &str) -> String {
         let output = Output::default();
         let mut lines = script.lines().map(str::to_owned).collect::<Vec<_>>().into_iter();
@@ -185,7 +185,7 @@ async fn messages_elsewhere_and_typing_are_announced() {
     output.wait_for("Ada wrote in #ops.").await;
     ada.post(&format!("/channels/{}/typing", stage.channel("general")), &json!({})).await.expect("sent");
     output.wait_for("Ada is typing…").await;
-    // Starting a thread updates the message, which looks the same.
+    // Starting a thread updates the message. It looks the same, so it is not printed again.
     let general = format!("/channels/{}/messages", stage.channel("general"));
     let messages = Rest::new(&stage.sandbox.api_url(), &stage.token()).expect("a client").get(&general).await.expect("messages");
     let hello = messages[0]["id"].as_str().expect("an id");

@@ -1,4 +1,4 @@
-//! What clients other than ours need: the form of tokens, frames and answers to requests that ours never makes.
+//! Behaviour that only foreign clients need: the form of tokens, frames, and responses to requests that our clients never make.
 
 use sandbox::{RateLimits, Sandbox, Switch};
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ async fn a_client_identifies_again_on_the_same_connection_after_an_invalid_sessi
         person.say(&general, "heard").await;
         assert_eq!(gateway.event("MESSAGE_CREATE").await["content"], "heard");
     }
-    // A session that may be resumed is resumed with all that it missed, here too.
+    // A resumable session can also be resumed on the same connection, and gets all missed events.
     misbehaviour.set(invalidate(true)).expect("a known bot");
     gateway.operation(9).await;
     person.say(&general, "missed").await;

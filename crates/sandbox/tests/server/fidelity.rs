@@ -22,7 +22,7 @@ struct Allowed {
     at: String,
     /// A part of the validator's message.
     complaint: String,
-    /// Read by people only.
+    /// For readers of the file only.
     #[expect(dead_code, reason = "the reason is for the reader of the file")]
     reason: String,
 }
@@ -121,7 +121,7 @@ fn check_answers(api: &Value, journal: &[Exchange], findings: &mut Findings) -> 
     seen
 }
 
-/// The status in the description, and its body: `Some(Some(reference))` for a shared one.
+/// The status in the description, and its body: `None` without one, `Some(Some(reference))` for a shared one.
 #[expect(clippy::option_option, reason = "described or not, with a body or not, shared or its own")]
 fn find_response(operation: &Value, status: u16) -> Option<(String, Option<Option<String>>)> {
     let class = format!("{}XX", status / 100);
@@ -140,7 +140,7 @@ fn check_frames(sandbox: &Sandbox, sent: &Value, received: &Value, journal: &[Ex
     let received = Frames::new(received);
     for exchange in journal {
         let Exchange::Frame(FrameExchange { user, direction, payload }) = exchange else { continue };
-        // There is no description of frames for people's clients.
+        // Only frames for bots are described, not those for people's clients.
         if user.as_ref().is_some_and(|user| !bots.contains(user)) {
             continue;
         }
@@ -149,8 +149,7 @@ fn check_frames(sandbox: &Sandbox, sent: &Value, received: &Value, journal: &[Ex
     }
 }
 
-/// A schema of frames. It is a union of many forms; on an error only the forms of the event are checked, for a readable
-/// message.
+/// A schema of frames, a union of many forms. For a readable error, a wrong frame is checked again with the forms of its event only.
 struct Frames<'a> {
     schema: &'a Value,
     whole: Validator,
@@ -188,7 +187,7 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// Names of definitions have characters that a reference must escape.
+/// Escapes the characters of a definition's name that a reference must not contain.
 fn encode(name: &str) -> String {
     name.replace('<', "%3C").replace('>', "%3E").replace(',', "%2C").replace(' ', "%20")
 }

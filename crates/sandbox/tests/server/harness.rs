@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// Reached only by a test that fails.
+/// The time limit for expected responses and frames. Only a failing test waits this long.
 pub(crate) const TIMEOUT: Duration = Duration::from_mins(1);
 /// Guilds, messages, reactions and typing (in the guild and direct), and message content.
 pub(crate) const INTENTS: u64 = 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15;
@@ -45,7 +45,7 @@ pub(crate) async fn start_with(change: impl FnOnce(&mut Options)) -> World {
 }
 
 impl World {
-    /// For a sandbox in a folder of the test.
+    /// Uses a sandbox whose folder belongs to the test.
     pub(crate) fn of(sandbox: Sandbox) -> Self {
         Self { sandbox, _dir: None }
     }

@@ -35,7 +35,7 @@ impl Scene {
         self.person.call("POST", "/interactions", request).await
     }
 
-    /// The person uses something. Returns the interaction that the bot receives.
+    /// The person uses a command or component. Returns the interaction that the bot receives.
     async fn act(&mut self, kind: u64, rest: Value) -> Value {
         let sent = self.try_use(kind, rest).await;
         assert_eq!(sent.status, 204, "{sent:?}");

@@ -40,7 +40,7 @@ async fn a_restart_keeps_accounts_messages_files_threads_and_commands() {
     let mut after = again.get(&format!("/channels/{general}/messages")).await.ok();
     let url = after[0]["attachments"][0]["url"].as_str().expect("a file").to_owned();
     assert_eq!(again.fetch(&url).await, (200, b"bytes".to_vec()));
-    // The addresses have new signatures. Everything else is the same.
+    // The addresses have new signatures after a restart. Everything else is the same.
     for key in ["url", "proxy_url"] {
         after[0]["attachments"][0][key] = before[0]["attachments"][0][key].clone();
     }

@@ -27,7 +27,7 @@ impl Person {
         core.flush();
     }
 
-    /// Lets another company read a channel, or no longer. Apps get `channel_shared` or `channel_unshared`.
+    /// Shares a channel with another company, or stops sharing it. Apps get `channel_shared` or `channel_unshared`.
     pub fn share_channel(&self, channel: &str, on: bool) {
         let mut core = self.core();
         core.world.share_channel(channel, on);
@@ -49,7 +49,7 @@ impl Person {
         core.flush();
     }
 
-    /// Like [`Person::open_direct`], with users that a page names.
+    /// Like [`Person::open_direct`], but refuses unknown users, because a page may send any ids.
     pub(super) fn open_direct_with_known(&self, users: &[String]) -> Result<String, Refused> {
         let is_known = |id: &String| self.core().world.users.contains_key(id);
         if users.is_empty() || !users.iter().all(is_known) {

@@ -10,7 +10,7 @@ use crate::options::ShortcutKind;
 use crate::server::{Core, Server};
 use crate::state::{Author, Delivery, DeliveryKind, Progress, World};
 
-/// Something that a person did, on its way to an app.
+/// An interaction that a person has started and an app has to acknowledge.
 pub struct Interaction {
     server: Arc<Server>,
     id: String,
@@ -49,7 +49,7 @@ impl Person {
         self.choose(channel, ts, action_id, &[])
     }
 
-    /// Chooses values in a select of a message: of options, or ids of users and channels. See [`Person::press`] for errors.
+    /// Chooses values in a select of a message: values of its options, or ids of users or channels. See [`Person::press`] for errors.
     pub fn choose(&self, channel: &str, ts: &str, action_id: &str, values: &[&str]) -> Result<Interaction, Refused> {
         let mut core = self.core();
         let ts = parse(ts)?;
@@ -81,7 +81,7 @@ impl Person {
         if element.element["type"] != "button" {
             payload["state"]["values"][element.block][action_id] = value;
         }
-        // What only one person sees is not in the payload.
+        // An ephemeral message is not in the payload.
         if !is_ephemeral {
             payload["message"] = shown.clone();
         }
@@ -99,7 +99,7 @@ impl Person {
         let (command, text) = line.split_once(' ').unwrap_or((line, ""));
         let has_it = |known: &String| known == command;
         let mut apps = core.world.apps.values().filter(|app| !app.uninstalled && app.has_scope("commands"));
-        // The app that was installed last has the command.
+        // If several apps have the command, the one installed last gets it.
         let app = apps.rfind(|app| app.config.commands.iter().any(has_it)).map(|app| app.id.clone());
         let app = app.ok_or(Refused("invalid_command"))?;
         let name = match core.world.channels.get(channel) {

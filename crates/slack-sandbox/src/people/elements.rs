@@ -1,4 +1,4 @@
-//! Interactive elements: finding one in blocks, and what an app gets when it is used.
+//! Interactive elements: finds them in blocks, and builds the payload of their use.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(super) fn find_element<'a>(blocks: &'a Value, action: &str) -> Option<Elemen
     blocks.as_array()?.iter().find_map(in_block)
 }
 
-/// What is entered into an element: its kind, and the values in the field of that kind. `None` for an option that it lacks.
+/// The state of an element after these values were entered: its kind, and the values in the field of that kind. `None` if an option is unknown.
 pub(super) fn entered(element: &Value, values: &[&str]) -> Option<Value> {
     let kind = element["type"].as_str()?;
     let first = values.first().copied();
@@ -51,7 +51,7 @@ pub(super) fn entered(element: &Value, values: &[&str]) -> Option<Value> {
     Some(entered)
 }
 
-/// The action that an app gets.
+/// The `actions` entry of the payload for a used element.
 pub(super) fn action(found: &Element, entered: &Value, at: &str) -> Value {
     let mut action = entered.clone();
     action["action_id"] = found.element["action_id"].clone();

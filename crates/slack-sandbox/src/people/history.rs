@@ -8,10 +8,10 @@ use crate::state::{App, Channel, ChannelKind, Message, Ts, View, World, replies}
 
 /// Messages in one answer.
 const PAGE_LIMIT: usize = 100;
-/// Of the text of a thread's first message, which names the thread.
+/// Number of characters of a thread's first message that are shown as its name.
 const THREAD_TEXT: usize = 200;
 
-/// A part of a conversation, by timestamps. Without one of them, the newest messages.
+/// The part of a conversation to return, given by timestamps. Without a timestamp these are the newest messages.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Range {
@@ -23,7 +23,7 @@ pub(super) struct Range {
 }
 
 impl Person {
-    /// Everything but messages: what the page needs at its start.
+    /// Everything that the page needs at its start, except for messages.
     pub(super) fn overview(&self) -> Value {
         let core = self.core();
         let world = &core.world;
@@ -102,7 +102,7 @@ impl Person {
     }
 }
 
-/// A view with what its app complains of.
+/// A view with the errors that its app has shown.
 pub(super) fn render_view(world: &World, view: &View) -> Value {
     let mut json = world.view(view);
     json["errors"] = view.body["errors"].clone();
@@ -117,7 +117,7 @@ pub(super) fn render_message(world: &World, channel: &Channel, message: &Message
     json
 }
 
-/// Shown in the conversation itself. What only one person sees may be in a thread too.
+/// Whether the conversation itself shows a message. An ephemeral message may be in a thread too.
 fn is_beside_threads(message: &Message) -> bool {
     message.thread.is_none_or(|thread| thread == message.ts) || message.broadcast
 }

@@ -15,7 +15,7 @@ use super::refusal::Refusal;
 use crate::server::{Core, Server};
 use crate::state::Change;
 
-/// The server is going away.
+/// WebSocket close code "going away".
 const GOING_AWAY: u16 = 1001;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ pub(super) struct Login {
     token: String,
 }
 
-/// The first frame is `ready` with all that the page needs. A page that was too slow is closed and connects again.
+/// Serves an open page. The first frame is `ready`, with everything that the page needs. A page that reads too slowly is closed and connects again.
 pub(super) async fn connect(State(server): State<Arc<Server>>, Query(login): Query<Login>, upgrade: WebSocketUpgrade) -> Response {
     let Some(person) = Person::by_token(&server, &login.token) else { return Refusal::new("invalid_auth").into_response() };
     let open = server.connections.subscribe();
@@ -70,7 +70,7 @@ async fn send(socket: &mut WebSocket, frame: &Value) -> Result<(), axum::Error> 
 }
 
 impl Core {
-    /// Counts the open pages of a person, who is online with the first.
+    /// Counts the open pages of a person. A person with an open page is online.
     fn note_page(&mut self, user: &str, is_open: bool) {
         let open = self.pages.entry(user.to_owned()).or_default();
         *open = if is_open { *open + 1 } else { open.saturating_sub(1) };
@@ -79,7 +79,7 @@ impl Core {
 }
 
 impl Person {
-    /// What a page is told of a change. `None` if it is not for this person.
+    /// The frame that tells this person's page about a change. `None` if the change does not concern this person.
     fn frame(&self, change: &Change) -> Option<Value> {
         let core = self.core();
         let world = &core.world;

@@ -1,4 +1,4 @@
-//! People, who write, click and read as if they had Slack's own app: by this type, or by `routes`, which the chat page uses.
+//! People, who write, click and read as in Slack's own app. Tests use [`Person`]; the chat page uses `routes`.
 
 mod channels;
 mod clicks;
@@ -21,7 +21,7 @@ pub(crate) use routes::router;
 use super::server::{Core, Server};
 use super::state::{Audience, Author, Change, Channel, Message, Ts, User, normalize, rich_text};
 
-/// What Slack does not let a person do.
+/// An action that Slack refuses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Slack refuses this: {0}")]
 pub struct Refused(pub &'static str);

@@ -1,4 +1,4 @@
-//! Who asks, and what they are told in place of an answer.
+//! The person behind a request, and error answers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{Person, Refused};
 use crate::server::Server;
 
-/// What a person is told in place of an answer.
+/// An error answer to a person.
 pub(super) struct Refusal {
     code: String,
     message: String,
@@ -37,20 +37,20 @@ fn explain(code: &str) -> String {
         "thread_not_found" => "the message that this thread belongs to does not exist any more",
         "not_in_channel" => "you are not in this channel",
         "is_archived" => "this channel is archived",
-        "cant_update_message" => "only who wrote a message can change it",
+        "cant_update_message" => "only the author of a message can change it",
         "no_text" => "a message needs a text or a file",
         "user_not_found" => "nobody has this id",
         "invalid_shortcut" => "no app has this shortcut",
         "invalid_command" => "no app has this command",
         "no_such_element" => "this message has no such button or menu any more",
         "no_such_option" => "this menu has no such option",
-        "interactivity_not_enabled" => "the app takes no buttons and menus",
+        "interactivity_not_enabled" => "this app does not handle buttons or menus",
         "required_input_is_empty" => "please fill in all fields that are not optional",
         "already_reacted" => "you have reacted with this already",
         "no_reaction" => "you have not reacted with this",
         "dispatch_failed" => "the app is not connected; try again in a moment",
         "operation_timeout" => "the app did not answer in time; try again in a moment",
-        "not_enabled" => "there is no such app with a home tab",
+        "not_enabled" => "this app does not exist, or has no home tab",
         "nothing_to_stop" => "nobody works here any more",
         "not_found" => "this is not open any more",
         other => return format!("the local Slack refused this ({other})"),

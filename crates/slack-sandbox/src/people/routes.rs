@@ -1,4 +1,4 @@
-//! `/people/*`: what the chat page does for a person, who is known by a bearer token.
+//! `/people/*`: the routes of the chat page. A bearer token names the person.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::{Interaction, live};
 use crate::server::Server;
 use crate::state::Progress;
 
-/// For all files of one message.
+/// The size limit for all files of one message together.
 const UPLOAD_LIMIT: usize = 64 * 1024 * 1024;
 
 pub(crate) fn router() -> Router<Arc<Server>> {
@@ -58,12 +58,12 @@ async fn ended(interaction: Interaction) -> Answer {
     }
 }
 
-/// Characters by the names that Slack has for them.
+/// All emoji characters, by Slack's names.
 async fn emojis() -> Response {
     let mut all = serde_json::Map::new();
     for emoji in emojis::iter() {
         for name in emoji.shortcodes() {
-            // Slack calls `green_circle` and its kind large.
+            // Slack's names for circles and squares, such as `green_circle`, also exist with `large_` before them.
             if name.ends_with("_circle") || name.ends_with("_square") {
                 all.insert(format!("large_{name}"), emoji.as_str().into());
             }
@@ -166,7 +166,7 @@ impl Chosen {
     }
 }
 
-/// Presses a button, or chooses in a menu. The answer comes when the app has taken it.
+/// Presses a button, or chooses in a menu. Answers once the app has acknowledged it.
 async fn choose(Caller(person): Caller, Path((channel, ts)): Path<(String, String)>, body: Bytes) -> Answer {
     let chosen: Chosen = read(&body)?;
     ended(person.choose(&channel, &ts, &chosen.action, &chosen.values())?).await
@@ -178,7 +178,7 @@ struct Offered {
     callback_id: String,
 }
 
-/// Uses a shortcut on a message. The answer comes when the app has taken it.
+/// Uses a shortcut on a message. Answers once the app has acknowledged it.
 async fn use_on_message(Caller(person): Caller, Path((channel, ts)): Path<(String, String)>, body: Bytes) -> Answer {
     let Offered { callback_id } = read(&body)?;
     ended(person.use_on_message(&channel, &ts, &callback_id)?).await
@@ -219,7 +219,7 @@ async fn home(Caller(person): Caller, Path(app): Path<String>) -> Answer {
     Ok(Json(json!({ "view": person.home(&app) })))
 }
 
-/// Opens the home tab. The app publishes what it shows, which comes as a change.
+/// Opens the home tab. The view that the app publishes arrives later as a change.
 async fn open_home(Caller(person): Caller, Path(app): Path<String>) -> Answer {
     person.open_home(&app)?;
     Ok(Json(json!({ "view": person.home(&app) })))
@@ -231,7 +231,7 @@ struct Entered {
     inputs: Vec<Chosen>,
 }
 
-/// Submits a modal. `errors` has what the app complains of, by block.
+/// Submits a modal. `errors` in the answer has the app's complaints by block.
 async fn submit(Caller(person): Caller, Path(view): Path<String>, body: Bytes) -> Answer {
     let Entered { inputs } = read(&body)?;
     let values: Vec<(&str, Vec<&str>)> = inputs.iter().map(|input| (input.action.as_str(), input.values())).collect();

@@ -90,7 +90,7 @@ impl Person {
     /// Presses a button, or chooses values, in a modal or a home tab.
     ///
     /// # Errors
-    /// When it is not open, or has no such element or option.
+    /// When the view is not open, or has no such element or option.
     pub fn act_in_view(&self, view: &str, action_id: &str, values: &[&str]) -> Result<Interaction, Refused> {
         let mut core = self.core();
         let found = core.world.views.get(view).filter(|view| view.user == self.id).cloned().ok_or(Refused("not_found"))?;
@@ -109,10 +109,10 @@ impl Person {
         self.send(&mut core, &found.app, DeliveryKind::Interaction, payload)
     }
 
-    /// Fills in inputs of a modal, as actions with their values, and submits it.
+    /// Fills in inputs of a modal, given as actions with their values, and submits it.
     ///
     /// # Errors
-    /// When it is not open, lacks an input or an option, or a required input is empty.
+    /// When the modal is not open, has no such input or option, or a required input is empty.
     pub fn submit(&self, view: &str, inputs: &[(&str, &[&str])]) -> Result<Interaction, Refused> {
         let mut core = self.core();
         let found = core.world.views.get_mut(view).filter(|view| view.user == self.id).ok_or(Refused("not_found"))?;
@@ -128,7 +128,7 @@ impl Person {
             if !found.values[id][action_id].is_null() {
                 continue;
             }
-            // An input starts with its initial value.
+            // An input that was not filled in keeps its initial value.
             let initial = element["initial_value"].as_str().or(element["initial_option"]["value"].as_str());
             let values: Vec<&str> = initial.into_iter().collect();
             if values.is_empty() && block["optional"] != true {
@@ -146,10 +146,10 @@ impl Person {
         self.send(&mut core, &app, DeliveryKind::Interaction, payload)
     }
 
-    /// Closes a modal. Its app is told if it asked for that.
+    /// Closes a modal. The app gets `view_closed` if it asked for that.
     ///
     /// # Errors
-    /// When it is not open.
+    /// When the modal is not open.
     pub fn close_modal(&self, view: &str) -> Result<Option<Interaction>, Refused> {
         let mut core = self.core();
         let found = core.world.views.get(view).filter(|view| view.user == self.id).cloned().ok_or(Refused("not_found"))?;

@@ -66,7 +66,7 @@ pub(super) async fn run(server: Arc<Server>, socket: WebSocket, wire: CutSwitch,
     };
     server.core().disconnected(number);
     match ended {
-        // Writes the answer to the client's close frame, which was queued when that was read.
+        // Writes the answer to the client's close frame. It was queued when that frame was read.
         Ended::ByClient => _ = tokio::time::timeout(CLOSE_TIMEOUT, sink.flush()).await,
         Ended::Ordered(End::Reset) => wire.reset(),
         Ended::Ordered(End::WithoutCloseFrame) => wire.close(),
@@ -75,7 +75,7 @@ pub(super) async fn run(server: Arc<Server>, socket: WebSocket, wire: CutSwitch,
     }
 }
 
-/// Sends a close frame and waits for that of the client: closing a socket with unread input would reset the connection.
+/// Sends a close frame and waits for the client's. Closing a socket with unread input would reset the connection.
 async fn close(sink: &mut SplitSink<WebSocket, Message>, stream: &mut SplitStream<WebSocket>, code: u16) {
     let closing = async {
         sink.send(Message::Close(Some(CloseFrame { code, reason: Utf8Bytes::from_static("") }))).await?;

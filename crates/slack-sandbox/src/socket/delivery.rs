@@ -15,11 +15,11 @@ use crate::timers::Timer;
 /// How long [`crate::Switch::Reorder`] waits for a second envelope.
 const HOLD: Duration = Duration::from_secs(1);
 
-/// The most acknowledgements whose time is kept.
+/// The most acknowledgements whose duration is recorded.
 const MEASURED: usize = 100_000;
 
 impl Core {
-    /// Sends something to an app, or holds it back so that the next overtakes it.
+    /// Sends an envelope to an app. With [`crate::Switch::Reorder`] holds it back, so that the next one overtakes it.
     pub(crate) fn send_in_order(&mut self, delivery: Delivery) {
         let now = self.now();
         let slug = self.slug(&delivery.app);
@@ -42,7 +42,7 @@ impl Core {
         }
     }
 
-    /// Sends an envelope to one of the connections of its app. `now` is when it was due.
+    /// Sends an envelope to one of its app's connections. `now` is the time at which it was due.
     pub(crate) fn send_envelope(&mut self, pending: Pending, now: Duration) {
         let app = &pending.delivery.app;
         let connections: Vec<u64> =
@@ -77,7 +77,7 @@ impl Core {
         }
     }
 
-    /// The time for an acknowledgement is over.
+    /// Called when an envelope was not acknowledged in time: tells the person, or sends the event again.
     pub(crate) fn unacknowledged(&mut self, envelope: &str, due: Duration) {
         let Some(pending) = self.pending.remove(envelope) else { return };
         match pending.delivery.interaction.clone() {

@@ -51,7 +51,7 @@ pub(crate) enum End {
 pub(crate) enum Outgoing {
     Text(String),
     Ping,
-    /// From [`crate::Switch::HalfOpen`].
+    /// Stops reading, because of [`crate::Switch::HalfOpen`].
     StopReading,
     End(End),
 }
@@ -97,7 +97,7 @@ impl Core {
     }
 }
 
-/// `GET /link/?ticket=…`. A ticket that is unknown, late or used is refused; Slack does not document how.
+/// `GET /link/?ticket=…`. Refuses a ticket that is unknown, expired or used. Slack does not document what it does in this case.
 pub(crate) async fn link(
     State(server): State<Arc<Server>>,
     ConnectInfo(wire): ConnectInfo<CutSwitch>,

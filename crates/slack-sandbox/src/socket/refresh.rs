@@ -73,7 +73,7 @@ impl Core {
         let windows = &self.world.windows;
         let warning = lifetime.saturating_sub(windows.warning);
         let first_ping = now + windows.ping;
-        // A lifetime shorter than the warning has none.
+        // A connection whose lifetime is shorter than the warning period gets no warning.
         if !warning.is_zero() {
             self.timers.set(now + warning, Timer::Warn(number));
         }
@@ -81,7 +81,7 @@ impl Core {
         self.timers.set(first_ping, Timer::Ping(number));
     }
 
-    /// Asks a client to disconnect. After all but a warning, the connection gets nothing more and is closed.
+    /// Asks a client to disconnect. After a warning the connection stays; otherwise it gets nothing more and is closed later.
     pub(crate) fn disconnect(&mut self, number: u64, reason: DisconnectReason) {
         let message = json!({ "type": "disconnect", "reason": reason, "debug_info": { "host": HOST } });
         self.write(number, Outgoing::Text(message.to_string()));
@@ -128,7 +128,7 @@ impl Core {
                 }
             }
             Timer::Close(number) => {
-                // The client of a half-open connection never hears of its end.
+                // A half-open connection is not closed, because its client would notice.
                 if self.sockets.get(&number).is_some_and(|socket| !socket.half_open) {
                     self.end(number, End::Close(GOING_AWAY));
                 }

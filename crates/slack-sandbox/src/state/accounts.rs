@@ -21,7 +21,7 @@ pub(crate) struct User {
     pub(crate) time_zone: String,
     pub(crate) deactivated: bool,
     pub(crate) updated: u64,
-    /// With which a person takes part on the chat page. Bot users have none.
+    /// The token with which a person uses the chat page. Bot users have none.
     pub(crate) token: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl World {
     pub(crate) fn add_person(&mut self, config: &PersonConfig) -> String {
         let id = self.ids.next("U");
         let user = User {
-            // As the web client of Slack has.
+            // The form of the tokens in Slack's web client.
             token: Some(format!("xoxc-{}-{id}", self.team.id)),
             id: id.clone(),
             name: handle(&config.name),

@@ -1,4 +1,4 @@
-//! What was changed, for the state file and for the chat page. Both look up what it is now.
+//! Changes, for the state file and for the chat page. A change names an object; both look up its present state.
 
 use local_server::{Log, StateError};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// A message that was there before.
+    /// A change of a message that existed before.
     pub(crate) fn message(channel: &str, ts: Ts) -> Self {
         Self::Message { channel: channel.to_owned(), ts, is_new: false }
     }
@@ -62,7 +62,7 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// Fills a workspace with what the folder has, and adds what the options name.
+    /// Restores a workspace from the folder, and adds the people, channels and apps of the options that are missing.
     pub(crate) fn open(world: &mut World, options: &Options) -> Result<Option<Self>, StateError> {
         let Some(dir) = &options.dir else {
             world.furnish(options);
@@ -82,7 +82,7 @@ impl Storage {
         Ok(Some(storage))
     }
 
-    /// Writes what was changed. A failure is logged; the next run does not have what was not written.
+    /// Writes changes to the file. A failure is logged, and the next run does not have these changes.
     pub(crate) fn write(&mut self, world: &World, changes: &[Change]) {
         let mut records: Vec<Record> = changes.iter().filter_map(|change| world.record(change)).collect();
         if records.is_empty() {
@@ -129,7 +129,7 @@ impl World {
         }
     }
 
-    /// What the state file is to say about a change.
+    /// The record of a change for the state file.
     fn record(&self, change: &Change) -> Option<Record> {
         Some(match change {
             Change::User(id) => Record::User(self.users.get(id)?.clone()),
@@ -162,7 +162,7 @@ impl World {
     }
 }
 
-/// A channel for the state file, in which messages have records of their own.
+/// A channel as stored in the state file. Its messages have their own records.
 fn without_messages(channel: &Channel) -> Channel {
     Channel {
         id: channel.id.clone(),

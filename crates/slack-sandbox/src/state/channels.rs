@@ -20,7 +20,7 @@ pub(crate) enum ChannelKind {
 }
 
 impl ChannelKind {
-    /// As `types` of `conversations.list` names it.
+    /// Parses a kind as `types` of `conversations.list` names it.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "public_channel" => Self::Public,
@@ -31,7 +31,7 @@ impl ChannelKind {
         })
     }
 
-    /// As `channel_type` of an event names it.
+    /// The name of this kind in `channel_type` of an event.
     pub(crate) fn in_events(self) -> &'static str {
         match self {
             Self::Public => "channel",
@@ -74,7 +74,7 @@ pub(crate) struct Channel {
     pub(crate) archived: bool,
     pub(crate) shared: bool,
     pub(crate) members: BTreeSet<String>,
-    /// Each has a record of its own.
+    /// Not part of the channel's record: each message has its own record.
     #[serde(skip)]
     pub(crate) messages: BTreeMap<Ts, Message>,
 }
@@ -145,7 +145,7 @@ impl World {
         (id, false)
     }
 
-    /// Adds a member, with the message and the event that this leaves. False if it is one already.
+    /// Adds a member, posts the message about it and sends the event. Returns false for somebody who is a member already.
     pub(crate) fn join(&mut self, channel: &str, user: &str, inviter: Option<&str>) -> bool {
         let Some(found) = self.channels.get_mut(channel) else { return false };
         if !found.members.insert(user.to_owned()) {
@@ -173,7 +173,7 @@ impl World {
             return false;
         }
         let body = self.membership("member_left_channel", channel, user);
-        // The one who leaves still gets the event.
+        // Somebody who leaves still gets the event.
         self.announce("member_left_channel", scope, Audience::Channel(channel.to_owned()), body);
         self.channels.entry(channel.to_owned()).and_modify(|channel| _ = channel.members.remove(user));
         self.changes.push(Change::Channel(channel.to_owned()));

@@ -49,7 +49,7 @@ impl Contents {
         }
     }
 
-    /// Removes what belongs to no file any more.
+    /// Removes bytes whose file no longer exists.
     pub(super) fn sweep(&self, is_known: impl Fn(&str) -> bool) {
         let Self::Folder(folder) = self else { return };
         for found in std::fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -15,11 +15,11 @@ pub(crate) struct File {
     pub(crate) title: String,
     pub(crate) user: String,
     pub(crate) created: u64,
-    /// As announced before the upload.
+    /// The size that was announced before the upload.
     pub(crate) length: usize,
     /// The bytes that were uploaded; 0 before.
     pub(crate) size: usize,
-    /// The secret in its upload address, until it is complete.
+    /// The secret in the upload address, until the upload is complete.
     pub(crate) upload: Option<String>,
     pub(crate) shares: Vec<(String, Ts)>,
 }
@@ -66,7 +66,7 @@ impl World {
         self.files.entry(id).or_insert(file)
     }
 
-    /// Takes what was uploaded.
+    /// Stores the uploaded bytes.
     pub(crate) fn fill_file(&mut self, id: &str, bytes: bytes::Bytes) {
         let Some(file) = self.files.get_mut(id) else { return };
         file.size = bytes.len();
@@ -80,7 +80,7 @@ impl World {
         self.changes.push(Change::File(id.to_owned()));
     }
 
-    /// Whether a user may see it: its owner, and who is in a conversation that it was shared in.
+    /// Whether a user may see a file. Its owner may, and everybody who can see a conversation in which it was shared.
     pub(crate) fn can_see_file(&self, file: &File, user: &str) -> bool {
         let is_visible = |channel: &Channel| channel.is_visible_to(user);
         file.user == user || file.shares.iter().any(|(channel, _)| self.channels.get(channel).is_some_and(is_visible))
@@ -129,7 +129,7 @@ impl World {
         Value::Object(shares)
     }
 
-    /// A file in a message. What somebody of another workspace shared comes without its details, which `files.info` has.
+    /// A file as a message shows it. A file of somebody from another workspace comes without details, which `files.info` has.
     pub(crate) fn file_in_message(&self, id: &str, channel: &Channel) -> Value {
         let Some(file) = self.files.get(id) else { return json!({ "id": id, "mode": "tombstone" }) };
         let is_external = self.users.get(&file.user).is_some_and(|user| user.role == Role::Stranger);

@@ -43,7 +43,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// An id such as `C00000000A`. The first letter says what it is of, as Slack's do.
+    /// A new id such as `C00000000A`. As with Slack, the first letter names the kind of object.
     pub(crate) fn next(&mut self, prefix: &str) -> String {
         self.last += 1;
         let mut rest = self.last;
@@ -56,7 +56,7 @@ impl Ids {
         prefix.chars().chain(digits).collect()
     }
 
-    /// The timestamp of now, later than all before.
+    /// A timestamp for the present time, later than all earlier timestamps.
     pub(crate) fn ts(&mut self, now: Duration) -> Ts {
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         self.last_ts = Ts(now.max(self.last_ts.0 + 100));

@@ -1,4 +1,4 @@
-//! Slash commands, clicks and submissions on their way to an app, with what they allow the app to do.
+//! Slash commands, clicks and submissions until an app acknowledges them, and the triggers and response URLs that the app gets with them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::World;
 use super::ids::Ts;
 
-/// How long what has expired is known, so that it is refused as expired.
+/// How long an expired trigger or response URL is kept, so that the error for its use says that it expired.
 const KEPT: Duration = Duration::from_mins(10);
 /// Older interactions are forgotten.
 const INTERACTIONS: usize = 1_000;
@@ -70,7 +70,7 @@ impl World {
         url
     }
 
-    /// Where an app may answer to a modal: the conversations that were chosen in it, as far as it asked for that.
+    /// The response URLs of a submitted modal: one for each chosen conversation whose select has `response_url_enabled`.
     pub(crate) fn response_urls_of(&mut self, app: &str, user: &str, view: &str) -> Value {
         let Some(view) = self.views.get(view).cloned() else { return json!([]) };
         let blocks = view.body["blocks"].as_array().into_iter().flatten();
@@ -86,7 +86,7 @@ impl World {
         json!(urls)
     }
 
-    /// A new interaction. Nobody has taken it yet.
+    /// Adds an interaction that no app has acknowledged yet.
     pub(crate) fn add_interaction(&mut self) -> String {
         let id = self.ids.next("I");
         self.interactions.insert(id.clone(), Progress::Waiting);

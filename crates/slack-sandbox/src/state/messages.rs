@@ -47,9 +47,9 @@ pub(crate) struct Message {
     pub(crate) inviter: Option<String>,
     /// The only user who sees it. It is in nobody's history.
     pub(crate) only_for: Option<String>,
-    /// What its links lead to may be shown. Apps have to ask for that.
+    /// Whether Slack may show previews of its links. Apps have to ask for that.
     pub(crate) unfurls: bool,
-    /// While it is streamed: until when.
+    /// The time until which it can be streamed. `None` if it is not being streamed.
     pub(crate) streaming: Option<Duration>,
 }
 
@@ -124,12 +124,12 @@ impl World {
         body["event_ts"] = json!(ts.to_string());
         body["channel_type"] = json!(found.kind.in_events());
         if !files.is_empty() {
-            // Only the event says so, not the history.
+            // Only the event has this subtype. The message in the history does not.
             body["subtype"] = json!("file_share");
         }
         let (kind, text, is_system) = (found.kind, message.text.clone(), message.is_system());
         self.announce_message(channel, kind, body.clone());
-        // That somebody has joined names them and is no mention.
+        // A system message may name a person, for example one who joined. That is not a mention.
         if !is_system {
             self.announce_mentions(channel, kind, &text, &body);
         }
@@ -143,7 +143,7 @@ impl World {
         ts
     }
 
-    /// What an app says that it is doing is shown until it posts to the thread.
+    /// Clears the status that an app shows in a thread, because it has posted there.
     fn clear_status(&mut self, channel: &str, ts: Ts) {
         let Some(message) = self.find_message(channel, ts).filter(|message| matches!(message.author, Author::App { .. })) else { return };
         if let Some(thread) = message.thread {
@@ -162,7 +162,7 @@ impl World {
         self.announce(event, kind.history_scope(), Audience::Channel(channel.to_owned()), body);
     }
 
-    /// An app that is mentioned gets a second event. A direct message is one to the app without it.
+    /// Sends a second event to each mentioned app. In a direct conversation a mention has no event of its own.
     fn announce_mentions(&mut self, channel: &str, kind: ChannelKind, text: &str, body: &Value) {
         if kind == ChannelKind::Direct {
             return;

@@ -1,5 +1,5 @@
-//! The state of a workspace, in memory. Changes queue a [`Delivery`] for each app that is to know of them, and a [`Change`]
-//! for the state file and the chat page.
+//! The state of a workspace, in memory. A change queues a [`Delivery`] for each app that gets an event of it, and a [`Change`] for the state file and
+//! the chat page.
 
 mod accounts;
 mod changes;
@@ -71,9 +71,9 @@ pub(crate) const SESSION_STOPPED: &str = "agent_session_stopped";
 /// Which apps get an event.
 pub(crate) enum Audience {
     Workspace,
-    /// Those whose bot is in the channel.
+    /// Apps whose bot is in the channel.
     Channel(String),
-    /// This one, if its bot is in the channel.
+    /// This app, if its bot is in the channel.
     App {
         app: String,
         channel: Option<String>,
@@ -93,10 +93,10 @@ pub(crate) struct World {
     pub(crate) triggers: HashMap<String, Trigger>,
     pub(crate) response_urls: HashMap<String, ResponseUrl>,
     pub(crate) interactions: BTreeMap<String, Progress>,
-    /// What apps say that they are doing, by channel and thread, with titles and prompts.
+    /// The status, title and prompts that apps have set, by channel and thread.
     pub(crate) assistants: HashMap<(String, Ts), Value>,
     pub(crate) outbox: Vec<Delivery>,
-    /// What was changed since the last [`crate::server::Core::flush`].
+    /// Changes since the last [`crate::server::Core::flush`].
     pub(crate) changes: Vec<Change>,
     /// The bytes of files.
     pub(crate) contents: Contents,
@@ -156,7 +156,7 @@ impl World {
         }
     }
 
-    /// A person who comes later is in the channels that everybody is in.
+    /// Adds a new person to the public channels. Guests and strangers get only the shared ones.
     fn admit(&mut self, user: &str, role: Role) {
         for channel in self.channels.values_mut().filter(|channel| channel.kind == ChannelKind::Public) {
             if channel.shared || matches!(role, Role::Member | Role::Admin) {
@@ -177,7 +177,7 @@ impl World {
         id.to_owned()
     }
 
-    /// Adds a channel with its members, without notes about them.
+    /// Adds a channel with its members, without messages that they joined.
     pub(crate) fn add_configured_channel(&mut self, config: &ChannelConfig) -> String {
         let kind = if config.private { ChannelKind::Private } else { ChannelKind::Public };
         let belongs = |user: &&User| user.app.is_none() && (config.shared || matches!(user.role, Role::Member | Role::Admin));
@@ -189,7 +189,7 @@ impl World {
         id
     }
 
-    /// Brings an app into those of `channels` that its settings name.
+    /// Adds an app's bot to those of `channels` that the app's settings name.
     pub(crate) fn invite_to_configured(&mut self, app: &str, channels: &[String]) {
         let Some(app) = self.apps.get(app).cloned() else { return };
         for id in channels {

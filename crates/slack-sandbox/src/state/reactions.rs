@@ -13,7 +13,7 @@ pub(crate) struct Reaction {
 }
 
 impl World {
-    /// Adds or removes a reaction. False without a change.
+    /// Adds or removes a reaction. Returns false if nothing changed.
     pub(crate) fn react(&mut self, channel: &str, ts: Ts, user: &str, name: &str, on: bool) -> bool {
         let Some(message) = self.channels.get_mut(channel).and_then(|found| found.messages.get_mut(&ts)) else { return false };
         let known = message.reactions.iter_mut().find(|reaction| reaction.name == name);

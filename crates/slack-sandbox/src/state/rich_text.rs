@@ -1,4 +1,4 @@
-//! The `rich_text` block that Slack makes from the text of a message without blocks, and its escaping.
+//! Escapes text as Slack does, and makes the `rich_text` block that Slack gives a message without blocks.
 
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ pub(crate) struct View {
     pub(crate) app: String,
     /// Who sees it.
     pub(crate) user: String,
-    /// As the app sent it, with the ids that were missing.
+    /// The view as the app sent it, with ids added where they were missing.
     pub(crate) body: Value,
     pub(crate) hash: String,
     /// What is entered, by block and action.
@@ -43,7 +43,7 @@ impl World {
         id
     }
 
-    /// Replaces what a view shows. What was entered stays in the blocks that stay.
+    /// Replaces the content of a view. Blocks that the new content has too keep their entered values.
     pub(crate) fn update_view(&mut self, id: &str, body: Value) {
         let hash = self.view_hash();
         let Some(view) = self.views.get_mut(id) else { return };

@@ -9,7 +9,7 @@ pub(crate) fn test(call: &mut Call) -> Outcome {
     answer_test(&call.arguments)
 }
 
-/// Answers with the arguments, or with the error that is asked for. It needs no token.
+/// Answers with the given arguments, or with the error named in them. Needs no token.
 pub(crate) fn answer_test(arguments: &Arguments) -> Outcome {
     match arguments.find("error") {
         Some(error) => Err(ApiError::new(&error).with("args", arguments.to_json())),

@@ -26,7 +26,7 @@ impl Arguments {
         let (media_type, has_charset) = (content_type.split(';').next().unwrap_or_default().trim(), content_type.contains("charset"));
         match media_type {
             "application/json" => {
-                // Methods that only read take forms alone. They do not see what is in JSON.
+                // Methods that only read accept only forms. They ignore arguments in JSON.
                 if takes_json {
                     arguments.read_json(&bytes)?;
                 }
@@ -78,7 +78,7 @@ impl Arguments {
         Value::Object(self.values.clone())
     }
 
-    /// A token in the arguments, where clients without headers put it.
+    /// The token in the arguments. Clients that cannot set headers put it there.
     pub(crate) fn token(&self) -> Option<&str> {
         self.values.get("token").and_then(Value::as_str)
     }
@@ -100,7 +100,7 @@ impl Arguments {
         self.find(name).is_some_and(|text| ["true", "1"].contains(&text.to_lowercase().as_str()))
     }
 
-    /// A number from 1 to `max`. Slack takes larger ones for the largest.
+    /// A number from 1 to `max`. A larger number counts as `max`, as with Slack.
     pub(crate) fn limit(&self, default: usize, max: usize) -> Result<usize, ApiError> {
         let Some(text) = self.find("limit") else { return Ok(default) };
         let limit = usize::from_str(&text).map_err(|_| ApiError::new("invalid_limit"))?;
@@ -108,7 +108,7 @@ impl Arguments {
         Ok(if limit == 0 { default } else { limit.min(max) })
     }
 
-    /// A timestamp, with the error for one that cannot be read.
+    /// A timestamp. `error` is the error for one that cannot be parsed.
     pub(crate) fn ts(&self, name: &str, error: &str) -> Result<Option<Ts>, ApiError> {
         self.find(name).map(|text| text.parse().map_err(|_| ApiError::new(error))).transpose()
     }
@@ -128,7 +128,7 @@ impl Arguments {
     }
 }
 
-/// A text, or a number as one. `None` if it is empty.
+/// The value as text. `None` if it is empty.
 pub(crate) fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -137,7 +137,7 @@ pub(crate) fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// JSON, or JSON in a text, as forms have it.
+/// A JSON value, or a text that contains JSON, as in forms.
 pub(crate) fn structured(value: &Value, error: &str) -> Result<Option<Value>, ApiError> {
     match value {
         Value::Null => Ok(None),

@@ -1,4 +1,4 @@
-//! What an app says that it is doing in a thread, its title and what to ask: `assistant.threads.*`, and the sessions of agents.
+//! `assistant.threads.*`: the status that an app shows in a thread, the thread's title, and suggested prompts. And the sessions of agents.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ const STATUSES: [&str; 4] = ["active", "processing", "suspended", "closed"];
 /// "A maximum of 4 prompts"
 const PROMPT_LIMIT: usize = 4;
 
-/// Shown until the app posts to the thread, or sets an empty one.
+/// Sets the status of a thread. It is shown until the app posts there or sets an empty status.
 pub(crate) fn set_status(call: &mut Call) -> Outcome {
     if !call.app.has_scope("assistant:write") {
         call.require_scope("chat:write")?;

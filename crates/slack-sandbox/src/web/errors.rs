@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ApiError {
     pub(crate) code: String,
-    /// For `response_metadata.messages`.
+    /// Sent as `response_metadata.messages`.
     messages: Vec<String>,
     /// Further fields, such as `needed`.
     fields: Map<String, Value>,
-    /// Seconds for `Retry-After`. The status is then 429.
+    /// Seconds for the header `Retry-After`. The status is 429 if this is set.
     pub(crate) retry_after: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl ApiError {
         Self::arguments(&format!("missing required field: {argument}"))
     }
 
-    /// Blocks that break the rules, each with the place by a JSON pointer.
+    /// The error for invalid blocks. Each complaint has its place as a JSON pointer.
     pub(crate) fn blocks(code: &str, complaints: &[String]) -> Self {
         let messages = complaints.iter().map(|complaint| format!("[ERROR] {complaint}")).collect();
         Self { messages, ..Self::new(code) }.with("errors", json!(complaints))

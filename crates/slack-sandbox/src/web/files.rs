@@ -135,7 +135,7 @@ pub(crate) fn delete(call: &mut Call) -> Outcome {
     Ok(json!({}))
 }
 
-/// `GET /files-pri/{team}-{file}/…`. Without the token of an app that may see it, Slack leads to its sign-in page.
+/// `GET /files-pri/{team}-{file}/…`. A request without the token of an app that may see the file is redirected to Slack's sign-in page.
 pub(crate) async fn download(State(server): State<Arc<Server>>, Path((id, _rest)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let core = server.core();
     let id = id.split_once('-').map_or(id.as_str(), |(_, file)| file);

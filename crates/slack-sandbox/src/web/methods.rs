@@ -15,7 +15,7 @@ pub(crate) enum Token {
 pub(crate) struct Method {
     pub(crate) name: &'static str,
     pub(crate) token: Token,
-    /// Without this scope the method is refused. Methods of conversations ask for the scope of their kind themselves.
+    /// The scope that the method needs. Methods of conversations check the scope themselves, because it depends on the kind of conversation.
     pub(crate) scope: Option<&'static str>,
     pub(crate) tier: Tier,
     /// Takes JSON. Methods that only read take forms alone.
@@ -63,7 +63,7 @@ const METHODS: [Method; 44] = [
     write("reactions.add", "reactions:write", Tier::Three, reactions::add),
     write("reactions.remove", "reactions:write", Tier::Two, reactions::remove),
     read("reactions.get", "reactions:read", Tier::Three, reactions::get),
-    // Known for taking forms alone, though it writes.
+    // This method writes, but is known to accept only forms.
     read("files.getUploadURLExternal", "files:write", Tier::Four, files::get_upload_url),
     write("files.completeUploadExternal", "files:write", Tier::Four, files::complete_upload),
     read("files.info", "files:read", Tier::Four, files::info),

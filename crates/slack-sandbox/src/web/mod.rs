@@ -43,7 +43,7 @@ pub(crate) fn ok(answer: Value) -> Outcome {
 /// One call of a method.
 pub(crate) struct Call<'a> {
     pub(crate) core: &'a mut Core,
-    /// The app of the token.
+    /// The app that the token belongs to.
     pub(crate) app: App,
     pub(crate) arguments: Arguments,
     pub(crate) warnings: Vec<&'static str>,
@@ -69,11 +69,11 @@ impl Call<'_> {
     pub(crate) fn readable_channel(&self, argument: &str) -> Result<Channel, ApiError> {
         let channel = self.channel(argument)?;
         self.require_scope(channel.kind.history_scope())?;
-        // A bot reads only what it was invited to, also in public.
+        // A bot reads only channels that it was invited to, even if they are public.
         if channel.has(&self.app.user) { Ok(channel) } else { Err(ApiError::new("not_in_channel")) }
     }
 
-    /// A message of a channel, by the argument `ts` or another one.
+    /// The message of a channel whose timestamp is in this argument.
     pub(crate) fn message(&self, channel: &Channel, argument: &str) -> Result<Message, ApiError> {
         let ts = self.arguments.text(argument)?.parse::<Ts>().map_err(|_| ApiError::new("message_not_found"))?;
         let found = channel.messages.get(&ts).filter(|message| message.only_for.is_none());

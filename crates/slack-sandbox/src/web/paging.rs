@@ -29,7 +29,7 @@ pub(crate) fn page<T>(arguments: &Arguments, all: Vec<T>, default: usize, max: u
     Ok(Page { items: all.into_iter().skip(start).take(limit).collect(), next })
 }
 
-/// An opaque text. Slack's end with `=`, which a client has to escape in a query.
+/// An opaque cursor. Slack's cursors end with `=`, which a client has to escape in a query.
 fn encode(start: usize) -> String {
     format!("bmV4dDo{start}=")
 }

@@ -82,7 +82,7 @@ impl World {
         if let Some(thread) = answer["thread_ts"].as_str().and_then(|ts| ts.parse().ok()) {
             message.thread = self.find_message(&target.channel, thread).map(|parent| parent.thread.unwrap_or(parent.ts));
         }
-        // Only the person sees it unless it says otherwise.
+        // Only the person sees the message, unless the app asks for `in_channel`.
         if answer["response_type"] != "in_channel" {
             message.only_for = Some(target.user.clone());
         }
@@ -95,7 +95,7 @@ impl World {
         let id = submitted["id"].as_str().unwrap_or_default().to_owned();
         let Some(view) = self.views.get(&id).cloned() else { return Ok(()) };
         match answer["response_action"].as_str() {
-            // The person sees them at the inputs, and the modal stays.
+            // The person sees the errors at the inputs, and the modal stays open.
             Some("errors") => {
                 let errors = answer["errors"].clone();
                 self.views.entry(id.clone()).and_modify(|view| view.body["errors"] = errors);

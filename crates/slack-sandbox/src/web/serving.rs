@@ -134,7 +134,7 @@ pub(crate) fn app_of<'a>(core: &'a Core, token: &str) -> Option<&'a App> {
     core.world.apps.values().find(|app| app.bot_token == token || app.app_token == token)
 }
 
-/// An app by its token, while that is valid.
+/// The app of a valid token.
 pub(crate) fn authenticate(core: &Core, token: Option<&str>) -> Result<App, ApiError> {
     let token = token.ok_or_else(|| ApiError::new("not_authed"))?;
     let app = app_of(core, token).ok_or_else(|| ApiError::new("invalid_auth"))?;
@@ -148,7 +148,7 @@ pub(crate) fn authenticate(core: &Core, token: Option<&str>) -> Result<App, ApiE
     Ok(app.clone())
 }
 
-/// Runs a method. Returns its outcome and the scopes that are held and asked for.
+/// Runs a method. Returns its outcome, the scopes that the app has and the scope that the method needs.
 fn run(
     core: &mut Core,
     method: Option<&Method>,
@@ -202,12 +202,12 @@ fn run(
     (outcome, scopes)
 }
 
-/// Where a browser without a session ends up. A client that downloads a file without its token gets this page.
+/// The sign-in page. A client that downloads a file without a token gets this page, like a browser without a session.
 pub(crate) async fn sign_in() -> Html<&'static str> {
     Html(PAGE)
 }
 
-/// Reads a body up to a size.
+/// Reads a body. `None` if it is larger than `limit`.
 pub(crate) async fn read_body(body: Body, limit: usize) -> Option<Bytes> {
     axum::body::to_bytes(body, limit).await.ok()
 }

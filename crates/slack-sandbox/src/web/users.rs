@@ -43,7 +43,7 @@ fn shown(call: &Call, id: &str) -> Value {
     user
 }
 
-/// Addresses have a scope of their own.
+/// Removes the email address, unless the app has the scope for it.
 fn hide_email(call: &Call, profile: &mut Value) {
     if let Some(fields) = profile.as_object_mut().filter(|_| !call.app.has_scope("users:read.email")) {
         fields.remove("email");

@@ -79,7 +79,7 @@ fn answer(call: &Call, id: &str) -> Outcome {
     ok(json!({ "view": world.views.get(id).map(|view| world.view(view)) }))
 }
 
-/// A hash protects a newer view from an older update.
+/// Refuses an update that was made for an older version of the view.
 fn check_hash(call: &Call, current: &str) -> Result<(), ApiError> {
     if call.arguments.find("hash").is_none_or(|hash| hash == current) { Ok(()) } else { Err(ApiError::new("hash_conflict")) }
 }

@@ -21,7 +21,7 @@ async fn a_message_is_posted_as_slack_stores_it() {
     assert_eq!(message["bot_profile"]["name"], "Kelly");
     assert_eq!(message["blocks"][0]["type"], "rich_text");
     assert_eq!(world.ann().message(&world.general, posted["ts"].as_str().expect("ts")).expect("it is there")["text"], message["text"]);
-    // A channel may be called by its name, and a person stands for the direct conversation.
+    // A channel may be given by name. The id of a person means the direct conversation.
     world.kelly().call("chat.postMessage", json!({ "channel": "#general", "text": "x" })).await.ok();
     let direct = world.kelly().call("chat.postMessage", json!({ "channel": world.ann().id(), "text": "psst" })).await.ok();
     assert!(direct["channel"].as_str().expect("a channel").starts_with('D'));
@@ -36,7 +36,7 @@ async fn another_name_and_picture_need_their_scope() {
     assert_eq!((&message["subtype"], &message["username"]), (&json!("bot_message"), &json!("Echo")));
     assert_eq!(message["icons"], json!({ "emoji": ":robot_face:" }));
     assert!(message["user"].is_null(), "a message under another name has no user: {message}");
-    // Without the scope, Slack ignores them.
+    // Without the scope, Slack ignores the name and the picture.
     let plain = world.bot("vince").json("chat.postMessage", &custom).await.ok()["message"].clone();
     assert_eq!((&plain["user"], plain.get("username")), (&json!(world.slack.app("vince").user), None));
 }
@@ -90,7 +90,7 @@ async fn a_bot_posts_where_it_is_a_member() {
     world.ann().archive(&random, true);
     let archived = kelly.call("chat.postMessage", json!({ "channel": random, "text": "x" })).await;
     assert_eq!(archived.error(), "is_archived");
-    // With this scope it posts to public channels unasked.
+    // With `chat:write.public` an app posts to public channels without an invitation.
     let uninvited = world.slack.install(&slack_sandbox::AppConfig {
         channels: Vec::new(),
         scopes: ["chat:write", "chat:write.public"].map(str::to_owned).to_vec(),
@@ -106,7 +106,7 @@ async fn a_reply_goes_to_its_thread() {
     let reply = post(&world, json!({ "text": "answer", "thread_ts": parent })).await.ok();
     assert_eq!(reply["message"]["thread_ts"], parent);
     assert_eq!(reply["message"]["parent_user_id"], world.ann().id());
-    // The ts of a reply stands for its thread.
+    // The timestamp of a reply means the thread of that reply.
     let second = post(&world, json!({ "text": "more", "thread_ts": reply["ts"], "reply_broadcast": true })).await.ok();
     assert_eq!((&second["message"]["thread_ts"], &second["message"]["subtype"]), (&json!(parent), &json!("thread_broadcast")));
     assert_eq!(second["message"]["root"]["text"], "question");
@@ -134,7 +134,7 @@ async fn an_update_replaces_text_and_blocks() {
     };
     let blocks_only = update(json!({ "blocks": block("new block") })).await.ok();
     assert_eq!((&blocks_only["text"], blocks_only["message"].get("edited")), (&json!("old"), None));
-    // A text without blocks takes the blocks away.
+    // A text without blocks removes the blocks.
     let text_only = update(json!({ "text": "new" })).await.ok();
     assert_eq!(text_only["message"]["blocks"][0]["type"], "rich_text");
     assert_eq!(text_only["message"]["edited"]["user"], world.slack.app("kelly").user);

@@ -45,14 +45,14 @@ async fn until<T>(world: &World, what: &str, find: impl Fn(&Workspace) -> Option
     tokio::time::timeout(RUN_TIMEOUT, world.slack.until(find)).await.unwrap_or_else(|_| panic!("{what} comes in time"))
 }
 
-/// A message of the channel that fits.
+/// The first message of the channel for which `fits` is true.
 async fn message(world: &World, channel: &str, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
     let ann = world.ann();
     until(world, what, |_| ann.messages(channel).into_iter().find(|message| fits(message))).await
 }
 
 async fn work_together(command: Command) {
-    // Real clients have real time: pings, and pauses before they connect again.
+    // Real clients need real time, because they send pings and pause before they connect again.
     let real = |options: &mut Options| {
         options.clock = Clock::system();
         options.rate_limits = RateLimits::Slack;
@@ -64,7 +64,7 @@ async fn work_together(command: Command) {
     let mut client = Running::start(command, &variables);
     client.expect_line("ready").await;
 
-    // The clients wait as long as they are told to.
+    // A client that gets this rate limit waits as long as it says.
     world.set(Switch::Api { app: None, method: "reactions.add".to_owned(), times: 1, with: ApiFault::RateLimited(1) });
     let asked = ann.upload(&general, None, "in.txt", "Grüße", "hello").expect("posted");
     message(&world, &general, "the answer", |m| m["text"] == "heard: Grüße" && m["thread_ts"] == asked).await;
@@ -85,7 +85,7 @@ async fn work_together(command: Command) {
     ann.submit(view["id"].as_str().expect("an id"), &[("name", &["Ann"])]).expect("open");
     let direct = ann.open_direct(&[&world.slack.app("kelly").user]);
     message(&world, &direct, "the direct message", |m| m["text"] == "saved: Ann").await;
-    // Bolt for Python may acknowledge only now.
+    // Bolt for Python may acknowledge the submission only now.
     until(&world, "the end of the modal", |_| ann.modals().is_empty().then_some(())).await;
     ann.open_home("kelly").expect("it has one");
     until(&world, "the home tab", |_| ann.home("kelly")).await;

@@ -28,8 +28,8 @@ pub(crate) fn read(name: &str) -> Option<Value> {
     }
 }
 
-/// The descriptions are of 2021 and were converted by a program. Slack has added fields since, so fields that they do not
-/// have are allowed. A list of alternatives is called `items` in them.
+/// Allows fields that the descriptions do not have, because they are of 2021 and Slack has added fields since. Corrects lists of alternatives, which
+/// the conversion has named `items`.
 fn corrected(value: Value) -> Value {
     match value {
         Value::Object(mut fields) => {

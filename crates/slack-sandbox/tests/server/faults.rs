@@ -96,7 +96,7 @@ async fn events_overtake_each_other() {
         texts.push(socket.event("message").await["text"].clone());
     }
     assert_eq!(texts, ["1", "0", "3", "2"]);
-    // The last one comes a second later though none follows.
+    // The last event comes after a second, although no other follows it.
     world.ann().say(&world.general, "last").expect("posted");
     assert!(socket.is_silent().await);
     world.slack.advance(Duration::from_secs(1));
@@ -152,7 +152,7 @@ async fn a_half_open_connection_swallows_what_is_sent_to_it() {
     world.set(Switch::HalfOpen { app: Some(kelly()) });
     world.ann().say(&world.general, "lost").expect("posted");
     assert!(half_open.is_unanswered().await);
-    // Slack takes it out of use, and its client does not hear of that either.
+    // Slack stops using the half-open connection, and its client does not hear of that either.
     world.set(Switch::Disconnect { app: Some(kelly()), reason: DisconnectReason::RefreshRequested });
     assert!(half_open.is_unanswered().await);
     let mut fresh = world.connect("kelly").await;
@@ -239,7 +239,7 @@ async fn nothing_is_lost_when_envelopes_are_lost_and_doubled_by_chance() {
         seen.insert(within(reports.recv()).await.expect("an event"));
         deliveries += 1;
     }
-    // What was acknowledged and lost comes again.
+    // Events whose acknowledgement was lost are sent again.
     world.set(Switch::Behave);
     world.slack.advance(Duration::from_secs(3));
     world.until(|slack| (slack.unacknowledged("kelly") == 0).then_some(())).await;

@@ -102,7 +102,7 @@ fn check_events(events: &Value, wrapper: &Value, journal: &[Exchange], findings:
         check(kind, &wrapper, payload, findings);
         let described = &events["topics"][kind.replace('_', ".")]["subscribe"]["payload"];
         if described["properties"].is_object() {
-            // Made from one sample of Slack's each, so only the types say something.
+            // Each description was made from one sample of Slack's, so only its types are reliable.
             let mut schema = without_required(described.clone());
             schema["components"] = events["components"].clone();
             check(kind, &schema, payload, findings);

@@ -70,7 +70,7 @@ async fn uploads_that_do_not_fit_are_refused() {
     let elsewhere = json!({ "files": [{ "id": id }], "channel_id": world.slack.channel("random") });
     assert_eq!(kelly.json("files.completeUploadExternal", &elsewhere).await.error(), "not_in_channel");
     assert_eq!(world.bot("vince").json("files.completeUploadExternal", &nothing).await.error(), "file_not_found");
-    // It takes a form only.
+    // This method accepts only a form.
     let by_json = kelly.json("files.getUploadURLExternal", &json!({ "filename": "a.txt", "length": 5 })).await;
     assert_eq!(by_json.complaint(), "[ERROR] missing required field: filename");
 }

@@ -11,14 +11,14 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// Reached only by a test that fails.
+/// Only a failing test waits this long.
 pub(crate) const TIMEOUT: Duration = Duration::from_mins(1);
-/// The outcome of something that has to happen in time.
+/// Waits for something that must happen within the time limit.
 pub(crate) async fn within<T>(awaited: impl Future<Output = T>) -> T {
     tokio::time::timeout(TIMEOUT, awaited).await.expect("it happens in time")
 }
 
-/// How long nothing has to come. A sandbox that is wrong sends at once.
+/// How long a test watches that nothing is sent. A faulty sandbox would send at once.
 const SILENCE: Duration = Duration::from_millis(100);
 
 pub(crate) struct World {
@@ -86,7 +86,7 @@ impl World {
         Socket { stream }
     }
 
-    /// Waits until the workspace has something.
+    /// Waits until `find` finds something in the workspace.
     pub(crate) async fn until<T>(&self, find: impl Fn(&Workspace) -> Option<T>) -> T {
         within(self.slack.until(find)).await
     }
@@ -136,7 +136,7 @@ pub(crate) struct Api {
 
 impl Api {
     pub(crate) async fn try_call(&self, method: &str, arguments: &Value) -> reqwest::Result<Answer> {
-        // Methods that only read take forms alone.
+        // Sends a form, because methods that only read accept nothing else.
         let fields: Vec<(String, String)> = arguments
             .as_object()
             .into_iter()
@@ -161,7 +161,7 @@ impl Api {
         self.try_call(method, &arguments).await.expect("an answer")
     }
 
-    /// The same with JSON.
+    /// Calls a method with JSON.
     pub(crate) async fn json(&self, method: &str, arguments: &Value) -> Answer {
         self.send(method, "application/json; charset=utf-8", arguments.to_string()).await.expect("an answer")
     }
@@ -190,7 +190,7 @@ fn encode(text: &str) -> String {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Closed {
     Code(u16),
-    /// Without a close frame.
+    /// The connection ended without a close frame.
     Broken,
 }
 
@@ -277,7 +277,7 @@ impl Socket {
         assert!(matches!(within(self.stream.next()).await, Some(Ok(Message::Pong(_)))));
     }
 
-    /// Whether a ping is left without a pong, and nothing else comes.
+    /// Whether a ping gets no pong and nothing else arrives.
     pub(crate) async fn is_unanswered(&mut self) -> bool {
         self.send_ping().await;
         tokio::time::timeout(SILENCE, self.stream.next()).await.is_err()

@@ -31,7 +31,7 @@ async fn respond(world: &World, url: &Value, answer: Value) -> (u16, String) {
     (response.status().as_u16(), response.text().await.expect("a text"))
 }
 
-/// The next interaction of a connection where the messages of the app itself come too.
+/// The next interaction of a connection, which also gets the events of the app's own messages.
 async fn interaction(socket: &mut Socket, kind: &str) -> Value {
     loop {
         let envelope = socket.next().await.expect("an envelope");
@@ -65,7 +65,7 @@ async fn a_shortcut_comes_with_the_message_or_with_nothing() {
     let envelope = interaction(&mut socket, "interactive").await;
     let payload = &envelope["payload"];
     assert_eq!((&payload["type"], &payload["channel"], &payload["response_url"]), (&json!("shortcut"), &Value::Null, &Value::Null));
-    // A modal says where the answer goes.
+    // A shortcut has no channel, so the person chooses in a modal where the answer goes.
     let text = |text: &str| json!({ "type": "plain_text", "text": text });
     let select = json!({ "type": "conversations_select", "action_id": "place", "response_url_enabled": true });
     let blocks = json!([{ "type": "input", "block_id": "where", "label": text("Where"), "element": select }]);

@@ -14,7 +14,7 @@ async fn a_channel_takes_a_message_a_second_after_a_burst() {
     for _ in 0..4 {
         kelly.say(&world.general, "burst").await;
     }
-    // By name it is the same channel.
+    // A channel has one limit, whether it is given by id or by name.
     for channel in [&world.general, "#general"] {
         let limited = kelly.call("chat.postMessage", json!({ "channel": channel, "text": "x" })).await;
         assert_eq!((limited.status, limited.error(), limited.header("retry-after")), (429, "ratelimited", Some("1")));

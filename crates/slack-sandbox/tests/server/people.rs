@@ -1,4 +1,4 @@
-//! What people do, and the events that apps get of it.
+//! The actions of people, and the events that apps get of them.
 
 use serde_json::{Value, json};
 use slack_sandbox::{AppConfig, ChannelConfig, PersonConfig, Refused};
@@ -30,18 +30,18 @@ async fn a_mention_comes_as_a_second_event_to_the_one_who_is_meant() {
     assert!(mention.get("channel_type").is_none());
     vince.event("message").await;
     assert!(vince.is_silent().await);
-    // That the bot has joined names it, and is no mention.
+    // The message that the bot has joined names the bot, but is not a mention.
     world.ann().invite(&world.slack.channel("random"), &world.slack.app("kelly").user);
     assert_eq!(kelly.event("message").await["subtype"], "channel_join");
     assert_eq!(kelly.envelope("events_api").await["payload"]["event"]["type"], "member_joined_channel");
-    // A direct message needs no mention.
+    // A mention in a direct conversation has no event of its own.
     let direct = world.ann().open_direct(&[&world.slack.app("kelly").user]);
     world.ann().say(&direct, &format!("<@{}> hi", world.slack.app("kelly").user)).expect("posted");
     assert_eq!(kelly.event("message").await["channel_type"], "im");
     assert!(kelly.is_silent().await);
 }
 
-/// Slack sends an app what it posted itself, so that each client has to leave that out.
+/// Slack also sends an app the messages that it posted itself, so each client has to skip them.
 #[tokio::test]
 async fn an_app_hears_itself_and_the_others() {
     let world = start().await;
@@ -175,7 +175,7 @@ async fn a_group_conversation_has_events_of_its_own_kind() {
     assert_eq!((&event["channel_type"], &event["text"]), (&json!("group"), &json!("psst")));
 }
 
-/// It looks like an edit, and is none.
+/// The change looks like an edit, but is none.
 #[tokio::test]
 async fn a_link_is_unfurled_by_a_change_that_nobody_made() {
     let world = start().await;

@@ -7,7 +7,7 @@ use slack_sandbox::Clock;
 
 use super::harness::{World, start, start_with, within};
 
-/// Ann, as a page: her token, and the address of the workspace.
+/// The chat page of one person: the person's token, and the address of the workspace.
 struct Page {
     http: reqwest::Client,
     base: String,
@@ -64,7 +64,7 @@ async fn a_person_writes_edits_reacts_and_deletes() {
     assert_eq!(page.send(Method::PUT, &format!("{own}/reactions/tada"), json!({})).await.0, 200);
     let (status, again) = page.send(Method::PUT, &format!("{own}/reactions/tada"), json!({})).await;
     assert_eq!((status, &again["error"]), (400, &json!("already_reacted")));
-    // Somebody else may read it, and change nothing.
+    // Somebody else may read the message, but not change it.
     let ben = Page::of(&world, "Ben");
     assert_eq!(ben.texts(&messages).await, ["hello all"]);
     let (status, refused) = ben.send(Method::PUT, &own, json!({ "text": "mine" })).await;
@@ -124,7 +124,7 @@ async fn buttons_and_commands_wait_for_their_app() {
     let message = json!({ "channel": general, "text": "x", "blocks": [{ "type": "actions", "elements": [button] }] });
     let posted = world.kelly().json("chat.postMessage", &message).await.ok();
     let actions = format!("/channels/{general}/messages/{}/actions", posted["ts"].as_str().expect("a timestamp"));
-    // Without a connection of the app there is an error.
+    // A click fails while the app has no connection.
     let (status, refused) = page.send(Method::POST, &actions, json!({ "action": "go" })).await;
     assert_eq!((status, &refused["error"]), (504, &json!("dispatch_failed")));
     let mut socket = world.connect("kelly").await;
@@ -190,7 +190,7 @@ async fn a_page_is_told_what_it_may_know() {
     assert_eq!(ready["channels"].as_array().map(Vec::len), Some(2));
     let online = ready["users"].as_array().expect("users").iter().filter(|user| user["is_online"] == true);
     assert_eq!(online.map(|user| &user["name"]).collect::<Vec<_>>(), ["Ann"], "who has a page open");
-    // What only Ben sees, and what is said where Ann is not, is not for her.
+    // Ann gets no message that only Ben sees, and none of a conversation that she is not in.
     let ben = world.slack.person("Ben");
     let direct = ben.open_direct(&[&world.slack.app("kelly").user]);
     ben.say(&direct, "a secret").expect("posted");

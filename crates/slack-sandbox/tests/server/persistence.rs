@@ -17,7 +17,7 @@ async fn start_in(dir: &Path, reset: bool) -> World {
 
 fn seen(world: &World) -> (Vec<Value>, Value) {
     let mut info = world.slack.info();
-    // The port is another one.
+    // The port differs after a restart.
     for field in ["page", "api"] {
         info[field] = Value::Null;
     }

@@ -70,7 +70,7 @@ async fn an_event_without_acknowledgement_comes_again_three_times() {
     world.slack.advance(2 * SECOND);
     assert!(socket.is_silent().await, "there is still a second");
     let mut ids = BTreeSet::from([first["envelope_id"].to_string()]);
-    // At once, after one minute and after five, each after three seconds without an acknowledgement.
+    // Each attempt waits three seconds for its acknowledgement. The retries come at once, after one minute, and after five.
     for (wait, attempt) in [(1, 1), (3 + 60, 2), (3 + 300, 3)] {
         world.slack.advance(wait * SECOND);
         let again = socket.message("events_api").await;
@@ -103,7 +103,7 @@ async fn an_event_waits_for_a_connection() {
     let world = start().await;
     world.ann().say(&world.general, "nobody listens").expect("posted");
     assert_eq!(world.slack.unacknowledged("kelly"), 1);
-    // Its first retry comes at once, so that most likely fails too.
+    // The first retry comes at once, so most likely it fails too.
     let mut socket = world.connect("kelly").await;
     world.slack.advance(Duration::from_mins(1));
     let envelope = socket.envelope("events_api").await;

@@ -1,5 +1,5 @@
-//! A database that the last version without jobs wrote: migration 7, killed by `kill -9` in the middle of a turn and a standup, with items in every
-//! status. In the dumps, ids of the sandbox have names in braces.
+//! A database of the last version without jobs (migration 7). Its process was killed by `kill -9` in the middle of a turn and a standup, with items
+//! in every status. In the dumps, ids of the sandbox are replaced by names in braces.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ fn now() -> DateTime<Utc> {
     NOW.parse().expect("a time")
 }
 
-/// What a dump calls the sandbox's ids.
+/// The names in braces that dumps have for the sandbox's ids.
 fn names(team: &TestTeam) -> Vec<(String, String)> {
     let sandbox = team.sandbox();
     let mut names = vec![("{guild}".to_owned(), sandbox.guild_id())];
@@ -58,7 +58,7 @@ async fn restore(team: &mut TestTeam, backing: Backing) {
     for (name, id) in names(team) {
         dump = dump.replace(&name, &id);
     }
-    // A message that is not there any more would count as deleted.
+    // The message must exist on the platform, because a missing one would count as deleted.
     dump = dump.replace(OPEN[usize::from(backing == Backing::Postgres)], &team.say("general", ASKED).await);
     let dump = AssertSqlSafe(dump);
     match backing {

@@ -16,7 +16,7 @@ fn commits(seconds: i64, number: f64) -> Sample {
 async fn a_number_is_compared_with_what_it_was_at_the_last_report(home: &Home) {
     let store = home.open().await;
     let day = TimeDelta::days(1).num_seconds();
-    // Another sample was recorded in between. The last report was at 0.
+    // The last report was at 0. Another sample was recorded after it.
     for (seconds, number) in [(0, 10.0), (day / 2, 14.0)] {
         store.record_samples(&[commits(seconds, number)], at(seconds)).await.unwrap();
     }

@@ -116,7 +116,7 @@ async fn a_second_standup_of_the_day_revises_the_report(home: &Home) {
     assert_eq!(stored.post, first.id, "revisions stand where the first was posted");
     assert_eq!(store.list_reports(9).await.unwrap(), std::slice::from_ref(&stored));
 
-    // Started without knowing of the second.
+    // This closing began without knowing the second one.
     let (third, run) = begun(&store).await;
     let (stale, post) = (report(&third, 2), line("revision 2 again"));
     let items = [item("profile checkout", 60)];

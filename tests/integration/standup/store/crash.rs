@@ -39,7 +39,7 @@ async fn a_standup_is_closed_wholly_or_not_at_all_by_a_kill(home: &Home) {
         let done: Vec<_> =
             meetings.iter().filter(|meeting| meeting.state == MeetingState::Done).map(|meeting| meeting.id.as_str()).collect();
         assert!(acknowledged.iter().all(|id| done.contains(&id.as_str())));
-        // A worker takes the jobs of the killed process back.
+        // A worker reclaims the jobs of the killed process.
         tamper(home, "UPDATE jobs SET state = 'ready' WHERE state = 'running'").await;
         for OpenMeeting { meeting, .. } in store.list_open_meetings().await.unwrap() {
             assert!(close_standup(&store, &meeting).await.unwrap(), "the next start goes on with {}", meeting.id);
@@ -48,7 +48,7 @@ async fn a_standup_is_closed_wholly_or_not_at_all_by_a_kill(home: &Home) {
     }
 }
 
-/// The number of reports, items, predictions and memories of a standup by [`close_standup`].
+/// The numbers of reports, items, predictions and memories that [`close_standup`] stores for a standup.
 const WHOLE: [usize; 4] = [1, 2, 1, 1];
 
 /// The stored numbers for each meeting with results.

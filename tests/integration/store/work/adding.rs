@@ -1,4 +1,4 @@
-//! What adding an item costs through the service, and what it is compared with.
+//! The cost of adding an item through the service, and the items that a new one is compared with.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ on_both!(
     an_edit_keeps_a_chosen_kind_and_plans_others_again,
 );
 
-/// The database of the process that counts.
+/// Names the database for the process that counts.
 const DATABASE: &str = "TEAMROOM_TEST_ADDS_TO";
 
 fn backlog(store: &Store) -> Backlog {
@@ -59,12 +59,12 @@ fn draft(what: &str) -> ItemDraft {
     ItemDraft { what: what.to_owned(), owner: Some("vince".into()), ..ItemDraft::default() }
 }
 
-/// A word of its own for each number, without digits, which would be compared exactly.
+/// A different word for each number. It has no digits, because digits are compared exactly.
 fn word(number: usize) -> String {
     format!("{number:05}").bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
 }
 
-/// Numbers of statements and of rows that they returned or changed, in the whole process.
+/// Counts the statements of the whole process, and the rows that they returned or changed.
 #[derive(Debug, Default)]
 struct Counter {
     statements: AtomicU64,
@@ -117,7 +117,7 @@ async fn counting_process() {
     let backlog = backlog(&store);
     let whole = store.list_unplanned(20_000).await.unwrap().into_iter().find(|item| item.what == "The whole").unwrap();
     tracing::subscriber::set_global_default(&COUNTER).unwrap();
-    // The first time prepares connections.
+    // The first addition only prepares the connections. The second one is counted.
     for name in ["wonderful", "beautiful"] {
         COUNTER.statements.store(0, Ordering::SeqCst);
         COUNTER.rows.store(0, Ordering::SeqCst);
@@ -126,7 +126,7 @@ async fn counting_process() {
         assert_eq!((added.status, &added.parent), (WorkStatus::New, &Some(whole.id.clone())));
         assert!(store.rank_items(&[added.id]).await.unwrap() <= 1);
     }
-    // A connection logs behind the answer.
+    // A connection logs a statement a moment after its answer.
     tokio::time::sleep(Duration::from_secs(1)).await;
     println!("counted {} {}", COUNTER.statements.load(Ordering::SeqCst), COUNTER.rows.load(Ordering::SeqCst));
     store.close().await;
@@ -160,7 +160,7 @@ async fn a_part_is_added_and_ranked_with_the_same_statements_whatever_there_is(h
         store.close().await;
         counted.push(count_addition(home).await);
     }
-    // With sixty parts each common word is compared with the most that it is compared with.
+    // Sixty parts already reach the limit of items that a new item is compared with.
     let [(few, rows_of_few), (many, rows_of_many)] = counted[..] else { panic!("{counted:?}") };
     assert!(few > 10 && rows_of_few > 50, "{counted:?}");
     assert_eq!((few, rows_of_few), (many, rows_of_many), "statements and rows");
@@ -176,7 +176,7 @@ async fn similar_titles_are_found_while_they_are_open(home: &Home) {
     let (login, client) = (item("Fix the flaky login test", 0), item("Fix TestClientHardStop in `client_test.go`", 1));
     let upper = needing("Deploy it", &[&login]);
     plan(&store, &[login.clone(), client.clone(), upper.clone()]).await;
-    // Whatever else has the same words.
+    // Many other items have the same words.
     let crowd: Vec<_> = (0..200).map(|number| item(&format!("Fix the test of the {}", word(number)), 2)).collect();
     insert(&store, &crowd).await;
     assert_eq!(find("Fix flaky login tests in CI").await, (vec![login.what.clone()], false));
@@ -232,7 +232,7 @@ async fn an_edit_keeps_a_chosen_kind_and_plans_others_again(home: &Home) {
         "asks what it says now"
     );
 
-    // Another kind is chosen, and kept from then on.
+    // Somebody chooses another kind. Later edits keep it.
     let item = edit(&planned, ItemChanges { kind: Some(ExecutionKind::Build), ..ItemChanges::default() }).await.unwrap();
     assert_eq!(item.execution, Some(Execution::Build));
     let again = edit(&planned, ItemChanges { kind: Some(ExecutionKind::Build), ..ItemChanges::default() }).await.unwrap_err();
@@ -252,7 +252,7 @@ fn person(id: &str, channel: &str, place: Place, private: bool) -> (Asker, Asked
     (Asker::Person { id: id.into(), name: "Ann".into(), right: Right::Operator, channel: Some(channel) }, asked)
 }
 
-/// A title of a private place, which must not be told of anywhere else.
+/// The title of an item in a private place. No other place may learn of it.
 const SECRET: &str = "Prepare the severance package of Dora";
 
 async fn what_is_private_is_compared_and_shown_in_its_place_alone(home: &Home) {
@@ -292,7 +292,7 @@ async fn what_is_private_is_compared_and_shown_in_its_place_alone(home: &Home) {
         assert!(refused.unwrap_err().to_string().contains(&format!("there is no item #{short}")));
     }
 
-    // A question about a repetition would quote it.
+    // A question about the duplicate would quote the title.
     let again = backlog.add(&draft(SECRET), &elsewhere, public.clone()).await.unwrap();
     assert_eq!((again.status, &again.wait), (WorkStatus::New, &None));
     let in_file = backlog.add_all(&[draft(SECRET), draft("Buy milk")], &other_secret, AskedIn::default()).await.unwrap_err();
@@ -302,7 +302,7 @@ async fn what_is_private_is_compared_and_shown_in_its_place_alone(home: &Home) {
     assert!(matches!(&twice.wait, Some(Wait::Duplicate { of: alike, .. }) if of.contains(alike)), "{twice:?}");
     assert_eq!(twice.owner, Owner::Persona("vince".into()));
 
-    // What somebody asks for in a direct conversation, they find in another one of theirs.
+    // An item asked for in a direct conversation is found in another direct conversation of the same person.
     let (direct, asked) = person("discord:1", "dm-vince", Place::Direct, true);
     let mine = backlog.add(&draft("Look for another job"), &direct, asked).await.unwrap();
     let (with_another, _) = person("discord:1", "dm-kelly", Place::Direct, true);

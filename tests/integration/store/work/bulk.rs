@@ -1,4 +1,4 @@
-//! Many new items are planned with a few statements. It has to come to the same as one by one.
+//! Many new items are planned with a few statements. The result must be the same as planning them one by one.
 
 use kernel::db::sql;
 use teamroom::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkStatus};
@@ -11,7 +11,7 @@ use crate::store::{Home, on_both};
 
 on_both!(items_planned_together_end_up_as_those_planned_one_by_one);
 
-/// Everything that planning writes, without ids that differ from store to store.
+/// Everything that planning writes, without ids, which differ from store to store.
 async fn written(store: &Store) -> Vec<String> {
     type Row = (String, String, Option<String>, Option<String>, String, Option<String>);
     let rows: Vec<Row> = sql!(
@@ -72,7 +72,7 @@ async fn prepared(store: &Store) -> Vec<(WorkItem, Planned<'static>)> {
     ];
     items.extend((0..20).map(|number| item(&format!("alone {number:02}"), 30 + number)));
     insert(store, &items).await;
-    // Needs what was lost, but was not failed with it, as in an older database.
+    // This item needs an item that failed, but did not fail with it. Older databases have such items.
     let late = needing("needs what is lost", &[&base]);
     insert(store, std::slice::from_ref(&late)).await;
     let sql = format!("UPDATE work_dependencies SET needs = '{}' WHERE item = '{}'", lost.id, late.id);
@@ -110,7 +110,7 @@ async fn sqlx_raw(store: &Store, sql: &str) {
 async fn items_planned_together_end_up_as_those_planned_one_by_one(home: &Home) {
     let other = home.empty().await;
     let (one_by_one, together) = (home.open().await, other.open().await);
-    // Neither an item that is gone nor one that is named twice does any harm.
+    // An item that no longer exists does no harm, nor one that is named twice.
     let with_oddities = |plans: Vec<(WorkItem, Planned<'static>)>| {
         let mut plans: Vec<_> = plans.into_iter().map(|(item, plan)| (item.id, plan)).collect();
         let again = plans[20].clone();

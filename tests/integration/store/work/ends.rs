@@ -191,7 +191,7 @@ async fn a_parent_is_judged_when_its_last_part_is_done(home: &Home) {
     assert_eq!(last_note(&store, &whole, WorkStatus::InReview).await, "its parts are done");
     assert_eq!(store.list_parts(&whole.id).await.unwrap().len(), 3);
 
-    // What is missing is told, and another part brings it.
+    // The judgement says what is missing, and another part adds it.
     judge_whole(&store, &whole, false, "1. The figures are there: those of May are missing").await;
     let waiting = find(&store, &whole).await;
     let why = format!(
@@ -206,7 +206,7 @@ async fn a_parent_is_judged_when_its_last_part_is_done(home: &Home) {
     assert_eq!(outcome(&store, &whole).await, (WorkStatus::Done, "all 2 criteria are met".into()));
 }
 
-/// Somebody judges what the parts gave.
+/// A person judges the result of the parts.
 async fn judge_whole(store: &Store, whole: &WorkItem, accepted: bool, note: &str) -> Ended {
     let by = Judge::Person("Ada".into());
     let judgement = ItemJudgement {

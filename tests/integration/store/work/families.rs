@@ -1,4 +1,4 @@
-//! Who waits for whom when items are changed at the same time.
+//! Which changes wait for each other when items are changed at the same time.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::support::team::eventually;
 
 on_both!(what_joins_two_families_while_they_end_is_released);
 
-/// PostgreSQL has many writers. SQLite has one.
+/// Runs on PostgreSQL only, because SQLite has a single writer.
 #[tokio::test]
 async fn waiting_for_a_family_holds_up_no_other() {
     let Some(home) = Home::postgres().await else { return };
@@ -24,7 +24,7 @@ async fn waiting_for_a_family_holds_up_no_other() {
     let (stuck, free) = (named("stuck"), named("free"));
     let part = part_of(&stuck, "part");
     insert(&store, &[stuck.clone(), part.clone(), free.clone()]).await;
-    // Somebody else holds a row, so that a change of it stays open.
+    // Another connection holds a row, so that a change of it cannot finish.
     let mut other = PgConnection::connect(home.url.expose_secret()).await.unwrap();
     let mut held = other.begin().await.unwrap();
     held.execute("SELECT 1 FROM work_items WHERE id = 'stuck' FOR UPDATE").await.unwrap();

@@ -17,7 +17,7 @@ on_both!(
 
 const MANY: i64 = 10_000;
 
-/// Prints how long something took. `cargo bench --bench backlog` compares it.
+/// Prints how long something took. The benchmark `cargo bench --bench backlog` compares such times.
 fn tell(what: &str, began: Instant) {
     eprintln!("{what}: {:?}", began.elapsed());
 }
@@ -34,7 +34,7 @@ async fn ten_thousand_items_come_in_and_fail_with_the_one_that_they_need(home: &
     let began = Instant::now();
     let open = store.list_open_items().await.unwrap();
     assert_eq!(open.len(), items.len());
-    // They were ranked together when they were added.
+    // The items were ranked together when they were added.
     store.set_ranks(&graph::ranks(&open).into_iter().collect::<Vec<_>>()).await.unwrap();
     assert_eq!(store.rank_all().await.unwrap(), 0);
     tell("rank 10,000 items", began);
@@ -48,7 +48,7 @@ async fn ten_thousand_items_come_in_and_fail_with_the_one_that_they_need(home: &
     assert!(store.list_open_items().await.unwrap().is_empty());
 }
 
-/// With `--release` under 3 s.
+/// Takes less than 3 s with `--release`.
 #[tokio::test]
 async fn ten_thousand_items_are_planned_at_once() {
     let home = Home::sqlite();
@@ -81,7 +81,7 @@ async fn a_long_chain_fails_from_its_end(home: &Home) {
     assert_eq!(status(&store, items.last().unwrap()).await, WorkStatus::Failed);
 }
 
-/// The shortest of several additions of a part, each of which needs another item.
+/// The shortest time of several additions of a part that needs another item.
 async fn time_additions(store: &Store, whole: &WorkItem, needed: &WorkItem) -> Duration {
     let mut shortest = Duration::MAX;
     for number in 0..15 {
@@ -106,7 +106,7 @@ async fn a_part_is_added_to_ten_thousand_as_fast_as_to_ten(home: &Home) {
     eprintln!("add a part: {to_ten:?} to 10, {to_many:?} to 10,000");
     // Reading all open items would take a hundred times as long.
     assert!(to_many < to_ten * 5 + Duration::from_millis(20), "{to_ten:?} {to_many:?}");
-    // What its parts need may not wait for it.
+    // An item that the parts need must not wait for the whole.
     let circle = WorkItem { depends_on: vec![large.id.clone()], ..part_of(&large, "after all") };
     let error = store.insert_items(std::slice::from_ref(&circle), at(1)).await.expect_err("a circle");
     assert!(error.to_string().contains("wait for each other"), "{error}");

@@ -91,7 +91,7 @@ impl Deref for Held {
 }
 
 impl Held {
-    /// As if its process had died.
+    /// Ends the run as if its process had died.
     async fn die(&self) {
         self.worker.die(at(30)).await.unwrap();
     }
@@ -128,7 +128,7 @@ async fn claim(store: &Store) -> Held {
     try_claim(store).await.expect("something is ready")
 }
 
-/// The items whose jobs run.
+/// The items whose jobs are running.
 async fn list_running(store: &Store) -> Vec<WorkItemId> {
     let rows: Vec<(String,)> = sql!(
         store.db().read(),

@@ -175,14 +175,14 @@ async fn what_is_accepted_is_done(home: &Home) {
     assert_eq!(trust_and_tension(&store).await, ("0.15".to_owned(), "0.00".to_owned()), "once");
 }
 
-/// Between Solus, who judges, and Vince.
+/// The trust and tension between Solus, who judges, and Vince.
 async fn trust_and_tension(store: &Store) -> (String, String) {
     let known = store.list_relationships(at(40)).await.unwrap();
     let between = known.between(&"vince".into(), &"solus".into()).expect("they have one");
     (format!("{:.2}", between.trust_at(at(40))), format!("{:.2}", between.tension_at(at(40))))
 }
 
-/// What a person is told of three rejections.
+/// The text that a person gets about three rejections.
 const WHY: &str = "it was rejected 3 times\n1: too long\n2: too long\n3: still too long";
 
 async fn what_is_rejected_is_tried_again_until_a_person_has_to_decide(home: &Home) {
@@ -205,7 +205,7 @@ async fn what_is_rejected_is_tried_again_until_a_person_has_to_decide(home: &Hom
     assert!(judge(&store, &made, &ada, false, "no").await.is_none(), "it was rejected often enough");
     judge(&store, &made, &ada, true, "good enough").await.unwrap();
     assert_eq!(outcome(&store, &made).await, (WorkStatus::Done, "a page on it".into()));
-    // Each rejection moved them once. A person's word moves nobody.
+    // Each rejection changed the relationship once. The decision of a person does not change it.
     assert_eq!(trust_and_tension(&store).await, ("0.00".to_owned(), "0.39".to_owned()));
 }
 

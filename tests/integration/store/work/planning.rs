@@ -140,7 +140,7 @@ async fn a_planned_item_is_ranked_with_what_it_waits_for_and_without_its_sibling
     store.rank_all().await.unwrap();
     assert_eq!(before, ranks_of(&store).await);
 
-    // What is urgent makes all urgent that it waits for: a part, and what that needs.
+    // An urgent item makes everything urgent that it waits for: a part, and the items that the part needs.
     let urgent = WorkItem { urgency: Urgency::Now, depends_on: vec![parts[7].id.clone()], ..item("urgent", 0) };
     insert(&store, std::slice::from_ref(&urgent)).await;
     assert_eq!(store.rank_items(std::slice::from_ref(&urgent.id)).await.unwrap(), 3);
@@ -179,7 +179,7 @@ async fn what_has_lost_its_job_gets_one(home: &Home) {
     insert(&store, &others).await;
     assert!(store.enqueue_once(&OutboundMessage { id: asked.notice_id(), ..line("?") }, at(2)).await.unwrap());
     assert_eq!(store.enqueue_lost_items(at(3)).await.unwrap(), 0, "each has one");
-    // As an earlier program left them.
+    // Brings the rows into the state in which an earlier program left them.
     crate::store::opening::tamper(home, "DELETE FROM jobs").await;
     crate::store::opening::tamper(home, "UPDATE work_items SET job = NULL").await;
     let sql = format!("UPDATE work_items SET status = 'in_progress' WHERE id = '{}'", running.id);

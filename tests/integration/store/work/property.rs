@@ -27,7 +27,7 @@ struct Ties {
 enum Deed {
     Plan,
     Claim,
-    /// The oldest lease that somebody holds. It may be outdated.
+    /// Ends the oldest lease, which may be outdated.
     End(usize),
     Crash,
     Restart,
@@ -155,7 +155,7 @@ struct Stage<'a> {
     store: &'a Store,
     items: Vec<WorkItem>,
     ties: &'a [Ties],
-    /// What workers believe to hold, including dead ones.
+    /// The leases that workers believe to hold, including those of dead workers.
     leases: Vec<Held>,
 }
 
@@ -247,7 +247,7 @@ impl Stage<'_> {
         Ok(true)
     }
 
-    /// Ends a run in one of all ways. Succeeds only once, and only with a valid lease.
+    /// Ends a run in one of several ways. Succeeds only once, and only with a valid lease.
     async fn end(&self, claimed: &Held, kind: usize) -> Result<(), TestCaseError> {
         let end = match kind {
             0 => failed(),
@@ -272,7 +272,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Lets people and workers complete the rest until nothing is open. An item that nobody can continue is lost.
+    /// Lets people and workers complete the rest. Fails if an item stays open, because nobody can continue it.
     async fn finish(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..200 {
             self.bury().await;
@@ -309,7 +309,7 @@ impl Stage<'_> {
             for event in self.store.list_events(&item.id).await.unwrap() {
                 prop_assert_eq!(event.from, last);
                 if let Some(from) = event.from {
-                    // What leaves the status as it is says what it was.
+                    // An event that does not change the status must have a note.
                     let is_remark = from == event.to && event.note.is_some();
                     prop_assert!(is_remark || from.advance(event.to).is_ok(), "{}: {:?}", item.what, event);
                 }

@@ -32,7 +32,7 @@ async fn the_workspace_of_an_item_that_ended_long_ago_is_removed(home: &Home) {
     }
     let ended_at = find(&store, &over).await.updated_at;
     assert!(!store.is_long_over(&over.id, ended_at).await.unwrap());
-    // A process was killed while it removed one.
+    // A process was killed while it removed a workspace.
     let removed = dir.path().join(".teamroom-removed").join(cut_off.id.as_str());
     std::fs::create_dir_all(removed.parent().unwrap()).unwrap();
     std::fs::rename(dir.path().join(cut_off.id.as_str()), &removed).unwrap();

@@ -83,7 +83,7 @@ fn stop_reason(answer: &Answer) -> &'static str {
     }
 }
 
-/// Without output tokens, which come at the end.
+/// The usage without output tokens, which are counted at the end.
 fn input_usage(answer: &Answer) -> Value {
     let counted = answer.counted;
     json!({

@@ -62,7 +62,7 @@ pub(super) async fn answer(State(shared): State<Arc<Shared>>, Json(body): Json<V
     if shared.embedding.is_down.load(Ordering::Relaxed) {
         return (StatusCode::SERVICE_UNAVAILABLE, "down").into_response();
     }
-    // In another order than asked, as the protocol allows.
+    // The order differs from the request, as the protocol allows.
     let data: Vec<Value> = texts
         .iter()
         .enumerate()

@@ -36,13 +36,13 @@ pub(crate) struct Asked {
     pub(crate) protocol: ProviderKind,
     pub(crate) model: String,
     pub(crate) system: String,
-    /// Without the system prompt.
+    /// All messages but the system prompt.
     pub(crate) messages: Vec<Said>,
     /// The names of offered tools, without the schema's.
     pub(crate) tools: Vec<String>,
     pub(crate) schema: Option<Value>,
     pub(crate) stream: bool,
-    /// From the header, if the protocol has one.
+    /// The key in the header, if the protocol has one.
     pub(crate) key: Option<String>,
     /// The complete body.
     pub(crate) body: Value,
@@ -68,7 +68,7 @@ impl Asked {
         self.messages.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The last word of the first message, where a question ends.
+    /// The last word of the first message: tests end their questions with a word to recognise.
     pub(crate) fn last_word(&self) -> String {
         let first = self.messages.first().map_or("", |said| said.text.as_str());
         first.split_whitespace().last().unwrap_or_default().to_owned()
@@ -129,14 +129,14 @@ impl ScriptedModel {
         let connections = Arc::clone(&shared);
         let listener = listener.tap_io(move |stream| {
             connections.connections.fetch_add(1, Ordering::Relaxed);
-            // Otherwise small events wait for acknowledgements.
+            // Without this option small events wait for acknowledgements.
             stream.set_nodelay(true).expect("loopback takes the option");
         });
         let server = tokio::spawn(async move { axum::serve(listener, app).await.expect("the server runs until it is dropped") });
         Self { address, shared, server }
     }
 
-    /// Works for both protocols.
+    /// The base URL for both protocols.
     pub(crate) fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }

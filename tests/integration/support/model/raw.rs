@@ -10,13 +10,13 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// An answer to the letter, as a certain server gives it.
+/// A literal answer of a model server.
 #[derive(Debug, Clone)]
 pub(crate) struct Raw {
     status: u16,
     kind: &'static str,
     body: String,
-    /// Nothing follows the body.
+    /// Whether the connection stays open after the body, without more data.
     hangs: bool,
     delay: Duration,
 }

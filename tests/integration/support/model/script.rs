@@ -23,7 +23,7 @@ pub(crate) enum Script {
     },
     /// Answers after a delay.
     SayAfter(Duration, String),
-    /// Does it once this is true.
+    /// Answers once the value is true.
     When(watch::Receiver<bool>, Box<Self>),
     /// Answers with a single JSON response, even if a stream was requested.
     SayWhole(String),
@@ -111,7 +111,7 @@ impl Script {
         Self::Call { tool: tool.to_owned(), arguments }
     }
 
-    /// Waits until this is true before it does anything.
+    /// Delays the answer until the value is true.
     pub(crate) fn when(self, may: &watch::Receiver<bool>) -> Self {
         Self::When(may.clone(), Box::new(self))
     }

@@ -35,7 +35,7 @@ pub(crate) enum Manner {
 #[derive(Default)]
 pub(super) struct Voice {
     manner: Mutex<Manner>,
-    /// Speaks so many texts more, and hangs then.
+    /// The number of texts that are still spoken. Later requests hang.
     left: Mutex<Option<usize>>,
     spoken: Mutex<Vec<Spoken>>,
     heard: Mutex<Vec<Heard>>,
@@ -65,7 +65,7 @@ impl ScriptedModel {
         *lock(&self.shared.voice.left) = None;
     }
 
-    /// Speaks so many texts more, and then hangs.
+    /// Speaks this many texts more. Later requests hang.
     pub(crate) fn speak_only(&self, texts: usize) {
         *lock(&self.shared.voice.left) = Some(texts);
     }
@@ -80,7 +80,7 @@ impl ScriptedModel {
         lock(&self.shared.voice.heard).clone()
     }
 
-    /// What is heard in the next recording.
+    /// Sets the words that the next recording is transcribed to.
     pub(crate) fn hear_next(&self, words: &str) {
         lock(&self.shared.voice.transcripts).push_back(words.to_owned());
     }

@@ -51,7 +51,7 @@ async fn a_link_out_of_the_workspace_proves_nothing() {
     let outside = stage.directory.path().join("outside.md");
     std::fs::write(&outside, REPORT).unwrap();
     std::os::unix::fs::symlink(&outside, stage.workspaces.open(&item.id).await.unwrap().path().join("link.md")).unwrap();
-    // Even if the journal had the same contents under the link's name.
+    // This is refused even if the journal had the same contents under the link's name.
     let Some(JournalEntry::Returned { trace: Some(Trace::Wrote { sha256, bytes, .. }), .. }) = journal.pop() else { panic!("written") };
     journal.push(returned("write", false, Some(Trace::Wrote { path: "link.md".into(), sha256, bytes })));
     assert!(reasons(stage.verify(&item, &[file("link.md")], &journal).await).contains("\"link.md\" was claimed, but"));

@@ -75,7 +75,7 @@ pub(crate) fn create(call: &mut RequestContext, channel: Snowflake) -> ApiResult
         let reference = Reference { channel: id, message: None };
         world.post_system(channel.id, caller, MessageKind::ThreadCreated, &name, reference);
     }
-    // A request may have a first message, in the form of forum channels.
+    // The request may contain a first message, as for forum channels.
     let first = call.body.json["message"].clone();
     if first.is_object() {
         let draft = Draft::parse_json(&first, &call.body.uploads, AllowedMentions::all())?;
@@ -127,7 +127,7 @@ pub(crate) fn active(call: &mut RequestContext) -> ApiResult {
     ok(thread_list(world, &threads, caller))
 }
 
-/// The archived threads of one kind, the latest first; of private ones all, or those that the caller has joined.
+/// The archived threads of one kind, latest first. `joined_only` leaves out private threads that the caller has not joined.
 pub(crate) fn archived(call: &mut RequestContext, channel: Snowflake, kind: ChannelKind, joined_only: bool) -> ApiResult {
     let needed: &[Permissions] = match kind {
         ChannelKind::PrivateThread if !joined_only => &[Permissions::READ_MESSAGE_HISTORY, Permissions::MANAGE_THREADS],
@@ -222,7 +222,7 @@ impl World {
         self.commit(Record::Channel(channel.clone()));
         let data = self.channel(&channel, opener);
         let mut event = data.clone();
-        // Without it discord.py assumes that the bot was added to the thread.
+        // Without this field discord.py assumes that the bot was added to an existing thread.
         event["newly_created"] = json!(true);
         self.dispatches.push(Dispatch::new("THREAD_CREATE", Audience::Channel(channel.id), Intents::GUILDS, event));
         data

@@ -52,7 +52,7 @@ fn or_default(value: &Value, default: Value) -> Value {
     if value.is_null() { default } else { value.clone() }
 }
 
-/// "must match `^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$`" and be lower case where there is one.
+/// "must match `^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$`". Letters must be lower case if they have a lower case.
 fn check_name(name: &str, path: &str) -> Result<(), ApiError> {
     let allowed = |c: char| (c.is_alphanumeric() || "-_'".contains(c)) && (!c.is_uppercase());
     if name.chars().all(allowed) {

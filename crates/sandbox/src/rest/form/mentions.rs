@@ -8,11 +8,11 @@ use crate::snowflake::Snowflake;
 /// "max size of 100"
 const LIST_LIMIT: usize = 100;
 
-/// Which mentions of a text count.
+/// The mentions in a text that ping somebody.
 #[derive(Clone, Debug)]
 pub(crate) struct AllowedMentions {
     everyone: bool,
-    /// All users, or these.
+    /// `None` means all users.
     users: Option<Vec<Snowflake>>,
     roles: Option<Vec<Snowflake>>,
     pub(crate) replied_user: bool,
@@ -74,7 +74,7 @@ impl AllowedMentions {
     /// The mentions in a text that are allowed. Code has no mentions.
     pub(crate) fn find_in(&self, text: &str) -> Mentions {
         let mut found = Mentions::default();
-        // Every second part between backticks is code, with one backtick or with three.
+        // Splits at backticks, single or triple. Every second piece is code.
         for (index, piece) in text.replace("```", "`").split('`').enumerate() {
             if index % 2 == 0 {
                 self.find_in_prose(piece, &mut found);

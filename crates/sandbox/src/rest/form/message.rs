@@ -54,7 +54,7 @@ impl Draft {
     /// `json` is the message object. In interactions it is inside the body.
     pub(crate) fn parse_json(json: &Value, uploads: &[Upload], default_mentions: AllowedMentions) -> Result<Self, ApiError> {
         if json["poll"].is_object() {
-            // Nobody may start a poll here. Discord's answer is the same where the permission is missing.
+            // Nobody may start a poll here. Discord sends the same error where the permission is missing.
             return Err(ApiError::missing_permissions());
         }
         let given = |key: &str| json.get(key).is_some();
@@ -77,7 +77,7 @@ impl Draft {
 }
 
 fn parse_nonce(nonce: &Value) -> Result<Option<Value>, ApiError> {
-    // Numbers are echoed as numbers.
+    // A nonce that is a number is returned as a number.
     let length = match nonce {
         Value::Null => return Ok(None),
         Value::String(text) => text.chars().count(),

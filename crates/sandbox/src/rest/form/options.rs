@@ -43,7 +43,7 @@ pub(crate) fn parse_options(declared: &Value, given: &Value, is_partial: bool, r
     }
     let is_branch = |option: &Value| matches!(option["type"].as_u64(), Some(1 | 2));
     if !is_partial && declared.iter().any(is_branch) && out.len() != 1 {
-        // A command with sub-commands cannot be used itself, and takes one of them.
+        // A command with sub-commands cannot be used itself. Exactly one sub-command must be given.
         return Err(ApiError::required("data.options"));
     }
     let is_given = |name: &Value| given.iter().any(|option| option["name"] == *name);

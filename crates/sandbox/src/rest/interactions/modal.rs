@@ -21,7 +21,7 @@ pub(crate) fn parse(call: &mut RequestContext, interaction: &mut Interaction, da
     Ok(json!({ "custom_id": custom_id, "components": filled.into_iter().flatten().collect::<Vec<_>>() }))
 }
 
-/// A modal's component with the entered value. `None` for plain text.
+/// A modal's component with the entered value. `None` for a component that is plain text.
 fn fill_in(component: &Value, given: &Value) -> Result<Option<Value>, ApiError> {
     let id = &component["id"];
     if let Some(children) = component["components"].as_array() {

@@ -1,4 +1,4 @@
-//! Creates and edits messages, for messages, webhooks, interactions and threads.
+//! Creates and edits messages of users, webhooks, interactions and threads.
 
 use serde_json::Value;
 

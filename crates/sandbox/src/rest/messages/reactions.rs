@@ -27,7 +27,7 @@ pub(crate) fn add(call: &mut RequestContext, channel: Snowflake, message: Snowfl
     match message.reactions.iter_mut().find(|reaction| reaction.emoji == emoji) {
         Some(reaction) if reaction.users.contains(&caller.id) => return Ok(Reply::Empty),
         Some(reaction) => reaction.users.push(caller.id),
-        // Only a new reaction needs a permission, not another one with the same emoji.
+        // Only the first reaction with an emoji needs the permission. Others may repeat it.
         None if !call.core.world.permissions(&caller, &channel).has(Permissions::ADD_REACTIONS) => {
             return Err(ApiError::missing_permissions());
         }

@@ -10,7 +10,7 @@ const FILE: &str = "attachment://";
 /// The parts of an embed with an image, and their keys.
 const PICTURES: [(&str, &str); 4] = [("image", "url"), ("thumbnail", "url"), ("author", "icon_url"), ("footer", "icon_url")];
 
-/// A file that an embed shows is not in the message's list of attachments.
+/// Whether an embed shows this file. Such a file is left out of the message's list of attachments.
 pub(super) fn is_in_an_embed(message: &Message, attachment: &Attachment) -> bool {
     let mut pictures = message.embeds.iter().flat_map(|embed| PICTURES.map(|(part, key)| &embed[part][key]));
     pictures.any(|url| find_file(message, url).is_some_and(|file| file.id == attachment.id))

@@ -53,7 +53,7 @@ impl World {
         out
     }
 
-    /// The message without the one it refers to, so that a chain of replies ends.
+    /// The message without the message it refers to, so that a chain of replies ends.
     fn message_alone(&self, message: &Message, view: View) -> Value {
         let mut out = json!({
             "id": message.id, "channel_id": message.channel, "author": self.author(&message.author),
@@ -72,7 +72,7 @@ impl World {
         if let Some(thread) = self.channels.get(&message.id) {
             out["thread"] = self.channel(thread, Snowflake::MIN);
         }
-        // Clients keep their reactions if a frame has none. A shared frame cannot have a `me` for each user.
+        // A gateway frame is the same for all users, so it cannot have the `me` of each. Clients keep their reactions if a frame has none.
         if let View::Rest(viewer) = view
             && !message.reactions.is_empty()
         {

@@ -94,7 +94,7 @@ impl Operations<'_> {
         self.answer(&submitted, "?with_response=true", json!({ "type": 4, "data": { "content": "thank you" } })).await;
     }
 
-    /// The person uses something. Returns the interaction that the bot receives.
+    /// The person uses a command or component. Returns the interaction that the bot receives.
     async fn interact(&self, kelly: &mut Gateway, kind: u64, rest: Value) -> Value {
         let mut request = json!({ "type": kind, "application_id": self.kelly.id, "channel_id": self.general, "guild_id": self.guild });
         request.as_object_mut().expect("an object").extend(rest.as_object().expect("an object").clone());

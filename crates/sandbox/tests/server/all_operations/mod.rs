@@ -264,7 +264,7 @@ impl Operations<'_> {
         kelly.delete(&format!("/webhooks/{}", Self::id(&webhook))).await.ok();
     }
 
-    /// Errors are described too.
+    /// Runs operations that fail, because the descriptions cover errors too.
     async fn refusals(&self) {
         let messages = format!("/channels/{}/messages", self.general);
         for (method, path, body) in [
@@ -302,7 +302,7 @@ impl Operations<'_> {
         again.event("RESUMED").await;
         misbehaviour.set(Switch::InvalidateSession { bot: Some("vince".to_owned()), resumable: false }).expect("a known bot");
         again.operation(9).await;
-        // The last frames are not in the journal yet.
+        // The journal does not have the last frames yet.
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Looks through blocks, and complains with the place of each fault.
+//! Checks blocks. Each complaint has the place of its fault.
 
 use std::collections::HashSet;
 

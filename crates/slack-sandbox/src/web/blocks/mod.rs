@@ -9,7 +9,7 @@ use checker::Checker;
 
 const BLOCKS_IN_MESSAGE: usize = 50;
 const BLOCKS_IN_VIEW: usize = 100;
-/// Slack does not document this one. Clients measured `msg_blocks_too_long` from about here.
+/// The most characters of all texts in a message. Slack does not document this limit; clients measured `msg_blocks_too_long` from about here.
 const ALL_TEXTS: usize = 13_200;
 
 /// Where blocks are shown.

@@ -22,7 +22,7 @@ pub(crate) struct Content {
     attachments: Option<Vec<Value>>,
     metadata: Option<Value>,
     was_truncated: bool,
-    /// Of the block that is made from the text.
+    /// The id of the block that is made from the text.
     text_block: String,
 }
 
@@ -38,7 +38,7 @@ impl Content {
         Ok(content)
     }
 
-    /// The content that a message changes to.
+    /// The new content of a message that is updated.
     pub(super) fn read_update(call: &mut Call) -> Result<Self, ApiError> {
         let too_long = call.arguments.find("text").is_some_and(|text| text.chars().count() > UPDATE_LIMIT);
         if too_long {
@@ -103,7 +103,7 @@ impl Content {
         message.text = self.text;
     }
 
-    /// Changes a message. Blocks stay only if there is neither a new text nor a new list; attachments if there is no list.
+    /// Changes a message. A new text without blocks replaces the old blocks. Without a list of attachments the old ones stay.
     pub(crate) fn change(self, message: &mut Message, has_text: bool) {
         if self.blocks.is_some() || has_text {
             message.blocks = self.shown_blocks();

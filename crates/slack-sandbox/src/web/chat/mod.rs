@@ -12,7 +12,7 @@ use super::{ApiError, Call, Channel, ChannelKind, Message, Outcome, Ts};
 use crate::state::{Author, CustomIdentity};
 
 impl Call<'_> {
-    /// Where a message goes: a conversation by id or name, or a person, with whom a direct conversation is opened.
+    /// The conversation to which a message is posted: by id or name, or a person, with whom a direct conversation is opened.
     fn target(&mut self) -> Result<Channel, ApiError> {
         let named = self.arguments.text("channel")?;
         let bot = self.app.user.clone();
@@ -27,7 +27,7 @@ impl Call<'_> {
         if channel.has(&bot) || may_post_unasked { Ok(channel) } else { Err(ApiError::new("not_in_channel")) }
     }
 
-    /// The author, under another name if the app may have one. Without the scope, Slack ignores name and picture.
+    /// The author of a message, with another name and picture if the app has the scope. Slack ignores both without it.
     fn author(&self) -> Author {
         let username = self.arguments.find("username");
         let icons = match (self.arguments.find("icon_emoji"), self.arguments.find("icon_url")) {
@@ -39,24 +39,24 @@ impl Call<'_> {
         Author::App { id: self.app.id.clone(), custom: is_custom.then_some(CustomIdentity { username, icons }) }
     }
 
-    /// The thread of a reply. A reply to an unknown message lands in the channel, as one to a deleted message does.
+    /// The thread of a reply. A reply to an unknown or deleted message is posted in the channel.
     fn thread(&self, channel: &Channel) -> Result<Option<Ts>, ApiError> {
         let Some(ts) = self.arguments.ts("thread_ts", "invalid_thread_ts")? else { return Ok(None) };
         let Some(parent) = channel.messages.get(&ts).filter(|message| message.only_for.is_none()) else { return Ok(None) };
         if parent.is_system() {
             return Err(ApiError::new("cannot_reply_to_message"));
         }
-        // The ts of a reply stands for its thread.
+        // The timestamp of a reply means the thread of that reply.
         Ok(Some(parent.thread.unwrap_or(ts)))
     }
 
-    /// A message of this app, for changes.
+    /// A message of this app that is to be changed.
     fn own_message(&self, channel: &Channel, error: &str) -> Result<Message, ApiError> {
         let message = self.message(channel, "ts")?;
         if message.is_by_app(&self.app.id) { Ok(message) } else { Err(ApiError::new(error)) }
     }
 
-    /// The answer to a message that was stored.
+    /// The answer of a method that has stored this message.
     fn posted(&self, channel: &str, ts: Ts) -> Value {
         let world = &self.core.world;
         let found = world.channels.get(channel);
@@ -106,7 +106,7 @@ pub(crate) fn update(call: &mut Call) -> Outcome {
     }
     let content = Content::read_update(call)?;
     let has_text = call.arguments.has("text") || call.arguments.has("markdown_text");
-    // A change by blocks alone is not marked as an edit.
+    // A change that has blocks is not marked as an edit.
     let editor = (!call.arguments.has("blocks")).then(|| call.app.user.clone());
     call.world().edit(&channel.id, before.ts, editor.as_deref(), |message| content.change(message, has_text));
     let mut answer = call.posted(&channel.id, before.ts);

@@ -34,7 +34,7 @@ pub(crate) fn append_stream(call: &mut Call) -> Outcome {
     let (channel, message) = streamed(call)?;
     let said = said(call)?.ok_or_else(|| ApiError::new("no_text"))?;
     let block = call.world().ids.next("b");
-    // Apps get no event for what is appended.
+    // Apps get no event for appended text.
     if let Some(message) = call.world().channels.get_mut(&channel.id).and_then(|found| found.messages.get_mut(&message.ts)) {
         extend(message, &said, &block);
     }

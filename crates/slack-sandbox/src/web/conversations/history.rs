@@ -7,9 +7,9 @@ use super::{ApiError, Call, Channel, Outcome};
 use crate::options::Distribution;
 use crate::state::{Message, Ts, replies};
 
-/// Messages in one answer.
+/// The most messages in one answer.
 const PAGE_LIMIT: usize = 999;
-/// For commercially distributed apps.
+/// The most messages in one answer to a commercially distributed app.
 const COMMERCIAL_LIMIT: usize = 15;
 
 /// The messages of a channel, the newest first.
@@ -25,7 +25,7 @@ pub(crate) fn history(call: &mut Call) -> Outcome {
         "messages": messages, "has_more": !page.next.is_empty(), "pin_count": 0, "channel_actions_ts": null,
         "channel_actions_count": 0,
     });
-    // Only an answer with more to come has a cursor.
+    // An answer has a cursor only if there is more to come.
     if !page.next.is_empty() {
         answer["response_metadata"] = page.metadata();
     }
@@ -62,7 +62,7 @@ fn limit_commercial(call: &mut Call, method: &str) -> Result<usize, ApiError> {
     Ok(COMMERCIAL_LIMIT)
 }
 
-/// Metadata comes only when it is asked for.
+/// Renders a message. Metadata is included only if the call asks for it.
 fn render(call: &Call, channel: &Channel, message: &Message) -> Value {
     let mut json = call.core.world.message(channel, message);
     if let Some(metadata) = message.metadata.as_ref().filter(|_| call.arguments.flag("include_all_metadata")) {

@@ -20,7 +20,7 @@ pub(crate) fn list(call: &mut Call) -> Outcome {
     let kinds = kinds(call)?;
     let user = call.app.user.clone();
     let skips_archived = call.arguments.flag("exclude_archived");
-    // Direct conversations are those of the bot.
+    // Of direct conversations only those of the bot are listed.
     let is_listed =
         |channel: &&Channel| kinds.contains(&channel.kind) && channel.is_visible_to(&user) && !(skips_archived && channel.archived);
     let all: Vec<Channel> = call.core.world.channels.values().filter(is_listed).cloned().collect();
@@ -65,7 +65,7 @@ pub(crate) fn of_user(call: &mut Call) -> Outcome {
     Ok(json!({ "channels": channels, "response_metadata": page.metadata() }))
 }
 
-/// The kinds that are asked for. Each needs its scope.
+/// The requested kinds of conversations. Each kind needs its own scope.
 fn kinds(call: &Call) -> Result<BTreeSet<ChannelKind>, ApiError> {
     let named = call.arguments.list("types");
     let kinds: Option<BTreeSet<ChannelKind>> = named.iter().map(|name| ChannelKind::parse(name)).collect();
@@ -99,7 +99,7 @@ pub(crate) fn members(call: &mut Call) -> Outcome {
     Ok(json!({ "members": page.items, "response_metadata": page.metadata() }))
 }
 
-/// Opens a direct or group conversation, or finds it.
+/// Opens a direct or group conversation, or returns the existing one.
 pub(crate) fn open(call: &mut Call) -> Outcome {
     let bot = call.app.user.clone();
     let (id, already_open) = if call.arguments.has("channel") {
