@@ -24,7 +24,7 @@ pub(super) enum Wanted {
     Several(Vec<String>),
     /// "this": what the message replies to.
     Pointed,
-    /// It says nothing of what is to be done.
+    /// The message does not say what is to be done.
     Nothing,
 }
 
@@ -61,7 +61,7 @@ const POINTING: &str = "this that it das dies es esto eso ça ceci isso isto que
 const ANNOUNCING: &str = "the a an new one two three four five some few following item items task tasks thing things todo todos these ein eine neue neuen \
      neues aufgabe aufgaben folgendes una un une tarea tâche tarefa uma um";
 
-/// Belongs to the verb, where the verb is split.
+/// The separate part of a separable verb.
 const PARTICLES: &str = "toe hinzu";
 
 fn is_in(list: &str, word: &str) -> bool {

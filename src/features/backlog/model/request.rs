@@ -13,7 +13,7 @@ const FIRST: TimeDelta = TimeDelta::hours(3);
 const MOST: u32 = 2;
 const MOST_WITH_DUE: u32 = 4;
 
-/// An item waits for a person.
+/// A question or reminder for which an item waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonRequest {
     pub item: WorkItemId,

@@ -95,7 +95,7 @@ impl ReadKnowledge {
         for (number, link) in links.iter().take(LINKS).enumerate() {
             let shown = shown_address(link);
             let read = async || self.memories.pages().read(link).await.map_err(|error| format!("I couldn't read {shown} because {error}."));
-            // After the numbers of files.
+            // Links are numbered after the files.
             outcomes.extend(self.keep(job, row, (link, &shown, 100 + number), read).await?);
         }
         Ok(outcomes)

@@ -47,7 +47,7 @@ pub(super) fn offer(amendment: &Amendment, channel: &ChannelId, roster: &Roster)
     }
 }
 
-/// The diff as a block, or where it is too long as a file.
+/// The diff as a block, or as a file if it is too long.
 fn show_diff(amendment: &Amendment) -> (String, Option<OutboundFile>) {
     let diff = diff(amendment.replaces.as_deref().unwrap_or_default(), amendment.text.as_deref().unwrap_or_default());
     if diff.chars().count() <= DIFF {
@@ -98,7 +98,7 @@ pub(super) fn reverted(reverted: &Amendment, now: Option<&Amendment>, by: &str, 
     format!("{by} took back version {} of what {name} had learnt in {skill}. {rest}", reverted.version)
 }
 
-/// What is used and what waits for an operator. `whole`: everything that ever was, with its diff.
+/// Lists the amendments in use and those that wait for an operator. `whole`: all amendments, with their diffs.
 pub(super) fn list(amendments: &[Amendment], whole: bool, roster: &Roster) -> String {
     let is_told = |amendment: &Amendment| {
         let of_this = |other: &&Amendment| {
