@@ -1,4 +1,4 @@
-//! Who of the team knows about a subject.
+//! Finds the persona who knows about a subject.
 
 use std::collections::HashSet;
 

@@ -151,7 +151,7 @@ impl Work {
         };
         let message = question(Announcer { persona: self.speaker_of(item), spot: &spot, roster: &deps.roster });
         let message = put_to(message, helper.as_ref());
-        // Not if the item was changed meanwhile.
+        // Does not ask if the item was changed meanwhile.
         if deps.store.find_item(&item.id).await?.is_some_and(|now| now.notice_id() == item.notice_id()) {
             deps.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, deps.clock.now()).await?;
         }

@@ -34,7 +34,7 @@ pub(super) async fn list_needed(store: &Store, item: &WorkItem) -> Result<Vec<Ne
     Ok(needed)
 }
 
-/// What a finished item did in a repository.
+/// The branch and commit of a finished item in a repository.
 fn find_branch(item: &WorkItem, repository: &str) -> Option<Needed> {
     item.evidence.iter().rev().find_map(|found| match found {
         Evidence::Branch { repository: of, branch, commit, .. } if of == repository => {

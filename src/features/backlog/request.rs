@@ -143,7 +143,7 @@ fn strip_colon(tail: &str) -> Option<&str> {
     rest.strip_prefix([':', '：', '–', '—', '-', '\n']).map(str::trim)
 }
 
-/// Without the words of courtesy behind the backlog's name, and without the marks at the end.
+/// The text without polite words behind the backlog's name, and without question marks at the end.
 fn without_after(said: &str, follows: bool) -> &str {
     let said = said.trim().trim_end_matches(['?', '？']).trim_end();
     if follows {
@@ -199,7 +199,7 @@ fn list_of(said: &str) -> Wanted {
     }
 }
 
-/// Without quotation marks around all of it, and without a full stop.
+/// The text without quotation marks around it, and without a full stop.
 fn clean(text: &str) -> String {
     unquote(text).trim_end_matches(['.', ';']).trim().to_owned()
 }

@@ -31,7 +31,7 @@ impl Store {
         Ok(kept)
     }
 
-    /// Forgets memories for good, all or none. The number of those that were not forgotten before.
+    /// Forgets memories for good, all or none. Returns how many were not forgotten before.
     pub(super) async fn forget(&self, forgetting: &Forget) -> Result<usize> {
         let mut transaction = self.db().begin().await?;
         let forgotten = forget(&mut transaction, forgetting).await?;

@@ -12,7 +12,7 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
 use kernel::money::{Limit, Money, Refused};
 
-/// From this share on people are told, in percent.
+/// People are told when this share of the budget is used, in percent.
 const MOST: i64 = 80;
 
 /// The refusal by the mission's own budget that an item waits for.

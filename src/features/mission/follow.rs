@@ -42,7 +42,7 @@ const SHOWN_EVERY: TimeDelta = TimeDelta::seconds(4);
 /// The pause before the thread is looked for again.
 const SOON: TimeDelta = TimeDelta::milliseconds(300);
 
-/// How long the thread is waited for. After that the mission goes on in the channel.
+/// The longest wait for the thread. After that the mission goes on in the channel.
 const THREAD: TimeDelta = TimeDelta::seconds(30);
 
 const REPLAN_TOKENS: u32 = 3000;
@@ -115,7 +115,7 @@ impl JobHandler for Follower {
         }
     }
 
-    /// The person is told, and can try again.
+    /// Tells the person, who can try again.
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         let Ok(MissionOf { mission }) = job.read_payload() else { return Ok(()) };
         let Some(mission) = self.store.find_mission(&mission).await? else { return Ok(()) };
@@ -147,7 +147,7 @@ impl Follower {
         Ok(transaction.commit().await?)
     }
 
-    /// Where the backlog posts what becomes of the steps: the thread, or the channel if there is none.
+    /// The place where the backlog posts news about the steps: the thread, or the channel if there is none.
     pub(super) async fn find_place(&self, mission: &Mission, job: &JobContext) -> Result<ChannelId, JobError> {
         if mission.opening.is_none() {
             return Ok(mission.channel.clone());

@@ -79,7 +79,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// An answer of a model, or why there is none that can be used.
+/// A model's answer, or why there is no usable one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Answer<T> {
     pub(super) value: Option<T>,

@@ -150,7 +150,7 @@ impl Player {
         persona.map_or_else(|| Voice::of(&chapter.name), |persona| persona.voice.clone())
     }
 
-    /// What accounts are called.
+    /// The names of accounts.
     async fn list_names(&self) -> Result<HashMap<UserId, String>, StoreError> {
         let people = self.people.directory().await?;
         let mut names: HashMap<UserId, String> = people.people().map(|person| (person.id.clone(), person.name.clone())).collect();

@@ -94,7 +94,7 @@ async fn amendments(store: &Store) -> Vec<Amendment> {
     store.list_amendments(None).await.unwrap()
 }
 
-/// What the log says of an amendment.
+/// The events of an amendment in the log.
 async fn events(store: &Store, amendment: &Amendment) -> Vec<String> {
     let events = store.list_events_of(amendment.id.as_str(), &Audience::Team).await.unwrap();
     assert!(events.iter().all(|event| event.topic == "amendment" && event.text("persona") == Some("eliza")), "{events:#?}");
@@ -181,7 +181,7 @@ async fn five_rejections_are_learnt_from_and_it_is_taken_back(backing: Backing) 
     let used = comes_to(&stage.store, AmendmentStatus::Used).await;
     assert_eq!(used.decided_by.as_deref(), Some(stage.team.sandbox().people()[0].name.as_str()));
     hears(&stage.team, "said yes: Eliza works with it from the next task in writing on.").await;
-    // It is told for this kind of work, and to nobody else.
+    // The habit is told for this kind of work, and to no other persona.
     let other =
         |what: &str, execution: Execution, owner: &str| WorkItem { owner: Owner::Persona(owner.into()), ..stage.item(what, "", execution) };
     let items = [

@@ -1,4 +1,4 @@
-//! How an accepted item was done is told to those who work on a similar one.
+//! Personas at work on an item are told how a similar one was done.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

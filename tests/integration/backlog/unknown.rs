@@ -28,7 +28,7 @@ fn helper(item: &WorkItem) -> Option<&str> {
     }
 }
 
-/// Who was asked without success, in order.
+/// The personas that were asked without success, in order.
 fn asked_without_answer(item: &WorkItem) -> Vec<(&str, AnswerVerdict)> {
     match &item.execution {
         Some(Execution::Ask { unanswered, .. }) => unanswered.iter().map(|reply| (reply.by.as_str(), reply.verdict)).collect(),

@@ -1,4 +1,5 @@
-//! Those who work on a mission ask and tell each other what their own material does not say (OVER-8), and the plan may change because of it (OVER-9).
+//! Personas at work on a mission ask and tell each other what their own material does not say (OVER-8), and the plan may change because of that
+//! (OVER-9).
 
 use std::time::Duration;
 

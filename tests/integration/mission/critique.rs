@@ -1,4 +1,4 @@
-//! Each step's author looks at its work once more before it hands it in; how good it finds it decides whether a colleague reviews it.
+//! Each step's author judges its own work before handing it in, and its scores decide whether a colleague reviews the work.
 
 use kernel::memory::Scope;
 use serde_json::{Value as Json, json};

@@ -210,7 +210,7 @@ async fn a_mission_is_cancelled_while_all_work_on_its_ten_steps(backing: Backing
     comes_to(&stage, MissionStatus::Cancelled).await;
     hears(&stage, "was cancelled. 0 of 11 steps done").await;
     assert!(steps(&stage, &mission).await.iter().all(|item| item.status == WorkStatus::Cancelled));
-    // Nobody is still at it.
+    // Nobody works on it any more.
     let asked = stage.team.model.count();
     stage.pass(Duration::from_mins(5)).await;
     stage.team.settle().await;

@@ -32,7 +32,7 @@ impl Learnings {
         Self { agents, path, written: tokio::sync::Mutex::default() }
     }
 
-    /// Writes the file again if there are new lessons, of whichever process, or if it is gone. Failures are logged: the lessons are in the store,
+    /// Writes the file again if there are new lessons, also of other processes, or if it is gone. Failures are logged: the lessons are in the store,
     /// and the next call writes them again.
     pub async fn keep_up(&self) {
         let mut written = self.written.lock().await;

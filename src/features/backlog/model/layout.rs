@@ -59,7 +59,7 @@ pub struct NeedLine {
     pub points: Vec<(i32, i32)>,
 }
 
-/// What stands in a column.
+/// A box or a passage in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Slot {
     Box(usize),
@@ -135,7 +135,7 @@ fn waves_of(needs: &[BTreeSet<usize>]) -> Vec<usize> {
 
 struct Columns {
     slots: Vec<Vec<Slot>>,
-    /// For each column, what is connected with what in the column to its right.
+    /// For each column, its connections with the column to its right.
     links: Vec<BTreeSet<(Slot, Slot)>>,
     lengths: Lengths,
 }

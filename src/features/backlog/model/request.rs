@@ -60,7 +60,7 @@ mod tests {
         instant(local, BERLIN).expect("a time in Berlin")
     }
 
-    /// The times at which somebody is told who never reacts.
+    /// The times of the reminders of a person who never reacts.
     fn told(asked: &str, due: Option<&str>) -> Vec<String> {
         let due = due.map(at);
         let mut request =

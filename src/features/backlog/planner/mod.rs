@@ -80,7 +80,7 @@ impl Work {
                 }
                 is_planned |= self.store_plans(&decided).await?;
             }
-            // Those that cannot be planned now are tried again in the next round.
+            // Items that cannot be planned now are tried again in the next round.
             if !is_planned || new.len() < AT_ONCE as usize {
                 return Ok(seen);
             }

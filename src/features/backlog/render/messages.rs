@@ -14,7 +14,7 @@ use kernel::persona::roster::Roster;
 /// The most characters of each part. Together below 2000, so that no message is cut on a platform that holds as much.
 pub(super) const WHAT: usize = 200;
 pub(super) const HOW: usize = 400;
-/// What somebody replied, or a reason.
+/// A person's reply, or a reason.
 pub(super) const REPLY: usize = 240;
 const CRITERIA: usize = 5;
 const CRITERION: usize = 120;

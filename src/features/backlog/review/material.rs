@@ -77,7 +77,7 @@ impl Shown<'_> {
         Prompt { system: render_system(team, roster, grader), message, holds_outside: true, remarks: Vec::new() }
     }
 
-    /// The texts in which a passage that shows something must stand.
+    /// The texts that a passage may be quoted from.
     pub(super) fn quotable(&self) -> Vec<String> {
         let evidence = self.of.evidence.iter().chain(self.of.parts.iter().flat_map(|part| &part.evidence));
         let findings = evidence.flat_map(|found| match found {

@@ -1,4 +1,4 @@
-//! Who reviews.
+//! Chooses the reviewer.
 
 use crate::features::backlog::expertise::{best_impartial, fit};
 use crate::features::backlog::model::{Owner, WorkItem, WorkKind};

@@ -83,9 +83,9 @@ pub struct Grade {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// With the passage that shows it.
+    /// The passage that shows it.
     Met(String),
-    /// With what is missing.
+    /// What is missing.
     Missing(String),
 }
 

@@ -162,7 +162,7 @@ pub async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at:
     insert_into(transaction, items, None, at).await
 }
 
-/// As [`insert_items`]. Those that refer to stored items become members of their `family`.
+/// As [`insert_items`]. Items that refer to stored ones become members of their `family`.
 pub(super) async fn insert_into(transaction: &mut Transaction, items: &[WorkItem], family: Option<&str>, at: DateTime<Utc>) -> Result<()> {
     let families = graph::families(items, family);
     // Ranks among these items. The planner computes the final ones.

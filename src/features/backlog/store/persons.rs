@@ -43,7 +43,7 @@ pub struct ItemJudgement<'a> {
     pub accepted: bool,
     /// The reason, also for the next run. A line for each criterion that is not met.
     pub note: &'a str,
-    /// What was found of each criterion, for the row of the review.
+    /// The findings about each criterion, for the row of the review.
     pub findings: &'a [Finding],
     pub scores: Option<Scores>,
     /// How the criteria were shown. Stored if the result is accepted.

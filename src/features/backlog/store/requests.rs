@@ -61,7 +61,7 @@ impl From<RequestColumns> for PersonRequest {
     }
 }
 
-/// Opens the request of an item that now waits for a person, with its job, and closes those of before.
+/// Opens the request of an item that now waits for a person, with its job, and closes earlier ones.
 pub(super) async fn follow_wait(transaction: &mut Transaction, item: &WorkItem, from: WorkStatus, at: DateTime<Utc>) -> Result<()> {
     let awaited = if item.status == WorkStatus::Waiting { item.find_asked() } else { None };
     if from == WorkStatus::Waiting {

@@ -1,4 +1,4 @@
-//! Which of what items leave behind is kept. The items themselves are kept for good, with what they made and how they were proven.
+//! Decides which traces of items are kept. The items themselves are kept for good, with what they made and how they were proven.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub fn retention(kept: Duration, calls_kept: Duration) -> Vec<RetentionRule> {
     ]
 }
 
-/// Up to `limit` items that ended before `at`, with their last run. Without those that an open item needs or consists of.
+/// Up to `limit` items that ended before `at`, with their last run. Items that an open item needs or consists of are left out.
 async fn list_over(transaction: &mut Transaction, at: DateTime<Utc>, limit: u32) -> Result<Vec<(String, i64)>> {
     sql!(
         transaction.on(),

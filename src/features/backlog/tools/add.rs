@@ -147,7 +147,7 @@ fn held(item: &WorkItem) -> ToolOutput {
     }
 }
 
-/// What is asked for in a conversation always has the same id, so that it is added once.
+/// A request in a conversation always has the same id, so that its item is added once.
 fn item_id(source: &MemorySource, persona: &PersonaSlug, proposed: &ProposedAction) -> Option<WorkItemId> {
     let MemorySource::Message(message) = source else { return None };
     let digest = Sha256::digest(format!("{message}\n{persona}\n{}\n{}", proposed.what, proposed.owner));

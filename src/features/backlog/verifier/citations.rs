@@ -52,7 +52,7 @@ pub(super) fn clean(text: &str, is_known: &dyn Fn(&Address) -> bool) -> Option<C
     if cleaned.removed.is_empty() {
         return None;
     }
-    // The same page may be written in another way, too.
+    // The same page may also be cited in another form.
     if let Some(more) = clean(&cleaned.text, is_known) {
         cleaned.text = more.text;
         cleaned.removed.extend(more.removed);
@@ -134,7 +134,7 @@ fn reference_at(text: &str, label: Range<usize>, known: &[String]) -> Citation {
 fn take_out(text: &mut String, Citation { whole, words }: Citation, known: &[String]) {
     let sentence = sentence_at(text, whole.start);
     let rests_on_others = known.iter().any(|holds| text[sentence.clone()].contains(holds));
-    // Once in a sentence is enough.
+    // One mark in a sentence is enough.
     let mark = if rests_on_others || text[sentence].contains(MARK) { "" } else { MARK };
     let gap = if words.is_empty() || mark.is_empty() { "" } else { " " };
     let stays = format!("{words}{gap}{mark}");

@@ -34,7 +34,7 @@ impl Brought {
     }
 }
 
-/// What became of a file or a link.
+/// The outcome for a file or a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::features::memory) struct Outcome {
     pub(in crate::features::memory) name: String,

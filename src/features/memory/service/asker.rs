@@ -7,7 +7,7 @@ use kernel::memory::{Memory, Scope, Teacher};
 /// The most characters of a name.
 const NAME: usize = 40;
 
-/// Who wants something of the memory, and where.
+/// The person who uses the memory, and the place.
 pub(in crate::features::memory) struct Asker {
     pub(in crate::features::memory) person: Teacher,
     operates: bool,

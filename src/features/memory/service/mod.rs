@@ -30,7 +30,7 @@ pub(in crate::features::memory) use teaching::{Lesson, Taught};
 /// The most memories that a search shows.
 const FOUND: usize = 10;
 
-/// What the feature works with.
+/// The services that the feature uses.
 pub struct Deps {
     pub store: Store,
     pub roster: Arc<Roster>,

@@ -58,7 +58,7 @@ pub(super) fn title(mission: &Mission) -> String {
     format!("**{}** (`#{}`)", Medium::Chat.line_within(&mission.title, TITLE), mission.short_id())
 }
 
-/// With a capital and a full stop.
+/// The text with a capital and a full stop.
 fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map_or(String::new(), |first| first.to_uppercase().collect());

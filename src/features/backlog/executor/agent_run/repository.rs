@@ -303,7 +303,7 @@ fn told(text: String) -> ToolOutput {
     ToolOutput { text, outside: false, trace: None }
 }
 
-/// What stands in a repository comes from outside.
+/// Text in a repository counts as text from outside.
 fn outside(mut text: String, nothing: &str) -> ToolOutput {
     if text.trim().is_empty() {
         return told(nothing.to_owned());

@@ -46,7 +46,7 @@ impl AgentExecutor {
         let approvals = background.spot.map(|spot| ItemApprovals { store: &self.store, agents: &self.agents, assignment, spot });
         let always: &[&str] = if background.site.is_some() { &READ_ONLY } else { &ALWAYS };
         let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(always.iter().copied());
-        // The author of a step looks at it once more before handing it in (WORK-17).
+        // The author of a step judges its own work before handing it in (WORK-17).
         let mut critic = (item.kind == WorkKind::Step).then(|| Critic::new(&self.store, &self.agents, &self.workspaces, assignment));
         if let Some(critic) = critic.as_mut().filter(|_| deliverable == Deliverable::Research) {
             critic.divide().await;

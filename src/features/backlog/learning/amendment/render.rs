@@ -64,7 +64,7 @@ fn list_reasons(amendment: &Amendment) -> String {
     std::iter::once(heading).chain(shown).collect::<Vec<_>>().join("\n")
 }
 
-/// What somebody has decided.
+/// Reports what an operator has decided.
 pub(super) fn decided(amendment: &Amendment, uses: bool, by: &str, roster: &Roster) -> String {
     let (by, name, skill) = (Medium::Chat.line_within(by, NAME), name_of(amendment, roster), skill(amendment.skill));
     if uses {
@@ -88,7 +88,7 @@ fn decider(amendment: &Amendment) -> String {
     amendment.decided_by.as_deref().map_or_else(|| "Somebody".to_owned(), |by| Medium::Chat.line_within(by, NAME))
 }
 
-/// What a persona is told after the last amendment was taken back.
+/// Reports that the last amendment was reverted, and which one the persona is told now.
 pub(super) fn reverted(reverted: &Amendment, now: Option<&Amendment>, by: &str, roster: &Roster) -> String {
     let (name, skill) = (name_of(reverted, roster), skill(reverted.skill));
     let rest = match now {

@@ -102,7 +102,7 @@ impl<'a> Critic<'a> {
         Self { store, agents, workspaces, of, questions: Vec::new(), last: Mutex::default() }
     }
 
-    /// Divides the matter into questions, once in a run. A failure leaves none, and the work goes on without.
+    /// Divides the matter into questions, once in a run. After a failure there are none, and the work goes on without them.
     pub(crate) async fn divide(&mut self) {
         let given: GivenQuestions = self.ask(DIVIDED, QUESTION_TOKENS, |marker| self.prompt_to_divide(marker)).await.unwrap_or_default();
         let questions = given.questions.iter().map(|question| flatten(question, QUESTION)).filter(|question| !question.is_empty());
@@ -232,7 +232,7 @@ fn list_earlier<'a>(journal: &'a [JournalEntry], author: &Persona, before: u32) 
     })
 }
 
-/// What a critique names, in words of code and of the item. Its reasons may quote a page, and are left out.
+/// Lists the faults in words of code and of the item. The model's reasons may quote a page, so they are left out.
 fn name_faults(given: &GivenCritique, criteria: &[String], questions: &[String]) -> Vec<String> {
     let GivenCritique { depth, accuracy, actionability, completeness, grades, open } = given;
     let scores = [("depth", depth), ("accuracy", accuracy), ("actionability", actionability), ("completeness", completeness)];

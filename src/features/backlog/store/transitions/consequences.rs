@@ -90,7 +90,7 @@ struct TiedColumns {
 }
 
 impl Consequences {
-    /// Before the first item ends.
+    /// Must be called before the first item ends.
     pub(crate) async fn begin(transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Self> {
         let (mark, none) = (last_event(transaction).await?, Vec::new);
         Ok(Self {

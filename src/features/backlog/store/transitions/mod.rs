@@ -201,7 +201,7 @@ impl ItemRecord {
         insert_event(transaction, &self.item, Some(from), note, at).await
     }
 
-    /// Adds to the history what somebody did that leaves the status as it is.
+    /// Adds an action of a person that leaves the status as it is to the history.
     pub(super) async fn remark(&self, transaction: &mut Transaction, note: &str, at: DateTime<Utc>) -> Result<()> {
         insert_event(transaction, &self.item, Some(self.item.status), Some(note), at).await
     }

@@ -65,7 +65,7 @@ pub enum Standing {
     Over,
 }
 
-/// What is to be changed, and by whom.
+/// The plan to be changed, and who changes it.
 pub struct Change<'a> {
     pub plan: &'a Plan,
     pub directive: &'a Directive,

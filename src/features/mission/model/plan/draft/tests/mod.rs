@@ -41,7 +41,7 @@ fn check_draft(draft: &PlanDraft) -> Result<Plan, Vec<String>> {
     check(Understanding::default(), draft, &directive(), &roster())
 }
 
-/// A way in which plans are broken, and what the refusal names.
+/// A way in which plans are broken, and the words of its refusal.
 type Break = (&'static str, fn(&mut PlanDraft), &'static str);
 
 const BREAKS: [Break; 10] = [
