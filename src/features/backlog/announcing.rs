@@ -14,7 +14,7 @@ const LINES: usize = 3;
 impl Work {
     pub(super) async fn announce_ended(&self, job: &JobContext) -> Result<(), JobError> {
         let mut ended = self.deps().store.list_ended_with_others(&job.payload::<EndedBetween>()?).await?;
-        // A mission says itself what became of its steps.
+        // A mission reports the outcome of its steps itself.
         ended.retain(|item| item.kind == WorkKind::Action);
         let (told, rest) = ended.split_at(ended.len().min(LINES));
         for item in told {

@@ -1,4 +1,4 @@
-//! What a run made becomes artefacts: the verified files, and an answer that is too long for a line.
+//! Turns the result of a run into artefacts: the verified files, and an answer that is too long for a line.
 
 use crate::features::backlog::model::{Artefact, ArtefactFacts, Evidence, WorkItem, media_type_of};
 use crate::features::backlog::verifier::sha256_of;
@@ -6,7 +6,7 @@ use anyhow::Context;
 use kernel::agent::Runner;
 use kernel::tools::workspace::{MOST_FILE_BYTES, Workspaces};
 
-/// A longer answer is a file. A shorter one stands in the item's outcome.
+/// A longer answer becomes a file. A shorter one is only in the item's outcome.
 const ANSWER: usize = 240;
 
 /// The file of a long answer.

@@ -103,7 +103,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
             |backlog, call| Box::pin(add(backlog, call)),
         )
         .command(
-            CommandSpec::new("answer", "Answer an item that waits for your word. It is done by that.")
+            CommandSpec::new("answer", "Answer an item that waits for your word, which completes it.")
                 .argument(item())
                 .argument(ArgumentSpec::text("text", 2000, "Your answer, or what you did").required()),
             |backlog, call| Box::pin(answer(backlog, call)),
@@ -261,7 +261,7 @@ fn draft_of(arguments: &Arguments) -> anyhow::Result<ItemDraft> {
     })
 }
 
-/// One by one at the command line, in one text in a chat, where an argument cannot be repeated.
+/// The criteria: repeated arguments at the command line, one text separated by semicolons in a chat, where an argument cannot be repeated.
 fn list_criteria(arguments: &Arguments) -> Vec<String> {
     let together = arguments.find_text("criteria").unwrap_or_default().split(';').map(str::trim).filter(|text| !text.is_empty());
     arguments.list_texts("criterion").into_iter().chain(together.map(str::to_owned)).collect()

@@ -1,11 +1,11 @@
-//! Who of the team knows about a subject.
+//! Finds the persona who knows about a subject.
 
 use std::collections::HashSet;
 
 use kernel::memory::retrieval::{Query, terms_of};
 use kernel::persona::Persona;
 
-/// The persona whose expertise and feeds match a question best. None if nobody's do.
+/// The persona whose expertise and feeds match a question best. None if no persona matches.
 pub(crate) fn find_fitting<'r>(query: &Query, among: impl Iterator<Item = &'r Persona>) -> Option<&'r Persona> {
     let reads = |persona: &Persona| {
         let feeds: HashSet<String> = persona.feeds.iter().flat_map(|feed| terms_of(&format!("{} {}", feed.name, feed.kind))).collect();
@@ -20,7 +20,7 @@ pub(super) fn best_of<'r>(rated: impl Iterator<Item = (f64, &'r Persona)>) -> Op
     fitting.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, persona)| persona)
 }
 
-/// As [`best_of`]. Of those that match equally well, the one with the least of `partiality`.
+/// As [`best_of`]. Among equally good matches, takes the persona with the lowest `partiality`.
 pub(super) fn best_impartial<'r>(
     rated: impl Iterator<Item = (f64, &'r Persona)>,
     partiality: impl Fn(&Persona) -> f64,

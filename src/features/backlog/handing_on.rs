@@ -16,7 +16,7 @@ use kernel::persona::roster::Roster;
 const ASKED: usize = 2;
 
 impl Work {
-    /// How the run of a question ends whose persona gave no answer. Never done.
+    /// Decides how the run of a question ends after its persona gave no answer. The run is never done.
     pub(super) async fn hand_on(&self, item: &WorkItem, reply: NoAnswer) -> Result<End, StoreError> {
         let roster = &self.deps().roster;
         let Some(Execution::Ask { whom, question, unanswered }) = item.execution.clone() else {
@@ -50,7 +50,7 @@ impl Work {
         self.find_person_among(item, &self.deps().people.directory().await?).await
     }
 
-    /// The same, with the people as they were read before.
+    /// As [`Self::find_person`], among people who were read before.
     pub(super) async fn find_person_among(&self, item: &WorkItem, people: &Directory) -> Result<Option<Owner>, StoreError> {
         if let Owner::Person { .. } = &item.owner {
             return Ok(Some(item.owner.clone()));

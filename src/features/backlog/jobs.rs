@@ -13,7 +13,7 @@ use crate::features::backlog::store::{ANNOUNCE, LEARNINGS, PERSON, PLAN, REVIEW,
 use kernel::db::{StoreError, Transaction};
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings, Paused};
 
-/// What a run may take beyond its own limit, to settle its calls and to store its end.
+/// The time beyond its own limit that a run may take to settle its calls and to store its end.
 const MARGIN: Duration = Duration::from_mins(1);
 
 /// The delay before a failed review is repeated. It doubles with each further one.
@@ -54,7 +54,7 @@ impl JobHandler for BacklogHandler {
                 ..usual
             },
             REVIEW => KindSettings { first_retry: REVIEW_RETRY, ..usual },
-            // These jobs are never over.
+            // These jobs never end.
             PLAN | LEARNINGS => {
                 KindSettings { parallel: 1, time_limit: Duration::from_hours(1), max_attempts: u32::MAX, max_crashes: u32::MAX, ..usual }
             }
@@ -103,7 +103,7 @@ impl Work {
     }
 }
 
-/// The delay of a job that is never over does not grow.
+/// The retry delay of a job that never ends does not grow.
 fn unless_away(error: JobError) -> JobError {
     match error {
         JobError::Retry { why, .. } => JobError::retry(RETRY, why),

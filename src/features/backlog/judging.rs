@@ -19,14 +19,14 @@ const FILES: usize = 5;
 const FILE: u64 = 256 * 1024;
 
 impl Work {
-    /// Has the item of a job judged, or asks people for a decision.
+    /// Has the job's item reviewed, or asks people for a decision.
     pub(super) async fn run_review(&self, job: &JobContext) -> Result<(), JobError> {
         let ItemOf { item, by_people } = job.payload()?;
         let store = &self.deps().store;
         let Some(item) = store.find_item(&item).await? else { return Ok(()) };
         match (item.status, &item.wait) {
             (WorkStatus::Waiting, Some(Wait::Decision { why })) => {
-                // What the parts of an item gave may be accepted, too.
+                // The results of the item's parts may be accepted, too.
                 let made = store.find_product(&item.id).await?.is_some() || !store.list_parts(&item.id).await?.is_empty();
                 self.ask_people(&item, job, |announcer| announcer.ask_decision(&item, why, made)).await
             }
@@ -66,7 +66,7 @@ impl Work {
         self.ask_people(item, job, |announcer| announcer.ask_review(item, &parts, files)).await
     }
 
-    /// A review that nobody can pay is held when there is money again. People are asked for money and not for a review.
+    /// Puts off a review for which there is no money. People are asked for money, not for a review.
     async fn wait_for_money(&self, item: &WorkItem, refused: Refused, job: &JobContext) -> Result<(), JobError> {
         let wait = Wait::for_budget(refused, job.now());
         let outbox = self.ask_for_money(item, &wait).await?;
@@ -151,7 +151,7 @@ impl Work {
         };
         let message = question(Announcer { persona: self.speaker_of(item), spot: &spot, roster: &deps.roster });
         let message = put_to(message, helper.as_ref());
-        // Not if the item was changed meanwhile.
+        // Does not ask if the item was changed meanwhile.
         if deps.store.find_item(&item.id).await?.is_some_and(|now| now.notice_id() == item.notice_id()) {
             deps.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, deps.clock.now()).await?;
         }

@@ -1,12 +1,12 @@
 //! The backlog: items are planned, run, verified, reviewed and remembered.
 //!
-//! Items are rows, written in any words and language. The `planner` decides how an item is executed, by whom, and by which criteria it is seen to
-//! be done: by rule, by a model, or by one question to a person. The job of a ready item (`jobs`, `running`) lets an `executor` make something and
+//! Items are rows, written in any words and language. The `planner` decides how an item is executed, by whom, and by which criteria it is seen to be
+//! done: by rule, by a model, or by one question to a person. The job of a ready item (`jobs`, `running`) lets an `executor` make something and
 //! describe it as claims. The `verifier` checks the claims, and `review` grades by the criteria what code cannot: each must be shown by a passage of
 //! the result. An item with parts is not carried out itself; it is graded by what they gave. Then the item is done and leaves a `learning` and
-//! `artefacts`, which lie as `inputs` before what builds on it; `repositories` is about those that items work in. People are asked by
-//! `executor::remind`, `replies` takes what they answer, and `reminding` reminds them. `announcing` reports items that ended because of another. This
-//! feature does not decide what is worth doing. Messages are rows of the outbox.
+//! `artefacts`, which are the `inputs` of items that build on it; `repositories` manages the worktrees of items that change a repository. People are
+//! asked by `executor::remind`, `replies` takes what they answer, and `reminding` reminds them. `announcing` reports items that ended because of
+//! another. This feature does not decide what is worth doing. Messages are rows of the outbox.
 //!
 //! An item names its open job. A change of its status cancels that job and enqueues the one that the new status needs, in one transaction. The jobs of
 //! one persona are a queue in the order of ranks, and at most `backlog.parallel` run in all processes.
@@ -36,7 +36,7 @@
 //! | the change was committed | the commit on the item's branch | commits nothing more, writes the patch again |
 //! | an item with a worktree ended | item over, the job of the learnings woken | removes the worktree, and the branch of a cancelled item |
 //! | a workspace was moved away because its item ended long ago | a folder that no item has | the next round deletes it |
-//! | others ended with it | their events, a job that announces them | announces them |
+//! | other items ended because of it | their events, a job that announces them | announces them |
 //!
 //! What several rejections lead to has a table of its own: [`learning::amendment`].
 //!
@@ -132,7 +132,7 @@ pub struct Deps {
     pub clock: SharedClock,
 }
 
-/// What the jobs of the backlog do. Cheap to clone.
+/// Runs the jobs of the backlog. Cheap to clone.
 #[derive(Clone)]
 pub struct Work {
     inner: Arc<Inner>,
@@ -174,7 +174,7 @@ impl Work {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Gives jobs to items of an earlier version, and plans what is there. Called once, before jobs are run.
+    /// Gives jobs to items of an earlier version, and plans the new ones. Called once, before jobs are run.
     ///
     /// # Errors
     /// The database is unavailable.
@@ -206,7 +206,7 @@ impl Work {
         Ok(self.find_channel(item).await?.map(Spot::Channel))
     }
 
-    /// The same for a message to the one who is asked or reminded.
+    /// As [`Self::find_spot`], for a message to the person who is asked or reminded.
     async fn find_spot_for(&self, item: &WorkItem, whom: Option<&Owner>) -> Result<Option<Spot>, StoreError> {
         match (self.find_spot(item).await?, whom) {
             (Some(Spot::Direct(_)), Some(Owner::Person { id, .. })) => Ok(Some(Spot::Direct(id.clone()))),
@@ -231,7 +231,8 @@ impl Work {
         }
     }
 
-    /// A channel of a server by its name or id. What was heard is known in every process, the rest only where the identities are.
+    /// A channel of a server by its name or id. Every process knows the channels that messages were seen in, and only the process with the identities
+    /// knows the others.
     async fn resolve_channel(&self, name: &str) -> Result<Option<ChannelId>, StoreError> {
         let is_it = |seen: &ChannelSeen| seen.channel.place == Place::Server && seen.channel.is_called(name);
         match self.deps().store.list_channels().await?.into_iter().find(is_it) {

@@ -10,7 +10,7 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::Delivery;
 use kernel::jobs::{JobContext, JobError};
 
-/// A pending message of before is given this long to arrive.
+/// How long to wait for an earlier message that is still pending.
 const UNDELIVERED: TimeDelta = TimeDelta::hours(1);
 
 impl Work {
@@ -22,7 +22,7 @@ impl Work {
         let Some(request) = deps.store.find_open_request(&of).await? else { return Ok(()) };
         let Some(item) = deps.store.find_item(&of.item).await? else { return Ok(()) };
         let Some(at) = request.next_reminder(item.due, &deps.settings.working_hours, deps.zone) else { return Ok(()) };
-        // After a clock has jumped ahead nobody is told at night, and only once.
+        // After the clock has jumped ahead, the person gets only one reminder, and none at night.
         job.sleep_until(deps.settings.working_hours.at_or_after(at.max(now), deps.zone))?;
         let Some(spot) = self.find_spot_for(&item, item.find_helper()).await? else { return Err(JobError::Sleep(now + UNDELIVERED)) };
         for before in [WorkItem::reminder_id_of(&item.id, item.run), WorkItem::notice_id_of(&item.id, item.run, WorkStatus::Waiting)] {
@@ -37,7 +37,7 @@ impl Work {
         if record_reminder(&mut transaction, &request, &message, now).await? {
             transaction.commit().await?;
         }
-        // The next run of the job finds how many were sent.
+        // The next run of the job reads how many reminders were sent.
         Err(JobError::Sleep(now + TimeDelta::minutes(1)))
     }
 }

@@ -67,7 +67,7 @@ impl Effect for TakeAnswer {
     }
 }
 
-/// The word that ends an item.
+/// A person's reply that ends an item.
 #[derive(Debug)]
 pub(super) struct TakeWord {
     pub(super) item: WorkItemId,
@@ -92,7 +92,7 @@ impl Effect for TakeWord {
 /// What a message says, besides its files: its text, or that there is only a file.
 pub(super) fn words_of(message: &InboundMessage, files: &[Evidence]) -> String {
     let mut text = message.text.trim();
-    // Whom they answer is no part of the answer.
+    // A mention at the beginning is not part of the answer.
     while let Some((_, rest)) = split_mention(text) {
         text = rest.trim_start_matches([',', ':', ' ']);
     }

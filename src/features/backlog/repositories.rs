@@ -1,4 +1,5 @@
-//! Items that work in a repository: which one it is, what they build on, and that nothing of it is left when they are over.
+//! Items that work in a repository: chooses the repository, lists the commits that an item builds on, and removes worktrees that are not needed any
+//! more.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -11,8 +12,8 @@ use kernel::db::StoreError;
 use kernel::jobs::JobError;
 use kernel::repository::{Needed, Worktree};
 
-/// The verified commits that an item in a repository builds on: of the items that it needs and of its parts, in their order. What an item needed that
-/// did not work in the repository itself counts instead of it. All that a commit builds on is in it already.
+/// The verified commits that an item in a repository builds on: those of the items that it needs and of its parts, in order. A needed item without a
+/// commit is replaced by its own needs and parts. The needs of an item with a commit are not followed, because the commit contains them.
 pub(super) async fn list_needed(store: &Store, item: &WorkItem) -> Result<Vec<Needed>, StoreError> {
     let Some(repository) = item.repository.as_deref() else { return Ok(Vec::new()) };
     let (mut needed, mut seen) = (Vec::new(), HashSet::from([item.id.clone()]));
@@ -33,7 +34,7 @@ pub(super) async fn list_needed(store: &Store, item: &WorkItem) -> Result<Vec<Ne
     Ok(needed)
 }
 
-/// What a finished item did in a repository.
+/// The branch and commit of a finished item in a repository.
 fn find_branch(item: &WorkItem, repository: &str) -> Option<Needed> {
     item.evidence.iter().rev().find_map(|found| match found {
         Evidence::Branch { repository: of, branch, commit, .. } if of == repository => {
@@ -44,7 +45,7 @@ fn find_branch(item: &WorkItem, repository: &str) -> Option<Needed> {
 }
 
 impl Work {
-    /// Where exactly one repository is configured, files are built there unless the item says otherwise. It is recorded, because settings change.
+    /// Chooses the only configured repository for an item of kind `build` that names none. The choice is recorded, because settings change.
     pub(super) async fn choose_repository(&self, claimed: Claimed) -> Result<Claimed, JobError> {
         let is_open = claimed.item.repository.is_none() && claimed.item.execution == Some(Execution::Build);
         let Some(only) = self.deps().repositories.find_only().filter(|_| is_open) else { return Ok(claimed) };
@@ -79,7 +80,7 @@ impl Work {
         for id in repositories.list() {
             let status = match self.deps().store.find_item(&id).await {
                 Ok(Some(item)) if item.status.is_over() => item.status,
-                // Still needed, or of another database.
+                // The item is still open, or belongs to another database.
                 Ok(_) => continue,
                 Err(error) => return tracing::warn!(%error, "cannot see which worktrees are still needed"),
             };

@@ -24,7 +24,7 @@ pub(super) enum Wanted {
     Several(Vec<String>),
     /// "this": what the message replies to.
     Pointed,
-    /// It says nothing of what is to be done.
+    /// The message does not say what is to be done.
     Nothing,
 }
 
@@ -61,7 +61,7 @@ const POINTING: &str = "this that it das dies es esto eso ça ceci isso isto que
 const ANNOUNCING: &str = "the a an new one two three four five some few following item items task tasks thing things todo todos these ein eine neue neuen \
      neues aufgabe aufgaben folgendes una un une tarea tâche tarefa uma um";
 
-/// Belongs to the verb, where the verb is split.
+/// The separate part of a separable verb.
 const PARTICLES: &str = "toe hinzu";
 
 fn is_in(list: &str, word: &str) -> bool {
@@ -143,7 +143,7 @@ fn strip_colon(tail: &str) -> Option<&str> {
     rest.strip_prefix([':', '：', '–', '—', '-', '\n']).map(str::trim)
 }
 
-/// Without the words of courtesy behind the backlog's name, and without the marks at the end.
+/// The text without polite words behind the backlog's name, and without question marks at the end.
 fn without_after(said: &str, follows: bool) -> &str {
     let said = said.trim().trim_end_matches(['?', '？']).trim_end();
     if follows {
@@ -199,7 +199,7 @@ fn list_of(said: &str) -> Wanted {
     }
 }
 
-/// Without quotation marks around all of it, and without a full stop.
+/// The text without quotation marks around it, and without a full stop.
 fn clean(text: &str) -> String {
     unquote(text).trim_end_matches(['.', ';']).trim().to_owned()
 }

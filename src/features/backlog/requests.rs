@@ -44,7 +44,7 @@ impl Listener for RequestListener {
         message.author.kind == AuthorKind::Person && find_request(&backlog, message).is_some()
     }
 
-    /// Counts where a persona would answer, and where a message is addressed to nobody. The persona that was spoken to says what was added.
+    /// Takes a message that a persona would answer, or that is addressed to nobody. The persona that was spoken to says what was added.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let Ok(backlog) = self.backlog.get() else { return Ok(None) };
         let unheard = decision.responders.is_empty() && !matches!(decision.reason, Reason::Silence | Reason::Standup);
@@ -72,14 +72,14 @@ impl Listener for RequestListener {
 }
 
 impl Backlog {
-    /// What a message wants added; empty if it does not say. None: it points at something that is not there, which is for a persona.
+    /// The items that a message wants added; empty if it does not say what. None: it refers to something that is missing, so a persona answers.
     async fn read_drafts(
         &self,
         Request { wanted, owner }: Request,
         message: &InboundMessage,
     ) -> Result<Option<Vec<ItemDraft>>, StoreError> {
         let draft = |what: String, how: String| {
-            // A long text is how it is to be done, under a title.
+            // A long text becomes the instructions, under a short title.
             let is_long = what.chars().count() > WHAT;
             let title = if is_long { kernel::chat::medium::shorten(&what, WHAT - 1) } else { what.clone() };
             let how = [Some(what).filter(|_| is_long), Some(how).filter(|how| !how.is_empty())];

@@ -28,7 +28,7 @@ const SOON: TimeDelta = TimeDelta::seconds(5);
 /// The pause after the first failed attempt. It doubles with each further one.
 const PAUSE: TimeDelta = TimeDelta::seconds(20);
 
-/// How long a run that is over its time may take to end.
+/// How long a run may take to end after its time limit.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The pause before storing the end of a run again while the database is unavailable.
@@ -85,7 +85,7 @@ impl Work {
     async fn run(&self, claimed: &Claimed, cancel: &CancellationToken) -> anyhow::Result<Close> {
         let (item, job) = (&claimed.item, &claimed.job);
         let product = match &claimed.product {
-            // It was made before a crash or a pause.
+            // The product was stored before a crash or a pause.
             Some(product) => product.clone(),
             None => match self.execute(item, job, cancel).await? {
                 Outcome::Made(product) => {
@@ -147,8 +147,8 @@ impl Work {
         })
     }
 
-    /// Whether the author's own critique is enough (WORK-18): of a step on which others build, by a persona that is no expert, if the settings allow
-    /// it. A passage has to show each criterion, and code has found it.
+    /// Whether the author's own critique replaces a review (WORK-18): only for a step on which others build, by a persona that is no expert, if the
+    /// scores reach the configured limit and code has found a passage for each criterion.
     async fn needs_no_review(&self, item: &WorkItem, product: &Product) -> Result<bool, StoreError> {
         let deps = self.deps();
         let is_good = |critique: &&Critique| critique.faults.is_empty() && !critique.shown.is_empty();

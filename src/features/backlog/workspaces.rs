@@ -18,7 +18,7 @@ pub fn retention(workspaces: &Workspaces, kept: Duration) -> RetentionRule {
             workspaces.clear_removed().await.map_err(|error| failed(&error))?;
             let mut removed = 0;
             for item in workspaces.list_items().await.map_err(|error| failed(&error))? {
-                // One of another database is not known here.
+                // Items of another database are not known here.
                 if removed < u64::from(limit) && store.is_long_over(&item, before).await? {
                     workspaces.remove(&item).await.map_err(|error| failed(&error))?;
                     removed += 1;

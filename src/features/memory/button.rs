@@ -9,7 +9,7 @@ pub(super) enum Choice {
     Forget,
     /// A new fact takes the place of an older one.
     Replace,
-    /// What comes from text from outside may be told from now on.
+    /// A memory from outside text may be told from now on.
     Confirm,
 }
 
@@ -17,7 +17,7 @@ pub(super) enum Choice {
 pub(super) struct MemoryButton {
     pub(super) choice: Choice,
     pub(super) memory: MemoryId,
-    /// The one that is replaced.
+    /// The older memory that is replaced.
     pub(super) older: Option<MemoryId>,
 }
 

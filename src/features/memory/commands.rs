@@ -82,7 +82,7 @@ async fn press(memories: &Memories, call: &CommandCall) -> anyhow::Result<Comman
     }
 }
 
-/// What a person did wrong is told; a fault of the store is none of theirs.
+/// Mistakes of the caller become a reply. Database errors stay errors.
 fn explain(error: MemoryError) -> anyhow::Error {
     match error {
         MemoryError::Refused(why) => Refused::new(why).into(),

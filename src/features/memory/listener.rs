@@ -16,7 +16,7 @@ use kernel::db::StoreError;
 use kernel::memory::MemorySource;
 use kernel::text::without_invisible;
 
-/// "Forget that", where nothing could be meant.
+/// The reply to "forget that" if there is nothing to forget.
 const NOTHING_MEANT: &str = "I know of nothing that you could mean: you have said nothing and taught nothing here in the last ten minutes. Reply to a message, \
      or name it: `/memory search` finds it.";
 
@@ -33,8 +33,8 @@ impl Listener for RememberListener {
         message.author.kind == AuthorKind::Person && is_request()
     }
 
-    /// Counts where a persona would answer, and where a message is addressed to nobody. The persona that was spoken to, or the coordinator, says that
-    /// it is remembered.
+    /// Takes a message that a persona would answer, or that is addressed to nobody. The persona that was spoken to, or the coordinator, confirms that
+    /// the fact is remembered.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let Ok(memories) = self.memories.get() else { return Ok(None) };
         let unheard = decision.responders.is_empty() && !matches!(decision.reason, Reason::Silence | Reason::Standup);
@@ -56,7 +56,7 @@ impl Listener for RememberListener {
             let why = "something is to be forgotten".to_owned();
             return match memories.draft_forget_that(&meant, &asker).await {
                 Ok(Some((told, forget))) => Ok(Some(Taken { why, reply: Some(say(told)), effect: Some(Box::new(forget)) })),
-                // It may be said among people.
+                // People may say this to each other.
                 Ok(None) if decision.responders.is_empty() => Ok(None),
                 Ok(None) => Ok(Some(Taken { why, reply: Some(say(NOTHING_MEANT.to_owned())), effect: None })),
                 Err(MemoryError::Refused(told)) => Ok(Some(Taken { why, reply: Some(say(told)), effect: None })),
@@ -110,7 +110,7 @@ impl Listener for RememberListener {
     }
 }
 
-/// Says that something is to be remembered, with the button that takes it back.
+/// Confirms that a fact is remembered, with a button that takes it back.
 fn confirm(taught: &Taught, message: &InboundMessage, say: impl FnOnce(String) -> OutboundMessage) -> OutboundMessage {
     let forget = MemoryButton::new(Choice::Forget, taught.kept()).render();
     let replace = taught.rival.as_ref().map(|rival| MemoryButton::replacing(taught.kept(), &rival.id).render());

@@ -1,10 +1,10 @@
 //! What people teach the team: "remember: we deploy on Thursdays", `/memory`, and what text from outside may be remembered.
 //!
 //! A taught fact is a row of the kernel's memory with the highest significance. It is told in each prompt where it may be told, and found by the
-//! search of personas, of people and of the answers without a model. By a sentence (`listener`) it is written in the transaction that decides on the
-//! message, by a command or a button (`commands`) in one of its own. Both go through [`Memories`] (`service`). No model takes part.
+//! search of personas, of people and of the answers without a model. A sentence (`listener`) writes it in the transaction that decides on the
+//! message; a command or a button (`commands`) writes it in a transaction of its own. Both go through [`Memories`] (`service`). No model takes part.
 //!
-//! What is taught in a private place is told, shown, replaced and forgotten there alone: see [`Scope`](kernel::memory::Scope).
+//! A fact that is taught in a private place is told, shown, replaced and forgotten only there: see [`Scope`](kernel::memory::Scope).
 //!
 //! # A crash at any step
 //!
@@ -41,7 +41,7 @@ pub const REMEMBERING: Act = Act {
     correction: "Correction: nothing was remembered.",
 };
 
-/// The same for what is taken back.
+/// As [`REMEMBERING`], for forgetting.
 pub const FORGETTING: Act = Act {
     name: "forgetting",
     claim: "something was or will be forgotten or deleted from the memory",

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use kernel::memory::retrieval::terms_of;
 
-/// The share of a memory's words that a line has if it repeats it, in hundredths.
+/// The share of a memory's words, in hundredths, from which a line counts as a repetition of it.
 const SHARE: usize = 80;
 
 /// Whether a line of a text has nearly all words of a memory.

@@ -21,7 +21,7 @@ const LISTED: usize = 160;
 /// The most characters of the name of a document.
 const TITLE: usize = 100;
 
-/// That it is remembered. The text is not repeated, so that forgetting it leaves no copy.
+/// Confirms that a fact is remembered. The text is not repeated, so that forgetting it leaves no copy.
 pub(super) fn render_taught(taught: &Taught, in_conversation: bool) -> String {
     let id = short_id(taught.kept());
     let whom = match (&taught.memory.place, in_conversation) {
@@ -57,7 +57,7 @@ pub(super) fn render_knowledge(outcomes: &[Outcome]) -> String {
     read.into_iter().chain(refused).collect::<Vec<_>>().join("\n")
 }
 
-/// An address without what makes it a link, and without its query.
+/// An address that is not rendered as a link, without its query.
 pub(super) fn shown_address(address: &str) -> String {
     let shown = address.split_once("://").map_or(address, |(_, rest)| rest);
     shown.split(['?', '#']).next().unwrap_or(shown).trim_end_matches('/').to_owned()
@@ -110,7 +110,7 @@ pub(super) fn render_history(history: &History, zone: Tz) -> String {
     text
 }
 
-/// A summary, and the messages that it is of.
+/// A summary with the messages that it covers.
 pub(super) fn render_span(opened: &OpenedSpan, zone: Tz) -> String {
     let OpenedSpan { span, lines } = opened;
     let time = |at: DateTime<Utc>| at.with_timezone(&zone).format("%a %-d %b, %H:%M").to_string();
@@ -143,7 +143,7 @@ pub(super) fn render_confirmed(memory: &Memory, by: &Teacher) -> String {
     format!("{} confirmed the lesson `{}`. It is used from now on.", name(&by.name), memory.short_id())
 }
 
-/// Asks people whether a lesson from text from outside may be used. Nothing is asked without one that waits for that, or where it may not be told.
+/// Asks people whether a lesson from outside text may be used. Adds nothing if no lesson waits for that, or if it may not be told there.
 pub fn offer_lesson(message: &mut OutboundMessage, memory: Option<&Memory>) {
     let may_be_told = |memory: &&Memory| memory.place.as_ref().is_none_or(|place| *place == message.channel);
     let Some(memory) = memory.filter(|memory| memory.held).filter(may_be_told) else { return };

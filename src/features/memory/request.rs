@@ -24,7 +24,7 @@ pub struct Request {
     pub replaces: Option<String>,
 }
 
-/// What may surround the verb.
+/// Marks that may surround the verb.
 const MARKS: [char; 3] = ['*', '_', '`'];
 
 /// Reads a message. None: it is no such request. `names` are those of the personas, who may be spoken to first.
@@ -52,7 +52,7 @@ const FORGET_THAT: [&str; 12] = [
 /// What somebody wants forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forgettable {
-    /// What was said, or what is replied to.
+    /// The last thing that was said, or the message that is replied to.
     That,
     /// As written.
     Id(String),
@@ -92,7 +92,7 @@ fn is_forget_that(text: &str, names: &[&str]) -> bool {
     FORGET_THAT.contains(&said.join(" ").as_str())
 }
 
-/// What stands after the verb, where nothing but an address stands before it.
+/// The text after the verb, if only an address stands before the verb.
 fn find_said<'t>(text: &'t str, names: &[&str]) -> Option<&'t str> {
     find_after(text, names, strip_verb)
 }

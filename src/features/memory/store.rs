@@ -19,11 +19,11 @@ use kernel::people::Erasure;
 /// What people change in the memory. What it says is not repeated.
 const MEMORIES: Topic = Topic::new("memory");
 
-/// Who teaches something has often said it shortly before.
+/// People often say something shortly before they teach it.
 const AROUND: TimeDelta = TimeDelta::days(7);
 
 impl Store {
-    /// Stores what a person taught. `known`: it becomes one with this. Returns the id under which it is kept.
+    /// Stores what a person taught. `known`: a fact that says the same, into which it is merged. Returns the id under which it is kept.
     pub(super) async fn teach(&self, memory: &Memory, known: Option<&MemoryId>) -> Result<MemoryId> {
         let mut transaction = self.db().begin().await?;
         let kept = teach(&mut transaction, memory, known).await?;
@@ -31,7 +31,7 @@ impl Store {
         Ok(kept)
     }
 
-    /// Forgets memories for good, all or none. The number of those that were not forgotten before.
+    /// Forgets memories for good, all or none. Returns how many were not forgotten before.
     pub(super) async fn forget(&self, forgetting: &Forget) -> Result<usize> {
         let mut transaction = self.db().begin().await?;
         let forgotten = forget(&mut transaction, forgetting).await?;
@@ -64,7 +64,7 @@ impl Store {
         Ok(Forget { memories, posts, heard, by: by.clone(), at })
     }
 
-    /// What the team has posted that repeats one of these memories, where it could be told.
+    /// Posts of the team that repeat one of these memories, in places where it may be told.
     async fn list_repeating(&self, memories: &[Memory]) -> Result<Vec<Said>> {
         let Some(since) = memories.iter().map(|memory| memory.created_at).min() else { return Ok(Vec::new()) };
         let texts: Vec<&str> = memories.iter().map(|memory| memory.text.as_str()).collect();
@@ -75,7 +75,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Messages in which the one who has these forgotten, or who taught them, says the same.
+    /// Messages that repeat these memories, by the person who has them forgotten or by those who taught them.
     async fn list_retold(&self, memories: &[Memory], by: &Teacher) -> Result<Vec<MessageId>> {
         let Some(first) = memories.iter().map(|memory| memory.created_at).min() else { return Ok(Vec::new()) };
         let people: Vec<&UserId> = memories.iter().filter_map(Memory::person).chain([by]).filter_map(|person| person.id.as_ref()).collect();
@@ -91,7 +91,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The message that a post of the team is about.
+    /// The message that caused a post of the team.
     pub(super) async fn find_cause(&self, posted: &MessageId) -> Result<Option<MessageId>> {
         let row: Option<(Option<String>,)> = sql!(
             self.db().read(),
@@ -102,7 +102,7 @@ impl Store {
         Ok(row.and_then(|(cause,)| cause).map(MessageId::new))
     }
 
-    /// Has a memory from text from outside told. False if it does not wait for that.
+    /// Lets a memory from outside text be told. False if it does not wait for that.
     pub(super) async fn confirm(&self, memory: &Memory, by: &Teacher, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let confirmed = confirm_memory(&mut transaction, &memory.id).await?;
@@ -129,7 +129,7 @@ impl Store {
 #[derive(Debug)]
 pub(super) struct Teach {
     pub(super) memory: Memory,
-    /// The one that it becomes one with.
+    /// The known fact into which it is merged.
     pub(super) known: Option<MemoryId>,
 }
 
@@ -161,7 +161,7 @@ impl Effect for Forget {
     }
 }
 
-/// What a person taught is taken back, perhaps for something else. The message stays, with what it says now.
+/// Takes back facts that a message taught, and may teach another one. The message stays, with its new text.
 #[derive(Debug)]
 pub(super) struct ChangeTaught {
     pub(super) older: Vec<Memory>,
@@ -183,7 +183,7 @@ impl Effect for ChangeTaught {
 async fn teach(transaction: &mut Transaction, memory: &Memory, known: Option<&MemoryId>) -> Result<MemoryId> {
     let kept = save_memory_as(transaction, memory, known).await?;
     if let Some(message) = memory.message() {
-        // The fact is enough.
+        // The message itself need not be remembered, too.
         delete_said(transaction, message).await?;
     }
     if let Some(by) = &memory.taught_by {

@@ -11,7 +11,7 @@ use kernel::text::essence;
 use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
-/// Forgets what the asking person has taught. What others taught is theirs.
+/// Forgets what the asking person has taught. Facts that others taught stay.
 pub(super) struct MemoryForget(pub(super) Store);
 
 #[derive(Deserialize)]

@@ -12,10 +12,10 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
 use kernel::money::{Limit, Money, Refused};
 
-/// From this share on people are told, in percent.
+/// People are told when this share of the budget is used, in percent.
 const MOST: i64 = 80;
 
-/// Why the mission's own budget has an item wait.
+/// The refusal by the mission's own budget that an item waits for.
 pub(super) fn find_refused(item: &WorkItem) -> Option<&Refused> {
     match &item.wait {
         Some(Wait::Budget { refused, .. }) if refused.limit.mission().is_some() => Some(refused),
@@ -24,7 +24,7 @@ pub(super) fn find_refused(item: &WorkItem) -> Option<&Refused> {
 }
 
 impl Follower {
-    /// Says once for each height of the budget that most of it is used.
+    /// Reports that most of the budget is used, once for each amount of the budget.
     pub(super) async fn watch_budget(&self, mission: &Mission, cost: Money, now: DateTime<Utc>) -> Result<(), StoreError> {
         let limit = Limit::Mission(mission.id.clone());
         let Some(allowed) = self.store.find_allowed(&limit, &self.budgets, now).await? else { return Ok(()) };
@@ -36,7 +36,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Says that what is left waits for a higher budget, unless it has been raised since.
+    /// Reports that the remaining steps wait for a higher budget, unless it has been raised since.
     pub(super) async fn tell_used_up(&self, mission: &Mission, used: &Refused, now: DateTime<Utc>) -> Result<(), StoreError> {
         let allowed = self.store.find_allowed(&used.limit, &self.budgets, now).await?;
         if allowed.is_none_or(|allowed| allowed > used.allowed) {
@@ -61,14 +61,14 @@ impl Follower {
 }
 
 impl Missions {
-    /// What the mission may cost by now. None: no limit.
+    /// The mission's current budget. None: no limit.
     pub(super) async fn budget_of(&self, mission: &Mission) -> Result<Option<Money>, MissionError> {
         let limit = Limit::Mission(mission.id.clone());
         let allowed = self.store().find_allowed(&limit, self.budgets(), self.clock().now()).await?;
         Ok(allowed.map(Money))
     }
 
-    /// Raises the budget, if it still is `from`, and has the steps go on. By how much, for people.
+    /// Raises the budget if it is still `from`, and wakes the steps. Returns the increase, for people.
     pub(super) async fn raise(&self, mission: &Mission, tokens: bool, from: i64, asker: &Asker) -> Result<String, MissionError> {
         if !asker.operates() {
             return Err(refused("Only operators can raise a budget."));

@@ -1,5 +1,5 @@
-//! Plans without a model: one step for each section that wants something, by the one who knows the subject (WORK-12). The steps wait for a model, or are
-//! given to people.
+//! Plans without a model: one step for each section that wants something, by the persona who knows the subject (WORK-12). The steps wait for a model,
+//! or are given to people.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use kernel::memory::retrieval::Query;
 use kernel::persona::roster::Roster;
 use kernel::text::flatten;
 
-/// The most bytes of a section that decide who knows about it.
+/// The most bytes of a section that are matched with the personas' expertise.
 const SUBJECT: usize = 2000;
 
 pub(super) fn plan(mission: &Mission, roster: &Roster) -> Plan {
@@ -37,7 +37,7 @@ pub(super) fn plan(mission: &Mission, roster: &Roster) -> Plan {
     }
 }
 
-/// Numbers of parts that belong together: those below one heading, of the deepest level that does not give too many.
+/// Groups of parts that belong together: the parts below one heading, at the deepest level that does not give too many groups.
 fn sections(directive: &Directive) -> Vec<BTreeSet<usize>> {
     let most = MOST_STEPS - 1;
     let mut found = vec![directive.numbers().collect::<BTreeSet<_>>()];
@@ -52,7 +52,7 @@ fn sections(directive: &Directive) -> Vec<BTreeSet<usize>> {
     if found.is_empty() { vec![BTreeSet::new()] } else { found }
 }
 
-/// A section begins at each heading of at most this level. What only introduces the sections below it belongs to the first of them.
+/// A section begins at each heading of at most this level. Text that only introduces the sections below it belongs to the first of them.
 fn split_at(directive: &Directive, level: u8) -> Vec<BTreeSet<usize>> {
     let begins = |part: &Part| matches!(part.kind, PartKind::Heading(found) if found <= level) || part.kind == PartKind::Document;
     let introduces = |section: &BTreeSet<usize>, next: usize| {
@@ -77,7 +77,7 @@ fn split_at(directive: &Directive, level: u8) -> Vec<BTreeSet<usize>> {
 
 fn step(numbers: &BTreeSet<usize>, directive: &Directive, roster: &Roster) -> Step {
     let parts: Vec<&Part> = numbers.iter().filter_map(|&number| directive.find(number)).collect();
-    // A heading stands for everything below it, so not one that titles other sections, too.
+    // A heading stands for everything below it, so a heading above several sections is left out.
     let serves: BTreeSet<usize> =
         numbers.iter().copied().filter(|&number| directive.with_all_below(number).all(|below| numbers.contains(&below))).collect();
     let heading = serves.iter().filter_map(|&number| directive.find(number)).find(|part| matches!(part.kind, PartKind::Heading(_)));

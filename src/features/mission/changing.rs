@@ -35,10 +35,10 @@ const TOKENS: u32 = 6000;
 /// How often a change is asked for.
 const ROUNDS: u32 = 2;
 
-/// How long a wish waits until there is a plan, before it looks again.
+/// The pause before a wish checks again whether there is a plan.
 const UNTIL_PLANNED: TimeDelta = TimeDelta::seconds(5);
 
-/// What somebody wants to be different. Also the payload of its job.
+/// A change that somebody wants. Also the payload of its job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Wish {
     pub(super) mission: WorkItemId,
@@ -46,12 +46,12 @@ pub(super) struct Wish {
     pub(super) text: String,
     /// The message that says it.
     pub(super) message: Option<MessageId>,
-    /// A persona at work on a step has said it to another one. None: a person.
+    /// The message between two personas that caused the wish. None: a person's wish.
     #[serde(default)]
     pub(super) colleague: Option<ColleagueMessage>,
 }
 
-/// Written with the decision on the message.
+/// Written in the transaction that decides on the message.
 #[async_trait]
 impl Effect for Wish {
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied, StoreError> {
@@ -66,7 +66,7 @@ impl Effect for Wish {
 }
 
 impl Missions {
-    /// Has the plan changed as somebody wants.
+    /// Starts a job that changes the plan as somebody wants.
     pub(super) async fn wish(&self, mission: &Mission, text: &str, asker: &Asker) -> Result<(), MissionError> {
         check_changeable(mission, asker)?;
         if self.agents().is_none() {
@@ -80,7 +80,7 @@ impl Missions {
         Ok(transaction.commit().await?)
     }
 
-    /// Leaves parts of the directive out, at once and without a model. What came of it, for people.
+    /// Leaves parts of the directive out, at once and without a model. Returns the outcome, for people.
     pub(super) async fn leave_out(&self, mission: &Mission, parts: &str, why: Option<&str>, asker: &Asker) -> Result<String, MissionError> {
         check_changeable(mission, asker)?;
         let Some(plan) = &mission.plan else { return Err(refused(format!("{} has no plan yet.", named(mission)))) };
@@ -101,7 +101,7 @@ impl Missions {
     }
 }
 
-/// Why nobody can change its plan now, or this person cannot.
+/// Checks that the plan can be changed now, and by this person.
 pub(super) fn check_changeable(mission: &Mission, asker: &Asker) -> Result<(), MissionError> {
     check_may_change(mission, asker)?;
     if mission.status.is_over() {
@@ -176,7 +176,7 @@ impl JobHandler for Changer {
         self.say(&mission, &wish, render::cannot_change(&faults), job).await
     }
 
-    /// The person who asked is told.
+    /// Tells the person who asked.
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         let Ok(wish) = job.read_payload::<Wish>() else { return Ok(()) };
         if wish.colleague.is_some() {
@@ -230,7 +230,7 @@ impl Changer {
         if job.finish_with(transaction).await? { Ok(()) } else { Err(JobError::LostLease) }
     }
 
-    /// One transaction: the receiver's step with what is handed over, what people see of it, and the end of the job.
+    /// One transaction: the receiver's step with the handed-over text, the message to people, and the end of the job.
     async fn hand_over(
         &self,
         mission: &Mission,
@@ -282,7 +282,7 @@ fn id_of(mission: &Mission, job: &Job) -> OutboxId {
     mission.message_id(&format!("change-{}", job.id))
 }
 
-/// Writes a changed plan with its steps. False, and the transaction is to be given up, if something of it changed meanwhile.
+/// Writes a changed plan with its steps. False if something changed meanwhile: the caller must then roll back.
 pub(super) async fn apply(
     transaction: &mut Transaction,
     mission: &Mission,
@@ -338,7 +338,7 @@ impl Steps {
     }
 }
 
-/// All that a step can be changed in.
+/// An edit of all fields that may change in a step.
 pub(super) fn edit_to(item: &WorkItem) -> ItemEdit<'_> {
     ItemEdit {
         what: Some(&item.what),

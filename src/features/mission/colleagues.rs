@@ -91,7 +91,7 @@ struct Sent<'a> {
     mission: &'a Mission,
     message: &'a ColleagueMessage,
     receiver: &'a Persona,
-    /// The number of the call in its run, which is the same after a crash.
+    /// The number of the call in the sender's run, which is the same after a crash.
     call: usize,
 }
 
@@ -114,7 +114,7 @@ impl MessageColleague<'_> {
             }
         };
         let (text, is_answer) = match answered {
-            // Code wrote it if no model did: there was no answer before a crash.
+            // A reply without a model was written by code, because there was no answer before a crash.
             Ok(reply) => (reply.text, reply.model.is_some()),
             Err(error @ (RunError::Lost | RunError::Store(_))) => return Err(error.into()),
             Err(error) if self.of.cancel.is_cancelled() => return Err(error.into()),
@@ -178,7 +178,7 @@ impl MessageColleague<'_> {
         if !self.of.job.hold(&mut transaction).await? {
             return Err(RunError::Lost.into());
         }
-        // Otherwise it was sent before a crash.
+        // False: it was sent before a crash.
         if post_message(&mut transaction, mission, (&posted, &self.of.persona.slug), now).await? {
             wish.apply(&mut transaction, now).await?;
         }

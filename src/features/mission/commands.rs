@@ -58,7 +58,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             |missions, call| Box::pin(tell(missions, call)),
         )
         .command(
-            CommandSpec::new("change", "Have the plan changed: what is to be different from now on.").public().argument(which()).argument(
+            CommandSpec::new("change", "Change the plan: say what is to be different from now on.").public().argument(which()).argument(
                 ArgumentSpec::text("text", 1000, "What is to be different: Bob does the invoices, and we need a test plan").required(),
             ),
             |missions, call| Box::pin(change(missions, call)),
@@ -230,7 +230,7 @@ async fn retry(missions: &Missions, call: &CommandCall) -> anyhow::Result<Comman
 
 async fn costs(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, _) = find(missions, call).await?;
-    // Also what was begun and then left out.
+    // Includes steps that were begun and later left out of the plan.
     let items = missions.store().list_parts(&mission.id).await?;
     let (planning, total) = missions.cost_of(&mission).await?;
     let budget = missions.budget_of(&mission).await.map_err(explain)?;

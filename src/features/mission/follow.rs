@@ -42,7 +42,7 @@ const SHOWN_EVERY: TimeDelta = TimeDelta::seconds(4);
 /// The pause before the thread is looked for again.
 const SOON: TimeDelta = TimeDelta::milliseconds(300);
 
-/// How long the thread is waited for. After that the mission goes on in the channel.
+/// The longest wait for the thread. After that the mission goes on in the channel.
 const THREAD: TimeDelta = TimeDelta::seconds(30);
 
 const REPLAN_TOKENS: u32 = 3000;
@@ -57,7 +57,7 @@ pub(super) struct Follower {
     pub(super) agents: Arc<Agents>,
     pub(super) settings: MissionSettings,
     pub(super) budgets: Budgets,
-    /// The only repository, which is where files are built. Empty without one.
+    /// The only configured repository, in which files are built. Empty unless there is exactly one.
     pub(super) repository: String,
     /// The folder of the persona files.
     pub(super) personas: PathBuf,
@@ -102,7 +102,7 @@ impl JobHandler for Follower {
                 continue;
             }
             match mission.status {
-                // The next round reads what came of it.
+                // The next round reads the result.
                 MissionStatus::Planning => self.plan(&mission, job).await?,
                 MissionStatus::Proposed => return Err(JobError::Sleep(job.now() + LONG)),
                 MissionStatus::Running | MissionStatus::Paused => {
@@ -115,7 +115,7 @@ impl JobHandler for Follower {
         }
     }
 
-    /// The person is told, and can try again.
+    /// Tells the person, who can try again.
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         let Ok(MissionOf { mission }) = job.read_payload() else { return Ok(()) };
         let Some(mission) = self.store.find_mission(&mission).await? else { return Ok(()) };
@@ -147,7 +147,7 @@ impl Follower {
         Ok(transaction.commit().await?)
     }
 
-    /// Where the backlog posts what becomes of the steps: the thread, or the channel if there is none.
+    /// The place where the backlog posts news about the steps: the thread, or the channel if there is none.
     pub(super) async fn find_place(&self, mission: &Mission, job: &JobContext) -> Result<ChannelId, JobError> {
         if mission.opening.is_none() {
             return Ok(mission.channel.clone());
@@ -159,7 +159,7 @@ impl Follower {
         }
     }
 
-    /// One look at a mission under way. When the next look is due; none if something has changed.
+    /// Looks at a running mission once. Returns the time of the next look; none if something has changed.
     async fn follow(&self, mission: &Mission, job: &JobContext) -> Result<Option<DateTime<Utc>>, JobError> {
         let (Some(plan), Some(whole)) = (&mission.plan, self.store.find_item(&mission.id).await?) else {
             return Err(JobError::fail("its plan or its item is gone"));
@@ -198,7 +198,7 @@ impl Follower {
         Ok(Some(next.unwrap_or(job.now() + SWEEP)))
     }
 
-    /// Edits the progress line if it says something else by now. Some: it is too early for that, unless it is the last time.
+    /// Edits the progress line if its text has changed. Some: the time of the next edit, because it is too early now.
     async fn show(
         &self,
         mission: &Mission,
@@ -224,7 +224,7 @@ impl Follower {
         Ok(None)
     }
 
-    /// Finds another way for a step that could not be done, once in a mission. After that the step fails, and what needs it.
+    /// Finds another way for a step that could not be done, once in a mission. After that the step fails, and with it all steps that need it.
     async fn plan_again(
         &self,
         mission: &Mission,
@@ -236,7 +236,7 @@ impl Follower {
         let Some(Wait::Replan { blocker, why }) = &item.wait else { return Ok(()) };
         let step = plan.find_step(&item.id);
         let name = format!("replan-{}-{}", item.id, item.run);
-        // It was asked for before a crash.
+        // Another way was asked for before a crash.
         let is_begun = job.find_step::<Answer<OtherWay>>(&name).await?.is_some();
         let (Some(step), true) = (step, is_begun || mission.replans < REPLANS) else {
             self.store.give_step_up(&item.id, why, job.now()).await?;
@@ -252,7 +252,7 @@ impl Follower {
             self.store.give_step_up(&item.id, why, job.now()).await?;
             return Ok(());
         };
-        // The plan first: as long as the item waits, it is asked for again.
+        // The plan is changed first: as long as the item waits, this code runs again.
         if *step != revised {
             let mut changed = plan.clone();
             changed.steps.iter_mut().filter(|known| known.item == revised.item).for_each(|known| known.clone_from(&revised));
@@ -265,7 +265,7 @@ impl Follower {
         self.go_another_way(mission, &revised, item, job).await
     }
 
-    /// The step as the model gives it now, if it passes the checks of a plan.
+    /// The step as changed by the model, if it passes the checks of a plan.
     fn read_way(&self, step: &Step, way: &OtherWay) -> Option<Step> {
         let draft = StepDraft {
             id: "again".into(),
@@ -292,14 +292,14 @@ impl Follower {
         let now = job.now();
         let new = mission.item_of(revised, item.channel.as_ref().unwrap_or(&mission.channel), now);
         self.store.edit_item(&item.id, &edit_to(&new), "the plan", now).await?;
-        // Nothing may have changed but that it is tried again.
+        // Even if the edit changed nothing, the item must be tried again.
         if self.store.find_item(&item.id).await?.is_some_and(|now| matches!(now.wait, Some(Wait::Replan { .. }))) {
             self.store.retry_item(&item.id, "the plan", now).await?;
         }
         Ok(())
     }
 
-    /// Why each attempt came to nothing, and what that means for the next.
+    /// Why each attempt failed, and what that means for the next one.
     async fn what_was_learnt(&self, item: &WorkItem, blocker: Blocker, why: &str) -> Result<String, StoreError> {
         let events = self.store.list_events(&item.id).await?;
         let mut notes: Vec<String> = events.into_iter().filter_map(|event| event.note).collect();

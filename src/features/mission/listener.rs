@@ -91,8 +91,8 @@ impl Listener for MissionListener {
         false
     }
 
-    /// Counts where a persona would answer a person who hands over a document, or writes one, or who wants a mission changed in its thread. A question
-    /// about it is answered as any other.
+    /// Takes a message that a persona would answer, if a person hands over or writes a document, or wants a mission changed in its thread. A question
+    /// about a document is answered like any other.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let (Ok(missions), Some(persona)) = (self.missions.get(), decision.responders.first()) else { return Ok(None) };
         if message.author.kind != AuthorKind::Person || message.channel.place == Place::Direct || decision.ask.is_some() {
@@ -143,7 +143,7 @@ impl Listener for MissionListener {
         }))
     }
 
-    /// "How is it going?" in a mission's thread is answered from this.
+    /// Notes for an answer to "How is it going?" in a mission's thread.
     async fn describe_place(&self, channel: &Channel, _kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
         let Ok(missions) = self.missions.get() else { return Ok(Vec::new()) };
         let Some(mission) = find_here(&missions, channel).await? else { return Ok(Vec::new()) };
@@ -152,7 +152,7 @@ impl Listener for MissionListener {
     }
 }
 
-/// Where a mission is.
+/// The state of a mission, in words.
 async fn describe(missions: &Missions, mission: &Mission) -> Result<String, StoreError> {
     let items = missions.items_of(mission).await?;
     let (_, cost) = missions.cost_of(mission).await?;
@@ -160,8 +160,8 @@ async fn describe(missions: &Missions, mission: &Mission) -> Result<String, Stor
     Ok(render::status(mission, &items, (cost, messages), missions.roster()))
 }
 
-/// What a person wants to be different about the mission in whose thread it is said. A model tells it from talk, in any language; without one there are
-/// commands.
+/// Takes a person's wish to change the mission in whose thread it is said. A model tells wishes from talk, in any language; without a model there are
+/// only commands.
 async fn take_wish(
     missions: &Missions,
     mission: &Mission,
@@ -224,13 +224,13 @@ async fn list_documents(missions: &Missions, message: &InboundMessage) -> Result
     Ok(documents)
 }
 
-/// A text that was too long for a message is what the person says.
+/// Whether the person's text was attached, because it was too long for a message.
 fn has_paste(message: &InboundMessage) -> bool {
     message.attachments.iter().any(is_long_paste)
 }
 
-/// By a model if one is connected, or else, and if it does not say, by rule: a request that no look into the document fulfils, with a document that
-/// lists things.
+/// Classifies a message with a model. Without a model or its answer, a rule decides: a request that needs more than a look into the document, with a
+/// document that lists things.
 async fn classify(missions: &Missions, message: &InboundMessage, text: &str, directive: &Directive) -> Option<Classified> {
     if let Some(agents) = missions.agents().filter(|_| missions.settings().classify) {
         match ask_model(missions, agents, message, prompts::classify(text, &directive.render_in_short())).await {

@@ -23,7 +23,7 @@ const NOTES: usize = 6;
 const DIGEST: usize = 12_000;
 
 impl Follower {
-    /// None where there is nothing to look back at: fewer than two steps were begun.
+    /// The record of a mission. None if fewer than two steps were begun, so that there is nothing to look back at.
     pub(super) async fn record(
         &self,
         mission: &Mission,
@@ -58,7 +58,7 @@ impl Follower {
         for file in files {
             let _ = writeln!(digest, "File: {}", file.facts.name);
         }
-        // Each step has its share, so that the last ones are seen too.
+        // Each step gets the same share, so that the last ones are included.
         let room = DIGEST.saturating_sub(digest.chars().count()) / steps.len().max(1);
         for (number, (item, events)) in (1..).zip(&steps) {
             let owner = item.persona.as_ref().map_or("nobody", |slug| self.roster.name_of(slug));
@@ -68,7 +68,7 @@ impl Follower {
             if let Some(outcome) = &item.outcome {
                 let _ = writeln!(lines, "  Result: {}", flatten(outcome, NOTE));
             }
-            // The last notes say why it came to what it is.
+            // The last notes explain the outcome.
             let notes: Vec<&String> =
                 events.iter().filter_map(|event| event.note.as_ref()).filter(|note| !note.trim().is_empty()).collect();
             for note in notes.iter().skip(notes.len().saturating_sub(NOTES)) {

@@ -1,12 +1,12 @@
 //! Missions: from a dropped document to an accepted delivery (WORK-10 to WORK-21).
 //!
-//! `listener` tells a directive from a question about a file. What is handed in becomes numbered parts (`model::directive`). `planning` asks a model what
-//! it is about and for a plan, which `model::plan` checks: who does what, in which order, by which criteria, and which part each step serves. Without a
-//! model `by_rule` makes a step of each section. The mission is then a work item whose parts are its steps, so that the backlog runs, verifies and
-//! reviews them. `follow` looks after them: it shows the progress in the mission's thread, finds another way for a step that cannot be done, and delivers
-//! where the mission was asked for. Its planning and its steps share a `budget`, which the meter keeps and people raise. `changing` is
-//! what people want to be different on the way, `telling` what the steps get to know, `colleagues` what those at work ask and tell each other,
-//! `new_personas` who joins the team for a role that nobody fills.
+//! `listener` tells a directive from a question about a file. What is handed in becomes numbered parts (`model::directive`). `planning` asks a model
+//! what it is about and for a plan, which `model::plan` checks: who does what, in which order, by which criteria, and which part each step serves.
+//! Without a model `by_rule` makes a step of each section. The mission is then a work item whose parts are its steps, so that the backlog runs,
+//! verifies and reviews them. `follow` looks after them: it shows the progress in the mission's thread, finds another way for a step that cannot be
+//! done, and delivers where the mission was asked for. Its planning and its steps share a `budget`, which the meter enforces and people raise.
+//! `changing` changes the plan as people want, `telling` gives the steps more information, `colleagues` lets personas at work ask and tell each other
+//! something, and `new_personas` adds personas for roles that nobody fills.
 //!
 //! | the process dies after | stored state | what follows |
 //! | --- | --- | --- |

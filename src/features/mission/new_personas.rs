@@ -21,9 +21,9 @@ use kernel::persona::add::add;
 const TOKENS: u32 = 3000;
 
 impl Follower {
-    /// Drafts a persona for each missing role. Nobody waits for one that cannot be drafted.
+    /// Drafts a persona for each missing role. The plan does not wait for one that cannot be drafted.
     pub(super) async fn draft_personas(&self, mission: &Mission, plan: &mut Plan, job: &JobContext) -> Result<(), JobError> {
-        // Its file is read everywhere, and tells what the mission is about.
+        // Everybody may read the persona's file, which would reveal what a private mission is about.
         if self.settings.new_personas == NewPersonas::Never || mission.private_to.is_some() {
             return Ok(());
         }
@@ -56,7 +56,7 @@ impl Follower {
             let name = format!("persona-{number}-{round}");
             let drafted: Answer<PersonaDraft> = self.ask(mission, job, Asked::optional(&name, Tier::T2, TOKENS), prompt).await?;
             let checked = match &drafted.value {
-                // The file is written as people see it: the outbox, which takes secrets out, does not see the folder.
+                // Secrets are removed here, because the file does not pass through the outbox.
                 Some(draft) => {
                     let draft = PersonaDraft { prompt: self.agents.runner.redactor.redact(&draft.prompt).0.into(), ..draft.clone() };
                     read_persona(&draft, &role.role, &others, &self.roster)
@@ -71,7 +71,7 @@ impl Follower {
         Ok(Err(faults))
     }
 
-    /// Takes the next step with a new persona. False: there is none to take.
+    /// Takes the next step in adding a new persona. False: there is nothing to do.
     pub(super) async fn add_personas(&self, mission: &Mission, job: &JobContext) -> Result<bool, JobError> {
         let Some(plan) = &mission.plan else { return Ok(false) };
         for (number, role) in plan.missing.iter().enumerate() {
@@ -157,7 +157,7 @@ impl Follower {
     }
 }
 
-/// A change of the plan like any other, with the same limits. None if there is nothing to take over.
+/// The change that gives a new persona its steps, with the limits of any other change. None if there is nothing to take over.
 fn reassign(of: &Change<'_>, role: &MissingRole, persona: &NewPersona) -> Option<Changed> {
     let is_free = |step: &&WorkItemId| {
         let owner = of.plan.find_step(step).map(|step| &step.owner);
@@ -188,7 +188,7 @@ fn with_status(plan: &Plan, number: usize, status: NewPersonaStatus, decided_by:
 }
 
 impl Missions {
-    /// Has a drafted persona added to the team, or not, once. What came of it, for people.
+    /// Accepts or declines a drafted persona, once. Returns the outcome, for people.
     pub(super) async fn decide_on_persona(
         &self,
         mission: &Mission,

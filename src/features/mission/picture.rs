@@ -10,7 +10,7 @@ use kernel::text::flatten;
 
 const PICTURE: &str = "plan.png";
 
-/// More of a title is never drawn.
+/// Longer titles are cut, because no box can show more.
 const TITLE: usize = 200;
 
 /// Shows the picture in the card of a plan.
@@ -23,9 +23,9 @@ pub(super) async fn add_picture(message: OutboundMessage, plan: &Plan, roster: &
     message
 }
 
-/// The steps with the states of their items. None if it cannot be drawn, because nobody should miss the plan itself for that.
+/// Draws the steps with the states of their items. None if that fails, because the plan is useful without its picture.
 pub(super) async fn draw_plan(plan: &Plan, items: &[WorkItem], roster: &Roster, redactor: &Redactor) -> Option<OutboundFile> {
-    // No filter of the outbox reads a picture.
+    // The outbox cannot redact secrets in a picture.
     let in_a_line = |text: &str| flatten(&redactor.redact(text).0, TITLE);
     let describe = |step: &Step| {
         let item = items.iter().find(|item| item.id == step.item);

@@ -31,14 +31,14 @@ const PLAN_TOKENS: u32 = 12_000;
 const UNDERSTANDING_TOKENS: u32 = 2000;
 const DOUBTS_TOKENS: u32 = 1500;
 
-/// A plan is told at most so many insights (OVER-6), and says of at most so many what they changed.
+/// The most insights in the prompt of a plan (OVER-6), and the most of which the plan says what they changed.
 const INSIGHTS: usize = 20;
 const LEARNT: usize = 5;
 
-/// How often a plan is asked for, and a persona.
+/// The most tries for a plan, and for a persona.
 pub(super) const ROUNDS: u32 = 2;
 
-/// A plan may name its assumptions, and ask about at most so many of them.
+/// The most assumptions of a plan, and the most questions about them.
 const ASSUMED: usize = 8;
 const QUESTIONS: usize = 3;
 
@@ -60,7 +60,7 @@ struct Doubt {
     why: String,
 }
 
-/// What a model is asked for: a step of the job.
+/// A question to a model, whose answer is a step of the job.
 pub(super) struct Asked<'a> {
     name: &'a str,
     tier: Tier,
@@ -79,7 +79,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// An answer of a model, or why there is none that can be used.
+/// A model's answer, or why there is no usable one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Answer<T> {
     pub(super) value: Option<T>,
@@ -112,10 +112,10 @@ impl Follower {
         let understood: Answer<Understanding> = self.ask(mission, job, Asked::plan("understand", UNDERSTANDING_TOKENS), prompt).await?;
         let understood = tidy(understood.value.unwrap_or_default());
         let title = Some(flatten(&understood.title, 100)).filter(|title| !title.is_empty()).unwrap_or_else(|| mission.title.clone());
-        // A step, so that an answer of before a crash is read with the insights that it was given.
+        // A step, so that an answer from before a crash is read with the insights of its own prompt.
         let insights: Vec<Insight> = job.step("insights", || async { Ok(self.find_insights(mission).await?) }).await?;
         let mut faults = Vec::new();
-        // What code has accepted, although a model doubts it.
+        // A plan that passed the checks of code, but that a model doubts.
         let mut doubted: Option<Plan> = None;
         for round in 1..=ROUNDS {
             let prompt = || prompts::plan(system(), &self.roster, mission, (&understood, &insights), &faults, &self.repository);
@@ -159,7 +159,7 @@ impl Follower {
         Ok(fitting.into_iter().take(INSIGHTS).map(|(_, insight)| insight).collect())
     }
 
-    /// What a cheap model thinks cannot be done. Its failure does not keep a plan.
+    /// What a cheap model thinks cannot be done. If the model fails, the plan is used all the same.
     async fn doubt(&self, mission: &Mission, plan: &Plan, round: u32, job: &JobContext) -> Result<Vec<String>, JobError> {
         let prompt = || prompts::feasible(&self.roster, mission, plan);
         let name = format!("doubts-{round}");
@@ -168,7 +168,7 @@ impl Follower {
             plan.steps.iter().find(|step| flatten(&step.title, 200) == flatten(&doubt.step, 200)).map(|step| step.title.clone())
         };
         let doubts = given.value.unwrap_or_default().doubts;
-        // A doubt about a step that is not there is none.
+        // A doubt about a step that does not exist is ignored.
         Ok(doubts.iter().filter_map(|doubt| Some(format!("\"{}\": {}", named(doubt)?, flatten(&doubt.why, 200)))).collect())
     }
 
@@ -242,7 +242,7 @@ impl Follower {
         self.change(mission, &change, job).await
     }
 
-    /// What it may cost, by what finished items cost lately. None if there are no figures yet.
+    /// The expected cost, from the mean cost of recent items. None if there are no figures yet.
     async fn expect_cost(&self, plan: &Plan) -> Result<Option<Money>, JobError> {
         let mean = self.store.mean_cost_of_steps().await?;
         Ok(mean.map(|mean| Money(mean.0.saturating_mul(i64::try_from(plan.steps.len()).unwrap_or(i64::MAX)))))
@@ -269,7 +269,7 @@ impl Follower {
             ..WorkItem::new(format!("Plan by hand: {}", mission.title), Owner::Persona(coordinator.clone()), origin, job.now())
         };
         let message = OutboundMessage {
-            // Each try that fails is told.
+            // Each failed try is reported.
             id: mission.message_id(&format!("no-plan-{}", job.job().id)),
             ..render::no_plan(mission, faults, &item, &self.roster)
         };
@@ -284,7 +284,7 @@ impl Follower {
     }
 }
 
-/// Short, and with few questions.
+/// Shortens the lines, and drops questions over the limit.
 fn tidy(understood: Understanding) -> Understanding {
     let lines = |lines: Vec<String>| lines.iter().map(|line| flatten(line, 300)).filter(|line| !line.is_empty()).take(12).collect();
     let mut asked = 0;
@@ -305,7 +305,7 @@ fn tidy(understood: Understanding) -> Understanding {
     Understanding { given: lines(understood.given), to_find_out: lines(understood.to_find_out), assumed, title: understood.title }
 }
 
-/// Those that name an insight which the plan was told.
+/// The entries that name an insight from the plan's prompt.
 fn read_learnt(given: &[LearntDraft], insights: &[Insight]) -> Vec<Learnt> {
     let read = |given: &LearntDraft| {
         let number: usize = given.insight.trim().trim_start_matches(['[', 'i']).trim_end_matches(']').parse().ok()?;

@@ -64,12 +64,12 @@ pub(super) enum MissionError {
 
 type Result<T, E = MissionError> = std::result::Result<T, E>;
 
-/// What somebody wants done, before it is a mission.
+/// A request before it becomes a mission.
 pub(super) struct Wanted<'a> {
     pub(super) request: &'a str,
-    /// Of the documents, or of the request without one.
+    /// Read from the documents, or from the request if there are none.
     pub(super) directive: Directive,
-    /// What the documents are called.
+    /// The names of the documents.
     pub(super) documents: Vec<String>,
     /// None: taken from the directive.
     pub(super) title: Option<String>,
@@ -78,9 +78,9 @@ pub(super) struct Wanted<'a> {
     pub(super) message: Option<MessageId>,
 }
 
-/// A mission that is to be stored, with what is said about it.
+/// A mission to be stored, with its first message.
 pub(super) struct Drafted {
-    /// Says what was understood. The thread hangs on it.
+    /// Says what was understood. The mission's thread hangs on this message.
     pub(super) reply: OutboundMessage,
     pub(super) effect: AddMission,
 }
@@ -175,14 +175,14 @@ impl Missions {
         Ok(Drafted { reply, effect: AddMission { mission: Box::new(mission), messages: vec![reading] } })
     }
 
-    /// Stores a mission with what is said about it.
+    /// Stores a mission with its first message.
     pub(super) async fn start(&self, Drafted { reply, mut effect }: Drafted) -> Result<Mission> {
         effect.messages.insert(0, reply);
         self.deps.store.add_mission(&effect, self.now()).await?;
         Ok(*effect.mission)
     }
 
-    /// By the end of its id, or by words of its title if only one has them.
+    /// Finds a mission by the end of its id, or by words of its title if only one has them.
     pub(super) async fn find(&self, which: &str, asker: &Asker) -> Result<Mission> {
         let which = which.trim().trim_start_matches('#').to_lowercase();
         let known: Vec<Mission> = self.list(asker).await?;
@@ -200,12 +200,12 @@ impl Missions {
         }
     }
 
-    /// With its directive.
+    /// Reads the mission with its directive.
     async fn read(&self, listed: &Mission) -> Result<Mission> {
         self.deps.store.find_mission(&listed.id).await?.ok_or_else(|| refused(format!("{} is gone.", named(listed))))
     }
 
-    /// The last missions that may be told of where the asker is, without their directives.
+    /// The latest missions that the asker may be told about here, without their directives.
     pub(super) async fn list(&self, asker: &Asker) -> Result<Vec<Mission>> {
         let mut missions = self.deps.store.list_missions(KNOWN).await?;
         missions.retain(|mission| asker.scope().is_none_or(|scope| scope.hears(mission.private_to.as_ref())));
@@ -216,7 +216,7 @@ impl Missions {
         Ok(mission.current(self.deps.store.list_parts(&mission.id).await?))
     }
 
-    /// What it has cost: planning and judging, and all together, also what was begun and then left out.
+    /// The cost of planning and judging, and the total, which includes steps that were begun and then left out.
     pub(super) async fn cost_of(&self, mission: &Mission) -> Result<(Money, Money), StoreError> {
         let planning = self.deps.store.spent_on(&mission.id).await?;
         let parts = self.deps.store.list_parts(&mission.id).await?;
@@ -227,7 +227,7 @@ impl Missions {
     pub(super) async fn approve(&self, mission: &Mission, asker: &Asker) -> Result<()> {
         check_may_change(mission, asker)?;
         let (MissionStatus::Proposed, Some(plan)) = (mission.status, &mission.plan) else {
-            return Err(refused(format!("{} does not wait for a word: it is {}.", named(mission), mission.status.as_str())));
+            return Err(refused(format!("{} does not wait for approval: it is {}.", named(mission), mission.status.as_str())));
         };
         let posted = self.deps.store.find_posted(&mission.message_id("reading")).await?;
         let place = posted.map_or_else(|| mission.channel.clone(), |posted| posted.channel);
@@ -236,7 +236,7 @@ impl Missions {
             .await
     }
 
-    /// Its job has the steps rest.
+    /// Pauses a mission. Its job makes the steps wait.
     pub(super) async fn pause(&self, mission: &Mission, asker: &Asker) -> Result<()> {
         check_may_change(mission, asker)?;
         if mission.status != MissionStatus::Running {
@@ -245,7 +245,7 @@ impl Missions {
         self.change(mission, &MissionChange { status: Some(MissionStatus::Paused), ..MissionChange::default() }, asker).await
     }
 
-    /// Its job wakes the steps.
+    /// Resumes a mission. Its job wakes the steps.
     pub(super) async fn resume(&self, mission: &Mission, asker: &Asker) -> Result<()> {
         check_may_change(mission, asker)?;
         if mission.status != MissionStatus::Paused {
@@ -254,7 +254,7 @@ impl Missions {
         self.change(mission, &MissionChange { status: Some(MissionStatus::Running), ..MissionChange::default() }, asker).await
     }
 
-    /// Ends it with all its steps. Its job tells what was done until then.
+    /// Ends a mission with all its steps. Its job reports what was done until then.
     pub(super) async fn cancel(&self, mission: &Mission, asker: &Asker) -> Result<()> {
         check_may_change(mission, asker)?;
         if mission.status.is_over() {
@@ -269,7 +269,7 @@ impl Missions {
             .await
     }
 
-    /// Tries again: the plan if there is none, or else the steps that were lost. How many those are; none for the plan.
+    /// Tries again: plans if there is no plan, or else restarts the lost steps. Returns the number of these steps; none for the plan.
     pub(super) async fn retry(&self, mission: &Mission, asker: &Asker) -> Result<Option<usize>> {
         check_may_change(mission, asker)?;
         let now = self.now();

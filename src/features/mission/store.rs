@@ -22,7 +22,7 @@ use kernel::llm::store::join_budget;
 use kernel::money::Money;
 use kernel::people::Erasure;
 
-/// What happens to missions. What they say is not repeated.
+/// Events of missions, without their texts.
 const MISSIONS: Topic = Topic::new("mission");
 /// The kind of the event that a colleague has sent a message to another one.
 const MESSAGE: &str = "message";
@@ -93,24 +93,24 @@ impl Effect for AddMission {
     }
 }
 
-/// What a mission becomes.
+/// A change of a mission.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct MissionChange<'a> {
     pub(super) status: Option<MissionStatus>,
     pub(super) title: Option<&'a str>,
     pub(super) plan: Option<&'a Plan>,
     pub(super) why: Option<&'a str>,
-    /// It was planned again.
+    /// One more replan is counted.
     pub(super) replanned: bool,
     /// New items.
     pub(super) items: &'a [WorkItem],
-    /// What becomes of those that are there.
+    /// Changes of existing items.
     pub(super) reshaping: Option<&'a Reshaping<'a>>,
-    /// Each is posted once, by its id.
+    /// Messages. Each is posted once, by its id.
     pub(super) outbox: &'a [OutboundMessage],
-    /// It is over, and this is looked back at.
+    /// The mission is over: enqueues the job that looks back at it.
     pub(super) look_back: Option<&'a LookBack>,
-    /// Who did it. None: the program.
+    /// Who made the change. None: the program.
     pub(super) by: Option<&'a Actor>,
 }
 
@@ -132,7 +132,7 @@ impl Store {
         Ok(events.iter().filter(|event| event.topic == MISSIONS.as_str() && event.kind == MESSAGE).count())
     }
 
-    /// The mission whose thread this is: it hangs on that message of the team, or was there before the mission.
+    /// The mission of a thread that hangs on this message of the team, or that was there before the mission.
     pub(super) async fn find_mission_here(&self, opening: Option<&OutboxId>, thread: &ChannelId) -> Result<Option<Mission>> {
         let hanging: Option<MissionColumns> =
             sql!(self.db().read(), fetch_optional, "SELECT * FROM missions WHERE opening = $1", opening.map_or("", OutboxId::as_str))?;
@@ -186,7 +186,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// What the calls about one thing have cost.
+    /// The cost of all calls about an item.
     pub(super) async fn spent_on(&self, subject: &WorkItemId) -> Result<Money> {
         let (cost,): (i64,) = sql!(
             self.db().read(),
@@ -197,7 +197,7 @@ impl Store {
         Ok(Money(cost))
     }
 
-    /// What items cost that ended lately. None without figures.
+    /// The mean cost of items, without missions, that changed lately. None without figures.
     pub(super) async fn mean_cost_of_steps(&self) -> Result<Option<Money>> {
         let (mean,): (Option<i64>,) = sql!(
             self.db().read(),
@@ -208,7 +208,7 @@ impl Store {
         Ok(mean.map(Money))
     }
 
-    /// Has a mission looked at.
+    /// Wakes the job of a mission.
     pub(super) async fn wake_one_mission(&self, mission: &WorkItemId, at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         wake_mission(&mut transaction, mission, at).await?;

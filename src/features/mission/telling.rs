@@ -1,4 +1,4 @@
-//! What those who work on a mission are told on the way: by a person, by the answer to a question about what is assumed, or by a colleague.
+//! Tells the steps of a mission something on the way: a person's words, an answer to a question about an assumption, or a colleague's message.
 
 use crate::features::backlog::model::Execution;
 use crate::features::backlog::service::Asker;
@@ -12,11 +12,11 @@ use kernel::chat::medium::Medium;
 use kernel::ids::WorkItemId;
 use kernel::text::flatten;
 
-/// The most characters that steps are told.
+/// The most characters of a text that steps are told.
 const TOLD: usize = 1000;
 
 impl Missions {
-    /// Tells those who work on it something: it is added to the instructions of all steps that are not done. A step in progress begins again.
+    /// Adds a person's words to the instructions of all steps that are not done. A step in progress begins again.
     pub(super) async fn tell(&self, mission: &Mission, text: &str, asker: &Asker) -> Result<usize, MissionError> {
         check_may_change(mission, asker)?;
         let (false, Some(plan)) = (mission.status.is_over(), &mission.plan) else {
@@ -26,7 +26,7 @@ impl Missions {
         self.add_to_steps(mission, plan.clone(), &added, asker).await
     }
 
-    /// Answers a question about what is assumed with one of the suggestions, once. What came of it, for people.
+    /// Answers a question about what is assumed with one of the suggestions, once. Returns the outcome, for people.
     pub(super) async fn answer(&self, mission: &Mission, (of, suggestion): (usize, usize), asker: &Asker) -> Result<String, MissionError> {
         check_may_change(mission, asker)?;
         let plan = mission.plan.as_ref().filter(|_| !mission.status.is_over());
@@ -43,7 +43,7 @@ impl Missions {
         }
         let mut answered = plan.clone();
         answered.assumed[of].answer = Some(GivenAnswer { by: asker.name().to_owned(), text: text.clone() });
-        // The first suggestion is what the work assumes.
+        // The plan already assumes the first suggestion.
         let told = if suggestion == 0 {
             self.change(mission, &MissionChange { plan: Some(&answered), ..MissionChange::default() }, asker).await?;
             0
@@ -56,7 +56,7 @@ impl Missions {
         Ok(render::answered(asker.name(), assumption, text, told))
     }
 
-    /// Adds something to the instructions of all steps that are not done, in one transaction. How many those are.
+    /// Adds something to the instructions of all steps that are not done, in one transaction. Returns the number of these steps.
     async fn add_to_steps(&self, mission: &Mission, plan: Plan, added: &str, asker: &Asker) -> Result<usize, MissionError> {
         let items = self.items_of(mission).await?;
         let is_open = |step: &Step| !items.iter().any(|item| item.id == step.item && item.status.is_over());
@@ -74,7 +74,7 @@ impl Missions {
     }
 }
 
-/// What is different about the item of a step that was told something.
+/// The changed fields of the item of a step that was told something.
 pub(super) struct ToldStep {
     item: WorkItemId,
     instructions: String,

@@ -8,17 +8,17 @@ use opus_pure::{Application, Error, MAX_PACKET_BYTES, OggOpusReader, OggOpusWrit
 
 pub(super) const ENDING: &str = "ogg";
 
-/// All sound is brought to this rate, because one file has one.
+/// All sound is resampled to this rate, because a file has only one.
 const RATE: u32 = 24_000;
 /// Samples of a packet of 20 ms.
 const PACKET: usize = 480;
 const PACKET_LENGTH: Duration = Duration::from_millis(20);
 /// Clear for speech: 2 kB a second.
 const BITS_PER_SECOND: i32 = 16_000;
-/// Between two who speak.
+/// The pause between two speakers.
 const PAUSE_PACKETS: u32 = 25;
 
-/// What is heard of one of them: encoded parts.
+/// The encoded parts of one speaker.
 pub(super) struct Track {
     pub(super) name: String,
     pub(super) parts: Vec<Vec<u8>>,
@@ -31,12 +31,12 @@ pub(super) struct Audio {
     pub(super) chapters: Vec<(Duration, String)>,
 }
 
-/// A part as a file.
+/// Encodes a part as a file.
 pub(super) fn encode(sound: &Sound) -> Result<Vec<u8>, Error> {
     let mut encoder = new_encoder()?;
     let mut writer = OggOpusWriter::new(Vec::new(), OpusHead::for_encoder(&encoder, RATE))?;
     let mut samples = resample(sound);
-    // What it still holds when the sound ends comes out with the silence.
+    // Silence at the end flushes what the encoder still holds.
     samples.resize((samples.len() + encoder.lookahead()).next_multiple_of(PACKET), 0.0);
     for packet in encode_packets(&mut encoder, &samples)? {
         writer.write_packet(&packet)?;
@@ -92,7 +92,7 @@ fn encode_packets(encoder: &mut OpusEncoder, samples: &[f32]) -> Result<Vec<Vec<
     samples.chunks_exact(PACKET).map(&mut encode).collect()
 }
 
-/// By straight lines between the samples, which is enough for speech.
+/// Resamples by linear interpolation, which is enough for speech.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "minutes of sound, not years")]
 fn resample(sound: &Sound) -> Vec<f32> {
     let at = |index: usize| sound.samples.get(index).map_or(0.0, |sample| f32::from(*sample) / 32_768.0);

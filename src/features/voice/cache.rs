@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::features::voice::VoiceSettings;
 use crate::features::voice::audio::{ENDING, read_packets};
 
-/// Spoken parts as files, by what they are made of. Other machines of the team have their own.
+/// Spoken parts as files, named by what they are made from. Each machine of the team has its own.
 pub(super) struct Cache {
     folder: PathBuf,
     kept: Duration,
@@ -36,11 +36,11 @@ impl Cache {
         self.folder.join(format!("{name}.{ENDING}"))
     }
 
-    /// A part that was spoken before. A damaged file is none.
+    /// A part that was spoken before. A damaged file counts as missing.
     pub(super) fn find(&self, part: &Part<'_>, now: SystemTime) -> Option<Vec<u8>> {
         let path = self.path_of(part);
         let bytes = fs::read(&path).ok().filter(|bytes| read_packets(bytes).is_ok_and(|packets| !packets.is_empty()))?;
-        // The oldest go first, and this one is wanted.
+        // The oldest files are removed first, so this one becomes the newest.
         let _ = File::options().append(true).open(path).and_then(|file| file.set_modified(now));
         Some(bytes)
     }
@@ -72,7 +72,7 @@ impl Cache {
             let age = now.duration_since(modified).unwrap_or_default();
             match room.checked_sub(size) {
                 Some(left) if age <= self.kept => room = left,
-                // Nothing older is kept either.
+                // All older files are removed, too.
                 _ => {
                     room = 0;
                     fs::remove_file(path)?;

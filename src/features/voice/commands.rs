@@ -65,7 +65,7 @@ async fn get_script(playable: &dyn Playable, id: &str) -> anyhow::Result<Script>
     Ok(script)
 }
 
-/// Has it made once, also if several people ask for it.
+/// Has the audio made once, also if several people ask for it.
 async fn request(player: &Player, kind: &str, script: &Script) -> anyhow::Result<CommandReply> {
     let title = Medium::Chat.line_within(&script.title, 120);
     match player.store.find_delivery(&audio_id(kind, script)).await? {

@@ -31,12 +31,12 @@ struct Wanted {
     message: OutboundMessage,
 }
 
-/// The message that has the audio of a result. Always the same.
+/// The id of the message with the audio of a result. It is always the same.
 pub(super) fn audio_id(kind: &str, script: &Script) -> OutboxId {
     OutboxId::new(format!("play-{kind}-{}", script.id))
 }
 
-/// Has the audio of a result made. A second time does nothing while it is being made.
+/// Enqueues the job that makes the audio of a result. Does nothing while one is open.
 pub(super) async fn enqueue(transaction: &mut Transaction, kind: &str, script: &Script, now: DateTime<Utc>) -> Result<(), StoreError> {
     let message = OutboundMessage { id: audio_id(kind, script), ..script.message.clone() };
     let wanted = Wanted { kind: kind.to_owned(), id: script.id.clone(), title: script.title.clone(), message };
@@ -63,7 +63,7 @@ impl JobHandler for MakeAudio {
         let wanted: Wanted = job.payload()?;
         let playable = self.player.find_playable(&wanted.kind);
         let playable = playable.ok_or_else(|| JobError::fail(format!("there is nothing called {} to play", wanted.kind)))?;
-        // What was forgotten meanwhile is not spoken.
+        // A result that was forgotten meanwhile is not spoken.
         let Some(script) = playable.find_script(&wanted.id).await? else { return job.begin_final().await?.finish().await };
         let is_stopping = || job.check().is_err();
         let made = tokio::select! {
@@ -83,7 +83,7 @@ impl JobHandler for MakeAudio {
         transaction.finish().await
     }
 
-    /// Says so where the audio was to be.
+    /// Reports the failure where the audio was to be posted.
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         let Ok(wanted) = job.read_payload::<Wanted>() else { return Ok(()) };
         let title = Medium::Chat.line_within(&wanted.title, 120);
@@ -92,7 +92,7 @@ impl JobHandler for MakeAudio {
             Failure::Crashed(_) => "the program stopped several times while it made it".to_owned(),
         };
         let text = format!("I could not make the audio of {title}: {}. Press *Play* to try again.", Medium::Chat.line_within(&why, 300));
-        // Another one each time.
+        // Each failure gets a message of its own.
         let id = OutboxId::new(format!("{}-failed-{}", wanted.message.id, job.id));
         insert_outbound(transaction, &[OutboundMessage { id, text, ..wanted.message }], None, self.player.clock.now()).await
     }

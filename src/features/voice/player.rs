@@ -19,7 +19,7 @@ use kernel::persona::Voice;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
-/// What is told where nothing can speak.
+/// The reason that people are told if there is no speech engine.
 pub(super) const SILENT: &str =
     "nothing can speak here. Install espeak-ng where the team runs, or set models.speech in teamroom.toml to a speech model";
 
@@ -65,7 +65,7 @@ impl PlayError {
     }
 }
 
-/// Never quotes an endpoint: what it says is in the log.
+/// Never quotes an endpoint: its words are in the log.
 fn in_words(error: &ModelError) -> String {
     match error {
         ModelError::OutOfBudget(refused) => refused.to_string(),
@@ -98,7 +98,7 @@ impl Player {
         self.playables.iter().find(|playable| playable.kind() == kind)
     }
 
-    /// What was spoken before is taken from the cache. `is_stopping` is asked before each part.
+    /// Makes the audio. Parts that were spoken before come from the cache. `is_stopping` is asked before each part.
     pub(super) async fn make(&self, script: &Script, is_stopping: &(dyn Fn() -> bool + Send + Sync)) -> Result<Recording, PlayError> {
         let speech = self.speech.as_ref().ok_or(PlayError::Silent)?;
         let (spoken, left_out) = self.prepare(script).await?;
@@ -124,7 +124,7 @@ impl Player {
         Ok(Recording { audio, left_out })
     }
 
-    /// Who says which words. An error if there are none.
+    /// The speakers with their words. An error if there are none.
     async fn prepare(&self, script: &Script) -> Result<(Vec<Spoken>, usize), PlayError> {
         let names = self.list_names().await?;
         let words = |chapter: &Chapter| {
@@ -150,7 +150,7 @@ impl Player {
         persona.map_or_else(|| Voice::of(&chapter.name), |persona| persona.voice.clone())
     }
 
-    /// What accounts are called.
+    /// The names of accounts.
     async fn list_names(&self) -> Result<HashMap<UserId, String>, StoreError> {
         let people = self.people.directory().await?;
         let mut names: HashMap<UserId, String> = people.people().map(|person| (person.id.clone(), person.name.clone())).collect();
@@ -184,7 +184,8 @@ impl Player {
     }
 }
 
-/// At most `limit` characters: the first chapters, and always the last one, which is the result. Also how many are left out between them.
+/// Shortens to `limit` characters: keeps the first chapters and always the last one, which is the result. Also returns how many chapters were left
+/// out.
 fn shorten(mut said: Vec<(&Chapter, String)>, limit: usize) -> (Vec<(&Chapter, String)>, usize) {
     let length = |(_, words): &(&Chapter, String)| words.chars().count();
     let Some((last, result)) = said.pop() else { return (Vec::new(), 0) };

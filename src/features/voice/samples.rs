@@ -10,7 +10,7 @@ use kernel::ids::ChannelId;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 
-/// How each persona sounds.
+/// A sample of each persona's voice.
 pub(super) struct Samples {
     pub(super) roster: Arc<Roster>,
 }
@@ -21,7 +21,7 @@ impl Playable for Samples {
         "voices"
     }
 
-    /// Another one when a voice or a sample changes.
+    /// Depends on all voices and samples, so that a change gives another result.
     async fn find_asked(&self, call: &CommandCall) -> anyhow::Result<String> {
         let voices: Vec<_> = self.roster.personas().iter().map(|persona| (&persona.slug, &persona.voice)).collect();
         let digest = Sha256::digest(format!("{voices:?}"));

@@ -7,20 +7,21 @@ use kernel::ids::PersonaSlug;
 /// A kind of result that can be heard.
 #[async_trait]
 pub trait Playable: Send + Sync {
-    /// One word: `standup`.
+    /// A name in one word, such as `standup`.
     fn kind(&self) -> &'static str;
 
-    /// The id of the one that a command asks for by its argument `id`, or of the last one where it was given. Only of what may be told there.
+    /// The id of the result that a command names by its argument `id`, or of the last result in the command's place. Only results that may be told
+    /// there.
     ///
     /// # Errors
     /// There is none.
     async fn find_asked(&self, call: &CommandCall) -> anyhow::Result<String>;
 
-    /// None if it is gone.
+    /// None if the result is gone.
     async fn find_script(&self, id: &str) -> anyhow::Result<Option<Script>>;
 }
 
-/// What is to be heard.
+/// The text of a result that can be heard.
 #[derive(Debug, Clone)]
 pub struct Script {
     /// Always the same for a result, also if it is asked for by another id.
@@ -35,7 +36,7 @@ pub struct Script {
     pub message: OutboundMessage,
 }
 
-/// What one of them said in one go.
+/// What one speaker said in one go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chapter {
     /// None: not a persona. The voice then follows from the name.

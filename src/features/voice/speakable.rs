@@ -155,7 +155,7 @@ fn tidy(line: &str) -> String {
 
 fn is_spoken(c: char) -> bool {
     let is_mark = "#*_`|~<>[]{}\\^".contains(c);
-    // Arrows, signs, pictograms, and what only changes how these look.
+    // Arrows, symbols, pictograms, and characters that only change how these look.
     let is_picture = matches!(c, '\u{2190}'..='\u{2BFF}' | '\u{FE00}'..='\u{FE0F}' | '\u{200B}'..='\u{200F}' | '\u{1F000}'..='\u{1FBFF}');
     !is_mark && !is_picture && !c.is_control()
 }

@@ -43,7 +43,7 @@ fn is_draft(asked: &Asked) -> bool {
     asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("habits"))
 }
 
-/// Writes a document. The reviewer rejects what compares. Drafts are given in their turn.
+/// Writes documents, rejects those that compare something, and gives the drafts in their order.
 fn perform(model: &ScriptedModel, drafts: [&'static [&'static str]; 2]) {
     model.on(move |asked| answer(asked, drafts));
 }
@@ -72,7 +72,7 @@ fn answer(asked: &Asked, drafts: [&[&str]; 2]) -> Script {
     if asked.tool_results() == 0 { write("prices.md", DOCUMENT) } else { finish("prices.md") }
 }
 
-/// A team whose items are tried five times, so that one is enough.
+/// A team whose items are tried five times, so that one item gives enough rejections.
 async fn open(setting: Setting, drafts: [&'static [&'static str]; 2]) -> Stage {
     let stage = setting.configure(|config| config.backlog.attempts = 5).with_model().open().await;
     perform(&stage.team.model, drafts);
@@ -94,7 +94,7 @@ async fn amendments(store: &Store) -> Vec<Amendment> {
     store.list_amendments(None).await.unwrap()
 }
 
-/// What the log says of an amendment.
+/// The events of an amendment in the log.
 async fn events(store: &Store, amendment: &Amendment) -> Vec<String> {
     let events = store.list_events_of(amendment.id.as_str(), &Audience::Team).await.unwrap();
     assert!(events.iter().all(|event| event.topic == "amendment" && event.text("persona") == Some("eliza")), "{events:#?}");
@@ -143,7 +143,7 @@ async fn a_review_is_kept_with_its_scores_and_the_places_of_its_findings(backing
     assert_eq!(missing.place, Some(FilePlace { file: "prices.md".into(), line: 3 }));
     assert!(item.wait.as_ref().is_some_and(|wait| wait.describe().contains("it was rejected 5 times")));
 
-    // A person judges otherwise, with the account, and it is shown in the same place.
+    // A person accepts the result all the same. The review has their account and is shown in the same place.
     stage.press("it was rejected 5 times", "Accept as it is").await;
     let person = &stage.team.sandbox().people()[0];
     let last = stage.store.list_reviews(&item.id).await.unwrap().remove(5);
@@ -154,7 +154,7 @@ async fn a_review_is_kept_with_its_scores_and_the_places_of_its_findings(backing
     stage.shows(&item, &shown).await;
     assert!(amendments(&stage.store).await.is_empty(), "the settings say never");
 
-    // Who judged is forgotten like everybody, and the reviews go with the history of the item.
+    // Forgetting a person removes their name from reviews, and the reviews go with the history of the item.
     let (config, now) = (&stage.team.config, stage.clock.now());
     let known = people(config, &stage.store).directory().await.unwrap().find(&person.name).unwrap();
     personal::forget_person(&stage.store, (config, &stage.team.roster), &known, now).await.unwrap();
@@ -181,7 +181,7 @@ async fn five_rejections_are_learnt_from_and_it_is_taken_back(backing: Backing) 
     let used = comes_to(&stage.store, AmendmentStatus::Used).await;
     assert_eq!(used.decided_by.as_deref(), Some(stage.team.sandbox().people()[0].name.as_str()));
     hears(&stage.team, "said yes: Eliza works with it from the next task in writing on.").await;
-    // It is told for this kind of work, and to nobody else.
+    // The habit is told for this kind of work, and to no other persona.
     let other =
         |what: &str, execution: Execution, owner: &str| WorkItem { owner: Owner::Persona(owner.into()), ..stage.item(what, "", execution) };
     let items = [
@@ -203,7 +203,7 @@ async fn five_rejections_are_learnt_from_and_it_is_taken_back(backing: Backing) 
     let offer = hears(&stage.team, SECOND).await;
     assert!(offer.text.contains(&format!("```diff\n  {HABIT}\n+ {SECOND}\n```")), "{}", offer.text);
     press_on(&stage.team, &offer, "Use it").await;
-    // The answer to the press comes first, so that those to the commands below are told apart from it.
+    // Waits for the answer to the button, so that the answers to the commands below can be told apart from it.
     let answers = async || stage.team.answers(OPS).await.iter().filter(|shown| shown.text.contains("said yes")).count();
     eventually("both are used", || async { answers().await == 2 }).await;
     let whole = command(&stage, "amendments", &[("persona", "Eliza")]).await;
@@ -313,7 +313,7 @@ crash_pause = "0s"
 operators = ["*"]
 "#;
 
-/// What is stored in the course of an amendment, in this order, until it is offered.
+/// The writes of an amendment until it is offered, in this order.
 const WALLS: [(&str, &str); 3] = [
     ("INSERT ON amendments", "1 = 1"),
     ("INSERT ON job_steps", "NEW.name = 'draft-1'"),
@@ -330,7 +330,7 @@ async fn teamroom(team: &TestTeam, args: &[&str]) -> Json {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// As if nothing had been tried before. No process runs meanwhile.
+/// Resets the open jobs as if they had never been tried. No process runs meanwhile.
 async fn hurry(team: &TestTeam) {
     let reset = "state = 'ready', holder = NULL, attempts = 0, crashes = 0, suspicions = 0, run_at = '2026-01-01T00:00:00+00:00'";
     execute(team, &format!("UPDATE jobs SET {reset} WHERE finished_at IS NULL")).await;
@@ -366,7 +366,7 @@ async fn killed_around_each_stored_step_of_an_amendment(backing: Backing) {
     let offer = hears(&team, "could learn").await;
     comes_to(&store, AmendmentStatus::Offered).await;
 
-    // Pressed, and not stored.
+    // The button is pressed, but the decision cannot be stored.
     forbid(&team, "wall", "UPDATE OF status ON amendments", "NEW.status = 'used'").await;
     press_on(&team, &offer, "Use it").await;
     hears(&team, "the database is not responding").await;
@@ -384,7 +384,7 @@ async fn killed_around_each_stored_step_of_an_amendment(backing: Backing) {
     // The draft that was not stored is paid once more.
     assert_eq!(team.model.requests().iter().filter(|asked| is_draft(asked)).count(), 2);
 
-    // The command line shows all of it beside the team, and takes it back.
+    // While the team runs, the command line shows the whole amendment and reverts it.
     let shown = teamroom(&team, &["backlog", "show", item.short_id()]).await;
     assert_eq!(shown["reviews"].as_array().map(Vec::len), Some(5), "{shown}");
     assert_eq!(shown["reviews"][4]["findings"][0]["place"], json!({"file": "prices.md", "line": 3}));

@@ -1,4 +1,4 @@
-//! How an accepted item was done is told to those who work on a similar one.
+//! Personas at work on an item are told how a similar one was done.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +17,7 @@ on_both_stores!(what_was_accepted_is_told_with_a_similar_item, what_failed_leave
 
 const BLOCK: &str = "| how something similar was done before>>";
 
-/// What is found for Eliza, where the whole team reads.
+/// The approaches that Eliza finds where the whole team reads.
 async fn approaches(stage: &Stage) -> Vec<Memory> {
     stage.store.recall_approaches("Compare the prices of hosting", &Scope::TEAM, &"eliza".into()).await.unwrap()
 }
@@ -54,7 +54,7 @@ async fn what_was_accepted_is_told_with_a_similar_item(backing: Backing) {
     let shown = invoke(&stage.team, HERE, "memory", sub_command("search", &[("words", "prices of hosting")])).await;
     assert!(text_of(&shown).contains("Pages cited: 127.0.0.1."), "people find it, too: {shown}");
 
-    // The same persona, another one, and something else.
+    // A similar item of the same persona, one of another persona, and a different item.
     let again = research(&stage, "Compare the prices of hosting in Lisbon");
     let by_vince = WorkItem { owner: Owner::Persona("vince".into()), ..research(&stage, "Compare the prices of hosting in Oslo") };
     let other = research(&stage, "Collect recipes for the summer party");

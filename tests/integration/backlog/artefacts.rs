@@ -54,7 +54,7 @@ async fn files_are_posted_kept_and_given_to_what_builds_on_them(backing: Backing
     let posted = invoke(&stage.team, HERE, "backlog", sub_command("files", &[("id", prices.short_id())])).await;
     assert_eq!(posted["attachments"][0]["filename"], "docs-prices.md", "{posted}");
 
-    // What builds on it reads it, and cannot change it.
+    // An item that builds on it reads it, and cannot change it.
     let done = stage.comes_to(&report.id, WorkStatus::Done).await;
     let asked = stage.asked_about("beta").remove(0).prompt();
     assert!(asked.contains(&format!("{input} (")) && asked.contains("made by Eliza for: Write up alpha prices"), "{asked}");
@@ -87,7 +87,7 @@ async fn a_file_of_another_item_is_no_result(backing: Backing) {
         let again = stage.store.list_events(&item.id).await.unwrap().into_iter().find(|event| event.from == Some(WorkStatus::InProgress));
         assert!(again.and_then(|event| event.note).is_some_and(|note| note.contains(why)), "{why}");
     }
-    // Changed on the disk by something else: found by its hash, and given again.
+    // Another program changes the file on the disk: the hash shows it, and the file is restored.
     let place = stage.team.config.data.join("workspaces").join(changes.id.as_str()).join(&input);
     let asked_before = stage.team.model.requests().len();
     let target = place.clone();

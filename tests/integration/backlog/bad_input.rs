@@ -46,7 +46,7 @@ async fn what_nobody_owns_is_not_added(backing: Backing) {
     assert!(without.contains("Tell the team about lunch"), "{without}");
     let item = stage.find("Tell the team").await;
     assert_eq!(item.owner, Owner::Persona("kelly".into()), "the coordinator owns what is nobody's");
-    // That the message was delivered is not enough: the person who asked for it says that it is done.
+    // A delivered message is not enough: the person who asked for it must say that it is done.
     let told = stage.comes_to(&item.id, WorkStatus::Waiting).await;
     assert!(told.evidence.is_empty(), "{:?}", told.evidence);
     stage.press("Reminder for", "Done").await;
@@ -114,7 +114,7 @@ async fn what_came_in_one_go_has_its_place_soon(backing: Backing) {
     let stage = Setting::on(backing).open().await;
     let keys = stage.item("Ask for the keys", "", Execution::Remind { whom: None });
     let door = |n| WorkItem { depends_on: vec![keys.id.clone()], ..stage.glance(&format!("Open door {n}")) };
-    // Exactly one planning round, so there is no rest to be ranked later.
+    // All in one planning round, so that no rank is left for later.
     let doors: Vec<_> = (1..=200).map(door).collect();
     stage.put(&[&keys]).await;
     stage.comes_to(&keys.id, WorkStatus::Waiting).await;

@@ -118,7 +118,7 @@ async fn a_parent_is_done_by_what_its_parts_give(backing: Backing) {
     let part = |what: &str| WorkItem { parent: Some(trip.id.clone()), ..stage.glance(what) };
     let first = part("Ein Angebot holen");
     stage.put(&[&trip, &first]).await;
-    // That its part is done does not make it done.
+    // The end of its part does not complete it.
     let waiting = stage.comes_to(&trip.id, WorkStatus::Waiting).await;
     assert!(
         matches!(&waiting.wait, Some(Wait::Decision { why }) if why.contains("do not give all of it") && why.contains("Shop B")),
@@ -128,7 +128,7 @@ async fn a_parent_is_done_by_what_its_parts_give(backing: Backing) {
     let asked = stage.hears("its parts do not give all of it").await;
     assert!(asked.text.contains("Es fehlt der Preis von Shop B."), "{}", asked.text);
 
-    // Another part brings it.
+    // Another part completes it.
     stage.put(&[&part("Zwei Angebote holen")]).await;
     let done = stage.comes_to(&trip.id, WorkStatus::Done).await;
     assert_eq!(done.outcome.as_deref(), Some("all 2 criteria are met"));

@@ -1,4 +1,4 @@
-//! Seeded false completions and their honest twins: of the first none becomes done, of the second all do.
+//! Seeded false completions and their honest twins: no false one becomes done, and all honest ones do.
 //!
 //! 20 and 5 of them here. `TEAMROOM_TEST_COMPLETIONS=200` runs all 200 and 50.
 
@@ -40,7 +40,7 @@ const OWNERS: [&str; 5] = ["echo", "kelly", "sentinel", "solus", "vince"];
 /// The personas that may fetch pages.
 const READERS: [&str; 3] = ["echo", "eliza", "solus"];
 
-/// How long nothing may come to rest on a busy machine.
+/// How long a busy machine may take until nothing is in progress.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How far time moves while nobody works.
@@ -96,7 +96,7 @@ fn builds(stage: &Stage, form: &str, number: usize) -> WorkItem {
     WorkItem { owner, ..stage.item(&format!("Build the table of case {form}-{number}"), "", Execution::Build) }
 }
 
-/// In a repository whose test fails.
+/// An item in a repository whose test fails.
 fn mends(stage: &Stage, form: &str, number: usize) -> WorkItem {
     let item = builds(stage, form, number);
     WorkItem { what: item.what.replace("Build the table", "Mend the total"), repository: Some("shop".to_owned()), ..item }
@@ -107,7 +107,7 @@ fn tells(stage: &Stage, form: &str, number: usize) -> WorkItem {
     WorkItem { owner, ..stage.item(&format!("Notify the customer of case {form}-{number}"), "", Execution::Remind { whom: None }) }
 }
 
-/// The host, and the file of another item.
+/// The addresses of the host, and the file of another item.
 struct World {
     prices: String,
     gone: String,
@@ -119,7 +119,7 @@ fn number_in(prompt: &str, form: &str) -> Option<usize> {
     rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
 }
 
-/// A grader that agrees with what is there, and one for each way of being none.
+/// An honest grader, and one for each way in which a grader fails.
 fn grade(asked: &Asked) -> Script {
     let prompt = asked.prompt();
     let is_of = |form: &str| prompt.contains(&format!("case {form}-"));
@@ -200,7 +200,7 @@ async fn of_all_false_completions_none_is_done_and_their_honest_twins_all_are(ba
     let command = ["sh", "-c", "test -f cases.txt && echo '3 tests passed' || echo 'running 0 tests'"];
     let shop = tempfile::tempdir().expect("a folder");
     make_shop(shop.path());
-    // Two, so that only the items that name one work in it.
+    // Two repositories, so that only items that name one work in it.
     let repositories = ["shop", "other"].map(|name| RepositorySettings {
         name: name.to_owned(),
         path: shop.path().into(),
@@ -213,7 +213,7 @@ async fn of_all_false_completions_none_is_done_and_their_honest_twins_all_are(ba
             config.backlog.parallel = 8;
             config.repositories = repositories.to_vec();
             config.backlog.test_command = command.map(str::to_owned).into();
-            // Time is hurried, and only a grader that says nothing is to run out of it.
+            // The test advances time quickly, and only a silent grader may time out.
             config.models.first_byte_timeout = Duration::from_mins(5);
             config.models.idle_timeout = Duration::from_mins(5);
             config.models.total_timeout = Duration::from_hours(1);

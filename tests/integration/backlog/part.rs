@@ -5,16 +5,16 @@ use serde_json::{Value as Json, json};
 use crate::support::grading::{all_met, is_grading, not_met};
 use crate::support::model::{Asked, Script, ScriptedModel};
 
-/// A document is no document below some words.
+/// Padding, because a document with too few words is refused.
 pub(crate) const MORE: &str =
     " Shop B asks $12 and gives twice the space, which nobody needs here; so shop A is the one to take until the contract ends in spring.";
 pub(crate) const DOCUMENT: &str = "# Prices\n\nShop A asks $9 a month and has done so for three years. Shop B asks $12 and gives twice the \
      space, which nobody needs here; so shop A is the one to take until the contract ends in spring.\n";
 
-/// What is done about an item, reply by reply.
+/// The model's replies for an item, in order.
 #[derive(Clone)]
 pub(crate) struct Part {
-    /// Something that stands in the item and in no other.
+    /// A word that stands only in this item.
     word: String,
     first: Vec<Script>,
     /// In later runs, which are told why the first was not accepted.
@@ -91,7 +91,7 @@ impl Play {
     }
 }
 
-/// What is to be done, as the prompt says it; what is remembered of other items stands elsewhere in it.
+/// The line of the prompt with the item's title. Other lines may name other items.
 pub(crate) fn what(asked: &Asked) -> &str {
     asked.messages[0].text.lines().find(|line| line.starts_with("What: ")).unwrap_or_default()
 }

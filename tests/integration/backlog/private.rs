@@ -11,7 +11,7 @@ use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(a_private_item_with_its_file_is_told_in_the_conversation_alone);
 
-/// Stands in the items and in nothing else.
+/// A word that stands only in the items.
 const SECRET: &str = "severance";
 
 /// The messages of the conversation of the person with a persona.

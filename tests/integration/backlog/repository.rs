@@ -159,7 +159,7 @@ async fn what_another_item_did_is_there_and_missed_if_its_branch_is_gone(backing
     let commit = git(repository, &["rev-parse", &branch]).trim().to_owned();
     git(repository, &["branch", "--quiet", "-D", &branch]);
 
-    // Between both is something that did not work in the repository.
+    // The item between both does not work in the repository.
     let looked = WorkItem { depends_on: vec![mended.id.clone()], ..stage.glance("Look at the shop") };
     let comment = WorkItem { depends_on: vec![looked.id.clone()], ..stage.item("Comment the total", "", Execution::Build) };
     stage.put(&[&looked, &comment]).await;

@@ -15,7 +15,7 @@ on_both_stores!(
     what_a_person_says_is_judged_and_without_a_verdict_counts_for_nothing,
 );
 
-/// A question to Oracle. Vince's field is numbers, and nobody else's.
+/// A question to Oracle. Only Vince is an expert in numbers.
 fn question(stage: &Stage, what: &str) -> WorkItem {
     let asked = format!("{what}: what are the odds, in numbers?");
     stage.item(&format!("Ask Oracle for the odds of {what}"), "", Execution::ask(Owner::Persona("oracle".into()), asked))
@@ -28,7 +28,7 @@ fn helper(item: &WorkItem) -> Option<&str> {
     }
 }
 
-/// Who was asked without success, in order.
+/// The personas that were asked without success, in order.
 fn asked_without_answer(item: &WorkItem) -> Vec<(&str, AnswerVerdict)> {
     match &item.execution {
         Some(Execution::Ask { unanswered, .. }) => unanswered.iter().map(|reply| (reply.by.as_str(), reply.verdict)).collect(),
@@ -55,7 +55,7 @@ async fn what_nobody_knows_waits_for_a_person_who_is_told_how_to_help(backing: B
         assert!(asked.text.contains(told), "{told} in {}", asked.text);
     }
 
-    // Trying again begins with the one who was asked first.
+    // A retry begins with the persona that was asked first.
     stage.press_on(&asked, "Try again").await;
     let again = stage.until(&odds.id, "asked again", |item| item.run > waiting.run && item.status == WorkStatus::Waiting).await;
     assert_eq!((asked_without_answer(&again).as_slice(), again.run), (&unanswered[..], 3), "two more, each in a run of its own");
@@ -119,7 +119,7 @@ async fn an_answer_counts_as_somebody_else_judges_it(backing: Backing) {
         assert!(helper(&waiting).is_some(), "{waiting:#?}");
     }
 
-    // A verdict that cannot be read is none: a person has the last word.
+    // A verdict that cannot be read does not count: a person decides.
     let unread = stage.comes_to(&nonsense.id, WorkStatus::Waiting).await;
     assert!(
         matches!(&unread.wait, Some(Wait::Decision { why }) if why.contains("could judge") && why.contains("no figure")),
@@ -131,7 +131,7 @@ async fn an_answer_counts_as_somebody_else_judges_it(backing: Backing) {
 
 /// Replies to a message.
 async fn reply(stage: &Stage, to: &Shown, text: &str) {
-    // Until the team knows that it was posted.
+    // Waits until the team knows that the message was posted.
     stage.team.settle().await;
     let path = format!("/channels/{}/messages", stage.team.channel(HERE));
     let body = json!({"content": text, "message_reference": {"message_id": to.raw["id"]}});
@@ -159,7 +159,7 @@ async fn what_a_person_says_is_judged_and_without_a_verdict_counts_for_nothing(b
         let item = stage.until(&item.id, "answered", answered).await;
         assert_eq!(item.wait.as_ref().is_some_and(|wait| wait.describe().contains(why)), status == WorkStatus::Waiting, "{item:#?}");
     }
-    // Who helps is judged as well.
+    // A helper's answer is judged as well.
     let odds = question(&stage, "a strike");
     stage.put(&[&odds]).await;
     let asked = stage.hears("Help needed from").await;

@@ -32,7 +32,7 @@ const fn boundary(persona: &'static str, subject: &'static str, before: Before, 
     Boundary { persona, subject, before, reply_is_lost }
 }
 
-/// Tested at once, one per persona. The journal of such a run: prompt, reply, began, returned, reply, saved.
+/// All are tested at once, one per persona. The journal of each run: prompt, reply, began, returned, reply, saved.
 const BOUNDARIES: [Boundary; 8] = [
     boundary("echo", "Acorn", Before::Entry(0), false),
     boundary("eliza", "Birch", Before::Entry(1), true),
@@ -80,15 +80,15 @@ async fn killed_behind_each_step_of_a_run(backing: Backing) {
             let what = format!("{} stands before {:?} for the {round}. time", boundary.subject, boundary.before);
             eventually(&what, || boundary.is_reached(&team, &store, item, round)).await;
         }
-        // Steps in progress, such as the effect after a `Began`, reach the blocked step.
+        // Gives steps in progress, such as the effect after a `Began`, time to reach the blocked step.
         tokio::time::sleep(Duration::from_millis(300)).await;
         process.kill();
     }
-    // Killed once more before it may reclaim the leases of the one before, which takes seven looks of a second.
+    // Killed once more before it may reclaim the leases of the last process, which takes seven polls, one per second.
     let process = if matches!(backing, Backing::Sqlite) {
         TeamProcess::start(&team, &[]).await
     } else {
-        // Its looks count from here, not from when all identities are online.
+        // Polls count from here, not from when all identities are online.
         let workers = async || count(&team, "SELECT COUNT(*) FROM job_workers").await;
         let before = workers().await;
         let process = TeamProcess::spawn(&team, &[]);

@@ -55,7 +55,7 @@ impl Member {
         refusals.iter().map(|refusal| self.log().matches(refusal).count()).sum()
     }
 
-    /// Whether it knows that it has lost what it held: its writes were refused, or it broke off all its runs because it was taken for dead.
+    /// Whether the process knows that it has lost its jobs: its writes were refused, or it stopped all its runs because it was taken for dead.
     pub(super) fn knows_of_its_loss(&self, held: usize) -> bool {
         self.refused_ends() >= held || self.log().contains("this process was taken for dead")
     }
@@ -102,7 +102,7 @@ impl Member {
         if self.holds(team).await.is_empty() {
             return Vec::new();
         }
-        // What the database is just storing is stored before the next look.
+        // Waits until the database has stored what was sent to it.
         tokio::time::sleep(ON_ITS_WAY).await;
         self.holds(team).await
     }

@@ -21,7 +21,7 @@ use crate::support::{database, number_from};
 /// The personas. Each works on one item at a time.
 const HANDS: [&str; 10] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince", "amy", "ben", "cleo"];
 
-/// From this number on it is the long form.
+/// From this number of items on, the long form runs.
 const LONG: usize = 300;
 
 /// Questions for all personas in turn. Together they take half a minute.

@@ -53,7 +53,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
             }
         }
         let owner = crew.remove(owner.expect("one of them holds it"));
-        // All looks are still to come after a fresh heartbeat.
+        // After a fresh heartbeat, all checks are still to come.
         let beat = format!(
             "SELECT beat FROM job_workers WHERE id = (SELECT holder FROM jobs JOIN work_items ON jobs.id = work_items.job WHERE work_items.id = '{}')",
             item.id
@@ -69,7 +69,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
             owner.process.kill();
             None
         };
-        // It may be done between two looks.
+        // The item may be done between two polls.
         let is_over = || async { read(&store, &item).await.status == WorkStatus::Done };
         eventually("another claims it", || async { runs_for_the(&team, &item, 2).await || is_over().await }).await;
         let took = stopped_at.elapsed();
@@ -86,7 +86,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
             sleeper.process.thaw();
             eventually("it knows of its loss", || async { sleeper.knows_of_its_loss(1) }).await;
             assert_eq!(read(&store, &item).await, before, "nothing of the sleeper's was stored");
-            // If it is the serving process, the announcements waited for it.
+            // If the frozen process is the serving one, the announcements waited for it.
             all_over(&team, &store).await;
         } else {
             times.push(took);

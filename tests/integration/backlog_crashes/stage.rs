@@ -71,12 +71,12 @@ pub(super) fn answer(asked: &Asked) -> Script {
     }
 }
 
-/// The verdict on an answer, and on a document. Criteria are not drafted.
+/// A positive verdict on an answer or on a document. Criteria are not drafted.
 fn accepted(asked: &Asked) -> Script {
     Script::Json(if is_grading(asked) { all_met(asked) } else { json!({"verdict": "answers"}) })
 }
 
-/// What a persona says, if it is asked. A verdict is always that it answers.
+/// A persona's reply. All verdicts are positive.
 pub(super) fn say(asked: &Asked, script: Script) -> Script {
     if asked.schema.is_some() { accepted(asked) } else { script }
 }
@@ -163,7 +163,7 @@ pub(super) async fn expect_written_once(team: &TestTeam, store: &Store, item: &W
     let of_it = lessons.iter().filter(|memory| memory.source == MemorySource::WorkItem(item.id.clone()));
     let noted: Vec<_> = of_it.filter(|memory| memory.text == lesson_on(subject)).collect();
     assert_eq!(noted.len(), 1, "what was saved by a call: {noted:#?}");
-    // One that read others' text waits for a person, and is on no list.
+    // A lesson from a run that read others' text waits for a person, and is on no list.
     let learnt = store.find_memory(&format!("learnt-{}-{}-done", now.id, now.run).into()).await.unwrap();
     assert!(learnt.is_some(), "what was learnt");
     let file = team.config.data.join("workspaces").join(item.id.as_str());

@@ -35,7 +35,7 @@ pub(super) async fn raise(team: &TestTeam, item: &WorkItem, before: Before) {
     };
     forbid(team, &format!("wall_{id}"), change, &when).await;
     forbid(team, &format!("hold_{id}"), "UPDATE OF status ON work_items", &held).await;
-    // An item that cannot begin lets its job go.
+    // An item that cannot begin releases its job.
     let given_back = if matches!(before, Before::Leaving(_)) { "1 = 0" } else { &given_back };
     forbid(team, &format!("keep_{id}"), "UPDATE OF state ON jobs", given_back).await;
 }

@@ -30,7 +30,7 @@ on_both_stores!(
     killed_around_the_posting_of_a_file,
 );
 
-/// The platform has the announcement with its file, and the store does not know it.
+/// Killed while the platform has the announcement with its file, and the store does not know it.
 async fn killed_around_the_posting_of_a_file(backing: Backing) {
     let team = team(backing).await;
     TeamProcess::start(&team, &[]).await.kill();
@@ -70,7 +70,7 @@ async fn killed_around_the_question_which_kind_of_work_it_is(backing: Backing) {
     assert!(texts(&team).await.is_empty(), "nobody could answer it yet: {:#?}", texts(&team).await);
     wall::fall(&team, &item).await;
 
-    // The platform has the question, and the store does not know it.
+    // Killed while the platform has the question, and the store does not know it.
     let questions = async || said(&team, |text| text.contains("how should the team go about")).await;
     forbid(&team, "unsent", "UPDATE OF state ON outbox", "NEW.state = 'sent'").await;
     kill_twice_once(&team, "a person is asked", || async { !questions().await.is_empty() }).await;
@@ -193,7 +193,7 @@ async fn killed_around_work_in_a_repository(backing: Backing) {
         assert_eq!(read(&store, item).await.status, WorkStatus::InProgress, "nothing is done yet");
         wall::fall(&team, item).await;
     }
-    // As a killed git leaves it.
+    // A killed git leaves this file.
     let lock = shop.join(".git/worktrees").join(items[0].id.as_str()).join("index.lock");
     std::fs::write(&lock, "").unwrap();
 

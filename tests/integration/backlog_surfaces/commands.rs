@@ -111,7 +111,7 @@ async fn what_looks_like_an_open_item_is_asked_about(backing: Backing) {
         eventually("the person is asked", || async { question().await.is_some() }).await;
         let button = format!("work:{label}:{}", item.id);
         press(&team, HERE, &question().await.expect("asked"), |known| known["custom_id"] == button).await;
-        // Added, it goes on as any other: its owner is reminded.
+        // Once added, it goes on like any other item: its owner is reminded.
         eventually("it is decided", || async {
             let item = read(&store, &item.id).await;
             item.status == status && !matches!(item.wait, Some(Wait::Duplicate { .. }))

@@ -51,7 +51,7 @@ pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: i
 pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Announcer<'_>) -> OutboundMessage) -> String {
     let channel = team.channel_id(HERE);
     let message = say(&Announcer { persona: &"kelly".into(), spot: &Spot::Channel(channel.clone()), roster: &team.roster });
-    // As Discord has it.
+    // The text as Discord shows it.
     let text = message.text.replace("<user:discord:", "<@").replace("<small>", "-# ").replace("</small>", "");
     store.enqueue(&[message], now()).await.expect("the message is stored");
     let find = || async { team.answers(HERE).await.into_iter().rfind(|shown| shown.author == "Kelly" && shown.text == text) };

@@ -179,7 +179,7 @@ async fn what_changes_is_watched_until_nothing_is_left_to_do(backing: Backing) {
 
     let mut watching = command(&team, &["watch", "--until-idle", "--json"]).spawn().expect("the binary starts");
     let mut lines = BufReader::new(watching.stdout.take().expect("its output")).lines();
-    // It watches once it prints what is new.
+    // `watch` has begun once it prints a new item.
     let mut all = vec![id.clone()];
     while timeout(Duration::from_secs(1), lines.next_line()).await.is_err() {
         let added = json_of(&team, &["add", &format!("Sweep floor {}", all.len()), "--anyway"]).await;
@@ -197,7 +197,7 @@ async fn what_changes_is_watched_until_nothing_is_left_to_do(backing: Backing) {
     assert_eq!(of_the_first, [(&json!("new"), &json!("cancelled"))]);
 }
 
-/// As after `| head`, and on a full disk.
+/// The output is closed, as after `| head`, or its disk is full.
 #[tokio::test]
 async fn output_that_nobody_takes_ends_a_command_without_a_panic() {
     let team = Wanted::on(Backing::Sqlite).without_app().start().await;

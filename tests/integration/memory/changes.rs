@@ -65,7 +65,7 @@ async fn an_edited_message_teaches_what_it_says_now(backing: Backing) {
     let new = id_in(&answers[1]);
     assert!(answers[1].starts_with("I'll remember that for the whole team (`") && new != old, "{answers:?}");
     assert_eq!((holds(&stage, "Thursdays").await, holds(&stage, "Fridays").await), (0, 1));
-    // A change of marks is none.
+    // A change of punctuation changes nothing.
     edit(&stage, &message, "remember: we deploy on Fridays!").await;
     edit(&stage, &message, "we deploy on Fridays, I think").await;
     eventually("it is taken back", || async { told().await.len() == 3 }).await;

@@ -54,7 +54,7 @@ async fn forget_that_means_what_was_said_or_told_last(backing: Backing) {
     assert!(told.starts_with("Forgotten for good (`"), "{told}");
     assert!(!stage.answer_to("when do we deploy?").await.contains("Thursdays"));
     assert!(stage.answer_to("what do herons eat?").await.contains("fish"), "only the last");
-    // In reply to the answer that tells it.
+    // In reply to the answer that repeats the fact.
     let answer = stage.answer_in(HERE, "kelly, what do herons eat?").await;
     stage.reply_to(HERE, answer.raw["id"].as_str().unwrap(), "forget that").await;
     eventually("both are forgotten", || async { forgotten().await == 2 }).await;
@@ -63,7 +63,7 @@ async fn forget_that_means_what_was_said_or_told_last(backing: Backing) {
     stage.reply_to(HERE, taught.raw["id"].as_str().unwrap(), "kelly, please forget that").await;
     eventually("three are forgotten", || async { forgotten().await == 3 }).await;
     let id = id_in(&stage.answer_to("remember: the office opens at eight").await);
-    // Only the one who taught it.
+    // Only the person who taught a fact may forget it.
     stage.say_as_bob(&format!("kelly, forget #{id}")).await;
     eventually("Bob is refused", || async {
         stage.team.answers(HERE).await.iter().any(|shown| shown.text == "Only Ann or an operator can have this forgotten.")
@@ -71,7 +71,7 @@ async fn forget_that_means_what_was_said_or_told_last(backing: Backing) {
     .await;
     assert_eq!(forgotten().await, 3);
     assert!(stage.answer_to(&format!("kelly, forget #{id}")).await.starts_with("Forgotten for good ("));
-    // What was only said is forgotten too.
+    // What was said but not taught is forgotten, too.
     stage.team.say(HERE, "My salary is ninety thousand.").await;
     eventually("it is remembered", || async {
         count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%ninety thousand%'").await == 1

@@ -53,7 +53,7 @@ async fn a_file_is_read_acknowledged_found_and_cited_until_its_message_is_delete
     // A persona that is spoken to answers, and what came with it is read all the same.
     stage.team.drop_file(KNOWLEDGE, "rules.md", b"# Rules\n\nShoes off upstairs.\n".to_vec(), "vince, what do you think of it?").await;
     eventually("it is read in silence", || async { parts(&stage.team).await == 3 }).await;
-    // Elsewhere nothing is taken in.
+    // Files in other channels are not remembered.
     stage.team.drop_file(HERE, "other.md", b"# Other\n\nNothing of it.\n".to_vec(), "kelly, look").await;
     stage.team.settle().await;
     assert_eq!(parts(&stage.team).await, 3);

@@ -24,7 +24,7 @@ const OTHER_WORDS: &str = "which weekday do releases go out?";
 
 fn with_embeddings(wanted: Wanted, model: &'static str) -> Wanted {
     wanted.model(ProviderKind::OpenAi).configure(move |config| {
-        // Only for vectors: answers are composed.
+        // The model is only for vectors. Answers are composed without a model.
         config.models.tiers.clear();
         config.models.embeddings = Some(ModelRef { provider: "scripted".into(), model: model.into() });
         config.models.embedding_dimensions = Some(32);
@@ -73,7 +73,7 @@ async fn words_serve_while_the_endpoint_does_not_answer(backing: Backing) {
     assert!(!stage.answer_to(OTHER_WORDS).await.contains("Thursdays"));
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories WHERE meaning_model IS NOT NULL").await, 0);
     stage.team.model.break_embeddings(false);
-    // Past the rest of the job after a failure, and past that of the endpoint.
+    // Advances past the pause of the job after a failure, and past that of the endpoint.
     stage.clock.advance(Duration::from_mins(10));
     wait_for_vectors(&stage, "embed-1").await;
     assert!(stage.answer_to(OTHER_WORDS).await.contains("Thursdays"));

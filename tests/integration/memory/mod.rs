@@ -1,4 +1,4 @@
-//! What people teach: said, searched, shown, replaced and forgotten, told where it may be told, whatever happens to processes.
+//! What people teach: it is said, searched, shown, replaced and forgotten, and told only where it may be told, even if processes die.
 
 mod changes;
 mod crashes;

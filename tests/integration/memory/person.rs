@@ -28,7 +28,7 @@ async fn speak(stage: &Stage) -> Store {
     let team = &stage.team;
     stage.answer_in(HERE, "kelly, what do you know about the zebra?").await;
     stage.answer_in(HERE, "remember: herons eat fish").await;
-    // Who had it forgotten is stored by name alone.
+    // Only the name is stored of the person who had it forgotten.
     stage.answer_in(HERE, "forget that").await;
     stage.answer_in(HERE, "kelly, remember: the giraffe eats on Thursdays").await;
     invoke(team, HERE, "backlog", sub_command("add", &[("what", "Ask Kelly about the budget")])).await;

@@ -1,4 +1,4 @@
-//! The search in both databases, and what waits for a person.
+//! The search in both databases, and memories that wait for a person's confirmation.
 
 use chrono::TimeDelta;
 use kernel::memory::store::{confirm_memory, save_memory};

@@ -32,7 +32,7 @@ async fn what_somebody_said_is_told_with_who_when_and_where(backing: Backing) {
     stage.say_as_bob("The launch video is nearly cut, two scenes are missing.").await;
     say(&stage, BOARD, "The launch budget is forty thousand.").await;
     eventually("all is remembered", || async { said(&stage).await == 3 }).await;
-    // Greetings, thanks and questions say nothing.
+    // Greetings, thanks and praise are not remembered.
     for nothing in ["good morning all", "thanks", "nice"] {
         stage.team.say(HERE, nothing).await;
     }

@@ -41,7 +41,7 @@ async fn made(team: &TestTeam) -> i64 {
     count(team, "SELECT COUNT(*) FROM channel_spans WHERE text <> ''").await
 }
 
-/// The clock moves only while the job sleeps: a call under way would take longer than it may.
+/// Advances the clock only while the job sleeps, because a call in progress would time out.
 async fn wait_for_summary(stage: &Stage) {
     eventually("a summary is made", || async {
         let now = stage.clock.now().to_rfc3339();
@@ -116,7 +116,7 @@ async fn killed_while_a_summary_is_made(backing: Backing) {
     talk(&team).await;
     process.kill();
     forbid(&team, "wall", "INSERT ON channel_span_messages", "NEW.position = 29").await;
-    // The round begins at once in a database where the job was never run, or else after its sleep.
+    // Without a row of the job, its round begins at once and does not wait for the end of its sleep.
     crate::support::database::execute(&team, "DELETE FROM jobs WHERE kind = 'channel_summaries'").await;
     let process = TeamProcess::start(&team, &[]).await;
     let paid = "SELECT COUNT(*) FROM ledger WHERE purpose = 'memory' AND outcome = 'answered'";

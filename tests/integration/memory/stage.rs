@@ -33,7 +33,7 @@ pub(super) fn wanted(backing: Backing) -> Wanted {
         config.schedules.jobs.clear();
         config.chat.operators = vec!["somebody-else".into()];
         config.chat.direct_messages = true;
-        // People write by the sandbox's clock.
+        // The sandbox dates messages of people by its own clock.
         config.chat.max_age = std::time::Duration::from_hours(24 * 1000);
     })
 }

@@ -126,7 +126,7 @@ async fn a_raise_counts_although_its_process_died_at_once(backing: Backing) {
         let mission = runs_out(&stage).await;
         assert_eq!(mission.status, status);
         stage.team.stop_app().await;
-        // What is stored then: the raise, and nothing that is woken.
+        // As if the process had died after it stored the raise and before it woke anything.
         let limit = Limit::Mission(mission.id.clone());
         assert!(stage.store.raise_limit_once(&limit, 0, 1_000_000, "Ann", stage.clock.now()).await.unwrap());
         assert!(!stage.store.raise_limit_once(&limit, 0, 1_000_000, "Bob", stage.clock.now()).await.unwrap(), "once");
@@ -151,7 +151,7 @@ async fn a_review_without_money_waits_for_it(backing: Backing) {
         stage.team.model.requests().iter().filter(|asked| is_critique(asked)).count() == 2
     };
     eventually("both authors look at their work", both_are_made).await;
-    // As if planning had been dear.
+    // As if planning had been expensive.
     let dear = "UPDATE ledger SET cost = 9999000 WHERE id = (SELECT MIN(id) FROM ledger WHERE subject =";
     execute(&stage.team, &format!("{dear} '{}')", mission.id)).await;
     go_on.send(true).unwrap();
@@ -174,7 +174,7 @@ async fn most_of_a_budget_is_told_once(backing: Backing) {
     let stage = open_with(backing, 10.0).await;
     hand_over(&stage).await;
     let mission = comes_to(&stage, MissionStatus::Running).await;
-    // As if planning had been dear.
+    // As if planning had been expensive.
     let dear = "UPDATE ledger SET cost = 8200000 WHERE id = (SELECT MIN(id) FROM ledger WHERE subject =";
     execute(&stage.team, &format!("{dear} '{}')", mission.id)).await;
     let mission = comes_to(&stage, MissionStatus::Done).await;
@@ -183,7 +183,7 @@ async fn most_of_a_budget_is_told_once(backing: Backing) {
     assert!(told[0].text.contains("has used $8."), "{}", told[0].text);
     hears(&stage, "is done. 3 of 3 steps done").await;
 
-    // By what these steps have cost the next mission knows what to expect.
+    // The costs of these steps give the expected cost of the next mission.
     assert_eq!(mission.plan.unwrap().expected, None);
     hand_over(&stage).await;
     let next = async || {

@@ -111,7 +111,7 @@ async fn what_is_said_in_the_thread_changes_the_plan(backing: Backing) {
 
 async fn steps_are_added_and_given_to_others(backing: Backing) {
     let stage = open(Setting::on(backing), Play::default()).await;
-    // The id of the last step stands before its title.
+    // The prompt has the id of the last step before its title.
     let change = |asked: &Asked| {
         let prompt = asked.prompt();
         let before = prompt.split("Step \"Join both").next().unwrap();
@@ -184,7 +184,7 @@ async fn only_who_asked_for_it_and_operators_change_a_plan(backing: Backing) {
     assert!(!stage.team.model.requests().iter().any(is_change));
 }
 
-/// What is written in the course of a change, in this order.
+/// The writes of a change, in this order.
 const WALLS: [(&str, &str); 3] = [
     ("INSERT ON job_steps", "NEW.name = 'change-1'"),
     ("UPDATE OF plan ON missions", "NEW.plan LIKE '%Nothing is sold yet%'"),
@@ -203,7 +203,7 @@ async fn killed_behind_each_stored_step_of_a_change(backing: Backing) {
     })
     .await;
     let mission = store.list_missions(5).await.unwrap().remove(0);
-    // The message is decided on, and the wish stored, in one transaction.
+    // One transaction decides on the message and stores the wish.
     forbid(&team, "wall", "INSERT ON jobs", "NEW.kind = 'mission.change'").await;
     say_in_thread(&team, &store, &mission, "kelly, forget the payment").await;
     eventually("it is understood", || async { team.model.requests().iter().any(is_wish) }).await;

@@ -56,7 +56,7 @@ fn finish(summary: &str) -> Script {
     Script::call("finish", json!({"summary": summary}))
 }
 
-/// What is done about a step, and what after that was not accepted.
+/// The replies for each step: in the first run, and in the run after a rejection.
 struct Steps(Vec<(&'static str, Vec<Script>, Vec<Script>)>);
 
 impl Steps {
@@ -153,7 +153,7 @@ async fn two_steps_side_by_side_are_joined_tested_and_delivered(backing: Backing
         ),
         (
             "Print the total",
-            // What a sibling did is undone, and its test made to pass.
+            // Undoes what a sibling did, and changes the sibling's test to fit.
             vec![
                 edit(prices, "echo 100;", "echo 0;"),
                 write("tests/discount_test.sh", &expects("discount", 0)),
@@ -181,7 +181,7 @@ async fn two_steps_side_by_side_are_joined_tested_and_delivered(backing: Backing
         (find(&items, "Take the discount off"), find(&items, "Add the shipping"), find(&items, "Print the total"));
     assert!(items.iter().all(|item| item.status == WorkStatus::Done), "{items:#?}");
 
-    // Each author looked at the whole change and at what the tests say, and a colleague did all the same.
+    // Each author looked at the whole change and at the output of the tests, and a colleague reviewed it all the same.
     let looked: Vec<String> = stage.team.model.requests().iter().filter(|asked| is_critique(asked)).map(Asked::prompt).collect();
     for (change, tests) in [("+discount() { echo 100; }", "ended with 0."), ("+shipping() { echo 490; }", "ended with 0.")] {
         let has = |prompt: &&String| prompt.contains("| file change.patch>>") && prompt.contains(change) && prompt.contains(tests);
@@ -194,7 +194,7 @@ async fn two_steps_side_by_side_are_joined_tested_and_delivered(backing: Backing
     };
     assert!(items.iter().all(reviewed), "{items:#?}");
 
-    // The branches of both are in the last one, and nothing of it is in theirs.
+    // The last branch contains both other branches, and they contain nothing of it.
     let (branch, commit, diffstat, tests) = branch_of(total);
     for needed in [discount, shipping] {
         let (_, needed, ..) = branch_of(needed);
@@ -208,7 +208,7 @@ async fn two_steps_side_by_side_are_joined_tested_and_delivered(backing: Backing
     let passed = |found: &Evidence| matches!(found, Evidence::Test { exit_code: 0, .. });
     assert!(items.iter().all(|item| item.evidence.iter().any(passed)), "{items:#?}");
 
-    // The tests of a sibling are no tests to be changed.
+    // A step may not change the tests of a sibling.
     let notes: Vec<String> = stage.store.list_events(&total.id).await.unwrap().into_iter().filter_map(|event| event.note).collect();
     let refused = |note: &String| note.contains("with the tests as they were before") && note.contains("tests/discount_test.sh failed");
     assert!(notes.iter().any(refused), "{notes:#?}");

@@ -1,4 +1,5 @@
-//! Those who work on a mission ask and tell each other what their own material does not say (OVER-8), and the plan may change because of it (OVER-9).
+//! Personas at work on a mission ask and tell each other what their own material does not say (OVER-8), and the plan may change because of that
+//! (OVER-9).
 
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ on_both_stores!(
     killed_behind_each_stored_step_of_a_message,
 );
 
-/// Whose step sends the messages: Vince's.
+/// The step that sends the messages. Vince owns it.
 const SENDER: &str = "Describe the payment";
 
 fn message(to: &str, kind: &str, text: &str) -> Json {
@@ -45,14 +46,14 @@ fn is_question(asked: &Asked) -> bool {
     asked.prompt().contains("asks you something that its own material does not tell")
 }
 
-/// The model of a mission whose step sends messages before anything is written. It begins, and later writes, as soon as each is allowed.
+/// The model of a mission whose step sends messages before anything is written. The step begins, and later writes, as soon as each is allowed.
 struct Scene {
     begin: watch::Sender<bool>,
     write: watch::Sender<bool>,
 }
 
 impl Scene {
-    /// `sends`: what a step with this title sends. `reply`: to a question. `change`: what the planner drafts.
+    /// `sends`: the messages of the step with this title. `reply`: the answer to a question. `change`: the change that the planner drafts.
     fn set(
         model: &ScriptedModel,
         sends: impl Fn(&str) -> Vec<Json> + Send + Sync + 'static,
@@ -71,7 +72,7 @@ impl Scene {
             let sent = if is_work(asked) { sends(&title_of(asked)) } else { Vec::new() };
             match sent.get(asked.tool_results()) {
                 Some(message) => Script::call("message_colleague", message.clone()).when(&may_begin),
-                // Its calls before do not count for the play.
+                // The play does not count the calls that sent messages.
                 None if !sent.is_empty() && asked.tool_results() == sent.len() => {
                     let first = Asked { body: json!({"messages": []}), ..asked.clone() };
                     play.answer(&first).when(&may_write)
@@ -171,7 +172,7 @@ async fn nobody_waits_long_for_an_answer(backing: Backing) {
     let mission = begun(&stage).await;
     eventually("Echo is asked", || async { stage.team.model.requests().iter().any(is_question) }).await;
     eventually("the deadline passes", || async {
-        // Little at once, because the lease of a job would run out.
+        // Advances time in small steps, because the lease of a job would run out.
         stage.clock.advance(Duration::from_secs(1));
         said_in(&stage, &mission, "**Vince → Echo** (question): How long is the specification?\n**Echo**: No answer").await == 1
     })
@@ -229,9 +230,9 @@ async fn a_flag_changes_the_plan_and_the_reason_is_shown(backing: Backing) {
 
 async fn what_changes_nothing_is_quiet(backing: Backing) {
     let stage = open(Setting::on(backing), Play::default()).await;
-    // Eliza has no step left that could get something.
+    // Eliza has no open step left that could get something.
     let messages = [message("Eliza", "suggestion", "Say pounds, too."), message("Eliza", "hand_over", "Here is my list.")];
-    // What has begun cannot be changed because of a message.
+    // A message cannot change a step that has begun.
     let change = |asked: &Asked| {
         let prompt = asked.prompt();
         if prompt.contains("suggestion to Eliza") {
@@ -306,7 +307,7 @@ async fn what_is_handed_over_reaches_the_next_step_of_the_receiver(backing: Back
     assert_eq!(find(&stage).await.plan.unwrap().changes.len(), 0);
 }
 
-/// What is written because of a question, a flag and a hand-over, in this order, and what tells that the process stands before it.
+/// The writes because of a question, a flag and a hand-over, in this order, each with the rows that show that the process stands before it.
 const WALLS: [(&str, &str, &str); 6] = [
     (
         "INSERT ON work_journal",
@@ -365,7 +366,7 @@ async fn killed_behind_each_stored_step_of_a_message(backing: Backing) {
             count(&team, &format!("SELECT COUNT(*) {stands}")).await == 1
         })
         .await;
-        // What is in progress reaches the wall.
+        // Gives work in progress time to reach the wall.
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     process.kill();

@@ -30,8 +30,8 @@ crash_pause = "0s"
 operators = ["*"]
 "#;
 
-/// What is written in the course of a mission, in this order: the change, when it is the one that is meant, and a field of the answer that it stores.
-/// The work begins after the first show of the progress: it is quicker than a kill.
+/// The writes of a mission, in this order: the change, its condition, and a field of the answer that it stores. The work begins only after the
+/// progress is shown, because it is quicker than a kill.
 const WALLS: [(&str, &str, Option<&str>); 9] = [
     ("INSERT ON job_steps", "NEW.name = 'understand'", Some("to_find_out")),
     ("INSERT ON job_steps", "NEW.name = 'plan-1'", Some("left_out")),
@@ -63,7 +63,7 @@ async fn find(store: &Store) -> Option<Mission> {
     store.find_mission(&listed.id).await.unwrap()
 }
 
-/// As if nothing had been tried before. No process runs meanwhile.
+/// Resets the open jobs as if they had never been tried. No process runs meanwhile.
 pub(super) async fn hurry(team: &TestTeam) {
     let reset = "state = 'ready', holder = NULL, attempts = 0, crashes = 0, suspicions = 0, run_at = '2026-01-01T00:00:00+00:00'";
     execute(team, &format!("UPDATE jobs SET {reset} WHERE finished_at IS NULL")).await;
@@ -72,7 +72,7 @@ pub(super) async fn hurry(team: &TestTeam) {
 async fn killed_behind_each_stored_step(backing: Backing) {
     let (team, go_on) = team(backing).await;
     let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
-    // The message is decided on, and the mission stored, in one transaction.
+    // One transaction decides on the message and stores the mission.
     forbid(&team, "wall", "INSERT ON missions", "1 = 1").await;
     let process = TeamProcess::start(&team, &[]).await;
     team.drop_file(HERE, "roadmap.md", ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;
@@ -118,7 +118,7 @@ async fn killed_behind_each_stored_step(backing: Backing) {
     assert_eq!(count(&team, "SELECT COUNT(*) FROM outbox WHERE id LIKE 'mission-%-replan-%'").await, 1);
     let steps = store.list_parts(&mission.id).await.unwrap();
     assert_eq!(steps.len(), 3, "{steps:#?}");
-    // What a wall kept from being stored is paid once more, and nothing else is.
+    // Only an answer that a wall kept from being stored is paid a second time.
     for (field, times) in paid {
         assert_eq!(asked_for(field), times + 1, "{field}");
     }
@@ -141,7 +141,7 @@ async fn a_mission_of_two_processes_outlives_one_of_them() {
         asked.iter().any(|asked| is_work(asked) && asked.tool_results() > 0 && what(asked).contains(title))
     };
     for (number, title) in ["Describe the cart", "Join both to one specification"].into_iter().enumerate() {
-        // It is finished, and cannot be stored.
+        // The step is finished, but its end cannot be stored.
         forbid(&team, "wall", "UPDATE OF status ON work_items", &format!("NEW.status = 'done' AND NEW.what = '{title}'")).await;
         if number == 0 {
             team.drop_file(HERE, "roadmap.md", ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;

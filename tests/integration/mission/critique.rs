@@ -1,4 +1,4 @@
-//! Each step's author looks at its work once more before it hands it in; how good it finds it decides whether a colleague reviews it.
+//! Each step's author judges its own work before handing it in, and its scores decide whether a colleague reviews the work.
 
 use kernel::memory::Scope;
 use serde_json::{Value as Json, json};
@@ -20,7 +20,7 @@ on_both_stores!(
     a_question_is_divided_and_what_has_no_answer_is_looked_for_again,
 );
 
-/// How many critiques this author's run has had before: what they said stands in its conversation.
+/// The number of earlier critiques in this run. The conversation contains their words.
 fn improvements(asked: &Asked) -> usize {
     asked.prompt().matches("Not finished yet. This is what your own second look").count()
 }
@@ -43,7 +43,7 @@ fn critiques(stage: &Stage) -> usize {
 /// Writes again after each critique.
 fn work(asked: &Asked, play: &Play) -> Script {
     let improved = improvements(asked);
-    // A file and a try to finish for each.
+    // Each improvement has two calls: a file, and a try to finish.
     if improved > 0 && asked.tool_results() == 2 * improved {
         let words = "It holds what somebody wants to buy, and shows the sum of it. ".repeat(6);
         let text = format!("# {}\n\nDraft {improved}. {words}\n", title_of(asked));
@@ -92,7 +92,7 @@ async fn an_author_improves_its_work_and_good_work_that_others_check_needs_no_re
     let told = told.expect("the author was told");
     assert!(told.contains("- depth: 2 of 5. The depth of the second part."), "{told}");
     assert!(told.contains("You have 22 calls left."), "{told}");
-    // The last step is reviewed, and the whole is. The steps on which it builds are not.
+    // The last step and the whole are reviewed. The steps on which the last one builds are not.
     assert_eq!(reviewed(&stage), ["Join both to one specification", "Tea shop"]);
     for item in &items {
         let (author, judges) = (item.persona.as_ref().unwrap().as_str(), judges(item));
@@ -164,7 +164,7 @@ async fn a_question_is_divided_and_what_has_no_answer_is_looked_for_again(backin
     assert!(told.contains("- no answer yet: What does black tea cost? The page has green tea alone."), "{told}");
     let made = steps(&stage, &mission).await.into_iter().find(|item| item.what == "Find out what tea costs").unwrap();
     assert_eq!((made.status, made.attempts), (WorkStatus::Done, 0));
-    // So it may be done the next time.
+    // The approach is found for the next similar item.
     let approaches = stage.store.recall_approaches("What does coffee cost, and tea?", &Scope::TEAM, &"eliza".into()).await.unwrap();
     assert_eq!(
         approaches[0].text,

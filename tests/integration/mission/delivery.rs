@@ -96,7 +96,7 @@ async fn a_question_about_a_document_is_answered(backing: Backing) {
     let stage = open(Setting::on(backing), Play { classified: question, ..Play::default() }).await;
     stage.team.drop_file(HERE, "roadmap.md", ROADMAP.as_bytes().to_vec(), "kelly, what do you think of this?").await;
     assert_eq!(stage.team.wait_for_answers(HERE, 1).await[0].text, "It goes well.");
-    // Not sure enough is no project either.
+    // A project with low confidence is not taken, either.
     let unsure = json!({"kind": "project", "confidence": 0.6, "why": "maybe", "title": "Tea shop"});
     Play { classified: unsure, ..Play::default() }.perform(&stage);
     hand_over(&stage).await;

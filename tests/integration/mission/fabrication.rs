@@ -98,7 +98,7 @@ async fn a_page_that_nobody_has_read_is_taken_out_and_counted(backing: Backing) 
     let file = delivery.raw["attachments"].as_array().unwrap().iter().find(|file| file["filename"] == "tea.md").expect("tea.md");
     let text = reqwest::get(file["url"].as_str().unwrap()).await.unwrap().text().await.unwrap();
     assert!(text.contains("Black tea is drunk more each year (a study (no source)).") && !text.contains("study.example"), "{text}");
-    // Who judges is told, and cannot show anything by it.
+    // The grader is told which citations were removed, and cannot use their sentences as proof.
     let judged = stage.team.model.requests().into_iter().find(|asked| is_grading(asked) && !is_critique(asked)).unwrap().prompt();
     assert!(judged.contains("cited pages that were never read") && judged.contains("(no source)"), "{judged}");
 }

@@ -88,7 +88,7 @@ async fn those_who_took_part_look_back_at_the_mission(backing: Backing) {
     let prompt = looks[0].prompt();
     assert!(prompt.contains("Step 1: Describe the cart (Eliza, done, attempts 1") && prompt.contains("File: result.md"), "{prompt}");
 
-    // They stand in the thread, by whom and to whom.
+    // Each message stands in the thread, with its author and its addressee.
     let vince = card(&stage, "Vince → Eliza: 🔀 conflict").await;
     assert_eq!((vince.author.as_str(), labels(&vince)), ("Vince", vec!["Useful", "Not useful", "Make it a work item"]));
     assert_eq!(vince.raw["embeds"][0]["footer"]["text"], "Actionable");

@@ -74,7 +74,7 @@ fn perform(model: &ScriptedModel, role: &str, drafts: [Json; 2]) -> watch::Sende
     begin
 }
 
-/// A mission that runs, with what it is to be told.
+/// A running mission, with the sender that lets its work begin.
 async fn begin(setting: Setting, role: &str, drafts: [Json; 2]) -> (Stage, Mission, watch::Sender<bool>) {
     let stage = open(setting, Play::default()).await;
     let go_on = perform(&stage.team.model, role, drafts);
@@ -255,7 +255,7 @@ async fn a_file_that_cannot_be_written_is_told_and_may_be_put_there_by_hand(back
     let dana = persona_of(&find(&stage).await);
     assert_eq!((dana.status, dana.decided_by), (NewPersonaStatus::Proposed, None));
 
-    // The steps are done before somebody solves it, and the persona is for the team.
+    // The steps are done before somebody repairs the folder. The persona still joins the team.
     go_on.send(true).unwrap();
     comes_to(&stage, MissionStatus::Done).await;
     std::fs::remove_file(&stage.team.config.personas).unwrap();
@@ -268,7 +268,7 @@ async fn a_file_that_cannot_be_written_is_told_and_may_be_put_there_by_hand(back
     eventually("Dana answers", || async { stage.team.answers(HERE).await.iter().any(|shown| shown.author == "Dana") }).await;
 }
 
-/// Until the decision: what is written, in this order.
+/// The writes before the decision, in this order.
 const WALLS: [(&str, &str); 2] =
     [("INSERT ON job_steps", "NEW.name = 'persona-0-1'"), ("UPDATE OF status ON missions", "NEW.status = 'running'")];
 
@@ -303,7 +303,7 @@ async fn killed_behind_each_stored_step_of_a_new_persona(backing: Backing) {
     let asked = async || thread_of(&team, &store, &mission).await.into_iter().find(|shown| shown.text.contains("could join"));
     eventually("somebody is asked", || async { asked().await.is_some() }).await;
 
-    // Decided, and not yet begun.
+    // The decision is stored, but the job cannot begin.
     forbid(&team, "wall", CLAIM.0, CLAIM.1).await;
     press_of(&team, &asked().await.unwrap(), ADD).await;
     eventually("it is approved", || async { persona_of(&find().await).status == NewPersonaStatus::Approved }).await;
@@ -311,7 +311,7 @@ async fn killed_behind_each_stored_step_of_a_new_persona(backing: Backing) {
     assert!(!team.config.personas.exists());
     allow(&team, "wall").await;
 
-    // Its file is there, and the team has restarted with it. That is not stored.
+    // The file is written and the team has restarted with it, but that cannot be stored.
     forbid(&team, "wall", "UPDATE OF plan ON missions", BEYOND).await;
     let process = TeamProcess::start(&team, &[]).await;
     let file = team.config.personas.join("dana.md");
@@ -431,7 +431,7 @@ async fn killed_between_its_file_and_its_joining(backing: Backing) {
 
 async fn killed_around_a_no(backing: Backing) {
     let pending = Pending::begin(backing).await;
-    // Not stored: it is asked as before.
+    // The answer is not stored, so the question is still open.
     forbid(&pending.team, "wall", "UPDATE OF plan ON missions", r#"NEW.plan LIKE '%"status":"declined"%'"#).await;
     press_of(&pending.team, &pending.asked, "No").await;
     eventually("the person is told that it did not work", || async { pending.said("That didn't work").await == 1 }).await;
@@ -439,7 +439,7 @@ async fn killed_around_a_no(backing: Backing) {
     assert_eq!(persona_of(&find_in(&pending.store).await).status, NewPersonaStatus::Proposed);
     press_of(&pending.team, &pending.asked, "No").await;
     pending.comes_to(NewPersonaStatus::Declined).await;
-    // Stored: it stays so, and nobody is asked again.
+    // The answer is stored, so nobody is asked again.
     let pending = pending.restart(false).await;
     pending.go_on.send(true).unwrap();
     pending.is_delivered().await;

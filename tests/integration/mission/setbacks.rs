@@ -141,7 +141,7 @@ async fn a_model_that_is_away_for_five_minutes_only_delays_a_mission(backing: Ba
     let is_away = Arc::new(AtomicBool::new(false));
     let away = is_away.clone();
     stage.team.model.on(move |asked| {
-        // It goes away when the first step is worked on.
+        // The model becomes unavailable when the first step is worked on.
         if is_work(asked) || away.load(Relaxed) {
             away.store(true, Relaxed);
             return Script::Status { code: 503, body: "overloaded".to_owned(), headers: Vec::new() };
@@ -157,7 +157,7 @@ async fn a_model_that_is_away_for_five_minutes_only_delays_a_mission(backing: Ba
     let items = steps(&stage, &mission).await;
     assert!(items.iter().all(|item| !matches!(item.status, WorkStatus::Done | WorkStatus::Failed)), "{items:#?}");
     Play::default().perform(&stage);
-    // It is tried again within about as long as it was away.
+    // Work is tried again within about as much time as the model was unavailable.
     for _ in 0..8 {
         stage.pass(Duration::from_mins(1)).await;
     }
@@ -210,7 +210,7 @@ async fn a_mission_is_cancelled_while_all_work_on_its_ten_steps(backing: Backing
     comes_to(&stage, MissionStatus::Cancelled).await;
     hears(&stage, "was cancelled. 0 of 11 steps done").await;
     assert!(steps(&stage, &mission).await.iter().all(|item| item.status == WorkStatus::Cancelled));
-    // Nobody is still at it.
+    // Nobody works on it any more.
     let asked = stage.team.model.count();
     stage.pass(Duration::from_mins(5)).await;
     stage.team.settle().await;

@@ -34,7 +34,7 @@ pub(crate) struct Play {
     pub(crate) fails: Option<&'static str>,
 }
 
-/// Of a team in separate processes that are killed.
+/// Settings of a team in separate processes that are killed.
 pub(crate) const SETTINGS: &str = r#"
 [backlog]
 parallel = 8
@@ -179,7 +179,7 @@ pub(crate) async fn comes_to(stage: &Stage, status: MissionStatus) -> Mission {
     }
 }
 
-/// Lets some time pass: little while a job is in progress, because on a busy machine its lease would run out.
+/// Lets some time pass, but only a little while a job is in progress, because its lease would run out on a busy machine.
 pub(crate) async fn hasten(stage: &Stage) {
     let running = count(&stage.team, "SELECT COUNT(*) FROM jobs WHERE state = 'running'").await;
     stage.clock.advance(std::time::Duration::from_millis(if running == 0 { 500 } else { 50 }));
@@ -231,7 +231,7 @@ pub(crate) async fn press_of(team: &TestTeam, message: &Shown, label: &str) {
     team.call(reqwest::Method::POST, "/interactions", Some(click(team, message, label))).await;
 }
 
-/// Clicks a button twice at once. The second click finds it, or finds that it is gone.
+/// Clicks a button twice at once. The second click may find that the button is gone.
 pub(crate) async fn press_twice(stage: &Stage, message: &Shown, label: &str) {
     let press = || stage.team.try_call_as(0, reqwest::Method::POST, "/interactions", Some(click(&stage.team, message, label)));
     let (first, second) = tokio::join!(press(), press());

@@ -16,7 +16,7 @@ on_both_stores!(five_missions_of_forty_steps_in_eight_waves_are_all_delivered);
 const WAVES: usize = 8;
 const WIDE: usize = 5;
 
-/// Eight waves of five steps, each of which needs two of the wave before, and the last one all of it.
+/// Eight waves of five steps. Each step needs two steps of the wave before, and the final step needs the whole last wave.
 fn forty_steps() -> Json {
     let owners = ["eliza", "vince", "echo", "oracle", "solus"];
     let mut steps = Vec::new();

@@ -15,7 +15,7 @@ on_both_stores!(killed_while_audio_is_made_and_stored, killed_before_and_after_a
 const SPEAKS: [(&str, &str); 1] = [("TEAMROOM_MODELS_SPEECH", "model/tts-1")];
 const HEARS: [(&str, &str); 1] = [("TEAMROOM_MODELS_TRANSCRIPTION", "model/whisper-1")];
 
-/// As if nothing had been tried before. No process runs meanwhile.
+/// Resets the open jobs as if they had never been tried. No process runs meanwhile.
 const RESET: &str = "UPDATE jobs SET state = 'ready', holder = NULL, attempts = 0, crashes = 0, suspicions = 0,
     run_at = '2026-01-01T00:00:00+00:00' WHERE finished_at IS NULL";
 
@@ -64,7 +64,7 @@ async fn killed_before_and_after_a_transcript_is_stored(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
     team.model.hear_next("Vince, what is new?");
 
-    // The words are stored with the file, and the text of the message cannot be.
+    // The words are stored with the file, but not in the message.
     forbid(&team, "wall", "UPDATE OF message ON inbox", "NEW.message LIKE '%what is new%'").await;
     let process = TeamProcess::start(&team, &HEARS).await;
     team.drop_file("general", "voice-message.ogg", vec![0x4f; 500], "").await;

@@ -27,7 +27,7 @@ async fn an_engine_that_fails_is_told_and_tried_again(backing: Backing) {
         (Manner::IsDown, "scripted"),
     ];
     for (number, (manner, why)) in cases.into_iter().enumerate() {
-        // Past the rest of an endpoint that failed several times.
+        // Advances past the pause of an endpoint that failed several times.
         clock.advance(Duration::from_mins(10));
         team.model.set_voice(manner);
         press(&team, STANDUP, &report, is_play).await;
@@ -37,7 +37,7 @@ async fn an_engine_that_fails_is_told_and_tried_again(backing: Backing) {
             told.map(str::to_owned).collect::<Vec<_>>()
         };
         eventually("the person is told", || async {
-            // Past the rests between attempts.
+            // Advances past the pauses between attempts.
             clock.advance(Duration::from_secs(20));
             told().await.len() > number
         })

@@ -73,7 +73,7 @@ async fn what_is_not_understood_is_told(backing: Backing) {
         let answers = team.wait_for_answers("general", number + 1).await;
         assert!(answers[number].author == "Kelly" && answers[number].text.contains(why), "{manner:?}: {answers:#?}");
     }
-    // An answer to the words beside it says so itself.
+    // If the message also has words, the answer to them mentions the problem.
     team.drop_file("general", "voice-message.ogg", vec![0x4f; 9 * 1024 * 1024], "vince, what do you think?").await;
     let answers = team.wait_for_answers("general", cases.len() + 1).await;
     let last = &answers[cases.len()];

@@ -123,7 +123,6 @@ async fn the_voices_are_heard_by_command_and_by_elevenlabs(backing: Backing) {
     let names: Vec<String> = team.roster.personas().iter().map(|persona| persona.name.clone()).collect();
     assert_eq!(titles(&file), names);
     assert!(team.model.spoken().iter().all(|said| said.model == "eleven_flash_v2_5" && said.voice.len() == 20));
-    // Its price is not known: that is no price of nothing, so tokens are limited.
     assert_eq!(team.config.models.list_unpriced(), Vec::<String>::new(), "a model on this machine costs nothing");
 }
 

@@ -15,14 +15,14 @@ use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
 pub(super) const STANDUP: &str = "daily-standup";
 pub(super) const START: &str = "let's do a new standup kelly";
 
-/// The personas that speak in a standup, with who leads it at both ends.
+/// The speakers of a standup. Its facilitator speaks first and last.
 pub(super) const CHAPTERS: [&str; 8] = ["Kelly", "Echo", "Eliza", "Oracle", "Sentinel", "Vince", "Solus", "Kelly"];
 
 pub(super) fn named(model: &str) -> ModelRef {
     ModelRef { provider: "scripted".into(), model: model.into() }
 }
 
-/// Answers are composed. Only voices cost something.
+/// Answers are composed without a model, so only voices cost something.
 pub(super) fn wanted(backing: Backing) -> Wanted {
     Wanted::on(backing).model(ProviderKind::OpenAi).configure(|config| {
         config.models.tiers.clear();
@@ -63,7 +63,7 @@ pub(super) async fn thread(team: &TestTeam, message: &Shown) -> Vec<Value> {
     said
 }
 
-/// Those of some messages that carry sound.
+/// The messages that carry an audio file.
 pub(super) fn sounds(messages: &[Value]) -> Vec<Value> {
     let is_sound =
         |message: &&Value| message["attachments"][0]["filename"].as_str().is_some_and(|name| name.rsplit('.').next() == Some("ogg"));
@@ -93,7 +93,7 @@ pub(super) fn titles(file: &[u8]) -> Vec<String> {
     chapters(file).into_iter().map(|(_, title)| title).collect()
 }
 
-/// A clock that begins now, and that tests move over the rests between attempts.
+/// A clock that begins now. Tests advance it past the pauses between attempts.
 pub(super) fn clock() -> ManualClock {
     ManualClock::new(kernel::time::Clock::now(&kernel::time::SystemClock))
 }

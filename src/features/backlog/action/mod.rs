@@ -28,7 +28,7 @@ const HOW: usize = 300;
 
 pub use subject::Subject;
 
-/// Owners that stand for nobody.
+/// Words in place of an owner that name nobody in particular.
 const NOBODY: [&str; 14] =
     ["", "team", "the team", "everyone", "everybody", "all", "anyone", "anybody", "someone", "somebody", "us", "we", "tbd", "none"];
 
@@ -82,8 +82,8 @@ pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open:
     checked
 }
 
-/// A text on one line of at most `limit` characters, cut at a word. Its marks stay as they were written: a name such as
-/// `job_executor_test.go` means only itself. What shows it escapes them.
+/// A text on one line of at most `limit` characters, cut at a word. Markdown marks stay, because they may belong to a name such as
+/// `job_executor_test.go`. The renderer escapes them.
 fn one_line(text: &str, limit: usize) -> String {
     let line = without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
     // The mark of a heading, a quotation or a list, but not of an option or a number.
@@ -208,7 +208,7 @@ impl KnownOwners<'_> {
                 break;
             }
         }
-        // An identifier is written as it is.
+        // An identifier keeps its capitalisation.
         if rest.split_whitespace().next().is_some_and(subject::is_exact) {
             return rest.to_owned();
         }

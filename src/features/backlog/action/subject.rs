@@ -4,7 +4,7 @@ use kernel::ids::ChannelId;
 use kernel::text::{Shingles, essence, without_invisible};
 use sha2::{Digest, Sha256};
 
-/// The similarity from which two titles count as the same. A different article is a repetition; a different task is not.
+/// Titles with at least this similarity count as the same. Another article makes no difference; another task does.
 const ALIKE: f64 = 0.75;
 
 /// What a title is about.
@@ -22,27 +22,27 @@ impl Subject {
         Self { shingles: Shingles::of(&essence), exact: list_exact(title), essence }
     }
 
-    /// Whether both say the same in other words.
+    /// Whether both titles say the same in other words.
     pub fn is_like(&self, other: &Self) -> bool {
         self.exact == other.exact && (self.essence == other.essence || self.shingles.similarity(&other.shingles) >= ALIKE)
     }
 
-    /// Whether both have the same words that count.
+    /// Whether both titles have the same significant words.
     pub fn is_same(&self, other: &Self) -> bool {
         self.exact == other.exact && self.essence == other.essence
     }
 
-    /// The key of all of its words together, in a place. Titles that are the same have the same one.
+    /// A key of the place and all significant words together. Titles that are the same have the same key.
     pub fn key(&self, place: Option<&ChannelId>) -> i64 {
         self.hash(place, "all", &self.essence)
     }
 
-    /// The key of each of its words, in a place. Titles that are alike share at least one, or are the same.
+    /// A key of the place and each significant word. Similar titles share at least one of them, or are the same.
     pub fn word_keys(&self, place: Option<&ChannelId>) -> BTreeSet<i64> {
         self.essence.split_whitespace().map(|word| self.hash(place, "word", word)).collect()
     }
 
-    /// Includes the exact words, because titles with different ones are never alike.
+    /// Every key includes the exact words, because titles with different exact words are never similar.
     fn hash(&self, place: Option<&ChannelId>, of: &str, words: &str) -> i64 {
         let mut hash = Sha256::new();
         let exact = self.exact.iter().map(String::as_str);

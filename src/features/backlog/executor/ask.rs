@@ -20,7 +20,7 @@ use kernel::money::Purpose;
 /// The most characters of an answer in the backlog. The journal has the whole text.
 const SUMMARY: usize = 240;
 
-/// When to continue with a person's answer that could not be handled.
+/// The delay before another try to handle a person's answer.
 const LATER: TimeDelta = TimeDelta::minutes(1);
 
 impl Work {
@@ -34,7 +34,7 @@ impl Work {
         }
     }
 
-    /// A person has answered: with a file, or with words of which a model says that they are an answer. What nobody can judge is left to a person.
+    /// Takes a person's answer: a file, or words that a model accepts as an answer. If no model can judge the words, a person decides.
     async fn take_word(
         &self,
         assignment: &Assignment<'_>,
@@ -61,7 +61,7 @@ impl Work {
                     | RunError::Nothing
                     | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. } | ModelError::AtLimit { .. }),
                 ) => return self.leave_to_a_person(assignment, by, made(by.to_owned(), text.to_owned(), &line, at, None)).await,
-                // Another attempt would ask the person again, so this one goes on.
+                // Another attempt would ask the person again, so this one continues later.
                 Err(error) => {
                     return Ok(match failure::outcome(error, journal.idle_before(began), deps.clock.now())? {
                         Outcome::Failed { why, .. } => Outcome::Later { at: deps.clock.now() + LATER, why },
@@ -73,7 +73,7 @@ impl Work {
         Ok(Outcome::Made(made(by.to_owned(), text.to_owned(), &line, at, None)))
     }
 
-    /// Keeps what somebody said, so that a person may accept it.
+    /// Stores an answer that was not judged, so that a person may accept it.
     async fn leave_to_a_person(&self, assignment: &Assignment<'_>, by: &str, product: Product) -> anyhow::Result<Outcome> {
         let deps = self.deps();
         let said = product.summary.strip_prefix(by).unwrap_or(&product.summary);
@@ -115,7 +115,7 @@ impl Work {
             Err(error) => return failure::outcome(error, journal.idle_before(began), deps.clock.now()),
         };
         let at = journal.last().unwrap_or(began);
-        // The footer of a composed answer does not belong into the summary.
+        // The footer of a composed answer does not belong in the summary.
         let line = text.lines().filter(|line| !is_subtext(line)).flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
         let line = cut(&line, SUMMARY);
         let by = deps.roster.name_of(askee).to_owned();
@@ -123,7 +123,7 @@ impl Work {
             Some(verdict) => verdict,
             None => match self.judge_answer(assignment, &journal, Answered { question, answer: &text }, DateTime::UNIX_EPOCH).await {
                 Ok(verdict) => verdict,
-                // What cannot be judged does not count, and a person has the last word.
+                // An answer that cannot be judged does not count. A person decides.
                 Err(
                     RunError::Unusable { .. }
                     | RunError::Nothing
@@ -138,8 +138,8 @@ impl Work {
         Ok(Outcome::Made(made(by, text, &line, at, model)))
     }
 
-    /// Has a reply judged, once, by a model that knows nothing of its author. The verdict of an earlier try is used again, if the reply was there
-    /// before it: a person may help after a persona did not know.
+    /// Lets a model that does not know the author judge a reply, once. A stored verdict is used again only if it is newer than the reply, because a
+    /// person may help after a persona did not know.
     async fn judge_answer(
         &self,
         assignment: &Assignment<'_>,

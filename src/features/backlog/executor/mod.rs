@@ -37,7 +37,7 @@ pub(crate) enum Outcome {
     Waits(Wait),
     /// A person was asked or told. Continue after their answer.
     Told { wait: Wait, message: Box<OutboundMessage> },
-    /// The one that was asked gave no answer.
+    /// The persona that was asked gave no answer.
     Unanswered(NoAnswer),
     /// This attempt failed.
     Failed { blocker: Blocker, why: String },

@@ -52,7 +52,7 @@ impl Work {
             },
         };
         if now >= terms.until {
-            // That it did not come about is a result, if anything was seen at all.
+            // A condition that was not met in time is a result, if the feed has given a value.
             if let (Some(rule), Some(missed)) = (&terms.rule, terms.describe_missed(deps.roster.zone()))
                 && let Some(last) = deps.store.find_sample_before(feed.key(), &rule.value, now).await?
                 && last.at >= assignment.item.created_at

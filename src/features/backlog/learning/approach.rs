@@ -2,7 +2,8 @@
 //! cites, and what was criticised first.
 //!
 //! Nothing in it was written by somebody outside: searches and questions are the persona's own words, a page is named by its host alone, and the
-//! reasons of critiques and reviews, which may quote a page, are left out where anything from outside was read. So it is told without a person's word.
+//! reasons of critiques and reviews, which may quote a page, are left out where anything from outside was read. So personas are told of it without a
+//! person's confirmation.
 
 use std::collections::HashMap;
 
@@ -62,7 +63,7 @@ pub fn approach_of(accepted: &Accepted<'_>, at: DateTime<Utc>) -> Option<Memory>
     })
 }
 
-/// Whether an entry, also one of a reviewer, brought text from outside.
+/// Whether an entry of the author or of a reviewer brought text from outside.
 pub(super) fn has_outside(entry: &JournalEntry) -> bool {
     match entry {
         // The prompt of a reviewer always counts as text from outside, because it shows the work.
@@ -95,7 +96,7 @@ impl Accepted<'_> {
         found
     }
 
-    /// Without paths, which are words of somebody else.
+    /// The hosts of the cited pages, without paths, which somebody outside has worded.
     fn hosts(&self) -> Vec<String> {
         let links = self.evidence.iter().filter_map(|found| if let Evidence::Link { url, .. } = found { Some(url) } else { None });
         links.filter_map(|url| Some(Url::parse(url).ok()?.host_str()?.to_owned())).collect()

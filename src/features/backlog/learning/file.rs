@@ -32,7 +32,7 @@ impl Learnings {
         Self { agents, path, written: tokio::sync::Mutex::default() }
     }
 
-    /// Writes the file again if there are new lessons, of whichever process, or if it is gone. Failures are logged: the lessons are in the store,
+    /// Writes the file again if there are new lessons, also of other processes, or if it is gone. Failures are logged: the lessons are in the store,
     /// and the next call writes them again.
     pub async fn keep_up(&self) {
         let mut written = self.written.lock().await;
@@ -42,7 +42,7 @@ impl Learnings {
                 return anyhow::Ok(());
             }
             let text = render_learnings(&self.agents.store.list_learnt(NEWEST).await?);
-            // A file does not leave through the outbox, which takes secrets out of everything else.
+            // The outbox redacts secrets from everything else, but a file does not pass through it.
             let (text, _) = self.agents.runner.redactor.redact(&text);
             write_whole(&self.path, text.as_bytes()).await?;
             *written = Some(learnt);
@@ -98,7 +98,7 @@ async fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Err(error) => Err(error),
     };
     if written.is_err() {
-        // What is left of it would stay for ever under its random name.
+        // Otherwise a partial file would stay for ever under its random name.
         tokio::fs::remove_file(&beside).await.ok();
     }
     written

@@ -65,8 +65,8 @@ pub(crate) async fn learn(
 
 /// The lesson of an item that has ended. One end of one run gives one lesson, however often it is recorded.
 ///
-/// `journal` is that of the run that ended: what came of text from outside is marked so, and is told to nobody before a person confirms it. What
-/// was asked for in private is told there alone.
+/// `journal` is that of the run that ended: what came of text from outside is marked so, and is told to nobody before a person confirms it. The
+/// lesson of a private item is told only where it was asked for.
 pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry], at: DateTime<Utc>) -> Memory {
     let what = one_line(&item.what, WHAT);
     let (end, text) = match ending {
@@ -92,7 +92,7 @@ pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry]
     }
 }
 
-/// The words of its subject, so that it is found by what was asked even where the lesson words it otherwise.
+/// Words of the item's subject, so that a search for the question finds the lesson even if the lesson uses other words.
 fn tags_of(item: &WorkItem, is_outside: bool) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     for term in terms_of(&item.what) {
@@ -104,7 +104,7 @@ fn tags_of(item: &WorkItem, is_outside: bool) -> Vec<String> {
     tags
 }
 
-/// Who has learnt from it.
+/// The persona that has learnt from the item.
 fn persona_of(item: &WorkItem) -> Option<PersonaSlug> {
     let owner = match &item.owner {
         Owner::Persona(slug) => Some(slug.clone()),

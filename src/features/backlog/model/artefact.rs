@@ -27,7 +27,7 @@ impl Artefact {
         if self.facts.is_text() { std::str::from_utf8(&self.content).ok() } else { None }
     }
 
-    /// As a file of a message. A platform takes no folders.
+    /// The artefact as a file of a message. Platforms do not take folders.
     pub fn to_file(&self) -> OutboundFile {
         let content = match self.text() {
             Some(text) => FileContent::Text(text.to_owned()),

@@ -1,4 +1,4 @@
-//! The criteria of an item: what anybody can see once it is done. It has some before it starts.
+//! The criteria of an item: what anybody can see once it is done. Every item has criteria before it starts.
 
 use crate::features::backlog::model::{Execution, Owner, WorkItem, name_of_helper};
 use kernel::memory::retrieval::cut;
@@ -7,11 +7,11 @@ use kernel::memory::retrieval::cut;
 pub const FEWEST: usize = 2;
 pub const MOST: usize = 5;
 
-/// The most characters of a drafted criterion, and of what it quotes.
+/// The most characters of a drafted criterion, and of the title that it quotes.
 pub const CHARS: usize = 200;
 const QUOTED: usize = 140;
 
-/// The criteria of an item that nobody has given any, by its kind of work.
+/// The default criteria of an item, by its kind of work.
 pub fn by_kind(item: &WorkItem) -> Vec<String> {
     let what = quote(&item.what);
     let texts: Vec<String> = match &item.execution {
@@ -44,7 +44,7 @@ pub fn to_grade(item: &WorkItem) -> Vec<String> {
     if item.criteria.is_empty() { by_kind(item) } else { item.criteria.clone() }
 }
 
-/// Whether code proves all of them: they came of the kind of work, which ends by an answer, a person's word or a value of a feed.
+/// Whether code can prove all criteria: they are the defaults of work that ends with an answer, a person's word or a value of a feed.
 pub fn are_proven_by_code(item: &WorkItem) -> bool {
     let by_kind = by_kind(item);
     let needs_model = item.execution.as_ref().is_none_or(|execution| execution.kind().needs_model());
@@ -57,7 +57,7 @@ fn quote(text: &str) -> String {
     cut(line.trim_end_matches(['.', '!', ':', ';', ',']), QUOTED)
 }
 
-/// Drafted criteria in order: each on one line, none twice. None if they are too few to hold a result against.
+/// Drafted criteria in order: each on one line, none twice. None if there are too few of them.
 pub fn read_draft(given: &[String]) -> Option<Vec<String>> {
     let mut criteria: Vec<String> = Vec::new();
     for text in given {

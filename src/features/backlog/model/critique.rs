@@ -17,10 +17,10 @@ pub struct Critique {
     /// What is to be improved. Empty: nothing.
     #[serde(default)]
     pub faults: Vec<String>,
-    /// What this critique and those before it criticised: scores, criteria and questions. Without reasons, which may quote a page.
+    /// The points of this critique and of those before it: scores, criteria and questions. Without reasons, which may quote a page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criticised: Vec<String>,
-    /// How often the author has improved its work because of one.
+    /// How often the author has improved its work because of a critique.
     #[serde(default)]
     pub revisions: u32,
 }

@@ -50,7 +50,7 @@ pub struct ItemChanges {
     pub why: Option<String>,
     pub owner: Option<String>,
     pub urgency: Option<Urgency>,
-    /// `none` takes it away.
+    /// `none` removes the due date.
     pub due: Option<String>,
     pub criteria: Option<Vec<String>>,
     pub kind: Option<ExecutionKind>,

@@ -19,7 +19,7 @@ pub struct Product {
     /// The questions into which its author divided the matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<String>,
-    /// What its author thinks of it. Only of a mission's step.
+    /// The author's own critique. Only steps of a mission have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique: Option<Critique>,
 }
@@ -54,11 +54,11 @@ pub enum Claim {
     Message {
         outbox: OutboxId,
     },
-    /// Of an earlier version. It proves nothing.
+    /// Stored by an earlier version. Proves nothing.
     Ask {
         ask: AskId,
     },
-    /// A persona answered, or a person.
+    /// A persona or a person answered.
     Answer {
         by: String,
         text: String,
@@ -169,6 +169,6 @@ pub enum Evidence {
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
     Persona(PersonaSlug),
-    /// By name.
+    /// The person's name.
     Person(String),
 }

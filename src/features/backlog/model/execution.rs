@@ -15,7 +15,7 @@ use kernel::time::show_time;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Execution {
-    /// Tells a person, and is done by that person's word.
+    /// Tells a person. Only that person can say that it is done.
     Remind {
         /// The person it is for. None: the owner.
         #[serde(default)]
@@ -79,7 +79,7 @@ impl Execution {
         matches!(self, Self::Remind { .. } | Self::Ask { whom: Owner::Person { .. }, .. })
     }
 
-    /// Asks again from the beginning: the first that was asked.
+    /// Asks again from the beginning, starting with the persona that was asked first.
     pub fn start_over(&mut self) {
         if let Self::Ask { whom, unanswered, .. } = self
             && let Some(first) = std::mem::take(unanswered).into_iter().next()

@@ -59,7 +59,7 @@ pub struct NeedLine {
     pub points: Vec<(i32, i32)>,
 }
 
-/// What stands in a column.
+/// A box or a passage in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Slot {
     Box(usize),
@@ -118,7 +118,8 @@ fn needs_of(nodes: &[Node<'_>]) -> Vec<BTreeSet<usize>> {
     nodes.iter().enumerate().map(known).collect()
 }
 
-/// Each node stands one wave behind the last one that it needs. The backlog takes no circles; in one, some node comes first all the same.
+/// Each node stands one wave behind the last one that it needs. The backlog rejects cycles; if there is one all the same, one of its nodes comes
+/// first.
 fn waves_of(needs: &[BTreeSet<usize>]) -> Vec<usize> {
     let mut waves: Vec<Option<usize>> = vec![None; needs.len()];
     while let Some(open) = waves.iter().position(Option::is_none) {
@@ -134,7 +135,7 @@ fn waves_of(needs: &[BTreeSet<usize>]) -> Vec<usize> {
 
 struct Columns {
     slots: Vec<Vec<Slot>>,
-    /// For each column, what is connected with what in the column to its right.
+    /// For each column, its connections with the column to its right.
     links: Vec<BTreeSet<(Slot, Slot)>>,
     lengths: Lengths,
 }
@@ -248,7 +249,7 @@ mod tests {
 
     const LENGTHS: Lengths = Lengths { width: 200, height: 100, between_waves: 60, between_boxes: 16, passage: 10, head: 30, margin: 20 };
 
-    /// Each with what it needs, by name.
+    /// Lays out parts, each with the names of the parts that it needs.
     fn lay_out(parts: &[(&str, &[&str])]) -> Layout {
         let parts: Vec<(WorkItemId, Vec<WorkItemId>)> =
             parts.iter().map(|(id, needs)| ((*id).into(), needs.iter().map(|need| (*need).into()).collect())).collect();
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(waves(&[("a", &[]), ("b", &[]), ("c", &["a", "b"])]), ["a b", "c"]);
         assert_eq!(waves(&[("a", &["elsewhere", "a"])]), ["a"]);
         assert!(waves(&[]).is_empty());
-        // The backlog refuses circles.
+        // The backlog rejects cycles.
         assert_eq!(
             Layout::of(&[Node { id: &"a".into(), needs: &["b".into()] }, Node { id: &"b".into(), needs: &["a".into()] }], &LENGTHS)
                 .waves

@@ -71,7 +71,7 @@ pub struct WorkItem {
     pub persona: Option<PersonaSlug>,
     /// The channel for messages about it.
     pub channel: Option<ChannelId>,
-    /// The private place that it was asked for in: what is learnt from it stays there. None: the whole team.
+    /// The private place in which it was asked for. Lessons from it stay there. None: the whole team may be told.
     #[serde(default)]
     pub private_to: Option<ChannelId>,
     /// Why it is [`WorkStatus::Waiting`].
@@ -162,7 +162,7 @@ pub struct MeetingOrigin {
     pub called_by: Option<(UserId, String)>,
 }
 
-/// Older rows have the id alone.
+/// Older rows have only the id.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StoredMeeting {
@@ -235,12 +235,12 @@ impl WorkItem {
         Self::notice_id_of(&self.id, self.run, self.status)
     }
 
-    /// The same of any item.
+    /// As [`Self::notice_id`], for any item.
     pub fn notice_id_of(item: &WorkItemId, run: u32, status: WorkStatus) -> OutboxId {
         OutboxId::new(format!("work-{item}-{run}-{}", status.as_str()))
     }
 
-    /// The item and the run that one of these ids is of.
+    /// The item and the run in an id that [`Self::notice_id_of`] made.
     pub fn parse_notice_id(id: &OutboxId) -> Option<(WorkItemId, u32)> {
         let mut parts = id.as_str().strip_prefix("work-")?.split('-');
         Some((parts.next()?.into(), parts.next()?.parse().ok()?))
@@ -256,7 +256,7 @@ impl WorkItem {
         OutboxId::new(format!("work-{item}-{run}"))
     }
 
-    /// The person whose word ends it. None if no single person's does: then an operator's.
+    /// The person whose word ends the item. None: an operator's word does.
     pub fn find_awaited(&self) -> Option<&Owner> {
         let whom = match &self.execution {
             Some(Execution::Remind { whom: Some(whom) } | Execution::Ask { whom, .. }) => whom,

@@ -12,7 +12,7 @@ use crate::features::backlog::model::Urgency;
 pub struct Rank {
     /// The highest urgency of the item and those that wait for it.
     pub urgency: Urgency,
-    /// When it is due, or what waits for it. What has no due date comes last.
+    /// The earliest due date of the item and those that wait for it. Items without a due date come last.
     pub due: DateTime<Utc>,
     /// The UTC day of creation.
     pub day: NaiveDate,

@@ -13,7 +13,7 @@ const FIRST: TimeDelta = TimeDelta::hours(3);
 const MOST: u32 = 2;
 const MOST_WITH_DUE: u32 = 4;
 
-/// An item waits for a person.
+/// A question or reminder for which an item waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonRequest {
     pub item: WorkItemId,
@@ -60,7 +60,7 @@ mod tests {
         instant(local, BERLIN).expect("a time in Berlin")
     }
 
-    /// The times at which somebody is told who never reacts.
+    /// The times of the reminders of a person who never reacts.
     fn told(asked: &str, due: Option<&str>) -> Vec<String> {
         let due = due.map(at);
         let mut request =

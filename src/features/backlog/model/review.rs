@@ -20,12 +20,12 @@ pub struct Review {
     pub note: String,
     /// One for each criterion. A person's word has none.
     pub findings: Vec<Finding>,
-    /// None: the reviewer gave none. They accept nothing.
+    /// Scores are only kept; acceptance does not depend on them. None: the reviewer gave none.
     pub scores: Option<Scores>,
     pub at: DateTime<Utc>,
 }
 
-/// What was found of a criterion.
+/// The result of checking a criterion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     pub criterion: String,

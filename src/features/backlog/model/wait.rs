@@ -49,7 +49,7 @@ pub enum Blocker {
     Outside,
     /// A tool does not do what it is for.
     FailingTool,
-    /// Another try gives the same again.
+    /// Another try gives the same result.
     #[default]
     NoProgress,
 }
@@ -66,7 +66,7 @@ impl Blocker {
         }
     }
 
-    /// What another way has to do about it.
+    /// What another way must do about the blocker.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::MissingEvidence => {
@@ -95,7 +95,7 @@ impl Wait {
         Self::Budget { refused, day }
     }
 
-    /// What keeps the item.
+    /// The blocker that the wait stands for.
     pub fn blocker(&self) -> Blocker {
         match self {
             Self::Replan { blocker, .. } => *blocker,
@@ -109,7 +109,7 @@ impl Wait {
         }
     }
 
-    /// Whether people can end it. What waits for a model or for another plan goes on by itself.
+    /// Whether people can end it. An item that waits for a model or another plan goes on by itself, and one of a paused mission when that is resumed.
     pub fn is_for_people(&self) -> bool {
         !matches!(self, Self::Model | Self::Replan { .. } | Self::Paused)
     }

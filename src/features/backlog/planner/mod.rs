@@ -80,7 +80,7 @@ impl Work {
                 }
                 is_planned |= self.store_plans(&decided).await?;
             }
-            // Those that cannot be planned now are tried again in the next round.
+            // Items that cannot be planned now are tried again in the next round.
             if !is_planned || new.len() < AT_ONCE as usize {
                 return Ok(seen);
             }
@@ -91,7 +91,7 @@ impl Work {
         self.inner.last_round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Only a model takes its time, so that without one many are stored together.
+    /// Only plans that ask a model take time. Without a model, many plans are stored together.
     fn planned_together(&self) -> usize {
         if self.deps().agents.is_offline() { AT_ONCE as usize } else { ASKED_AT_ONCE }
     }
@@ -115,7 +115,7 @@ impl Work {
         Ok(is_planned)
     }
 
-    /// How an item is carried out, by whom, and by what it is seen to be done.
+    /// Decides how an item is carried out, by whom, and by which criteria it is done.
     async fn decide(&self, item: &WorkItem, people: &Directory, job: &JobContext) -> Result<Planned<'static>, JobError> {
         let deps = self.deps();
         let given = match &item.execution {
@@ -128,7 +128,7 @@ impl Work {
         let mut drafted = Draft::default();
         if !deps.agents.is_offline() && (kind.is_none() || (item.criteria.is_empty() && kind.is_some_and(ExecutionKind::needs_model))) {
             drafted = self.draft(item, kind, job.cancelled()).await;
-            // A model that was interrupted has not given up.
+            // An interrupted call does not mean that the model has no answer.
             job.check()?;
         }
         execution = execution.or(drafted.execution);
@@ -139,7 +139,7 @@ impl Work {
         }
         let execution = match self.address(item, execution, people) {
             Ok(execution) => execution,
-            // Nobody is guessed.
+            // Does not guess who is meant.
             Err(unclear) => {
                 let why = format!("{unclear}. Edit the item with `/backlog edit`");
                 let persona = Some(self.find_executor(item));
@@ -152,7 +152,7 @@ impl Work {
             Some(execution) if !(execution.kind().needs_model() && deps.agents.is_offline()) => None,
             _ => Some(Wait::Model),
         };
-        // What is not known yet gets them once it is.
+        // An item of unknown kind gets its criteria when the kind is known.
         let criteria = if item.criteria.is_empty() && execution.is_some() {
             let by_kind = || criteria::by_kind(&WorkItem { execution: execution.clone(), ..item.clone() });
             drafted.criteria.unwrap_or_else(by_kind)
@@ -163,8 +163,8 @@ impl Work {
         Ok(Planned { status, wait, execution, persona: Some(self.find_executor(item)), criteria, note: None })
     }
 
-    /// Whom a persona's item is for that only tells somebody, or that no persona can do: the person named in it, or the one responsible.
-    /// A persona is not reminded of its own work.
+    /// The person to remind for a persona's item that is a reminder: the person named in its title, or the one responsible for it. A persona is not
+    /// reminded of its own work.
     async fn find_reminded(&self, item: &WorkItem, people: &Directory) -> Result<Option<Owner>, StoreError> {
         match people.find_in(&item.what) {
             Ok(Some((_, named))) => Ok(Some(Owner::Person { id: named.id, name: named.name })),
@@ -172,7 +172,7 @@ impl Work {
         }
     }
 
-    /// Whom a question is for: its author ("Ask me …"), or the person whom the item names before any persona.
+    /// Decides who is asked a question: its author ("Ask me …"), or the person whom the item names before any persona.
     fn address(&self, item: &WorkItem, execution: Option<Execution>, people: &Directory) -> Result<Option<Execution>, NotFound> {
         let Some(Execution::Ask { whom: Owner::Persona(askee), question, unanswered }) = execution else { return Ok(execution) };
         let named = people.find_in(&item.what)?;
@@ -239,7 +239,7 @@ impl Work {
     }
 }
 
-/// Where a text names a persona first.
+/// The position of the first persona's name in a text.
 fn find_persona_in(text: &str, roster: &Roster) -> Option<usize> {
     let start = text.as_ptr() as usize;
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

@@ -14,7 +14,7 @@ pub(crate) struct Amendment<'a> {
     /// The kind of work.
     pub(crate) skill: &'a str,
     pub(crate) reasons: String,
-    /// What the persona is told by now. Empty: nothing.
+    /// The text of the amendment in use. Empty: none.
     pub(crate) before: String,
     /// Why the last draft was refused.
     pub(crate) faults: Vec<String>,

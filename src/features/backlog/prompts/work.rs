@@ -15,7 +15,8 @@ pub(crate) struct Work<'a> {
     pub(crate) repository: String,
     /// The repository has a test command.
     pub(crate) tests: bool,
-    /// The repository has what the needed items changed: `clean`, or with `conflicts` where git could not join it. Empty: there is nothing of others.
+    /// The worktree contains the changes of needed items: `clean`, or with `conflicts` where git could not merge them. Empty: there are no such
+    /// changes.
     pub(crate) joined: &'static str,
     /// What, how and why in a person's words. None if agents wrote them: then they are in a data block.
     pub(crate) request: Option<String>,

@@ -11,11 +11,11 @@ pub(crate) struct Review<'a> {
     pub(crate) now: String,
     /// The name of the persona that did the work.
     pub(crate) author: String,
-    /// The number of parts. 0: it was carried out itself.
+    /// The number of parts. 0: the item has no parts.
     pub(crate) parts: usize,
     /// The number of criteria.
     pub(crate) criteria: usize,
-    /// A file is not here whole, but can be read.
+    /// At least one file is cut in the prompt, but tools can read all of it.
     pub(crate) cut: bool,
     /// Why the last verdict did not count. Empty at first.
     pub(crate) fault: &'a str,

@@ -21,7 +21,7 @@ const OUTCOME: usize = 160;
 /// The most rejections shown.
 const REJECTIONS: usize = 5;
 
-/// A question to whom it may concern, put to the person who is responsible. Unchanged if nobody is known, or if it pings somebody already.
+/// Addresses a question to the person who is responsible. Unchanged if nobody is known, or if the message pings somebody already.
 pub fn put_to(message: OutboundMessage, person: Option<&Owner>) -> OutboundMessage {
     match person {
         Some(Owner::Person { id, .. }) if message.pings.is_empty() => {
@@ -89,7 +89,7 @@ impl Announcer<'_> {
         OutboundMessage { buttons: decision_buttons(item, made), ..self.say(text) }
     }
 
-    /// Reports a used-up budget, with a button that raises the limit by `step`. `day`: the one with which a daily limit ends, in UTC.
+    /// Reports a used-up budget, with a button that raises the limit by `step`. `day`: the day of a daily limit, in UTC.
     pub fn ask_budget(&self, item: &WorkItem, refused: &Refused, day: Option<NaiveDate>, step: i64) -> OutboundMessage {
         let next = day.and_then(|day| day.succ_opt()).map(|next| next.and_time(NaiveTime::MIN).and_utc());
         let until = next.map_or(String::new(), |next| format!(" It continues on {}.", self.roster.show_time(next)));
@@ -111,7 +111,7 @@ pub(super) fn anyway_buttons(item: &WorkItem) -> Vec<Button> {
     ]
 }
 
-/// `is_whole`: it is about what the parts of an item gave.
+/// `is_whole`: the review is about the results of the item's parts.
 pub(super) fn review_buttons(item: &WorkItem, is_whole: bool) -> Vec<Button> {
     let (accept, reject) = if is_whole { ("Yes, done", "Not yet") } else { ("Accept", "Reject: try again") };
     vec![

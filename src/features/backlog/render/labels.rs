@@ -84,7 +84,7 @@ pub(super) fn evidence_in_short(evidence: &[Evidence], roster: &Roster) -> Strin
     let links = evidence.iter().filter(|found| matches!(found, Evidence::Link { .. })).count();
     let others = evidence.iter().filter_map(|found| {
         Some(match found {
-            // The review stands for its criteria.
+            // The review is listed instead of its criteria.
             Evidence::Link { .. } | Evidence::Criterion { .. } => return None,
             Evidence::File { path, .. } => path.clone(),
             Evidence::Branch { branch, .. } => format!("branch {branch}"),

@@ -14,7 +14,7 @@ use kernel::persona::roster::Roster;
 /// The most characters of each part. Together below 2000, so that no message is cut on a platform that holds as much.
 pub(super) const WHAT: usize = 200;
 pub(super) const HOW: usize = 400;
-/// What somebody replied, or a reason.
+/// A person's reply, or a reason.
 pub(super) const REPLY: usize = 240;
 const CRITERIA: usize = 5;
 const CRITERION: usize = 120;
@@ -25,7 +25,7 @@ pub(super) const FINDING: usize = 120;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spot {
     Channel(ChannelId),
-    /// The direct conversation with a person, for what was asked for in one.
+    /// The direct conversation with a person, for items that were asked for in it.
     Direct(UserId),
 }
 
@@ -52,7 +52,7 @@ impl Announcer<'_> {
         self.say(lines::render_done(item, self.roster))
     }
 
-    /// With the files that were made.
+    /// Announces a finished item with the files that it made.
     pub fn announce_result(&self, item: &WorkItem, files: &[Artefact]) -> OutboundMessage {
         let mut message = self.announce_done(item);
         message.text.push_str(&how_to_merge(item));
@@ -60,7 +60,7 @@ impl Announcer<'_> {
         message
     }
 
-    /// The same to the person who is responsible, with how they can help.
+    /// Announces a failed item to the person who is responsible, and says how they can help.
     pub fn ask_after_failure(&self, item: &WorkItem, person: Option<&Owner>) -> OutboundMessage {
         let message = self.announce_failed(item);
         let Some(Owner::Person { id, .. }) = person else { return message };
@@ -68,7 +68,7 @@ impl Announcer<'_> {
         OutboundMessage { text: format!("{}\n{}, can you help? {how}", message.text, Mention(id)), pings: vec![id.clone()], ..message }
     }
 
-    /// With a button to try again.
+    /// Announces a failed item, with a button to try again.
     pub fn announce_failed(&self, item: &WorkItem) -> OutboundMessage {
         let retry = button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Secondary);
         OutboundMessage { buttons: vec![retry], ..self.say(lines::render_failed(item, self.roster)) }
@@ -113,7 +113,7 @@ pub(super) fn title(item: &WorkItem) -> String {
     format!("**{}** (#{})", Medium::Chat.line_within(&item.what, WHAT), item.short_id())
 }
 
-/// Those that somebody has given. A person does not need to read what follows from the kind of work.
+/// Adds the criteria, unless they are the defaults of the kind of work, which a person does not need to read.
 pub(super) fn push_criteria(text: &mut String, item: &WorkItem) {
     if item.criteria == criteria::by_kind(item) {
         return;

@@ -1,4 +1,4 @@
-//! What a person may decide about an item now, as the buttons of the messages that ask for it. For a page that has no messages.
+//! The buttons with which a person can decide about an item now, for a page that has no messages.
 
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::{Execution, Wait, WorkItem, WorkStatus};
@@ -39,7 +39,7 @@ pub fn list_offers(item: &WorkItem, facts: &OfferFacts<'_>) -> Vec<Button> {
     buttons
 }
 
-/// Whether words of a person end what the item waits for.
+/// Whether an answer in words ends the item's wait.
 pub fn takes_answer(item: &WorkItem) -> bool {
     item.status == WorkStatus::Waiting && matches!(item.wait, Some(Wait::Answer { .. } | Wait::Help { .. }))
 }

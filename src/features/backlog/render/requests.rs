@@ -18,7 +18,7 @@ use kernel::time::show_time;
 const HOW_TO_ANSWER: &str = "Reply to this message, or attach the file.";
 
 impl Announcer<'_> {
-    /// Tells the one that an item is for. Pings a person. Buttons report the result.
+    /// Reminds the person or persona that an item is for. People are pinged and report the result with buttons.
     pub fn remind(&self, item: &WorkItem, zone: Tz) -> OutboundMessage {
         let (whom, pings) = address(item.find_awaited());
         let mut text = format!("⏰ Reminder for {whom} ({}): {}", labels::when(item, zone), title(item));
@@ -26,7 +26,7 @@ impl Announcer<'_> {
         OutboundMessage { pings, buttons: word_buttons(item), ..self.say(text) }
     }
 
-    /// Asks a person something, who answers with a reply.
+    /// Asks a person a question, to be answered with a reply.
     pub fn ask_person(&self, item: &WorkItem, question: &str, zone: Tz) -> OutboundMessage {
         let (whom, pings) = address(item.find_awaited());
         let mut text = format!("❓ Question for {whom}: {}", title(item));

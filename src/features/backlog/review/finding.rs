@@ -3,7 +3,7 @@
 use crate::features::backlog::model::{FilePlace, Finding};
 use crate::features::backlog::review::verdict::{Found, Grade, without_marks};
 
-/// The findings of checked grades. `places`: the passage that is wrong for each criterion, in the reviewer's words.
+/// The findings of checked grades. `places`: for each criterion the wrong passage, as the reviewer quotes it.
 pub(super) fn list_findings(grades: &[Grade], places: &[&str], files: &[(String, String)]) -> Vec<Finding> {
     let files: Vec<Lines<'_>> = files.iter().map(|(path, text)| Lines::of(path, text)).collect();
     let find = |(index, grade): (usize, &Grade)| {
@@ -17,7 +17,7 @@ pub(super) fn list_findings(grades: &[Grade], places: &[&str], files: &[(String,
     grades.iter().enumerate().map(find).collect()
 }
 
-/// A file as one line, with the places where its lines begin in it.
+/// A file as one line, with the positions at which its original lines begin.
 struct Lines<'a> {
     path: &'a str,
     text: String,
@@ -35,7 +35,7 @@ impl<'a> Lines<'a> {
         lines
     }
 
-    /// The line in which a passage begins. It may leave something out in the middle.
+    /// The line in which a passage begins. The passage may leave out text in the middle.
     fn find(&self, passage: &str) -> Option<FilePlace> {
         let passage = one_line(passage);
         let beginning = passage.split("...").map(str::trim).find(|part| part.chars().any(char::is_alphanumeric))?;

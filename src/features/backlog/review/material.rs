@@ -77,11 +77,11 @@ impl Shown<'_> {
         Prompt { system: render_system(team, roster, grader), message, holds_outside: true, remarks: Vec::new() }
     }
 
-    /// The texts in which a passage that shows something must stand.
+    /// The texts that a passage may be quoted from.
     pub(super) fn quotable(&self) -> Vec<String> {
         let evidence = self.of.evidence.iter().chain(self.of.parts.iter().flat_map(|part| &part.evidence));
         let findings = evidence.flat_map(|found| match found {
-            // What another grader or the author said shows nothing.
+            // The words of another grader or of the author prove nothing.
             Evidence::Review { .. } | Evidence::Criterion { .. } => Vec::new(),
             Evidence::Answer { text, .. } => vec![text.clone(), describe(found, self.zone)],
             _ => vec![describe(found, self.zone)],
@@ -122,7 +122,7 @@ impl Shown<'_> {
     }
 }
 
-/// A part: what it was, how it ended, and what code found of it.
+/// A part: its title, its outcome, and what code found about it.
 fn part_block(part: &WorkItem, cleaner: Cleaner<'_>, zone: Tz) -> Block {
     let outcome = part.outcome.as_deref().unwrap_or("nothing was noted");
     let lines = [format!("what: {}", cleaner.line(&part.what, 300)), format!("came of it: {}", cleaner.line(outcome, 600))];

@@ -48,7 +48,7 @@ const TOKENS: u32 = 2000;
 /// A verdict that cannot be read is asked for again once.
 const ROUNDS: u32 = 2;
 
-/// With these a grader reads what the prompt has no room for. They change nothing.
+/// Read-only tools for what does not fit into a grader's prompt.
 const READS: [&str; 2] = ["workspace_list", "workspace_read"];
 
 pub struct ReviewDeps {
@@ -64,9 +64,9 @@ pub struct ReviewDeps {
 pub struct Judgement {
     pub by: PersonaSlug,
     pub grades: Vec<Grade>,
-    /// The same with the places in the files.
+    /// The same grades with their places in the files.
     pub findings: Vec<Finding>,
-    /// They are kept, and accept nothing. None: not given.
+    /// Scores are only kept; acceptance does not depend on them. None: the grader gave none.
     pub scores: Option<Scores>,
 }
 
@@ -223,8 +223,8 @@ impl Journal for GraderJournal<'_> {
     }
 }
 
-/// The verified files with their texts, of the item or of its parts. None if one has changed. Those of parts are laid out as inputs of the whole, so
-/// that tools read them there.
+/// The verified files with their texts, of the item or of its parts. None if one has changed. Files of parts are laid out as inputs of the whole, so
+/// that tools can read them.
 async fn read_files(deps: &ReviewDeps, of: &ForReview<'_>) -> anyhow::Result<Option<Vec<(String, String)>>> {
     // Pictures are listed as evidence, but their bytes are useless to a text model.
     let text_of = |name: String, content: Vec<u8>| String::from_utf8(content).ok().map(|text| (name, text));

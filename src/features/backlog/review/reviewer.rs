@@ -1,4 +1,4 @@
-//! Who reviews.
+//! Chooses the reviewer.
 
 use crate::features::backlog::expertise::{best_impartial, fit};
 use crate::features::backlog::model::{Owner, WorkItem, WorkKind};
@@ -7,9 +7,10 @@ use kernel::memory::retrieval::Query;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 
-/// Chooses the reviewer: the configured one, or the one with the best expertise, or the coordinator, or any other. Never the author of it
-/// or of a part, never the owner, and never a paused persona. If the whole team has worked on a mission, somebody judges it who did not make the part
-/// that is delivered. `partiality`: of those who know equally much, the one is taken with the least trust in the author and the least tension with it.
+/// Chooses the reviewer: the configured one, or the one with the best expertise, or the coordinator, or any other. Never the author of it or of a
+/// part, never the owner, and never a paused persona. If the whole team has worked on a mission, anybody who did not make the delivered part may
+/// review it. `partiality`: among equal experts, the one with the lowest is chosen, who has the least trust in the author and the least tension with
+/// it.
 pub(super) fn choose<'r>(
     roster: &'r Roster,
     by_setting: Option<&PersonaSlug>,
@@ -80,7 +81,7 @@ mod tests {
         };
         assert_eq!(chosen("nobody").as_deref(), Some("kelly"), "the first");
         assert_eq!(chosen("kelly").as_deref(), Some("sentinel"));
-        // Who knows more judges all the same.
+        // The better expert is chosen all the same.
         let of_code = WorkItem { what: "Check the code".into(), ..item.clone() };
         let chosen = choose(&roster, None, &of_code, &[], |_| false, |persona| if persona.slug.as_str() == "sentinel" { 0.9 } else { 0.0 });
         assert_eq!(chosen.map(|persona| persona.slug.as_str()), Some("sentinel"));

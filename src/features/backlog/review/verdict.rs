@@ -60,7 +60,7 @@ pub(super) struct GivenGrade {
 }
 
 impl GivenVerdict {
-    /// The passages that are wrong, for each of the criteria.
+    /// For each criterion the passage that is wrong, or an empty text.
     pub(super) fn list_places(&self, criteria: usize) -> Vec<&str> {
         let place = |number| self.grades.iter().find(|grade| grade.criterion == number).map_or("", |grade| grade.place.as_str());
         (1..=criteria).map(place).collect()
@@ -83,16 +83,16 @@ pub struct Grade {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// With the passage that shows it.
+    /// The passage that shows it.
     Met(String),
-    /// With what is missing.
+    /// What is missing.
     Missing(String),
 }
 
 /// Checks a verdict on these criteria. `material`: the texts that may be quoted.
 ///
 /// # Errors
-/// Why it is none, as a sentence for the model.
+/// Why the verdict does not count, as a sentence for the model.
 pub(super) fn read_verdict(given: &GivenVerdict, criteria: &[String], material: &[&str]) -> Result<Vec<Grade>, String> {
     if let Some(unknown) = given.grades.iter().find(|grade| grade.criterion == 0 || grade.criterion > criteria.len()) {
         return Err(format!("there is no criterion {}; they are numbered from 1 to {}", unknown.criterion, criteria.len()));
@@ -110,7 +110,7 @@ pub(super) fn read_verdict(given: &GivenVerdict, criteria: &[String], material: 
     if let Some(number) = grades.iter().position(|grade| matches!(&grade.found, Found::Missing(why) if !says_something(why))) {
         return Err(format!("criterion {} is not met, but what is missing is not said", number + 1));
     }
-    // What is rejected needs no passages for the rest.
+    // If any criterion is not met, the others need no passages.
     if grades.iter().any(|grade| matches!(grade.found, Found::Missing(_))) {
         return Ok(grades);
     }

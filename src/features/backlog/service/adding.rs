@@ -129,13 +129,13 @@ impl Backlog {
         Ok(Some(name.to_owned()))
     }
 
-    /// A due date in words. A day alone ends with its working hours.
+    /// A due date in words. A day without a time ends with its working hours.
     pub(super) fn parse_due(&self, text: &str) -> Result<DateTime<Utc>, String> {
         let (now, zone) = (self.deps.clock.now(), self.deps.zone);
         parse_instant(text, now, zone, self.deps.working_hours.closes).map_err(|error| format!("has no due date that I can read. {error}"))
     }
 
-    /// How urgent something is that is due then, where nobody says so.
+    /// The urgency of an item with this due date, if nobody gave one.
     fn urgency_of(&self, due: DateTime<Utc>) -> Urgency {
         let (zone, now) = (self.deps.zone, self.deps.clock.now());
         match (due.with_timezone(&zone).date_naive() - now.with_timezone(&zone).date_naive()).num_days() {
@@ -185,8 +185,8 @@ impl Backlog {
         Ok(())
     }
 
-    /// Finds drafts that look like an open item or an earlier draft. A person in a channel is asked about one, which waits for the answer; at the
-    /// command line, on the kanban page, and in a file, the draft says that it is wanted anyway.
+    /// Finds drafts that look like an open item or an earlier draft. In a channel the person is asked about a single draft, which waits for the
+    /// answer. At the command line, on the kanban page and in a file, the draft itself must say that it is wanted anyway.
     async fn find_repetitions(
         &self,
         drafts: &[ItemDraft],
@@ -194,7 +194,7 @@ impl Backlog {
         asker: &Asker,
         faults: &mut Vec<String>,
     ) -> Result<(), BacklogError> {
-        // Nobody is told of what was asked for in another private place.
+        // Items of other private places must not be mentioned.
         let scope = asker.scope().unwrap_or_default();
         if let ([draft], [item]) = (drafts, &mut *items) {
             if draft.anyway {

@@ -88,7 +88,7 @@ impl Asker {
         }
     }
 
-    /// Whether an item may be shown where the caller is. What somebody asked for or is asked in a direct conversation, they see in all of theirs.
+    /// Whether an item may be shown where the caller is. In a direct conversation a person also sees all items that concern them.
     pub(super) fn sees(&self, item: &WorkItem) -> bool {
         let is_alone = matches!(self, Self::Person { channel: Some(Channel { place: Place::Direct, .. }), .. });
         self.scope().is_none_or(|scope| scope.hears(item.private_to.as_ref())) || (is_alone && self.is_concerned_by(item))
@@ -99,7 +99,7 @@ impl Asker {
         self.operates() || self.is_concerned_by(item)
     }
 
-    /// It was added, is owned or is awaited by the caller.
+    /// Whether the caller added the item, owns it, or is asked or reminded by it.
     fn is_concerned_by(&self, item: &WorkItem) -> bool {
         self.is_author_of(item)
             || self.is_owner_of(item)

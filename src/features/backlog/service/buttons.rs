@@ -58,7 +58,7 @@ impl Backlog {
         Ok(self.answer(&item, answer, asker).await?.retiring_buttons())
     }
 
-    /// The person who was asked does not know. The one who wanted the answer is told, and decides.
+    /// Handles "I don't know". The person who wanted the answer is told, and decides.
     async fn hand_back(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
         let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
         if !asker.may_answer(&item) {
@@ -120,7 +120,7 @@ impl Backlog {
     /// A person's word on an item that waits for it, with the answer in that person's words.
     ///
     /// # Errors
-    /// It waits for nobody's answer, or not for this person's.
+    /// The answer is empty or too long, or the caller may not give it.
     pub async fn answer_in_words(&self, id: &str, text: &str, asker: &Asker) -> Result<CommandReply, BacklogError> {
         let item = self.get(id, asker).await?;
         let text = clean("text", text, ANSWER).map_err(refused)?;
@@ -231,7 +231,7 @@ impl Backlog {
 
     async fn press_retry(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
         let found = self.deps.store.find_item(id).await?;
-        // Who is asked for help may say that it is there.
+        // The person who is asked for help may say that the help is there.
         let helps = |item: &WorkItem| waits_for(item, |wait| matches!(wait, Wait::Help { .. })) && asker.may_answer(item);
         if !found.as_ref().is_some_and(helps) {
             operators_only(asker)?;
@@ -319,7 +319,7 @@ fn gone() -> CommandReply {
     CommandReply::refused("This item is no longer in the backlog.").retiring_buttons()
 }
 
-/// The subject of a reply. The page shows it to the one who acted.
+/// The caller's name in a reply. The kanban page says "You".
 fn by(asker: &Asker) -> String {
     if *asker == Asker::KanbanPage { "You".to_owned() } else { Medium::Chat.line_within(asker.name(), 40) }
 }

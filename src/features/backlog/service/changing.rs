@@ -158,7 +158,7 @@ impl Backlog {
         match (chosen.or(item.execution.as_ref().map(Execution::kind)), &item.execution) {
             (Some(kind), _) if check_kind_of(kind, owner).is_err() => Ok(None),
             (Some(ExecutionKind::Ask), _) => Ok(Some(Execution::ask(asked_in(what, owner, &self.deps.roster), question_of(what, how)))),
-            // Its terms, or who is reminded.
+            // Keeps the terms of a watch, and the person who is reminded.
             (Some(kind), Some(before)) if kind == before.kind() && (checked.owner.is_none() || kind == ExecutionKind::Watch) => {
                 Ok(Some(before.clone()))
             }

@@ -81,7 +81,7 @@ impl Backlog {
         items.truncate(limit);
         let mut counts = self.deps.store.count_items_in(scope.as_ref()).await?;
         counts.sort_by_key(|(status, _)| WorkStatus::ALL.iter().position(|known| known == status));
-        // Who asks for something else sees that alone.
+        // A query for a status or an owner shows only matching items.
         let mut waiting =
             if query.status.is_none() && query.owner.is_none() { self.deps.store.list_requests(WAITING).await? } else { Vec::new() };
         waiting.retain(|(_, item)| asker.sees(item));
@@ -168,7 +168,7 @@ impl Backlog {
         Ok((item, files))
     }
 
-    /// Items whose id or title contains the typed text, except for private ones: completion does not say where it shows them.
+    /// Items whose id or title contains the typed text, except for private ones, because it is not known where a completion is shown.
     pub(in crate::features::backlog) async fn list_choices(&self, typed: &str) -> Result<Vec<Suggestion>, StoreError> {
         let typed = fold_name(typed.trim_start_matches('#'));
         let filter = ItemFilter { statuses: &COMPLETED, owner: None, scope: Some(&Scope::TEAM), limit: LOOKED_THROUGH };
@@ -177,7 +177,7 @@ impl Backlog {
         Ok(matching.take(MOST_CHOICES).map(choice_of).collect())
     }
 
-    /// Everybody who may be meant by a name, with the caller.
+    /// All people who may be meant by a name, including the caller.
     pub(super) async fn list_people(&self, me: Option<(&UserId, &str)>) -> Result<Directory, BacklogError> {
         let people = self.deps.people.directory().await?;
         Ok(match me {

@@ -41,7 +41,7 @@ pub struct Deps {
     pub working_hours: WorkingHours,
     /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
-    /// No model can tell an answer from "I don't know", so the person who answers is asked.
+    /// Without a model nothing can tell an answer from "I don't know", so the person who answers is asked.
     pub is_offline: bool,
     /// The address of the kanban page, if people can open it.
     pub kanban: Option<String>,

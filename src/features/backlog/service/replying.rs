@@ -19,13 +19,13 @@ use kernel::db::StoreError;
 use kernel::ids::MessageId;
 use kernel::text::fold_name;
 
-/// What follows a question within this time, with nothing between, is the answer to it.
+/// A message within this time after a question, with no other message between them, is its answer.
 const FOLLOWS: TimeDelta = TimeDelta::hours(1);
 
-/// Replies to a reminder that say plainly that it is done. Any other reply is asked back with buttons, in every language.
+/// Replies to a reminder that plainly say that it is done. After any other reply, in every language, the person is asked with buttons.
 const PLAIN: [&str; 14] = ["👍", "✅", "✔", "✔️", "☑", "👌", "done", "erledigt", "fait", "hecho", "fatto", "feito", "готово", "完了"];
 
-/// How a question back ends.
+/// A reply that ends with one of these is itself a question.
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 
 impl Backlog {
@@ -40,21 +40,21 @@ impl Backlog {
         let is_question = matches!(&item.execution, Some(Execution::Ask { .. }));
         let text = said(message);
         if is_question && message.attachments.is_empty() && text.ends_with(QUESTION_MARKS) {
-            // A persona answers the question back.
+            // A persona answers the person's question.
             return Ok(None);
         }
         let here = Spot::Channel(message.channel.id.clone());
         if is_question && self.deps.is_offline && message.attachments.is_empty() {
-            // It may as well be "I don't know", in any words and language.
+            // The reply may mean "I don't know", in any words and language.
             let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&here).ask_answer(&item, &message.id) };
             return Ok(Some(Taken { why, reply: Some(reply), effect: None }));
         }
         if is_question {
-            // A model tells whether it is an answer. A file is one.
+            // A model judges whether the text is an answer. A file counts as one.
             let answer = self.read_answer(&item, message).await?;
             return Ok(Some(Taken { why, reply: None, effect: Some(Box::new(TakeAnswer(answer))) }));
         }
-        // That a thing is done is said plainly, or by a button.
+        // Only plain words or a button say that the item is done.
         if PLAIN.contains(&fold_name(&text).trim_end_matches(['.', '!'])) {
             let words = "done".to_owned();
             let asker = Asker::Person {
@@ -99,13 +99,13 @@ impl Backlog {
             return Ok(self.find_asking(&replied_to.message).await?.filter(waits));
         }
         if matches!(message.channel.place, Place::Thread { .. }) {
-            // A thread on a message has its id.
+            // A thread that hangs on a message has the id of that message.
             let starter = MessageId::new(message.channel.id.as_str());
             if let Some(item) = self.find_asking(&starter).await?.filter(waits) {
                 return Ok(Some(item));
             }
         }
-        // Who is asked for help may well talk about something else, and so may anybody who wants something or thanks.
+        // A person who is asked for help may talk about something else, and so may anybody who asks for something or says thanks.
         if message.attachments.is_empty() && !only_tells(&said(message), &self.deps.roster) {
             return Ok(None);
         }
@@ -129,7 +129,7 @@ impl Backlog {
         let follows = addresses_nobody
             && message.sent_at - *asked_at <= FOLLOWS
             && !self.deps.store.has_messages_between(message.channel.id.as_str(), *asked_at, message.sent_at).await?;
-        // Whether a reminder is done is not guessed from what somebody happens to say.
+        // Only a reply can end a reminder. Other messages are not interpreted.
         Ok((is_question && (addresses_asker || follows)).then(|| item.clone()))
     }
 

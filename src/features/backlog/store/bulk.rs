@@ -25,7 +25,7 @@ const WRITE_IN_POSTGRES: &str = "UPDATE work_items SET status = new.status, exec
          AS new (id, status, execution, persona, criteria, criteria_drafted, wait, job)
      WHERE work_items.id = new.id";
 
-/// Plans those of the items that are new and only need a status, and returns the numbers of the others, which are planned one by one.
+/// Plans the items that are new and only need a status. Returns the numbers of the others, which are planned one by one.
 pub(super) async fn plan_new(transaction: &mut Transaction, plans: &[(WorkItemId, Planned<'_>)], at: DateTime<Utc>) -> Result<Vec<usize>> {
     let ids: Vec<&str> = plans.iter().map(|(item, _)| item.as_str()).collect();
     let records = ItemRecord::list(transaction, &ids).await?;
@@ -82,9 +82,9 @@ fn next_of(record: &ItemRecord, plan: &Planned<'_>, needs: &[WorkStatus]) -> Opt
         return None;
     }
     match (plan.status, &plan.wait) {
-        // What asks somebody opens a request.
+        // Other waits open a request, so these items are planned one by one.
         (WorkStatus::Waiting, Some(Wait::Kind { .. } | Wait::Model | Wait::Decision { .. })) => Some(WorkStatus::Waiting),
-        // It fails with a need that was lost.
+        // An item whose need was lost fails, so it is planned on its own.
         (WorkStatus::Ready | WorkStatus::Blocked, _) if needs.iter().any(|need| need.is_over() && *need != WorkStatus::Done) => None,
         (WorkStatus::Ready | WorkStatus::Blocked, _) if needs.iter().any(|need| !need.is_over()) => Some(WorkStatus::Blocked),
         (WorkStatus::Ready | WorkStatus::Blocked, _) => Some(WorkStatus::Ready),
@@ -92,7 +92,7 @@ fn next_of(record: &ItemRecord, plan: &Planned<'_>, needs: &[WorkStatus]) -> Opt
     }
 }
 
-/// As the planner decided.
+/// The item as the planner decided.
 fn apply(mut record: ItemRecord, plan: &Planned<'_>, next: WorkStatus) -> ItemRecord {
     plan.fill(&mut record);
     record.item.status = next;

@@ -11,7 +11,7 @@ use kernel::ids::WorkItemId;
 /// Half of the key of each lock: "item" in ASCII.
 const LOCKS: i32 = i32::from_be_bytes(*b"item");
 
-/// Holds the family of an item. Returns its name as it was before the lock was there: the family may have joined another one since. None on SQLite.
+/// Holds the family of an item. Returns its name as read before the lock: it may have joined another family since. None on SQLite.
 pub(super) async fn hold(transaction: &mut Transaction, item: &WorkItemId) -> Result<Option<String>> {
     const HOLD: &str = "SELECT family, pg_advisory_xact_lock($1, hashtext(family) & 255)::text FROM work_items WHERE id = $2";
     let Backend::Postgres(connection) = transaction.on() else { return Ok(None) };
@@ -19,7 +19,7 @@ pub(super) async fn hold(transaction: &mut Transaction, item: &WorkItemId) -> Re
     Ok(row.map(|(family, _)| family))
 }
 
-/// Holds the families of many items. The order is the same for everybody, so that nobody waits for each other. Some may have joined others since.
+/// Holds the families of many items. All callers lock in the same order, which prevents deadlocks. Some families may have joined others since.
 pub(super) async fn hold_all(transaction: &mut Transaction, items: &[&str]) -> Result<()> {
     const HOLD: &str = "SELECT pg_advisory_xact_lock($1, key)::text
          FROM (SELECT DISTINCT hashtext(family) & 255 AS key FROM work_items WHERE id = ANY($2) ORDER BY key) AS keys";
@@ -40,7 +40,7 @@ pub(super) async fn list(transaction: &mut Transaction, items: &[&str]) -> Resul
     Ok(rows.into_iter().map(|(family,)| family).collect())
 }
 
-/// Makes several families one, and returns its name. They are held.
+/// Joins families that the caller holds into one, and returns its name.
 pub(super) async fn join(transaction: &mut Transaction, families: &BTreeSet<String>) -> Result<Option<String>> {
     let mut families = families.iter();
     let first = families.next();

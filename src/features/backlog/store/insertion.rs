@@ -93,8 +93,8 @@ async fn find_named(transaction: &mut Transaction, items: &[WorkItem]) -> Result
     Ok(named)
 }
 
-/// Whether one of the needed items waits for one of the parents. A cycle through stored items leads from a parent to a new child, on to what that needs,
-/// and back. Only what waits for the parents is read, which is little, and not their other children.
+/// Whether a needed item waits for one of the parents, which would close a cycle: from the parent to its new child, to the item that the child needs,
+/// and back. Reads only items that wait for the parents, which are few, and not the parents' other children.
 async fn wait_for_any(transaction: &mut Transaction, parents: &BTreeSet<&WorkItemId>, needed: &HashSet<&WorkItemId>) -> Result<bool> {
     if needed.is_empty() {
         return Ok(false);
@@ -135,7 +135,7 @@ pub(super) async fn block_parent(transaction: &mut Transaction, parent: &WorkIte
         _ => matches!(record.item.status, WorkStatus::Ready | WorkStatus::InReview),
     };
     if record.item.status != WorkStatus::Ready && is_held {
-        // What was judged without them does not count.
+        // A judgement without the new parts does not count.
         record.restart_run();
     }
     if is_held {
@@ -162,7 +162,7 @@ pub async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at:
     insert_into(transaction, items, None, at).await
 }
 
-/// As [`insert_items`]. Those that refer to stored items become members of their `family`.
+/// As [`insert_items`]. Items that refer to stored ones become members of their `family`.
 pub(super) async fn insert_into(transaction: &mut Transaction, items: &[WorkItem], family: Option<&str>, at: DateTime<Utc>) -> Result<()> {
     let families = graph::families(items, family);
     // Ranks among these items. The planner computes the final ones.

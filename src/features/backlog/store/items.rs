@@ -9,7 +9,7 @@ use kernel::ids::{ChannelId, PersonaSlug, UserId, WorkItemId};
 use kernel::memory::Scope;
 use kernel::money::Money;
 
-/// The most items that are followed back to the person who began it.
+/// The most items that are followed back to find the person who asked for the first one.
 const STEPS: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct ItemFilter<'a> {
     /// Empty: all.
     pub statuses: &'a [WorkStatus],
     pub owner: Option<&'a Owner>,
-    /// Where they are shown, which leaves out what is private elsewhere. None: everything.
+    /// The place in which they are shown. Items that are private elsewhere are left out. None: all items.
     pub scope: Option<&'a Scope>,
     pub limit: u32,
 }
@@ -197,7 +197,7 @@ impl Store {
         Ok(row.map(|(channel,)| channel.into()))
     }
 
-    /// The person who asked for an item, for the one in the course of which it came up, or who called the meeting that decided on it.
+    /// The person who asked for an item, who asked for the item during which it was added, or who called the meeting that decided on it.
     pub async fn find_author(&self, item: &WorkItem) -> Result<Option<(UserId, String)>> {
         let mut origin = item.origin.clone();
         for _ in 0..STEPS {
@@ -214,7 +214,7 @@ impl Store {
         Ok(None)
     }
 
-    /// How many items that this one added are open.
+    /// The number of open items that this one added.
     pub async fn count_added_by(&self, item: &WorkItemId) -> Result<u64> {
         let (added,): (i64,) = sql!(
             self.db().read(),

@@ -132,7 +132,7 @@ pub(super) async fn tell_mission(transaction: &mut Transaction, item: &WorkItem,
 }
 
 impl Store {
-    /// The items of paused personas rest, and all of them while the team is halted.
+    /// The queues that must not run: those of paused personas, or all of them while the team is halted.
     pub async fn list_paused_runs(&self) -> Result<Paused> {
         let mut paused = Paused::default();
         for halt in self.list_halts().await? {
@@ -146,7 +146,7 @@ impl Store {
     }
 
     /// Wakes the planner and the writer of the learnings, and gives a job to each item that needs one and has none, such as an item of an earlier
-    /// version. People are reminded of what items asked them before. Returns the number of items without a job.
+    /// version. Also opens missing requests of items that wait for a person, so that people are reminded. Returns the number of items without a job.
     pub async fn enqueue_lost_items(&self, at: DateTime<Utc>) -> Result<usize> {
         let mut transaction = self.db().begin().await?;
         let open: Vec<(String,)> = sql!(
@@ -191,7 +191,7 @@ impl Store {
     }
 }
 
-/// Sets the item of a job that is given up aside for a person.
+/// Sets the item of a job that was given up aside, for a person to decide.
 pub async fn set_item_aside(transaction: &mut Transaction, job: &Job, why: &str, at: DateTime<Utc>) -> Result<()> {
     let Some(mut record) = ItemRecord::of_job(transaction, job).await? else { return Ok(()) };
     record.item.attempts += 1;
@@ -199,7 +199,7 @@ pub async fn set_item_aside(transaction: &mut Transaction, job: &Job, why: &str,
     record.go(transaction, WorkStatus::Waiting, Some(why), at).await
 }
 
-/// Leaves a review that is given up to people.
+/// Hands a review whose job was given up to people.
 pub async fn review_by_people(transaction: &mut Transaction, job: &Job, at: DateTime<Utc>) -> Result<()> {
     let Ok(ItemOf { by_people: false, .. }) = job.read_payload() else { return Ok(()) };
     let Some(mut record) = ItemRecord::of_job(transaction, job).await? else { return Ok(()) };

@@ -43,7 +43,7 @@ pub struct ItemJudgement<'a> {
     pub accepted: bool,
     /// The reason, also for the next run. A line for each criterion that is not met.
     pub note: &'a str,
-    /// What was found of each criterion, for the row of the review.
+    /// The findings about each criterion, for the row of the review.
     pub findings: &'a [Finding],
     pub scores: Option<Scores>,
     /// How the criteria were shown. Stored if the result is accepted.
@@ -119,7 +119,7 @@ impl Store {
         Ok(ended)
     }
 
-    /// A person does not know what an item asks: somebody decides what becomes of it. False if it does not wait for an answer.
+    /// Records that a person does not know what an item asks, so that somebody decides about the item. False if it does not wait for an answer.
     pub async fn hand_back(&self, item: &WorkItemId, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
@@ -170,11 +170,11 @@ impl Store {
             record.end(&mut transaction, WorkStatus::Done, &outcome, at).await?
         } else {
             record.rejections += 1;
-            // The parts cannot be carried out again, so a person says what becomes of the whole.
+            // The parts cannot be carried out again, so a person decides about the whole.
             let is_whole = record.has_parts;
             let next = if record.rejections < judgement.most_rejections && !is_whole { WorkStatus::Ready } else { WorkStatus::Waiting };
             if is_whole {
-                // It is judged again when there is another part.
+                // The whole is judged again after another part is added.
                 record.restart_run();
             }
             if next == WorkStatus::Ready {
@@ -213,7 +213,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Ends a step for which there is no other plan. What needs it fails. False if it does not wait for one.
+    /// Ends a step for which there is no other plan. Steps that need it fail. False if it does not wait for a plan.
     pub async fn give_step_up(&self, item: &WorkItemId, why: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
@@ -225,7 +225,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Has a step wait until its mission is resumed. A run in progress ends, and goes on from its journal then. False if nothing of it would run.
+    /// Makes a step wait until its mission is resumed. A run in progress ends, and later continues from its journal. False if the step is neither
+    /// ready nor in progress.
     pub async fn pause_step(&self, item: &WorkItemId, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
@@ -299,7 +300,7 @@ pub(super) async fn edit_in(
         if edit.criteria.is_some() || is_another_task {
             record.has_drafted_criteria = false;
         }
-        // They were drafted for what it was before, so the planner drafts new ones.
+        // The drafted criteria belong to the old task, so the planner drafts new ones.
         if edit.criteria.is_none() && is_another_task {
             record.item.criteria.clear();
         }
@@ -340,7 +341,7 @@ pub(crate) async fn answer_in(transaction: &mut Transaction, item: &WorkItemId, 
     record.end(transaction, status, &outcome, at).await.map(Some)
 }
 
-/// The history of a result that was rejected too often: what was missing each time. What was rejected before reviews were rows is not told.
+/// The history of a result that was rejected too often: what was missing each time. Rejections from before reviews were stored are left out.
 fn describe_rejections(before: &[String], last: &str, times: u32) -> String {
     let first = times.saturating_sub(u32::try_from(before.len()).unwrap_or(u32::MAX));
     let notes = (first..).zip(before.iter().map(String::as_str).chain([last]));

@@ -15,7 +15,7 @@ use kernel::db::{Backend, Result, Transaction, bounded, document, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::jobs::{self, JobId};
 
-/// As many items are planned together with a few statements.
+/// From this number on, items are planned together with a few statements.
 const MANY: usize = 10;
 
 /// Ranks are stored in batches, so that a claim waits for one batch at most.
@@ -39,7 +39,7 @@ const AFFECTED_IN_SQLITE: &str = "WITH RECURSIVE
          above.id IN (SELECT id FROM below) AS is_affected
      FROM above JOIN work_items ON work_items.id = above.id WHERE status NOT IN ('done', 'failed', 'cancelled')";
 
-/// The same. PostgreSQL allows one recursive term.
+/// The same query for PostgreSQL, which allows only one recursive term.
 const AFFECTED_IN_POSTGRES: &str = "WITH RECURSIVE
      below (id) AS (
          SELECT unnest($1::text[])
@@ -62,7 +62,7 @@ struct RankedColumns {
     #[sqlx(flatten)]
     item: ItemColumns,
     rank: String,
-    /// Its rank may have changed. The others are there because theirs is passed on.
+    /// Its rank may have changed. False for items that are read only because other ranks depend on theirs.
     is_affected: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct Planned<'a> {
 }
 
 impl Planned<'_> {
-    /// Takes over how the item is carried out.
+    /// Copies the plan into the item.
     pub(super) fn fill(&self, record: &mut ItemRecord) {
         if let Some(execution) = &self.execution {
             record.item.execution = Some(execution.clone());
@@ -206,8 +206,8 @@ impl Store {
         self.rank(rows).await
     }
 
-    /// Ranks items that were planned, and what they wait for. That is all whose rank they change, except for the depth of what waits for them, which
-    /// cannot run before them anyway. Returns how many ranks changed.
+    /// Ranks planned items and the items that they wait for. No other ranks change, except for the depth of items that wait for them, which cannot
+    /// run earlier anyway. Returns how many ranks changed.
     pub async fn rank_items(&self, planned: &[WorkItemId]) -> Result<usize> {
         let ids: Vec<&str> = planned.iter().map(WorkItemId::as_str).collect();
         let rows: Vec<RankedColumns> = match self.db().read() {
@@ -264,7 +264,7 @@ async fn plan(transaction: &mut Transaction, item: &WorkItemId, planned: &Planne
         WorkStatus::Ready | WorkStatus::Blocked => {
             record.place(transaction, planned.note, at).await?;
         }
-        // What its parts give needs nobody to carry it out.
+        // Nobody has to carry out an item with parts.
         WorkStatus::Waiting if planned.wait.is_some() && record.has_parts => {
             record.place(transaction, planned.note, at).await?;
         }

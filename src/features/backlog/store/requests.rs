@@ -61,7 +61,7 @@ impl From<RequestColumns> for PersonRequest {
     }
 }
 
-/// Opens the request of an item that now waits for a person, with its job, and closes those of before.
+/// Opens the request of an item that now waits for a person, with its job, and closes earlier ones.
 pub(super) async fn follow_wait(transaction: &mut Transaction, item: &WorkItem, from: WorkStatus, at: DateTime<Utc>) -> Result<()> {
     let awaited = if item.status == WorkStatus::Waiting { item.find_asked() } else { None };
     if from == WorkStatus::Waiting {
@@ -91,13 +91,13 @@ pub(super) async fn follow_wait(transaction: &mut Transaction, item: &WorkItem, 
     Ok(())
 }
 
-/// Takes what a person wrote as the answer to an item that asks for it. Its run goes on with that.
+/// Takes a person's message as the answer to an item that asks for it. The item's run continues with the answer.
 pub(crate) async fn take_answer(transaction: &mut Transaction, answer: &PersonAnswer, at: DateTime<Utc>) -> Result<Applied> {
     let Some(mut record) = ItemRecord::find(transaction, &answer.item).await? else { return Ok(Applied::Refused("it is gone".into())) };
     if record.item.run != answer.run || !matches!(record.item.wait, Some(Wait::Answer { .. } | Wait::Help { .. })) {
         return Ok(Applied::Refused("it does not wait any more".into()));
     }
-    // Who helps answers instead of the personas that did not know.
+    // The helper answers instead of the personas that did not know.
     if let (Some(Wait::Help { .. }), Some(Execution::Ask { whom, .. })) = (&record.item.wait, &mut record.item.execution) {
         *whom = Owner::Person { id: answer.person.clone(), name: answer.by.clone() };
     }

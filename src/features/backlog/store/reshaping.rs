@@ -17,15 +17,15 @@ pub struct Reshaping<'a> {
     /// They are cancelled. No part needs them afterwards.
     pub dropped: &'a [WorkItemId],
     pub added: &'a [WorkItem],
-    /// Parts with what they need from now on.
+    /// Parts with their new needs.
     pub needs: &'a [WorkItem],
     pub edits: &'a [(WorkItemId, ItemEdit<'a>)],
-    /// Who wants it so, and why.
+    /// Who wants the change, and why.
     pub by: &'a str,
     pub why: &'a str,
 }
 
-/// Changes all of it. False if a part is over already: the transaction is to be given up then.
+/// Changes all of it. False if a part is over already: the caller must then roll back.
 pub async fn reshape(transaction: &mut Transaction, reshaping: &Reshaping<'_>, at: DateTime<Utc>) -> Result<bool> {
     let Some(_held) = ItemRecord::find(transaction, reshaping.whole).await? else { return Ok(false) };
     let family = families::list(transaction, &[reshaping.whole.as_str()]).await?.into_iter().next();
@@ -47,7 +47,7 @@ pub async fn reshape(transaction: &mut Transaction, reshaping: &Reshaping<'_>, a
         let Some(record) = ItemRecord::find(transaction, &part.id).await? else { return Ok(false) };
         match record.item.status {
             WorkStatus::Ready | WorkStatus::Blocked => drop(record.place(transaction, Some("it needs something else"), at).await?),
-            // It is placed when it is planned, or when its wait ends.
+            // Its status is set when it is planned, or when its wait ends.
             WorkStatus::New | WorkStatus::Waiting => {}
             _ => return Ok(false),
         }

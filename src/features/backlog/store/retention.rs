@@ -1,4 +1,4 @@
-//! Which of what items leave behind is kept. The items themselves are kept for good, with what they made and how they were proven.
+//! Decides which traces of items are kept. The items themselves are kept for good, with what they made and how they were proven.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub fn retention(kept: Duration, calls_kept: Duration) -> Vec<RetentionRule> {
     ]
 }
 
-/// Up to `limit` items that ended before `at`, with their last run. Without those that an open item needs or consists of.
+/// Up to `limit` items that ended before `at`, with their last run. Items that an open item needs or consists of are left out.
 async fn list_over(transaction: &mut Transaction, at: DateTime<Utc>, limit: u32) -> Result<Vec<(String, i64)>> {
     sql!(
         transaction.on(),
@@ -43,7 +43,7 @@ async fn list_over(transaction: &mut Transaction, at: DateTime<Utc>, limit: u32)
 }
 
 impl Store {
-    /// Removes the texts of ended items that came from conversations with a person alone, and all that was made in them.
+    /// Removes the texts of ended items from private conversations with a person, and everything that was made in them.
     pub async fn forget_private_items(&self, erasure: &Erasure) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for channel in &erasure.private {
@@ -66,12 +66,12 @@ impl Store {
     }
 
     /// Forgets the steps, the runs and the approvals of up to `limit` items that ended before `at`, and what people were told of them. Says how many
-    /// items these were. Left are those that an open item needs or consists of.
+    /// items these were. Items that an open item needs or consists of are left out.
     pub async fn delete_work_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         let mut transaction = self.db().begin().await?;
         let candidates = list_over(&mut transaction, at, limit).await?;
         families::hold_all(&mut transaction, &candidates.iter().map(|(item, _)| item.as_str()).collect::<Vec<_>>()).await?;
-        // Nobody takes one of them up again from here on.
+        // From here on nobody can reopen one of them.
         let mut old = list_over(&mut transaction, at, limit).await?;
         old.retain(|item| candidates.contains(item));
         for (item, last_run) in &old {

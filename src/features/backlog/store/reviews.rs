@@ -91,8 +91,8 @@ pub(super) async fn insert_review(transaction: &mut Transaction, record: &ItemRe
     Ok(())
 }
 
-/// On which kind of work a rejection teaches the author something. It says what is missing, the author has made the result itself, and what is
-/// asked for in private stays there.
+/// The kind of work about which a rejection teaches the author something. None if no criterion was found unmet, the item has parts or needs no model,
+/// or it is private.
 pub(super) fn skill_of(record: &ItemRecord, judgement: &ItemJudgement<'_>) -> Option<ExecutionKind> {
     let item = &record.item;
     let kind = item.execution.as_ref()?.kind();

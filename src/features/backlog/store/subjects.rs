@@ -12,8 +12,8 @@ use kernel::db::{Backend, Result, Transaction, bounded, document, sql};
 use kernel::ids::{ChannelId, WorkItemId};
 use kernel::memory::Scope;
 
-/// The most items with one word that a title is compared with, the newest. A word that more have tells little, and alike titles have most words in
-/// common.
+/// The most items that a title is compared with for each of its words, newest first. A word that more items have says little, and similar titles have
+/// most words in common.
 const COMPARED: i64 = 50;
 
 /// The most keys in a statement.
@@ -70,7 +70,7 @@ pub(super) async fn insert_missing(transaction: &mut Transaction) -> Result<()> 
 }
 
 impl Store {
-    /// Open items that may be told of in `scope`, with titles that are like one of these, oldest first. With their titles.
+    /// Open items that may be told in `scope`, with titles similar to one of these, oldest first, with their titles.
     pub async fn list_alike(&self, titles: &[String], scope: &Scope) -> Result<Vec<(WorkItemId, String)>> {
         let mut alike = BTreeMap::new();
         for title in titles {
@@ -86,7 +86,7 @@ impl Store {
         Ok(alike.into_iter().collect())
     }
 
-    /// The oldest open item that may be told of in `scope` and has the same words that count.
+    /// The oldest open item that may be told in `scope` and has the same significant words.
     pub async fn find_same(&self, title: &str, scope: &Scope) -> Result<Option<(WorkItemId, String)>> {
         let subject = Subject::of(title);
         let mut same = BTreeMap::new();
@@ -111,7 +111,7 @@ impl Store {
     }
 }
 
-/// Where items are that may be told of in a place.
+/// The places whose items may be told in a scope.
 fn places(scope: &Scope) -> impl Iterator<Item = Option<ChannelId>> {
     let private = scope.heard().into_iter().filter(|place| !place.is_empty()).map(|place| Some(ChannelId::new(place)));
     private.chain([None]).collect::<Vec<_>>().into_iter()

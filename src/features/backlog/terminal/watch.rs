@@ -25,10 +25,10 @@ const OVERLAP: TimeDelta = TimeDelta::seconds(10);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// End when nothing is to be done that the team could do by itself: no item is new, ready or in progress.
+    /// Stop when the team has no work left: no item is new, ready or in progress.
     #[arg(long)]
     until_idle: bool,
-    /// End after this time, such as 10s or 5m; with --until-idle and work left, exit code 1.
+    /// Stop after this time, such as 10s or 5m. With --until-idle, the exit code is 1 if work is left.
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     limit: Option<Duration>,
 }

@@ -56,7 +56,7 @@ impl Tool for BacklogAdd {
         })
     }
 
-    /// What a person asks for in their own words is the person's own act.
+    /// A request in a person's own words is that person's act and needs no approval.
     fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk {
         match serde_json::from_value(arguments.clone()) {
             Ok(proposed) if self.is_asked_for(&proposed, context.asked_by) => Risk::Read,
@@ -90,7 +90,7 @@ impl Tool for BacklogAdd {
         // Fields that the model is not asked for are cleared.
         let mut proposed = ProposedAction { execution: None, watch: None, ..proposed };
         if context.tainted && self.is_asked_for(&proposed, context.asked_by) {
-            // What the person did not say may come from outside.
+            // Words that the person did not say may come from outside.
             for text in [&mut proposed.how, &mut proposed.why] {
                 if !context.asked_by.is_some_and(|asked| asked.says(text)) {
                     text.clear();
@@ -107,7 +107,7 @@ impl Tool for BacklogAdd {
         let people = self.people.directory().await.map_err(|error| unavailable(&error))?;
         let known = KnownOwners { roster: &self.roster, people: &people };
         let alike = self.store.list_alike(&[known.title_of(&proposed)], context.scope).await.map_err(|error| unavailable(&error))?;
-        // A person is asked about what looks like an open item. Agents leave it at that.
+        // A person is asked about an item that looks like an open one. An agent's item is rejected.
         let private_to = context.scope.place().cloned();
         let asks = origin.is_of_a_person() && (channel.is_some() || private_to.is_some());
         let AcceptedAction { what, how, why, owner, urgency, execution } = check(proposed, &known, if asks { &[] } else { &alike })?;
@@ -147,7 +147,7 @@ fn held(item: &WorkItem) -> ToolOutput {
     }
 }
 
-/// What is asked for in a conversation always has the same id, so that it is added once.
+/// A request in a conversation always has the same id, so that its item is added once.
 fn item_id(source: &MemorySource, persona: &PersonaSlug, proposed: &ProposedAction) -> Option<WorkItemId> {
     let MemorySource::Message(message) = source else { return None };
     let digest = Sha256::digest(format!("{message}\n{persona}\n{}\n{}", proposed.what, proposed.owner));

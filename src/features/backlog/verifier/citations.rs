@@ -1,13 +1,13 @@
-//! Takes citations of pages that nobody has fetched out of a text (WORK-16).
+//! Removes citations of pages that nobody has fetched (WORK-16).
 
 use std::ops::Range;
 
 use crate::features::backlog::verifier::links::{Address, addresses_in};
 
-/// Stands in place of a citation that was taken out, where the sentence has no other one.
+/// Replaces a removed citation, if the sentence has no other one.
 const MARK: &str = "(no source)";
 
-/// A text without what nobody has fetched.
+/// A text without citations of pages that nobody has fetched.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cleaned {
     pub(crate) text: String,
@@ -15,8 +15,8 @@ pub(crate) struct Cleaned {
     pub(crate) removed: Vec<String>,
 }
 
-/// None if there is nothing to take out, or if everything that the text cites would go: then nothing holds, and its author has to look again.
-/// What cannot be taken out, because it is hidden by escapes, stays for the verifier.
+/// None if there is nothing to remove, or if no citation would be left: then the text proves nothing, and its author has to look again. Citations
+/// that are hidden by escapes cannot be removed, so the verifier reports them.
 pub(super) fn clean(text: &str, is_known: &dyn Fn(&Address) -> bool) -> Option<Cleaned> {
     let (known, unknown): (Vec<Address>, Vec<Address>) = addresses_in(text).into_iter().partition(is_known);
     if unknown.is_empty() || known.is_empty() {
@@ -52,7 +52,7 @@ pub(super) fn clean(text: &str, is_known: &dyn Fn(&Address) -> bool) -> Option<C
     if cleaned.removed.is_empty() {
         return None;
     }
-    // The same page may be written in another way, too.
+    // The same page may also be cited in another form.
     if let Some(more) = clean(&cleaned.text, is_known) {
         cleaned.text = more.text;
         cleaned.removed.extend(more.removed);
@@ -60,7 +60,7 @@ pub(super) fn clean(text: &str, is_known: &dyn Fn(&Address) -> bool) -> Option<C
     Some(cleaned)
 }
 
-/// The addresses that hold, and the references to them.
+/// The known addresses, and the references to them.
 fn what_holds(text: &str, known: Vec<Address>) -> Vec<String> {
     let label = |line: &str| {
         let at = known.iter().find_map(|address| line.find(&address.shown))?;
@@ -70,7 +70,7 @@ fn what_holds(text: &str, known: Vec<Address>) -> Vec<String> {
     known.into_iter().map(|address| address.shown).chain(labels).collect()
 }
 
-/// The text without the sentences that have lost their source. They show nothing.
+/// The text without sentences that have lost their source, because they prove nothing.
 pub(crate) fn without_unsupported(text: &str) -> String {
     if !text.contains(MARK) {
         return text.to_owned();
@@ -97,7 +97,7 @@ fn label_of(before: &str) -> Option<String> {
     (!label.is_empty() && !label.contains(['[', ']'])).then(|| label.to_owned())
 }
 
-/// A citation: where it stands, and the words that stay.
+/// A citation: its range in the text, and the words that stay.
 struct Citation {
     whole: Range<usize>,
     words: String,
@@ -134,13 +134,13 @@ fn reference_at(text: &str, label: Range<usize>, known: &[String]) -> Citation {
 fn take_out(text: &mut String, Citation { whole, words }: Citation, known: &[String]) {
     let sentence = sentence_at(text, whole.start);
     let rests_on_others = known.iter().any(|holds| text[sentence.clone()].contains(holds));
-    // Once in a sentence is enough.
+    // One mark in a sentence is enough.
     let mark = if rests_on_others || text[sentence].contains(MARK) { "" } else { MARK };
     let gap = if words.is_empty() || mark.is_empty() { "" } else { " " };
     let stays = format!("{words}{gap}{mark}");
     let at = whole.start;
     text.replace_range(whole, &stays);
-    // Nothing stays between a space and what follows.
+    // Removes a space that would stand before punctuation or another space.
     if stays.is_empty() && text[..at].ends_with(' ') && text[at..].starts_with([' ', '.', ',', ';', ':', '\n']) {
         text.remove(at - 1);
     }

@@ -10,7 +10,8 @@ const WHOLE: usize = 7500;
 /// Smaller whole numbers are too often days, places in a list or counts.
 const SMALLEST: f64 = 32.0;
 
-/// Refuses each line that cites fetched pages and names figures of which none stands there. One that does is enough: others may be computed from it.
+/// Refuses each line that cites fetched pages and names figures, if none of the figures is on the pages. One is enough, because the others may be
+/// computed from it.
 pub(super) fn check(path: &str, text: &str, journal: &[JournalEntry], found: &mut Findings) {
     let pages: Vec<(Vec<String>, &str)> = journal.iter().filter_map(page_of).collect();
     for line in text.lines() {
@@ -54,7 +55,8 @@ fn figures_in(line: &str) -> Vec<(Vec<f64>, String)> {
     numbers_in(line).into_iter().filter(is_figure).collect()
 }
 
-/// All numbers of a text, as they may be read, and as they are written. `1.250` is one thousand or one and a quarter. Dates and times are left out.
+/// All numbers of a text, in each possible reading, and as written. `1.250` is a thousand and more, or one and a quarter. Dates and times are left
+/// out.
 fn numbers_in(text: &str) -> Vec<(Vec<f64>, String)> {
     let words = text.split(|c: char| c.is_whitespace() || "()[]|<>;\"“”„*`".contains(c));
     let words: Vec<&str> = words.map(|word| word.trim_matches(|c: char| ".,:!?'-–".contains(c))).filter(|word| !word.is_empty()).collect();

@@ -82,10 +82,10 @@ pub(super) async fn check(
     Ok(())
 }
 
-/// The call of the journal's entry about citations that were taken out of a file. Its text has an address on each line.
+/// The journal entry for citations that were removed from a file. Its text has one address per line.
 pub(crate) const CITATIONS: &str = "citations";
 
-/// Takes citations of pages that were not fetched in this run out of a text. None if there is nothing to take out.
+/// Removes citations of pages that this run did not fetch. None if there is nothing to remove.
 pub(crate) fn clean_citations(item: &WorkItem, journal: &[JournalEntry], text: &str) -> Option<Cleaned> {
     let sources = Sources::of(item, journal);
     citations::clean(text, &|address| {
@@ -106,7 +106,7 @@ fn removed_from<'a>(journal: &'a [JournalEntry], path: &str) -> Vec<&'a str> {
     removed
 }
 
-/// What it builds on must be as it was given.
+/// Inputs must be unchanged.
 async fn check_inputs(workspace: &Workspace, inputs: &[Inputs], found: &mut Findings) {
     for input in inputs {
         for file in &input.files {

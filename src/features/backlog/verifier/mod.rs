@@ -53,7 +53,7 @@ pub struct Submitted<'a> {
 pub enum Verdict {
     /// Everything is confirmed and nothing is left to judge. Always with evidence.
     Proven(Vec<Evidence>),
-    /// The one it is for was told. Only that person's word proves that it is done.
+    /// The person was told. Only that person's word proves that the item is done.
     Told(Vec<Evidence>),
     /// Confirmed as far as code can. `why` says what it cannot judge.
     ForReview { evidence: Vec<Evidence>, why: String },
@@ -76,7 +76,7 @@ pub async fn verify(deps: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Can
     };
     for claim in &product.claims {
         match (execution, claim) {
-            // Checked together below, because one file may prove what another one says.
+            // Checked together below, because one file may prove a claim about another.
             (Execution::Research | Execution::Write | Execution::Build, Claim::File { .. }) => {}
             (Execution::Build, Claim::Branch { .. }) if item.repository.is_some() => {}
             (Execution::Remind { .. } | Execution::Ask { .. }, Claim::Message { outbox }) => {
@@ -99,7 +99,7 @@ pub async fn verify(deps: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Can
         Execution::Build if item.repository.is_some() => repository::check(deps, submitted, &mut found, cancel).await?,
         Execution::Research | Execution::Write | Execution::Build => files::check(deps, submitted, &mut found, cancel).await?,
         Execution::Ask { .. } | Execution::Remind { .. } if found.answered => {}
-        // Telling somebody is not doing it, and asking is not an answer.
+        // Reminding somebody does not prove that the work is done, and asking is not an answer.
         Execution::Ask { .. } | Execution::Remind { .. } => {
             if !execution.is_for_a_person() && found.waits.is_empty() {
                 found.refuse("nobody has answered");
@@ -148,7 +148,7 @@ impl Findings {
         }
     }
 
-    /// Of something that waits for a person's word.
+    /// The verdict on an item that waits for a person's word.
     fn told(self) -> Verdict {
         match self.conclude() {
             Verdict::Proven(evidence) | Verdict::ForReview { evidence, .. } => Verdict::Told(evidence),

@@ -1,4 +1,4 @@
-//! Verifies a change of a repository: the commit, its patch, that no conflict is left, and that the tests pass as they were before.
+//! Verifies a change of a repository: the commit, its patch, that no conflict is left, and that the tests from before the change pass.
 
 use std::collections::BTreeSet;
 
@@ -90,9 +90,9 @@ async fn check_patch(deps: &VerifierDeps, submitted: &Submitted<'_>, worktree: &
     Ok(())
 }
 
-/// The tests must pass as they were before. Where only changed tests pass, it depends on the version before: if they failed there, the work was to
-/// make them pass, and it did not. If not, the work may change what they ask for, which a reviewer judges. But what the items ask for on which it
-/// builds, with the tests that they added, was accepted already.
+/// The tests from before the change must pass. If only the changed tests pass, the change is refused if the tests failed before it, because it had to
+/// make them pass, or if it fails the tests of the items that it builds on, because those were accepted. Otherwise a reviewer judges the changed
+/// tests.
 async fn check_tests(
     deps: &VerifierDeps,
     submitted: &Submitted<'_>,

@@ -12,7 +12,7 @@ use kernel::tools::workspace::Workspace;
 /// The bytes kept of the command's output: the end, where it reports failures.
 const TAIL: usize = 800;
 
-/// What runners of tests say, in lower case, if they succeed without having run one.
+/// What test runners print, in lower case, if they succeed without running a test.
 const RAN_NOTHING: [&str; 8] =
     ["running 0 tests", "ran 0 tests", "no tests to run", "[no test files]", "no tests ran", "no tests found", "0 passing", "0 examples"];
 
@@ -67,7 +67,7 @@ fn judge(command: &str, ended: Result<CommandResult, CommandError>, now: DateTim
     }
 }
 
-/// Whether the output says that no test was run, and of none that it was.
+/// Whether the output reports that no test was run, and does not report any that was.
 fn ran_nothing(output: &str) -> bool {
     let output = output.to_lowercase();
     let words: Vec<&str> = output.split(|c: char| c.is_whitespace() || ",;:()".contains(c)).filter(|word| !word.is_empty()).collect();

@@ -34,7 +34,7 @@ impl Brought {
     }
 }
 
-/// What became of a file or a link.
+/// The outcome for a file or a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::features::memory) struct Outcome {
     pub(in crate::features::memory) name: String,
@@ -95,7 +95,7 @@ impl ReadKnowledge {
         for (number, link) in links.iter().take(LINKS).enumerate() {
             let shown = shown_address(link);
             let read = async || self.memories.pages().read(link).await.map_err(|error| format!("I couldn't read {shown} because {error}."));
-            // After the numbers of files.
+            // Links are numbered after the files.
             outcomes.extend(self.keep(job, row, (link, &shown, 100 + number), read).await?);
         }
         Ok(outcomes)

@@ -18,12 +18,12 @@ pub(in crate::features::memory) struct KnowledgeListener {
 
 #[async_trait]
 impl Listener for KnowledgeListener {
-    /// More files may follow in the burst.
+    /// Waits for the rest of the burst, which may bring more files.
     fn recognises(&self, _: &InboundMessage) -> bool {
         false
     }
 
-    /// What addresses nobody is only read.
+    /// A message that is addressed to nobody is only read.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         if decision.reason != Reason::Knowledge || !self.brings_knowledge(message, decision) {
             return Ok(None);
@@ -32,7 +32,7 @@ impl Listener for KnowledgeListener {
         Ok(Some(Taken { why: "it brings knowledge".to_owned(), reply: None, effect: Some(Box::new(Read(brought))) }))
     }
 
-    /// What a persona answers, or what is said to somebody else, is read in silence.
+    /// A message that a persona answers, or that is addressed to somebody else, is read without a reply.
     fn accompany(&self, message: &InboundMessage, decision: &Decision) -> Option<Box<dyn Effect>> {
         self.brings_knowledge(message, decision)
             .then(|| -> Box<dyn Effect> { Box::new(Read(Brought { message: message.id.clone(), persona: None })) })

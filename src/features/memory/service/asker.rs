@@ -7,7 +7,7 @@ use kernel::memory::{Memory, Scope, Teacher};
 /// The most characters of a name.
 const NAME: usize = 40;
 
-/// Who wants something of the memory, and where.
+/// The person who uses the memory, and the place.
 pub(in crate::features::memory) struct Asker {
     pub(in crate::features::memory) person: Teacher,
     operates: bool,
@@ -15,7 +15,7 @@ pub(in crate::features::memory) struct Asker {
 }
 
 impl Asker {
-    /// Beside a channel, at the command line, only what is told everywhere is seen.
+    /// Without a channel, as at the command line, only memories that may be told everywhere are seen.
     pub(in crate::features::memory) fn of(call: &CommandCall) -> Self {
         let id = match &call.caller {
             Caller::Person { id, .. } => Some(id.clone()),

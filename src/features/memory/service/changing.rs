@@ -12,7 +12,7 @@ use kernel::memory::{Memory, MemoryKind};
 /// "Forget that" means what was said within this time.
 const LATELY: TimeDelta = TimeDelta::minutes(10);
 
-/// The most taught facts among which an answer's is looked for.
+/// The most taught facts that are searched for the one in an answer.
 const TAUGHT: usize = 200;
 
 /// What is to be forgotten.
@@ -98,7 +98,7 @@ impl Memories {
     /// It is not there, or not for this person.
     pub(in crate::features::memory) async fn press(&self, button: &MemoryButton, asker: &Asker) -> Result<CommandReply> {
         let found = self.store().find_memory(&button.memory).await?;
-        // A button in another place shows nothing of it.
+        // A button that is used in another place reveals nothing of the memory.
         let Some(memory) = found.filter(|memory| asker.scope.hears(memory.place.as_ref())) else {
             return Ok(CommandReply::refused("This memory is not here any more.").retiring_buttons());
         };
@@ -114,7 +114,7 @@ impl Memories {
         }
     }
 
-    /// The taught fact that a message of the team tells.
+    /// The taught fact that a message of the team repeats.
     async fn find_told(&self, message: &MessageId, asker: &Asker) -> Result<Option<Memory>> {
         let Some(posted) = self.store().find_by_platform_id(message).await? else { return Ok(None) };
         let taught = self.store().list_taught(&asker.scope, TAUGHT).await?;

@@ -30,11 +30,11 @@ pub(in crate::features::memory) use teaching::{Lesson, Taught};
 /// The most memories that a search shows.
 const FOUND: usize = 10;
 
-/// What the feature works with.
+/// The services that the feature uses.
 pub struct Deps {
     pub store: Store,
     pub roster: Arc<Roster>,
-    /// What channels are for.
+    /// What each channel is used for.
     pub channels: ChannelRules,
     /// None in a process that only carries out commands.
     pub agents: Option<Arc<Agents>>,
@@ -109,7 +109,7 @@ impl Memories {
         &self.deps.store
     }
 
-    /// What the memory has on a subject. What people taught comes first.
+    /// Memories on a subject. What people taught comes first.
     pub(in crate::features::memory) async fn search(&self, words: &str, scope: &Scope) -> Result<Vec<Memory>> {
         let asked = Recall { now: Some(self.now()), kinds: SEARCHABLE, ..Recall::new(words, scope, FOUND) };
         let mut found = self.store().recall(&asked).await?;
@@ -171,7 +171,7 @@ impl Memories {
     }
 }
 
-/// What somebody typed as an id, without what could format something.
+/// A typed id, without characters that could format something.
 fn short(written: &str) -> String {
     written.chars().filter(char::is_ascii_alphanumeric).take(12).collect()
 }

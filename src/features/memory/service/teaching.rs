@@ -17,15 +17,15 @@ pub(in crate::features::memory) struct Lesson<'a> {
 /// A fact to be stored, or one that is known already.
 pub(in crate::features::memory) struct Taught {
     pub(in crate::features::memory) memory: Memory,
-    /// The one that says the same, with which it becomes one.
+    /// A known fact that says the same, into which the new one is merged.
     pub(in crate::features::memory) known: Option<Memory>,
-    /// One about the same thing, which it may outdate.
+    /// Another fact about the same thing, which the new one may outdate.
     pub(in crate::features::memory) rival: Option<Memory>,
     pub(in crate::features::memory) replaced: Option<Memory>,
 }
 
 impl Taught {
-    /// The id under which it is kept.
+    /// The id under which the fact is kept.
     pub(in crate::features::memory) fn kept(&self) -> &MemoryId {
         self.known.as_ref().map_or(&self.memory.id, |known| &known.id)
     }
@@ -70,11 +70,11 @@ impl Memories {
         Ok(taught)
     }
 
-    /// A fact replaces one of its own place: what is public is not ended by what only few know, nor the other way round.
+    /// The fact to be replaced. It must belong to the same place: a private fact cannot end a public one, nor the other way round.
     async fn find_replaced(&self, written: &str, asker: &Asker) -> Result<Memory> {
         let older = self.get(written, &asker.scope).await?;
         if older.place.as_ref() != asker.scope.place() {
-            return Err(refused("That one is told everywhere. Replace it in a channel that everybody reads."));
+            return Err(refused("That memory is public. Replace it in a channel that everybody reads."));
         }
         if older.ended_at.is_some() {
             return Err(refused(format!("`{}` is not in use any more. Teach the new one without it.", older.short_id())));

@@ -1,4 +1,4 @@
-//! The lines of a stretch that say most, without a model.
+//! Picks the lines of a stretch that say most, without a model.
 
 use std::collections::{HashMap, HashSet};
 

@@ -25,7 +25,7 @@ use kernel::text::{flatten, without_invisible};
 const KIND: &str = "channel_summaries";
 const SYSTEM: &str = include_str!("../prompts/span.md");
 
-/// Messages of a span. As many of the newest stay in the transcript of a prompt and are not summarised.
+/// The messages of one summary, and the newest messages, which stay in the transcript of a prompt and are not summarised.
 const SPAN: usize = 30;
 const RECENT: usize = 30;
 
@@ -152,7 +152,7 @@ impl SummariseChannels {
         let mut transaction = job.begin().await?;
         for (message, line) in lines {
             if !is_unchanged(&mut transaction, message, &line.text).await? {
-                // The next round reads it as it is now.
+                // The next round reads the changed message.
                 return Ok(false);
             }
         }

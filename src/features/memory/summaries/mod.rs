@@ -1,4 +1,4 @@
-//! Summaries of what lies behind the transcript in long channels (MEM-10).
+//! Summaries of messages in long channels that are too old for the transcript (MEM-10).
 //!
 //! One job makes them for all channels and sleeps between its rounds: with a model of the cheap tier within the budgets, or from the lines that say most.
 //! A summary knows its messages. Where one is edited, deleted or forgotten, its summaries are emptied in that transaction, and made again by the job.

@@ -25,7 +25,7 @@ pub struct Directive {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     pub kind: PartKind,
-    /// Whole, without the marks of its kind.
+    /// The whole text, without the marks of its kind.
     pub text: String,
     /// The number of the heading above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ impl Directive {
         1..=self.parts.len()
     }
 
-    /// The part and everything below it, which follows it.
+    /// The numbers of the part and of everything below it.
     pub fn with_all_below(&self, number: usize) -> RangeInclusive<usize> {
         let is_below = |part: &&Part| self.is_below(part, number);
         let has_more = self.find(number).is_some_and(|part| matches!(part.kind, PartKind::Heading(_) | PartKind::Document));
@@ -109,7 +109,7 @@ impl Directive {
         self.render_within(PROMPT)
     }
 
-    /// The beginning of the parts, for a prompt that only asks what it is about.
+    /// The parts in short, for a prompt that only asks what they are about.
     pub fn render_in_short(&self) -> String {
         self.render_within(4000)
     }
@@ -117,13 +117,13 @@ impl Directive {
     fn render_within(&self, room: usize) -> String {
         let lines = self.parts.len().max(1);
         let lengths: Vec<usize> = self.parts.iter().map(|part| part.text.chars().count().min(SHOWN)).collect();
-        // The number and the mark of each line.
+        // Room for the number and the mark of each line.
         let room = room.saturating_sub(lines * 14);
         let mut each = SHOWN;
         while each > LEAST && lengths.iter().map(|length| length.min(&each)).sum::<usize>() > room {
             each -= 8;
         }
-        // Of more parts than even that leaves room for, those that say most are shown, and the others counted.
+        // If there are too many parts even for that, those that say most are shown, and the others are counted.
         let is_crowded = lengths.iter().map(|length| length.min(&each)).sum::<usize>() > room;
         let says_most = |part: &Part| matches!(part.kind, PartKind::Heading(_) | PartKind::Document | PartKind::Task(_));
         let mut shown: Vec<String> = Vec::new();
@@ -149,7 +149,7 @@ fn left_out_line(first: usize, last: usize) -> String {
 }
 
 impl Part {
-    /// On one line of at most so many characters, with a mark of its kind.
+    /// The part on one line of at most `chars` characters of text, with a mark of its kind.
     pub fn render(&self, chars: usize) -> String {
         let line = cut(&self.text.split_whitespace().collect::<Vec<_>>().join(" "), chars);
         match self.kind {
@@ -184,7 +184,7 @@ impl Reader {
             match event {
                 Event::Start(tag) => {
                     if let Some(kind) = kind_of(&tag, &open) {
-                        // What is nested in an item comes after what the item says.
+                        // Blocks that are nested in an item come after the item's own text.
                         if let Some(outer) = open.last_mut() {
                             let text = std::mem::take(&mut outer.text);
                             let outer = outer.kind;

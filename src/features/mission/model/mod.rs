@@ -34,7 +34,7 @@ pub struct Mission {
     /// The message on which its thread hangs. None if it was asked for in a thread, which is its place then.
     pub opening: Option<OutboxId>,
     pub plan: Option<Plan>,
-    /// Why it is as it is, if that is not obvious.
+    /// The reason for its status, if that is not obvious.
     pub why: Option<String>,
     /// How often it was planned again.
     pub replans: u32,
@@ -119,12 +119,12 @@ impl Mission {
         short_id(&self.id)
     }
 
-    /// The id of one of its messages, of which there is one each.
+    /// The id of one of its messages. Each is posted once.
     pub fn message_id(&self, what: &str) -> OutboxId {
         OutboxId::new(format!("mission-{}-{what}", self.id))
     }
 
-    /// Its work item and those of its steps, which people are told about in `place`.
+    /// Its work item and those of its steps. People are told about them in `place`.
     pub fn items(&self, plan: &Plan, coordinator: &PersonaSlug, place: &ChannelId, at: DateTime<Utc>) -> Vec<WorkItem> {
         let origin = match &self.by {
             Some((id, name)) => Origin::Person { id: id.clone(), name: name.clone(), message: self.message.clone() },
@@ -155,7 +155,7 @@ impl Mission {
             private_to: self.private_to.clone(),
             parent: Some(self.id.clone()),
             depends_on: step.needs.clone(),
-            // The words are a model's, about text that may come from anywhere.
+            // A model has worded the step, from text that may come from anywhere.
             ..WorkItem::new(&*step.title, Owner::Persona(step.owner.clone()), Origin::WorkItem(self.id.clone()), at)
         }
     }
@@ -167,7 +167,7 @@ impl Mission {
         parts.into_iter().filter(|item| !is_dropped(item)).collect()
     }
 
-    /// With the parts of the directive that the step serves, in their own words.
+    /// The instructions of a step, with the words of the parts that it serves.
     pub fn instructions_of(&self, step: &Step) -> String {
         let mut text = step.instructions.clone();
         let mut room = PARTS;
@@ -193,7 +193,7 @@ impl Mission {
     }
 }
 
-/// The most bytes of the parts that a step is told, and the most characters of each.
+/// The most bytes of all parts in a step's instructions, and the most characters of each.
 const PARTS: usize = 8000;
 const PART: usize = 1200;
 
@@ -203,9 +203,9 @@ pub struct Progress {
     pub steps: usize,
     pub done: usize,
     pub lost: usize,
-    /// Something goes on, or will by itself.
+    /// Steps that are in progress, or will continue without a person.
     pub active: usize,
-    /// Only a person's word brings these further.
+    /// Steps that only a person's word can continue.
     pub with_people: usize,
 }
 
@@ -225,7 +225,7 @@ impl Progress {
         }
     }
 
-    /// Steps are left, nobody works on them, and nobody is asked.
+    /// Whether steps are left, but nobody works on them and nobody is asked.
     pub fn stands_still(&self) -> bool {
         self.done + self.lost < self.steps && self.active == 0 && self.with_people == 0
     }

@@ -44,7 +44,7 @@ pub struct NewPersona {
     /// The text of its file.
     pub file: String,
     pub status: NewPersonaStatus,
-    /// None: nobody has decided, or the settings have.
+    /// The name of the person who decided. None: not decided, or decided by the settings.
     pub decided_by: Option<String>,
 }
 
@@ -100,7 +100,7 @@ pub fn read_persona(draft: &PersonaDraft, role: &str, others: &[&str], roster: &
     }
 }
 
-/// Names no tools, so that it has those that every persona has. JSON is valid YAML: no text can end its value.
+/// It names no tools, so the persona has those that every persona has. JSON is valid YAML, so no text can end its value early.
 fn render_file(name: &str, role: &str, expertise: &[String], prompt: &str) -> String {
     let mut file = "---\n".to_owned();
     for (key, value) in [("name", json!(name)), ("role", json!(role)), ("expertise", json!(expertise)), ("tier", json!("t1"))] {

@@ -36,7 +36,7 @@ const TEXT: usize = 6000;
 const FEEDS: usize = 700;
 /// The most bytes of one of many steps.
 const STEP: usize = 2500;
-/// The most bytes of all parts: no limit of its own, because the directive keeps its room itself.
+/// The most bytes of all parts. Leaves room for a whole directive, which limits itself.
 const PARTS: usize = 400_000;
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ struct Values<'a> {
     most_missing: usize,
     faults: Vec<String>,
     plan: String,
-    /// Who asks is a colleague at work on a step.
+    /// A colleague at work on a step wants the change, not a person.
     by_colleague: bool,
     /// The repository that steps of the kind `build` work in. Empty: none.
     repository: &'a str,
@@ -187,7 +187,7 @@ pub(super) fn replan(system: String, roster: &Roster, mission: &Mission, step: &
     prompt(system, REPLAN.render(values(roster, &marker, mission, blocks)))
 }
 
-/// What a colleague knows who is asked.
+/// What the colleague who is asked knows.
 pub(super) struct Known<'a> {
     /// The step of the one who asks.
     pub(super) step: &'a WorkItem,
@@ -273,7 +273,7 @@ pub(super) fn classify(text: &str, documents: &str) -> Prompt {
     message_with(&CLASSIFY, text, documents)
 }
 
-/// `status`: where the mission is in whose thread the message stands.
+/// `status`: the state of the mission in whose thread the message stands.
 pub(super) fn wish(text: &str, status: &str) -> Prompt {
     message_with(&WISH, text, status)
 }

@@ -32,7 +32,7 @@ pub(in crate::features::mission) fn changed(mission: &Mission, plan: &Plan, rost
     message
 }
 
-/// What the last change did.
+/// Lists the effects of the last change.
 pub(in crate::features::mission) fn changes(plan: &Plan) -> String {
     let Some(change) = plan.changes.last() else { return "The plan is as it was.".to_owned() };
     let because =

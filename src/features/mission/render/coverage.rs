@@ -1,4 +1,4 @@
-//! What becomes of each part of the directive.
+//! How each part of the directive is covered.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -69,7 +69,7 @@ pub(in crate::features::mission) fn count(coverage: &BTreeMap<usize, Served<'_>>
     (count(|s| matches!(s, Served::By(_))), count(|s| matches!(s, Served::LeftOut(_))), count(|s| matches!(s, Served::Nobody)))
 }
 
-/// Only what all its steps have finished is served. Neighbours with one reason share a line.
+/// A part is served only when all its steps are done. Neighbouring parts with the same reason share a line.
 pub(super) fn what_is_open(mission: &Mission, plan: &Plan, items: &[WorkItem]) -> String {
     let is_done = |step: &Step| items.iter().any(|item| item.id == step.item && item.status == WorkStatus::Done);
     let all = mission.directive.parts.len();

@@ -1,4 +1,4 @@
-//! What came of a mission.
+//! The delivery of a mission.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -16,14 +16,14 @@ use kernel::ids::WorkItemId;
 use kernel::money::Money;
 use kernel::persona::roster::Roster;
 
-/// The most characters of what came of it, and the most steps whose failure is told.
+/// The most characters of the summary, and the most failed steps that are named.
 const SUMMARY: usize = 900;
 const FAILURES: usize = 6;
 
 /// The most branches whose merge is explained.
 const BRANCHES: usize = 3;
 
-/// What came of the mission, where it was asked for: the summary, the branches to merge, what was served and what not, open points, files.
+/// Delivers the mission where it was asked for: the summary, the branches to merge, what was served and what not, open points, files.
 pub(in crate::features::mission) fn delivery(
     mission: &Mission,
     whole: &WorkItem,
@@ -76,7 +76,7 @@ pub(in crate::features::mission) fn delivery(
     to_asker(mission, message)
 }
 
-/// How many citations were taken out of the results, because nobody had read the pages. None if there are none.
+/// Says how many citations were removed from the results because nobody had read the pages. None if there are none.
 pub(super) fn removed_citations(items: &[WorkItem]) -> Option<String> {
     let removed = items.iter().flat_map(|item| &item.evidence).map(|found| match found {
         Evidence::Uncited { pages, .. } => pages.len(),
@@ -109,7 +109,7 @@ fn branches_to_merge(items: &[WorkItem]) -> impl Iterator<Item = &WorkItem> {
     items.iter().filter(has_branch).filter(move |item| !contained.contains(&item.id))
 }
 
-/// Whether it failed because something that it needs was lost.
+/// Whether an item failed because another one that it needs was lost.
 fn fails_with_another(item: &WorkItem, items: &[WorkItem]) -> bool {
     item.depends_on.iter().any(|need| items.iter().any(|other| other.id == *need && other.status != WorkStatus::Done))
 }

@@ -12,7 +12,7 @@ const LENGTHS: Lengths = Lengths { width: 272, height: 92, between_waves: 64, be
 const BAND: f32 = 6.0;
 const PADDING: f32 = 18.0;
 
-/// Of a box: the middles of the lines of the title and of the line below, and the corners.
+/// Positions in a box: the middles of the title's lines, the middle of the line below, and the radius of the corners.
 const TITLE: [f32; 2] = [20.0, 42.0];
 const BELOW: f32 = 72.0;
 const RADIUS: f32 = 8.0;
@@ -20,7 +20,7 @@ const RADIUS: f32 = 8.0;
 const LINE: f32 = 1.75;
 const ARROW: f32 = 9.0;
 
-/// Between the owner and the state.
+/// The space between the owner and the state.
 const GAP: f32 = 10.0;
 
 /// A step as it is drawn.
@@ -49,7 +49,7 @@ pub(in crate::features::mission) fn draw_graph(steps: &[DrawnStep]) -> anyhow::R
         canvas.text(&SMALL, &format!("Wave {number}"), at, HorizontalAlignment::Left, Color::Dim);
     }
     let is_done = |step: usize| steps[step].status == Some(WorkStatus::Done);
-    // The lines of what is done lie above the others.
+    // Lines that leave finished steps lie above the others.
     for done in [false, true] {
         let color = if done { Color::Green } else { Color::Line };
         for line in layout.lines.iter().filter(|line| is_done(line.from) == done) {

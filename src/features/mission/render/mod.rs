@@ -58,7 +58,7 @@ pub(super) fn title(mission: &Mission) -> String {
     format!("**{}** (`#{}`)", Medium::Chat.line_within(&mission.title, TITLE), mission.short_id())
 }
 
-/// With a capital and a full stop.
+/// The text with a capital and a full stop.
 fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map_or(String::new(), |first| first.to_uppercase().collect());
@@ -70,7 +70,7 @@ fn text_file(name: &str, text: String) -> OutboundFile {
     OutboundFile { name: name.to_owned(), content: FileContent::Text(text) }
 }
 
-/// What was understood, in the place where it was asked for.
+/// The first message, where the mission was asked for: what the team understood.
 pub(super) fn opening(mission: &Mission, documents: &[String]) -> String {
     let of = match documents {
         [] => String::new(),
@@ -120,14 +120,14 @@ pub(super) fn progress(mission: &Mission, items: &[WorkItem], cost: Money, roste
     text
 }
 
-/// Most of the budget is used.
+/// Reports that most of the budget is used.
 pub(super) fn budget_low(mission: &Mission, used: &Refused, step: i64, roster: &Roster) -> OutboundMessage {
     let (spent, allowed) = (used.limit.render(used.spent), used.limit.render(used.allowed));
     let text = format!("{} has used {spent} of its budget of {allowed}. When that is used up, its steps wait.", title(mission));
     OutboundMessage { buttons: vec![raise_button(mission, used, step)], ..say(mission, roster, text) }
 }
 
-/// Nothing goes on before the budget is raised.
+/// Reports that nothing goes on before the budget is raised.
 pub(super) fn budget_used_up(mission: &Mission, used: &Refused, step: i64, roster: &Roster) -> OutboundMessage {
     let (spent, allowed) = (used.limit.render(used.spent), used.limit.render(used.allowed));
     let text = format!(
@@ -144,7 +144,7 @@ fn raise_button(mission: &Mission, used: &Refused, step: i64) -> Button {
     Button { label: format!("Raise by {}", used.limit.render(step)), ..button }
 }
 
-/// Where the mission is, for a command or a question.
+/// The state of the mission, for a command or a question.
 pub(super) fn status(mission: &Mission, items: &[WorkItem], (cost, messages): (Money, usize), roster: &Roster) -> String {
     let about = format!("{}: {}", title(mission), mission.status.as_str());
     let why = mission.why.as_ref().map_or(String::new(), |why| format!(", {}", Medium::Chat.line_within(why, 300)));
@@ -174,13 +174,13 @@ pub(super) fn list(missions: &[Mission]) -> String {
     missions.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What its plan was expected to cost, beside what it has cost.
+/// The expected cost, beside the actual one.
 fn of_expected(mission: &Mission) -> String {
     let expected = mission.plan.as_ref().and_then(|plan| plan.expected);
     expected.map_or_else(String::new, |money| format!(" (expected: about {money})"))
 }
 
-/// What each step and each persona has cost.
+/// The cost of each step and of each persona.
 pub(super) fn costs(mission: &Mission, items: &[WorkItem], planning: Money, budget: Option<Money>, roster: &Roster) -> String {
     let total: Money = items.iter().map(|item| item.cost).sum::<Money>() + planning;
     let of = budget.map_or_else(String::new, |budget| format!(" of {budget}"));

@@ -76,7 +76,7 @@ fn with_file(message: OutboundMessage, mission: &Mission, number: usize, persona
     message
 }
 
-/// What somebody has decided.
+/// Reports what somebody has decided.
 pub(in crate::features::mission) fn persona_answered(persona: &NewPersona, adds: bool, who: &str) -> String {
     let who = Medium::Chat.line_within(who, 40);
     if adds {
@@ -127,7 +127,7 @@ pub(in crate::features::mission) fn persona_not_written(
     with_file(say(mission, roster, text), mission, number, persona, true)
 }
 
-/// `taken`: the titles of the steps that it does now.
+/// `taken`: the titles of the steps that the new persona takes over.
 pub(in crate::features::mission) fn persona_joined(
     mission: &Mission,
     role: &MissingRole,
@@ -156,7 +156,7 @@ fn with_article(role: &MissingRole) -> String {
     format!("{article} {}", line(&role.role))
 }
 
-/// The file and its folder.
+/// The file name with its folder.
 fn in_folder(path: &Path) -> &Path {
     path.parent().and_then(Path::parent).and_then(|above| path.strip_prefix(above).ok()).unwrap_or(path)
 }

@@ -80,7 +80,7 @@ pub(in crate::features::mission) fn questions(mission: &Mission, plan: &Plan, ro
     plan.assumed.iter().enumerate().filter_map(ask).collect()
 }
 
-/// What somebody has answered. `told`: how many steps have to do something else because of it.
+/// Reports an answer to a question. `told`: how many steps have to do something else because of it.
 pub(in crate::features::mission) fn answered(who: &str, assumption: &Assumption, answer: &str, told: usize) -> String {
     let question = Medium::Chat.line_within(assumption.question.as_deref().unwrap_or(&assumption.text), 200);
     let answer = Medium::Chat.line_within(answer, 100);

@@ -18,7 +18,7 @@ const FILES: usize = 200;
 /// The tool that ends a run. It has no effects.
 #[derive(Clone, Copy)]
 pub(super) struct Finish<'a> {
-    /// Has to agree. None: the files are handed in as they are.
+    /// Must approve the result. None: the result is handed in without a critique.
     pub(super) critic: Option<&'a Critic<'a>>,
     /// The most calls of the run.
     pub(super) calls: usize,

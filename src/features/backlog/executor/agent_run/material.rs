@@ -36,7 +36,7 @@ pub(super) struct Material<'a> {
     pub(super) deliverable: Deliverable,
     pub(super) background: &'a Background<'a>,
     pub(super) feeds: &'a [FeedReport],
-    /// Into which the matter was divided. They are words of a model.
+    /// The questions into which a model divided the matter.
     pub(super) questions: &'a [String],
     /// The limits of the run, as text.
     pub(super) limits: String,
@@ -152,7 +152,7 @@ impl Material<'_> {
         self.background.site.map_or(&[], |site| site.worktree.conflicts())
     }
 
-    /// Which file it is, and the titles of the items whose changes contradict each other.
+    /// A line for a conflict: the file, and the titles of the items whose changes contradict each other.
     fn conflict(&self, conflict: &Conflict) -> String {
         let title = |title: &str| format!("\"{}\"", self.line(title, 200));
         let (path, below) = (self.line(&conflict.path, 300), title(&conflict.below));

@@ -41,7 +41,7 @@ pub(crate) struct Background<'a> {
     pub(crate) lessons: &'a [Memory],
     /// How something similar was done before.
     pub(crate) approaches: &'a [Memory],
-    /// What the persona's reviews have taught it for this kind of work.
+    /// The persona's amendment for this kind of work.
     pub(crate) amendment: Option<&'a str>,
     /// The repository to work in. None: files in the workspace.
     pub(crate) site: Option<Site<'a>>,
@@ -55,7 +55,7 @@ pub(crate) struct Background<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) why: String,
-    /// That run had read text from outside, which the reason may quote.
+    /// The rejected run had read text from outside, which the reason may quote.
     pub(crate) outside: bool,
 }
 

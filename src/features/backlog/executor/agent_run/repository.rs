@@ -18,17 +18,17 @@ use kernel::repository::{RepositoryError, Version, Worktree};
 use kernel::tools::workspace::MOST_FILE_BYTES;
 use kernel::tools::{ToolError, ToolOutput, Trace};
 
-/// The most files in a list, and the most characters of what a tool gives.
+/// The most files in a list, and the most characters of a tool's output.
 const LISTED: usize = 600;
 const SHOWN: usize = 24_000;
-/// The most bytes of the tests' output that its author looks at once more.
+/// The most bytes of test output that the author sees in its own critique.
 const TAIL: usize = 4000;
 
 /// What a run with a worktree works on.
 #[derive(Clone, Copy)]
 pub(crate) struct Site<'a> {
     pub(crate) worktree: &'a Worktree,
-    /// For the test command.
+    /// The time limit of the test command.
     pub(crate) limit: Duration,
 }
 
@@ -188,7 +188,7 @@ impl RepositoryTool<'_> {
                 match text.matches(&old).count() {
                     _ if old.is_empty() => Err(ToolError::Refused("`old` is empty. Use repo_write for a new file.".into())),
                     1 => self.write(&path, &text.replacen(&old, &new, 1)).await,
-                    // A process that died behind the edit makes it again.
+                    // The process may have died after this edit, and the resumed run repeats it.
                     0 if !new.is_empty() && text.contains(&new) => Ok(told(format!("{path} has that text already."))),
                     0 => Err(ToolError::Failed(format!("{path} does not contain `old`. Read it again."))),
                     many => Err(ToolError::Failed(format!("{path} contains `old` {many} times. Give more around it."))),
@@ -229,11 +229,11 @@ impl RepositoryTool<'_> {
         }
     }
 
-    /// The author looks at the whole change once more, and at what the tests say of it (WORK-17).
+    /// Lets the author judge the whole change and the output of the tests before it hands them in (WORK-17).
     async fn look(&self, progress: &Progress) -> Result<(), ToolError> {
         let (Some(critic), worktree) = (self.finish.critic, self.site.worktree) else { return Ok(()) };
         let mut shown = vec![("change.patch".to_owned(), worktree.diff().await.map_err(failed)?)];
-        // If they cannot be run, the verifier says so.
+        // If the tests cannot be run, the verifier reports it.
         if let Some(Ok(ended)) = worktree.test(Version::Current, self.site.limit, self.cancel).await.map_err(failed)? {
             let text = format!("The test command ended with {}.\n{}", ended.exit_code, tail_of(&ended.output));
             shown.push(("output of the tests".to_owned(), text));
@@ -257,10 +257,10 @@ impl RepositoryTool<'_> {
     }
 }
 
-/// Commits what was done, as the persona. Idempotent. None if nothing was changed.
+/// Commits the changes with the persona as author. Idempotent. None if nothing was changed.
 ///
 /// # Errors
-/// The repository.
+/// Git or the repository fails.
 pub(super) async fn conclude(
     worktree: &Worktree,
     item: &WorkItem,
@@ -303,7 +303,7 @@ fn told(text: String) -> ToolOutput {
     ToolOutput { text, outside: false, trace: None }
 }
 
-/// What stands in a repository comes from outside.
+/// Text in a repository counts as text from outside.
 fn outside(mut text: String, nothing: &str) -> ToolOutput {
     if text.trim().is_empty() {
         return told(nothing.to_owned());

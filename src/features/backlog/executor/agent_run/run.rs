@@ -21,7 +21,7 @@ const OUTPUT_TOKENS: u32 = 6000;
 /// Tools of every run, whatever the persona lists, because only files count as results.
 const ALWAYS: [&str; 3] = ["workspace_list", "workspace_read", "workspace_write"];
 
-/// Of these, those of a run in a repository: its files count there, and what it builds on is in the workspace.
+/// The workspace tools of a run in a repository. Its result is in the repository; the workspace only has the files that it builds on.
 const READ_ONLY: [&str; 2] = ["workspace_list", "workspace_read"];
 
 /// A change of a repository needs many small calls.
@@ -46,7 +46,7 @@ impl AgentExecutor {
         let approvals = background.spot.map(|spot| ItemApprovals { store: &self.store, agents: &self.agents, assignment, spot });
         let always: &[&str] = if background.site.is_some() { &READ_ONLY } else { &ALWAYS };
         let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(always.iter().copied());
-        // The author of a step looks at it once more before handing it in (WORK-17).
+        // The author of a step judges its own work before handing it in (WORK-17).
         let mut critic = (item.kind == WorkKind::Step).then(|| Critic::new(&self.store, &self.agents, &self.workspaces, assignment));
         if let Some(critic) = critic.as_mut().filter(|_| deliverable == Deliverable::Research) {
             critic.divide().await;
@@ -155,8 +155,8 @@ impl AgentExecutor {
         self.clean_citations(item, deliverable, Product { model, ..finish::product_of(&text, written) }, journal).await
     }
 
-    /// Takes citations of pages that nobody has fetched out of documents (WORK-16). Journaled before each file is written, so that a crash in between
-    /// takes them out again.
+    /// Removes from documents the citations of pages that nobody has fetched (WORK-16). Each removal is journaled before the file is written, so that
+    /// a resumed run repeats it after a crash in between.
     async fn clean_citations(
         &self,
         item: &WorkItem,
@@ -164,7 +164,7 @@ impl AgentExecutor {
         product: Product,
         journal: &ItemJournal<'_>,
     ) -> Result<Outcome, RunError> {
-        // Other files are read by programs.
+        // Files for programs stay unchanged.
         let is_prose = |path: &&str| path.rsplit_once('.').is_some_and(|(_, form)| matches!(form, "md" | "markdown" | "txt"));
         let paths: Vec<&str> =
             if deliverable == Deliverable::Files { Vec::new() } else { product.files().into_iter().filter(is_prose).collect() };
@@ -177,7 +177,7 @@ impl AgentExecutor {
             Err(error) => return Ok(failing(format!("cannot open the workspace: {error}"))),
         };
         for path in paths {
-            // What cannot be read is told by the verifier.
+            // The verifier reports files that cannot be read.
             let Ok(file) = workspace.read(path, MOST_FILE_BYTES).await else { continue };
             let Some(Cleaned { text, removed }) = String::from_utf8(file.head).ok().and_then(|text| clean_citations(item, &entries, &text))
             else {

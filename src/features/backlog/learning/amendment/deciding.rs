@@ -10,7 +10,7 @@ use kernel::persona::Persona;
 use serde_json::json;
 
 impl Backlog {
-    /// Uses what was offered, or does not, once.
+    /// Accepts or declines an offered amendment, once.
     pub(super) async fn decide_on_amendment(&self, id: &AmendmentId, uses: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {
         if !asker.operates() {
             return Ok(CommandReply::refused("Only operators decide what personas are told."));
@@ -27,14 +27,14 @@ impl Backlog {
         Ok(CommandReply::public(render::decided(&amendment, uses, asker.name(), self.roster())).retiring_buttons())
     }
 
-    /// What personas are told, or all amendments of one.
+    /// Lists the amendments in use, or all amendments of one persona.
     pub(super) async fn list_learnt(&self, persona: Option<&Persona>) -> Result<CommandReply, BacklogError> {
         let amendments = self.store().list_amendments(persona.map(|persona| &persona.slug)).await?;
         let text = render::list(&amendments, persona.is_some(), self.roster());
         Ok(CommandReply::private(text).with_data(json!({ "amendments": amendments })))
     }
 
-    /// Takes back the last amendment that is used.
+    /// Reverts the newest amendment in use.
     pub(super) async fn revert_amendment(
         &self,
         persona: &Persona,

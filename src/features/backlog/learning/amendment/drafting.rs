@@ -24,11 +24,11 @@ const ROUNDS: u32 = 2;
 const REASONS: usize = 12_000;
 const FAULT: usize = 200;
 
-/// A step of the job.
+/// The result of drafting, stored as a step of the job.
 #[derive(Debug, Serialize, Deserialize)]
 struct Drafted {
     draft: Option<AmendmentDraft>,
-    /// Why there is none.
+    /// Why there is no draft.
     fault: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Work {
         }
     }
 
-    /// The text with the one that it replaces, or why there is none.
+    /// The new text and the text that it replaces, or why there is no new text.
     async fn draft_with_model(
         &self,
         amendment: &Amendment,
@@ -102,7 +102,7 @@ impl Work {
             Err(RunError::Cancelled) => Err(JobError::Stopping),
             Err(RunError::Lost) => Err(JobError::LostLease),
             Err(RunError::Store(error)) => Err(error.into()),
-            // A model or money may be there later.
+            // A model or money may be available later.
             Err(error) => {
                 tracing::warn!(amendment = %amendment.id, %error, "an amendment cannot be drafted yet");
                 Err(JobError::Sleep(self.next_round(job.now())))
@@ -129,7 +129,7 @@ impl Work {
     }
 }
 
-/// Its job was given up.
+/// Ends an amendment whose job was given up.
 pub(in crate::features::backlog) async fn give_amendment_up(transaction: &mut Transaction, job: &Job, why: &str) -> Result<(), StoreError> {
     let Ok(AmendmentOf { amendment }) = job.read_payload() else { return Ok(()) };
     fail(transaction, &amendment, why).await

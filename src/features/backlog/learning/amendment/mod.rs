@@ -34,7 +34,7 @@ pub const ENOUGH: usize = 5;
 const HABITS: usize = 6;
 const HABIT: usize = 240;
 
-/// What would end a block of a prompt, open another one, call somebody, or lead somewhere.
+/// Marks that would end a block of a prompt, open another one, mention somebody, or make a link.
 const MARKS: [&str; 6] = ["<<", ">>", "```", "://", "@", "\u{1b}"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -53,7 +53,7 @@ pub struct Amendment {
     pub replaces: Option<String>,
     /// Why it could not be drafted.
     pub why: Option<String>,
-    /// Names.
+    /// A name, like `reverted_by`.
     pub decided_by: Option<String>,
     pub decided_at: Option<DateTime<Utc>>,
     pub reverted_by: Option<String>,
@@ -113,13 +113,13 @@ fn read_draft(draft: &AmendmentDraft, before: Option<&str>, redactor: &Redactor)
     if faults.is_empty() { Ok(text) } else { Err(faults) }
 }
 
-/// Without what would make it a heading or an entry of a list.
+/// The habit on one line, without marks that would make it a heading or a list entry.
 fn one_line(habit: &str) -> String {
     let visible = without_invisible(habit);
     visible.split_whitespace().collect::<Vec<_>>().join(" ").trim_start_matches(['-', '*', '#', ' ']).to_owned()
 }
 
-/// The lines of `after`, and before them those of `before` that are gone, as `diff` marks them.
+/// The lines of `after`, preceded by those of `before` that are gone, marked as in the output of `diff`.
 fn diff(before: &str, after: &str) -> String {
     let removed = before.lines().filter(|line| !after.lines().any(|other| other == *line)).map(|line| format!("- {}", bare(line)));
     let kept = after.lines().map(|line| {

@@ -47,7 +47,7 @@ pub(super) fn offer(amendment: &Amendment, channel: &ChannelId, roster: &Roster)
     }
 }
 
-/// The diff as a block, or where it is too long as a file.
+/// The diff as a block, or as a file if it is too long.
 fn show_diff(amendment: &Amendment) -> (String, Option<OutboundFile>) {
     let diff = diff(amendment.replaces.as_deref().unwrap_or_default(), amendment.text.as_deref().unwrap_or_default());
     if diff.chars().count() <= DIFF {
@@ -64,7 +64,7 @@ fn list_reasons(amendment: &Amendment) -> String {
     std::iter::once(heading).chain(shown).collect::<Vec<_>>().join("\n")
 }
 
-/// What somebody has decided.
+/// Reports what an operator has decided.
 pub(super) fn decided(amendment: &Amendment, uses: bool, by: &str, roster: &Roster) -> String {
     let (by, name, skill) = (Medium::Chat.line_within(by, NAME), name_of(amendment, roster), skill(amendment.skill));
     if uses {
@@ -88,7 +88,7 @@ fn decider(amendment: &Amendment) -> String {
     amendment.decided_by.as_deref().map_or_else(|| "Somebody".to_owned(), |by| Medium::Chat.line_within(by, NAME))
 }
 
-/// What a persona is told after the last amendment was taken back.
+/// Reports that the last amendment was reverted, and which one the persona is told now.
 pub(super) fn reverted(reverted: &Amendment, now: Option<&Amendment>, by: &str, roster: &Roster) -> String {
     let (name, skill) = (name_of(reverted, roster), skill(reverted.skill));
     let rest = match now {
@@ -98,7 +98,7 @@ pub(super) fn reverted(reverted: &Amendment, now: Option<&Amendment>, by: &str, 
     format!("{by} took back version {} of what {name} had learnt in {skill}. {rest}", reverted.version)
 }
 
-/// What is used and what waits for an operator. `whole`: everything that ever was, with its diff.
+/// Lists the amendments in use and those that wait for an operator. `whole`: all amendments, with their diffs.
 pub(super) fn list(amendments: &[Amendment], whole: bool, roster: &Roster) -> String {
     let is_told = |amendment: &Amendment| {
         let of_this = |other: &&Amendment| {

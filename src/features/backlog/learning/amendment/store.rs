@@ -11,13 +11,13 @@ use kernel::ids::{AmendmentId, PersonaSlug};
 use kernel::jobs::{self, NewJob};
 use kernel::text::flatten;
 
-/// What happens to amendments. What they say is not repeated.
+/// Events of amendments, without their text.
 const AMENDMENTS: Topic = Topic::new("amendment");
 
 /// Drafts an amendment and offers it.
 pub(in crate::features::backlog) const AMEND: &str = "persona.amend";
 
-/// The most rejections that a draft is told of, and the most characters of a title.
+/// The most rejections in the prompt of a draft, and the most characters of a title.
 const TOLD: i64 = 20;
 const TITLE: usize = 80;
 
@@ -208,7 +208,7 @@ impl Store {
         Ok(rows.into_iter().map(Amendment::from).collect())
     }
 
-    /// The amendment that a persona is told of on a kind of work.
+    /// The amendment in use for a persona and a kind of work.
     pub async fn find_amendment_in_use(&self, persona: &PersonaSlug, skill: ExecutionKind) -> Result<Option<Amendment>> {
         let row: Option<AmendmentColumns> = sql!(
             self.db().read(),
@@ -241,7 +241,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Takes back the amendment that is used. One that is open builds on it, and is declined. None if none is used.
+    /// Reverts the amendment in use, and declines an open one that builds on it. None if no amendment is in use.
     pub(super) async fn revert_amendment(
         &self,
         persona: &PersonaSlug,

@@ -37,7 +37,7 @@ const REASON: usize = 300;
 const CRITIQUE_TOKENS: u32 = 2000;
 const QUESTION_TOKENS: u32 = 600;
 
-/// The round of the journal in which the matter was divided. Critiques have later ones.
+/// The round of the journal in which the matter is divided. Critiques have higher rounds.
 const DIVIDED: u32 = 0;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -86,13 +86,13 @@ fn read_score<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error
         .ok_or_else(|| serde::de::Error::custom(format!("{given} is no score from 1 to 5")))
 }
 
-/// Judges the work of its author.
+/// Lets the author judge its own work.
 pub(crate) struct Critic<'a> {
     store: &'a Store,
     agents: &'a Agents,
     workspaces: &'a Workspaces,
     of: &'a Assignment<'a>,
-    /// What the work is to answer. Empty if it is not about questions.
+    /// The questions that the work must answer. Empty if there are none.
     questions: Vec<String>,
     last: Mutex<Option<Critique>>,
 }
@@ -102,7 +102,7 @@ impl<'a> Critic<'a> {
         Self { store, agents, workspaces, of, questions: Vec::new(), last: Mutex::default() }
     }
 
-    /// Divides the matter into questions, once in a run. A failure leaves none, and the work goes on without.
+    /// Divides the matter into questions, once in a run. After a failure there are none, and the work goes on without them.
     pub(crate) async fn divide(&mut self) {
         let given: GivenQuestions = self.ask(DIVIDED, QUESTION_TOKENS, |marker| self.prompt_to_divide(marker)).await.unwrap_or_default();
         let questions = given.questions.iter().map(|question| flatten(question, QUESTION)).filter(|question| !question.is_empty());
@@ -118,7 +118,7 @@ impl<'a> Critic<'a> {
         (self.questions, self.last.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Looks at what is to be handed in. `calls`: so many of the run came before, and so many are left afterwards.
+    /// Judges the files that are to be handed in. `calls`: how many calls the run has made, and how many are left afterwards.
     ///
     /// Without a usable critique the work is handed in as it is: a colleague reviews it then.
     ///
@@ -134,7 +134,7 @@ impl<'a> Critic<'a> {
         let Ok(journal) = self.store.list_journal(&item.id, item.run).await else { return Ok(()) };
         let journal: Vec<JournalEntry> = journal.into_iter().map(|(entry, _)| entry).collect();
         if files.is_empty() {
-            // The verifier says so.
+            // The verifier reports that there are no files.
             return Ok(());
         }
         let round = u32::try_from(made).unwrap_or(u32::MAX);
@@ -222,7 +222,7 @@ fn asked_for(item: &WorkItem, cleaner: Cleaner<'_>) -> Vec<Block> {
     vec![Block { label: "what was asked for".into(), text: lines.collect::<Vec<_>>().join("\n") }]
 }
 
-/// The steps of the critiques that the author got in this run before this one, with their rounds.
+/// The steps of the author's earlier critiques in this run, with their rounds.
 fn list_earlier<'a>(journal: &'a [JournalEntry], author: &Persona, before: u32) -> impl Iterator<Item = (u32, &'a JournalEntry)> {
     journal.iter().filter_map(move |entry| match entry {
         JournalEntry::Graded { by, round, entry } if *by == author.slug && (DIVIDED + 1..before).contains(round) => {
@@ -232,7 +232,7 @@ fn list_earlier<'a>(journal: &'a [JournalEntry], author: &Persona, before: u32) 
     })
 }
 
-/// What a critique names, in words of code and of the item. Its reasons may quote a page, and are left out.
+/// Lists the faults in words of code and of the item. The model's reasons may quote a page, so they are left out.
 fn name_faults(given: &GivenCritique, criteria: &[String], questions: &[String]) -> Vec<String> {
     let GivenCritique { depth, accuracy, actionability, completeness, grades, open } = given;
     let scores = [("depth", depth), ("accuracy", accuracy), ("actionability", actionability), ("completeness", completeness)];
@@ -289,7 +289,7 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
                 critique.shown.clear();
             }
         }
-        // Its grades count for nothing, and a colleague gives others.
+        // These grades are dropped, and a colleague grades the work.
         Err(problem) => tracing::info!(item = %shown.of.item.id, problem, "an author's grades do not count"),
     }
     let open: HashMap<usize, &str> = open.iter().map(|open| (open.question, open.missing.as_str())).collect();
@@ -304,7 +304,7 @@ fn reason(why: &str) -> String {
     cut(&flatten(why, REASON), REASON)
 }
 
-/// The model that reads this has written it, but may have quoted a page. So it is marked as material.
+/// Marked as material, because the faults are a model's words and may quote a page.
 fn to_improve(faults: &[String], left: usize) -> String {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };

@@ -34,7 +34,7 @@ pub enum End {
     Later { at: DateTime<Utc>, why: String },
     /// Continue the same run when a person or the planner ends the wait.
     Waits { wait: Wait, evidence: Vec<Evidence> },
-    /// Another one is asked, in a new run that is no further attempt, or with `wait` a person.
+    /// Another persona is asked in a new run, which does not count as an attempt. With `wait`, a person is asked instead.
     HandedOn { execution: Execution, wait: Option<Wait>, note: String },
     /// The attempt failed. A new run starts, with one more attempt counted.
     Again { why: String, at: DateTime<Utc> },
@@ -67,7 +67,7 @@ impl Store {
         let mut transaction = self.db().begin().await?;
         let Some(record) = ItemRecord::hold(&mut transaction, run.job).await? else { return Ok(None) };
         for message in run.outbox {
-            // What a person is asked has the id of the run, which may have asked before.
+            // The id of a question to a person is that of the run, which may have asked before.
             insert_outbound_once(&mut transaction, message, record.cause(), run.at).await?;
         }
         let memories = match &run.end {

@@ -20,7 +20,7 @@ impl Store {
     /// Appends to the journal of the item that a job runs. False if the job is lost.
     pub async fn append_journal(&self, job: &JobContext, item: &WorkItem, entries: &[JournalEntry], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        // Locks the job: either a worker that takes it back waits for this write, or this write sees that.
+        // Locks the job: a worker that takes it back waits for this write, or this write sees that the job is lost.
         if !job.hold(&mut transaction).await? {
             return Ok(false);
         }

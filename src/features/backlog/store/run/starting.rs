@@ -46,7 +46,7 @@ impl Store {
                 insert_event(&mut transaction, &record.item, Some(WorkStatus::Ready), note.as_deref(), at).await?;
                 record.save(&mut transaction, at).await?;
             }
-            // Its run was put off, and goes on.
+            // Its run was put off and now continues.
             WorkStatus::InProgress => {}
             _ => return Ok(None),
         }

@@ -35,11 +35,11 @@ impl Ended {
 /// Ended items whose effects are still to be processed. A queue instead of recursion, because chains can have thousands of items.
 pub(crate) struct Consequences {
     at: DateTime<Utc>,
-    /// The position of the last event before.
+    /// The position of the last event before these consequences.
     mark: i64,
-    /// Any of the items that ended.
+    /// One of the items that ended.
     one: Option<WorkItemId>,
-    /// Items ended that nobody else announces.
+    /// Whether items ended that nobody else announces.
     pub(super) is_to_announce: bool,
     over: VecDeque<Over>,
     released: Vec<WorkItemId>,
@@ -66,7 +66,7 @@ struct FailedColumns {
     id: String,
     what: String,
     parent: Option<String>,
-    /// Its own end may affect others.
+    /// Whether its end may affect other items.
     is_tied: bool,
 }
 
@@ -74,9 +74,9 @@ struct FailedColumns {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Tie {
-    /// It needs the item, and has children.
+    /// It needs the ended item, and has children.
     Dependent,
-    /// It is a child of the item.
+    /// It is a child of the ended item.
     Part,
     Parent,
 }
@@ -90,7 +90,7 @@ struct TiedColumns {
 }
 
 impl Consequences {
-    /// Before the first item ends.
+    /// Must be called before the first item ends.
     pub(crate) async fn begin(transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Self> {
         let (mark, none) = (last_event(transaction).await?, Vec::new);
         Ok(Self {

@@ -1,5 +1,5 @@
-//! The events of items: one per change of status (WORK-2), and one with a note for what a person did that leaves it as it is. The kind is the status
-//! after it. Requests for approval have a topic of their own.
+//! The events of items: one per change of status (WORK-2), and one with a note for an action of a person that leaves the status as it is. The kind is
+//! the status after the event. Requests for approval have a topic of their own.
 
 use chrono::{DateTime, Utc};
 
@@ -15,7 +15,7 @@ use kernel::events::{self, Audience, Event, Topic};
 use kernel::ids::WorkItemId;
 use kernel::tools::approval::{Approval, ApprovalState};
 
-/// Changes of items. The statements below name it, because the indexes of its events do.
+/// The topic of changes of items. The statements below spell it out, because the indexes of its events do.
 pub const ITEMS: Topic = Topic::new("item");
 
 /// Requests for approval. The subject is the item.
@@ -148,7 +148,7 @@ pub(crate) async fn insert_event(
     events::record(transaction, &event_of(item, from, note, at)).await
 }
 
-/// That an item has its status now.
+/// The event that an item has its status now.
 pub(in crate::features::backlog::store) fn event_of(
     item: &WorkItem,
     from: Option<WorkStatus>,
@@ -164,15 +164,15 @@ pub(in crate::features::backlog::store) fn event_of(
     }
 }
 
-/// What stands in a [`Change`] before the status, which the statements add.
+/// The JSON of a [`Change`] before the status, which the statements insert.
 const CHANGE_FROM: &str = r#"{"from":""#;
 
-/// What stands after it.
+/// The JSON after the status.
 fn note_after_status(note: &str) -> String {
     format!(r#"","note":{}}}"#, document(&plain(note)))
 }
 
-/// Records that the blocked items without children that needed only this one are ready. Before their update.
+/// Records that the blocked items without children that needed only this one are ready. Called before their update.
 pub(super) async fn insert_releases(transaction: &mut Transaction, needed: &WorkItemId, note: &str, at: DateTime<Utc>) -> Result<()> {
     sql!(
         transaction.on(),
@@ -193,7 +193,7 @@ pub(super) async fn insert_releases(transaction: &mut Transaction, needed: &Work
     Ok(())
 }
 
-/// Records that all open items that need this one failed. Before their update.
+/// Records that all open items that need this one failed. Called before their update.
 pub(super) async fn insert_failures(transaction: &mut Transaction, needed: &WorkItemId, why: &str, at: DateTime<Utc>) -> Result<()> {
     sql!(
         transaction.on(),

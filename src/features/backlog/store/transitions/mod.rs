@@ -35,13 +35,13 @@ pub(super) struct ItemRecord {
     /// The job that its status needs.
     pub(super) job: Option<JobId>,
     pub(super) rejections: u32,
-    /// Nobody gave its criteria: the planner drafted them.
+    /// The planner drafted its criteria, because nobody gave any.
     pub(super) has_drafted_criteria: bool,
-    /// Somebody chose its kind, or its proposer did. The others' kinds are the planner's.
+    /// A person or the proposer chose its kind. Otherwise the planner did.
     pub(super) is_kind_chosen: bool,
-    /// Others are its parts. It is not carried out itself then.
+    /// It has parts, so it is not carried out itself.
     pub(super) has_parts: bool,
-    /// The changes are those of its own job, which ends with them.
+    /// Its own job makes the changes, and ends with them.
     is_held: bool,
 }
 
@@ -137,7 +137,7 @@ impl ItemRecord {
         Ok(record.map(|record| Self { is_held: true, ..record }))
     }
 
-    /// It needs no other item and consists of none.
+    /// Whether it needs no other item and has no parts.
     pub(super) fn is_alone(&self) -> bool {
         self.item.depends_on.is_empty() && !self.has_parts
     }
@@ -201,12 +201,12 @@ impl ItemRecord {
         insert_event(transaction, &self.item, Some(from), note, at).await
     }
 
-    /// Adds to the history what somebody did that leaves the status as it is.
+    /// Adds an action of a person that leaves the status as it is to the history.
     pub(super) async fn remark(&self, transaction: &mut Transaction, note: &str, at: DateTime<Utc>) -> Result<()> {
         insert_event(transaction, &self.item, Some(self.item.status), Some(note), at).await
     }
 
-    /// Ready becomes in progress, by its job, which goes on.
+    /// Changes ready to in progress. Its job goes on.
     pub(super) async fn begin(&mut self, transaction: &mut Transaction, note: Option<&str>, at: DateTime<Utc>) -> Result<()> {
         self.item.status = WorkStatus::InProgress;
         self.item.not_before = None;
@@ -360,7 +360,7 @@ impl ItemRecord {
         self.save(transaction, at).await
     }
 
-    /// Adds the delivery of what the person was told, who has reacted to it.
+    /// Adds the delivery of the message that the person reacted to, as evidence.
     pub(super) async fn add_delivery(&mut self, transaction: &mut Transaction) -> Result<()> {
         let outbox = WorkItem::reminder_id_of(&self.item.id, self.item.run);
         let sent: Option<(Option<String>, Option<DateTime<Utc>>)> =

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::features::mission::model::directive::Directive;
 use crate::features::mission::model::plan::{LeftOut, Plan, Step};
 
-/// What becomes of a part.
+/// How a part is covered by a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Served<'a> {
     By(Vec<&'a Step>),
@@ -12,8 +12,8 @@ pub enum Served<'a> {
 }
 
 impl Plan {
-    /// What becomes of each part. Who serves a heading serves what is below it, except for what has steps or a reason of its own. A heading that has
-    /// neither is served by what serves the parts below it.
+    /// How each part is covered. A step that serves a heading serves everything below it, except parts with steps or a reason of their own. A heading
+    /// with neither is served by the steps of the parts below it.
     pub fn coverage(&self, directive: &Directive) -> BTreeMap<usize, Served<'_>> {
         let mut itself: BTreeMap<usize, Served<'_>> = BTreeMap::new();
         for LeftOut { parts, why } in &self.left_out {
@@ -50,7 +50,7 @@ impl Plan {
     }
 }
 
-/// Adds those that are not there yet.
+/// Adds steps that are not in the list yet.
 fn add<'a>(steps: &mut Vec<&'a Step>, more: impl IntoIterator<Item = &'a Step>) {
     for step in more {
         if !steps.iter().any(|known| known.item == step.item) {

@@ -36,20 +36,20 @@ pub struct Plan {
     /// In an order in which each comes after what it needs.
     pub steps: Vec<Step>,
     pub left_out: Vec<LeftOut>,
-    /// What is doubtful about it, for people.
+    /// Doubts about it, for people.
     pub warnings: Vec<String>,
     /// `provider/model`; none if code made it.
     pub made_by: Option<String>,
-    /// What it was expected to cost, by the steps before it. None: there were no figures.
+    /// The expected cost, from the costs of earlier steps. None: there were no figures.
     #[serde(default)]
     pub expected: Option<Money>,
-    /// What became different about it since, oldest first.
+    /// The changes since, oldest first.
     #[serde(default)]
     pub changes: Vec<PlanChange>,
     /// Roles that nobody on the team fills.
     #[serde(default)]
     pub missing: Vec<MissingRole>,
-    /// What it does differently because of earlier missions.
+    /// How insights of earlier missions changed it.
     #[serde(default)]
     pub learnt: Vec<Learnt>,
 }
@@ -71,7 +71,7 @@ pub struct MissingRole {
     pub why: String,
     /// The steps that a new persona takes over. Others own them until then.
     pub steps: Vec<WorkItemId>,
-    /// None: nobody was drafted.
+    /// None: no persona was drafted.
     pub persona: Option<NewPersona>,
 }
 
@@ -113,7 +113,7 @@ pub struct Assumption {
     pub answer: Option<GivenAnswer>,
 }
 
-/// What a person said to a question.
+/// A person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenAnswer {
     pub by: String,
@@ -162,7 +162,7 @@ impl Plan {
         self.steps.iter().find(|step| step.item == *item)
     }
 
-    /// How often it was changed by people, or because of messages between colleagues.
+    /// The number of changes by people, or because of messages between colleagues.
     pub fn count_changes(&self, by_colleague: bool) -> usize {
         self.changes.iter().filter(|change| change.by_colleague == by_colleague).count()
     }
@@ -172,12 +172,12 @@ impl Plan {
         self.changes.iter().flat_map(|change| &change.dropped).any(|dropped| dropped.item == *item)
     }
 
-    /// Whether a part is left out on purpose, itself or with what it stands below.
+    /// Whether a part, or something that it stands below, is left out on purpose.
     pub fn leaves_out(&self, number: usize, directive: &Directive) -> bool {
         self.left_out.iter().flat_map(|left| &left.parts).any(|left| directive.with_all_below(*left).contains(&number))
     }
 
-    /// The first phase in which something is left to do, by the steps that are over.
+    /// The first phase with a step that is not over.
     pub fn find_phase(&self, is_over: impl Fn(&WorkItemId) -> bool) -> Option<Phase> {
         self.steps.iter().filter(|step| !is_over(&step.item)).filter_map(|step| step.phase).min()
     }

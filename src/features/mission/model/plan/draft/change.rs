@@ -65,7 +65,7 @@ pub enum Standing {
     Over,
 }
 
-/// What is to be changed, and by whom.
+/// The plan to be changed, and who changes it.
 pub struct Change<'a> {
     pub plan: &'a Plan,
     pub directive: &'a Directive,
@@ -83,9 +83,9 @@ pub struct Changed {
     pub plan: Plan,
     pub dropped: Vec<WorkItemId>,
     pub added: BTreeSet<WorkItemId>,
-    /// They have other words or another owner.
+    /// Steps with other words or another owner.
     pub edited: BTreeSet<WorkItemId>,
-    /// They were there, and need something else.
+    /// Existing steps with other needs.
     pub rewired: BTreeSet<WorkItemId>,
 }
 
@@ -106,7 +106,7 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
     }
     for id in &draft.drop {
         match work.find(&ids, id) {
-            // It may have gone with its parts.
+            // It may have been dropped with its parts.
             Err(_) if ids.get(&key(id)).is_some_and(|item| work.dropped.iter().any(|dropped| dropped.item == *item)) => {}
             Err(fault) => faults.push(fault),
             Ok(step) if (of.standing)(&step.item) == Standing::Over => faults.push(format!("\"{}\" is over already", step.title)),
@@ -172,12 +172,12 @@ impl<'a> Work<'a> {
         found.cloned().ok_or_else(|| format!("\"{}\" is no step of the plan", flatten(id, 40)))
     }
 
-    /// Whether the step has begun, and only people may still change it.
+    /// Whether the step has begun and the change is a colleague's: then it must stay as it is.
     fn has_to_stay(&self, step: &Step) -> bool {
         self.of.by_colleague && (self.of.standing)(&step.item) == Standing::Begun
     }
 
-    /// Steps that serve only these parts are dropped; others are told. What is done stays.
+    /// Drops steps that serve only these parts, and tells the others. Steps that are done stay.
     fn leave_out(&mut self, parts: BTreeSet<usize>) {
         let all_below = |numbers: &BTreeSet<usize>| -> BTreeSet<usize> {
             numbers.iter().flat_map(|number| self.of.directive.with_all_below(*number)).collect()
@@ -210,7 +210,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What needs it needs instead what it needed.
+    /// Drops a step. Steps that needed it now need what it needed.
     fn drop_step(&mut self, step: &Step) {
         let Some(place) = self.steps.iter().position(|known| known.item == step.item) else { return };
         let gone = self.steps.remove(place);
@@ -264,7 +264,7 @@ impl<'a> Work<'a> {
         self.steps.push(step);
     }
 
-    /// The last step needs new ones that nothing else needs.
+    /// The last step now needs new steps that no other step needs.
     fn join_loose_ends(&mut self) -> Result<(), String> {
         let Some(last) = self.of.plan.last_step().map(|step| step.item.clone()) else { return Ok(()) };
         let is_needed = |item: &WorkItemId| self.steps.iter().any(|other| other.needs.contains(item));
@@ -324,7 +324,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Parts that were served, and would be by nobody.
+/// Parts that were served before and are served by nobody afterwards.
 fn lost_parts(before: &Plan, after: &Plan, directive: &Directive, why: &str) -> Option<LeftOut> {
     let (before, after) = (before.coverage(directive), after.coverage(directive));
     let is_lost = |number: &usize| matches!(before[number], Served::By(_)) && after[number] == Served::Nobody;

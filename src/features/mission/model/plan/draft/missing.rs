@@ -24,7 +24,7 @@ const SUBJECTS: usize = 6;
 /// Words of a role that say nothing about it.
 const FILLERS: [&str; 9] = ["a", "an", "and", "for", "in", "of", "the", "to", "with"];
 
-/// How much of a word has to be the same: "design" is what a designer does.
+/// How many letters at the beginning of two words must be the same: "design" is what a designer does.
 const STEM: usize = 5;
 
 /// A role that nobody on the team fills.
@@ -43,7 +43,7 @@ pub struct MissingDraft {
     pub steps: Vec<String>,
 }
 
-/// The roles that are missing, and why others are not. A plan is valid without a new persona, so that a wrong one spoils no plan.
+/// The missing roles, and why others were refused. A refused role does not make the plan invalid.
 pub(super) fn check_missing(
     drafts: &[MissingDraft],
     ids: &HashMap<String, WorkItemId>,
@@ -98,7 +98,7 @@ fn check_role(draft: &MissingDraft, ids: &HashMap<String, WorkItemId>, roster: &
     Ok(MissingRole { role, good_at, why, steps, persona: None })
 }
 
-/// Whether a persona's role and expertise have all words of the role, or of all that it has to be good at.
+/// Whether a persona's role and expertise have all words of the role, or of all subjects that it has to be good at.
 fn fills(persona: &Persona, role: &str, good_at: &[String]) -> bool {
     let subjects: Vec<String> = persona.expertise.iter().chain([&persona.role]).flat_map(|text| words(text)).collect();
     let knows = |text: &str| {

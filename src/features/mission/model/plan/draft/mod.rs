@@ -168,7 +168,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
     }
 }
 
-/// Gives new steps their items, by their ids.
+/// Gives new steps their items, by the ids of the steps.
 fn name_steps(steps: &[StepDraft], ids: &mut HashMap<String, WorkItemId>, faults: &mut Vec<String>) {
     for step in steps {
         match key(&step.id) {
@@ -218,7 +218,7 @@ fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, directive: &
     }
 }
 
-/// A step with other words, and maybe by somebody else. What it needs and serves stays.
+/// A step with other words, and maybe another owner. Its needs and the parts that it serves stay.
 ///
 /// # Errors
 /// All faults of the draft.
@@ -232,7 +232,7 @@ fn key(id: &str) -> String {
     without_invisible(id).trim().trim_start_matches('#').to_lowercase()
 }
 
-/// Somebody can hold a result against it only if it says something about the result: a word alone does not.
+/// Whether a criterion says enough to check a result by it. A single word does not.
 fn can_be_checked(criterion: &str) -> bool {
     criterion.chars().filter(|c| c.is_alphanumeric()).count() >= 8
 }
@@ -254,7 +254,7 @@ fn read_numbers(given: &[String], directive: &Directive) -> Result<BTreeSet<usiz
     Ok(numbers)
 }
 
-/// Each step after what it needs. Otherwise the titles of those that wait for each other, beginning and ending with the same.
+/// Sorts steps so that each comes after those that it needs. In a cycle, the error has the titles of its steps, with the first one again at the end.
 fn order(steps: Vec<Step>) -> Result<Vec<Step>, Vec<String>> {
     let mut left = steps;
     let mut ordered: Vec<Step> = Vec::with_capacity(left.len());
@@ -268,7 +268,7 @@ fn order(steps: Vec<Step>) -> Result<Vec<Step>, Vec<String>> {
     Ok(ordered)
 }
 
-/// Every step waits for another one of them, so that following any leads into a circle.
+/// Each step waits for another one of them, so following their needs leads into a cycle.
 fn find_circle(waiting: &[Step]) -> Vec<String> {
     let mut path: Vec<&Step> = vec![&waiting[0]];
     loop {
@@ -281,7 +281,7 @@ fn find_circle(waiting: &[Step]) -> Vec<String> {
     }
 }
 
-/// One final step brings everything together.
+/// The error if no single final step brings everything together.
 fn find_loose_ends(steps: &[Step]) -> Option<String> {
     let is_last = |step: &&Step| !steps.iter().any(|other| other.needs.contains(&step.item));
     let ends: Vec<String> = steps.iter().filter(is_last).map(|step| format!("\"{}\"", step.title)).collect();

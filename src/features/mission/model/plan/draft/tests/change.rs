@@ -16,7 +16,7 @@ fn short(plan: &Plan, title: &str) -> String {
     crate::features::backlog::model::short_id(&item(plan, title)).to_owned()
 }
 
-/// `far`: titles of steps that have begun, or are over.
+/// `far`: titles of steps that have begun or are over, and how far they are.
 fn change_as(plan: &Plan, far: &[(&str, Standing)], draft: &ChangeDraft) -> Result<Option<Changed>, Vec<String>> {
     change_because_of(false, plan, far, draft)
 }
@@ -50,7 +50,7 @@ fn what_needs_a_dropped_step_needs_what_that_needed() {
     let end = changed.plan.last_step().unwrap();
     assert_eq!(titles(&changed.plan, &end.needs), ["Do cart", "Do pay"]);
     assert_eq!((changed.dropped, changed.rewired), (vec![item(&plan, "Do check")], [end.item.clone()].into()));
-    // What it served is left out, with the reason.
+    // The part of the dropped step stands below a heading that is served.
     let coverage = changed.plan.coverage(&directive())[&8].clone();
     assert_eq!(coverage, Served::By(vec![changed.plan.find_step(&item(&plan, "Do pay")).unwrap()]), "it stands below what is served");
     assert!(changed.plan.is_dropped(&item(&plan, "Do check")));
@@ -70,7 +70,7 @@ fn parts_are_left_out_with_the_steps_that_serve_nothing_else() {
     assert_eq!(left, ["Do cart", "Do end"]);
     let coverage = changed.plan.coverage(&directive());
     assert_eq!([&coverage[&6], &coverage[&7], &coverage[&8]], [&Served::LeftOut("We sell nothing yet."); 3]);
-    // The last step serves all, so it has to know.
+    // The last step serves everything, so it has to be told.
     assert!(changed.edited.contains(&item(&plan, "Do end")) && !changed.edited.contains(&item(&plan, "Do cart")));
     let end = changed.plan.last_step().unwrap();
     assert!(end.instructions.ends_with("Not to be done any more: part 6. We sell nothing yet."), "{}", end.instructions);
@@ -157,7 +157,7 @@ fn a_change_that_breaks_the_plan_is_refused_with_the_reason() {
 #[test]
 fn because_of_a_colleague_only_open_steps_change_and_every_part_is_still_served() {
     let mut plan = running();
-    // The heading of the whole would serve every part.
+    // Otherwise the heading of the whole document would serve every part.
     plan.steps.last_mut().expect("a last step").serves = [2].into();
     let id = |title: &str| short(&plan, title);
     let edit = |title: &str| EditDraft { step: id(title), owner: Some("kelly".to_owned()), ..EditDraft::default() };
@@ -174,7 +174,7 @@ fn because_of_a_colleague_only_open_steps_change_and_every_part_is_still_served(
     }
     let changed = change(ChangeDraft { edit: vec![edit("Do check")], ..because("Kelly knows.") }).unwrap().unwrap();
     assert_eq!((changed.plan.count_changes(true), changed.plan.count_changes(false)), (1, 0));
-    // The same is allowed to people.
+    // People may do the same.
     assert!(change_as(&plan, &begun, &ChangeDraft { leave_out: vec!["8".to_owned()], ..because("For later.") }).is_ok());
 }
 

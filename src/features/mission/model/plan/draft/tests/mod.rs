@@ -41,7 +41,7 @@ fn check_draft(draft: &PlanDraft) -> Result<Plan, Vec<String>> {
     check(Understanding::default(), draft, &directive(), &roster())
 }
 
-/// A way in which plans are broken, and what the refusal names.
+/// A way in which plans are broken, and the words of its refusal.
 type Break = (&'static str, fn(&mut PlanDraft), &'static str);
 
 const BREAKS: [Break; 10] = [
@@ -110,7 +110,8 @@ fn every_part_is_served_left_out_or_open() {
         Served::LeftOut(why) => format!("not: {why}"),
         Served::Nobody => "open".to_owned(),
     };
-    // "Cart" with what is below it; the title by what is below it; a sentence that nobody serves; what is left out, with what is below it.
+    // "Cart" and everything below it; the title, by the steps below it; a sentence that nobody serves; a heading that is left out, with everything
+    // below it.
     assert_eq!([by(3), by(4), by(5)], ["Do s0", "Do s0", "Do s0"]);
     assert_eq!(by(1), "Do s0, Do end");
     assert_eq!(by(2), "open");
@@ -118,7 +119,7 @@ fn every_part_is_served_left_out_or_open() {
     assert_eq!(plan.warnings, ["1 part of the directive is not served by any step"]);
 }
 
-/// Or else a finished overview would stand for all pieces that were never made.
+/// Otherwise a finished overview would count for pieces that were never made.
 #[test]
 fn who_serves_the_title_does_not_serve_what_others_are_to_do() {
     let mut draft = draft(1);
@@ -155,7 +156,7 @@ fn a_step_is_revised_within_its_place_in_the_plan() {
     assert!(revise(end, &StepDraft { owner: "nobody".to_owned(), ..other }, &roster()).is_err());
 }
 
-/// A product in three phases: what the first steps of a phase need is left out.
+/// A product in three phases. The draft does not name what the first steps of a phase need.
 fn product() -> PlanDraft {
     let in_phase = |phase, step: StepDraft| StepDraft { phase: Some(phase), ..step };
     let mut draft = draft(0);
