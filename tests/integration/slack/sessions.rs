@@ -30,7 +30,9 @@ impl Thinking {
     async fn ask(backing: Backing, faults: &[Switch]) -> Self {
         let agent = |options: &mut Options| options.apps = vec![app_of_kind(TEAM, "Teamroom", AppKind::Agent)];
         let team = SlackTeam::start_with(backing, |_| (), agent).await;
-        faults.iter().for_each(|fault| team.misbehave(fault.clone()));
+        for fault in faults {
+            team.misbehave(fault.clone());
+        }
         let (may_answer, waits) = watch::channel(false);
         team.model.on(move |asked| {
             if asked.prompt().contains("and why?") { Script::say("Because of the cache.").when(&waits) } else { Script::say("It is slow.") }
