@@ -296,16 +296,30 @@ pub struct Refused {
     pub allowed: i64,
 }
 
+impl Refused {
+    /// As the persona says it that was refused.
+    pub fn in_own_words(&self) -> String {
+        match &self.limit {
+            Limit::PersonaDay(_) | Limit::PersonaDayTokens(_) => self.render("I have", "my"),
+            _ => self.to_string(),
+        }
+    }
+
+    fn render(&self, who_has: &str, whose: &str) -> String {
+        let until = if self.limit.ends_with_the_day() { " for today" } else { "" };
+        let (spent, allowed) = (self.limit.render(self.spent), self.limit.render(self.allowed));
+        format!("{who_has} used {} of {whose} {allowed}{until}", spent.trim_end_matches(" tokens"))
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whose = match &self.limit {
+        let who = match &self.limit {
             Limit::Day | Limit::DayTokens => "the team",
             Limit::PersonaDay(persona) | Limit::PersonaDayTokens(persona) => persona.as_str(),
             Limit::Item(_) | Limit::ItemTokens(_) => "this item",
             Limit::Mission(_) | Limit::MissionTokens(_) => "the mission",
         };
-        let until = if self.limit.ends_with_the_day() { " for today" } else { "" };
-        let (spent, allowed) = (self.limit.render(self.spent), self.limit.render(self.allowed));
-        write!(f, "{whose} has used {} of its {allowed}{until}", spent.trim_end_matches(" tokens"))
+        f.write_str(&self.render(&format!("{who} has"), "its"))
     }
 }

@@ -100,7 +100,11 @@ impl RunError {
 
     /// A message for the waiting person, with what to do.
     pub fn for_person(&self) -> String {
-        format!("No answer this time: {}. {}", self.in_short(), self.remedy())
+        let why = match self {
+            Self::OutOfBudget(refused) => refused.in_own_words(),
+            error => error.in_short(),
+        };
+        format!("No answer this time: {why}. {}", self.remedy())
     }
 
     /// Whether no model answered at all. A blocked or cut-off answer, or a prompt that is too long, is no outage.
