@@ -128,13 +128,14 @@ pub async fn forget_memory(transaction: &mut Transaction, id: &MemoryId, by: &st
 }
 
 impl Database {
-    /// Notes that memories were found for an answer or a prompt. Once a day for each, because it only tells used ones from unused ones.
+    /// Notes that memories were found for an answer or a prompt. Once a day for each, because it only tells used ones from unused ones. Not on
+    /// its first day: a new one is not archived anyway.
     pub async fn record_used(&self, memories: impl IntoIterator<Item = &Memory>, at: DateTime<Utc>) -> Result<()> {
-        let ids: Vec<&str> = memories.into_iter().map(|memory| memory.id.as_str()).collect();
+        let before = at - TimeDelta::days(1);
+        let ids: Vec<&str> = memories.into_iter().filter(|memory| memory.created_at < before).map(|memory| memory.id.as_str()).collect();
         if ids.is_empty() {
             return Ok(());
         }
-        let before = at - TimeDelta::days(1);
         match self.db().write()? {
             Backend::Sqlite(pool) => {
                 let query = sqlx::query(
