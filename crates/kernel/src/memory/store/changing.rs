@@ -4,7 +4,7 @@ use super::{MemoryColumns, insert_memories};
 use crate::db::{Backend, Database, Result, Transaction, bounded, document, plain, sql};
 use crate::ids::{ChannelId, MemoryId, MessageId, PersonaSlug};
 use crate::memory::search::{Vector, to_store};
-use crate::memory::{Memory, MemoryKind, MemorySource};
+use crate::memory::{Memory, MemoryKind};
 use crate::text::essence;
 
 /// Stores a memory. One with the same words in the same place becomes one with it (MEM-7), and the one that it replaces ends. Returns the id under
@@ -159,8 +159,8 @@ pub async fn forget_memories_of(transaction: &mut Transaction, message: &Message
         execute,
         "UPDATE memories SET text = '', tags = '[]', essence = '', words = '', vector = NULL, meaning = NULL, meaning_model = NULL, origin = NULL,
              forgotten_by = $2, ended_at = $3
-         WHERE source = $1 AND forgotten_by IS NULL",
-        document(&MemorySource::Message(message.clone())),
+         WHERE message = $1 AND forgotten_by IS NULL",
+        message.as_str(),
         "the deletion of its message",
         at
     )?;
