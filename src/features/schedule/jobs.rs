@@ -1,4 +1,5 @@
 use chrono::{DateTime, SubsecRound, Utc};
+use futures_util::future;
 
 use crate::features::schedule::Schedule;
 use crate::features::schedule::model::{Firing, FiringState, InvalidJob, Job, JobDraft, JobName, JobOrigin};
@@ -86,13 +87,13 @@ impl Schedule {
     /// The database cannot be read.
     pub async fn list_planned(&self) -> Result<Vec<PlannedJob>, StoreError> {
         let now = self.deps().clock.now();
-        let mut paused = self.deps().store.list_paused_jobs().await?;
+        let (mut paused, jobs) = future::try_join(self.deps().store.list_paused_jobs(), self.list_jobs()).await?;
         let planned = |job: Job| {
             let paused_by = paused.remove(&job.name);
             let next = (job.enabled && paused_by.is_none()).then(|| job.timetable.next_after(now)).flatten();
             PlannedJob { job, paused_by, next }
         };
-        Ok(self.list_jobs().await?.into_iter().map(planned).collect())
+        Ok(jobs.into_iter().map(planned).collect())
     }
 
     /// All jobs with their state.

@@ -60,8 +60,9 @@ impl Database {
         };
         let mut found = self.list_by_numbers(&numbers, &asked).await?;
         found.sort_by_key(|(number, _)| numbers.iter().position(|known| known == number));
-        let is_beside = |near: &Memory| near.id != memory.id && near.place == memory.place && near.persona == memory.persona;
-        debug_assert_eq!(asked.kinds, LEARNT);
+        let is_beside = |near: &Memory| {
+            near.id != memory.id && near.place == memory.place && near.persona == memory.persona && LEARNT.contains(&near.kind)
+        };
         Ok(found.into_iter().map(|(_, near)| near).filter(is_beside).collect())
     }
 }

@@ -11,8 +11,8 @@ use crate::agent::run::Reply;
 use crate::agent::surroundings::Surroundings;
 use crate::agent::{Agents, AnswerVerdict, Question, RunError, offline};
 use crate::chat::text::Subtext;
-use crate::ids::ChannelId;
-use crate::memory::Memory;
+use crate::ids::{ChannelId, MessageId};
+use crate::memory::Recall;
 use crate::money::Purpose;
 use crate::persona::Persona;
 
@@ -53,9 +53,9 @@ impl Agents {
 
     async fn compose_answer(&self, persona: &Persona, question: &Question<'_>) -> Result<(OfflineAnswer, DateTime<Utc>), RunError> {
         let Surroundings { now, question: text, transcript, refers, files, .. } = self.look_around(question, false).await?;
-        let asked = recall(persona, question, MEMORIES + question.answered.len(), now).everything();
-        let mut memories: Vec<Memory> = self.store.recall(&asked).await?;
-        memories.retain(|memory| memory.message().is_none_or(|message| !question.answered.contains(message)));
+        let answered: Vec<&MessageId> = question.answered.iter().collect();
+        let asked = Recall { except: &answered, ..recall(persona, question, MEMORIES, now).everything() };
+        let memories = self.store.recall(&asked).await?;
         self.store.record_used(&memories, now).await?;
         let composed = offline::compose(&OfflineQuestion {
             persona,

@@ -3,7 +3,6 @@
 mod composed;
 mod models;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -24,7 +23,7 @@ use crate::chat::text::Subtext;
 use crate::db::Database;
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::llm::{Speech, Structured, Transcription};
-use crate::memory::{MemoryKind, MemorySource, Recall, Scope, Teacher};
+use crate::memory::{MemorySource, Recall, Scope, Teacher};
 use crate::money::{Allowance, Purpose};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
@@ -38,7 +37,6 @@ const SPANS: u32 = 5;
 
 /// The most older messages and parts of documents in a prompt.
 const HEARD: usize = 6;
-const HEARD_KINDS: &[MemoryKind] = &[MemoryKind::Conversation, MemoryKind::Document];
 
 pub struct Agents {
     pub runner: Runner,
@@ -217,17 +215,16 @@ impl Agents {
         let Surroundings { now, question: text, transcript, refers, files, annotations, .. } = around;
         let read = self.readings.read(&persona.slug).await;
         let asked = recall(persona, question, LESSONS, now);
-        let shown: HashSet<&MessageId> =
-            transcript.iter().chain(&refers.replied_to).chain(&refers.starter).filter_map(|line| line.message.as_ref()).collect();
-        let of_heard = Recall { limit: HEARD + shown.len(), kinds: HEARD_KINDS, ..asked.loosely() };
-        let (lessons, mut heard) = future::try_join(self.store.recall_for_prompt(&asked), self.store.recall(&of_heard)).await?;
-        heard.retain(|memory| memory.message().is_none_or(|message| !shown.contains(message) && !question.answered.contains(message)));
-        heard.truncate(HEARD);
-        self.store.record_used(lessons.iter().chain(&heard), now).await?;
-        let spans = match question.channel {
-            Some(channel) => self.store.list_spans(channel, SPANS).await?,
-            None => Vec::new(),
+        let shown = transcript.iter().chain(&refers.replied_to).chain(&refers.starter).filter_map(|line| line.message.as_ref());
+        let shown: Vec<&MessageId> = shown.chain(question.answered).collect();
+        let spans = async {
+            match question.channel {
+                Some(channel) => self.store.list_spans(channel, SPANS).await,
+                None => Ok(Vec::new()),
+            }
         };
+        let ((lessons, heard), spans) = future::try_join(self.store.recall_for_answer(&asked, HEARD, &shown), spans).await?;
+        self.store.record_used(lessons.iter().chain(&heard), now).await?;
         let built = context::build(&ContextInput {
             team: &self.team,
             roster: &self.roster,

@@ -63,6 +63,7 @@ fn build(messages: &[Said], vectors: Option<&[Vec<u8>]>) -> Index {
             persona: None,
             place: None,
             person: Some(origin.by),
+            message: None,
             at: said.at.and_time(chrono::NaiveTime::MIN).and_utc(),
             significance: 0.2,
             is_live: true,
@@ -104,9 +105,9 @@ fn joined_ways_find_more_than_each_alone() {
             let letters = ways.letters.then(|| Vector::of(&labelled.question).to_bytes());
             let search = Search {
                 question: &question,
-                admission: &index.admission(EVERYTHING, None, &Scope::TEAM),
-                letters,
-                meaning,
+                admission: &index.admission(&asked),
+                letters: letters.as_deref(),
+                meaning: meaning.as_ref(),
                 is_loose: true,
             };
             let found = index.rank(&search, &index.find_near(&search), if ways.words { &all } else { &[] });

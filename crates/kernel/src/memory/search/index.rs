@@ -3,15 +3,15 @@
 //!
 //! The index only proposes rows. They are read from the database under the same conditions, so a row that has changed since is never told wrongly.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use vectors::Vectors;
 
-use crate::ids::PersonaSlug;
 use crate::memory::retrieval::words_of;
+use crate::memory::search::Recall;
 use crate::memory::search::vector::DIMENSIONS;
-use crate::memory::{MemoryKind, Scope, Teacher};
+use crate::memory::{MemoryKind, Teacher};
 
 /// A row as it is read from the database.
 pub(in crate::memory) struct Entry {
@@ -20,6 +20,8 @@ pub(in crate::memory) struct Entry {
     pub persona: Option<String>,
     pub place: Option<String>,
     pub person: Option<Teacher>,
+    /// The message that it comes from.
+    pub message: Option<String>,
     pub at: DateTime<Utc>,
     pub significance: f64,
     /// It may be told: not ended and not held.
@@ -37,6 +39,8 @@ pub(super) struct Row {
     persona: Name,
     place: Name,
     pub(super) person: Name,
+    /// The hash of the id of its message. 0: none.
+    message: u64,
     pub(super) at: DateTime<Utc>,
     pub(super) significance: f64,
     is_live: bool,
@@ -51,6 +55,8 @@ pub(super) struct Admission {
     kinds: &'static [MemoryKind],
     persona: Option<Name>,
     places: [Name; 2],
+    /// The hashes of messages from which none may come.
+    except: HashSet<u64>,
 }
 
 #[derive(Default)]
@@ -117,6 +123,7 @@ impl Index {
             persona: self.names.add(entry.persona.as_deref().unwrap_or_default()),
             place: self.names.add(entry.place.as_deref().unwrap_or_default()),
             person: self.add_person(entry.person.as_ref()),
+            message: entry.message.as_deref().map_or(0, hash),
             at: entry.at,
             significance: entry.significance,
             is_live: entry.is_live,
@@ -205,9 +212,13 @@ impl Index {
         self.names.find(id)
     }
 
-    pub(super) fn admission(&self, kinds: &'static [MemoryKind], persona: Option<&PersonaSlug>, scope: &Scope) -> Admission {
-        let places = scope.heard().map(|place| self.names.find(place));
-        Admission { kinds, persona: persona.map(|persona| self.names.find(persona.as_str())), places }
+    pub(super) fn admission(&self, asked: &Recall<'_>) -> Admission {
+        Admission {
+            kinds: asked.kinds,
+            persona: asked.persona.map(|persona| self.names.find(persona.as_str())),
+            places: asked.scope.heard().map(|place| self.names.find(place)),
+            except: asked.except.iter().map(|message| hash(message.as_str())).collect(),
+        }
     }
 
     pub(super) fn admits(&self, admission: &Admission, index: usize) -> bool {
@@ -216,6 +227,7 @@ impl Index {
             && (row.place == 0 || admission.places.contains(&row.place))
             && (row.persona == 0 || admission.persona.is_none_or(|persona| persona == row.persona))
             && admission.kinds.contains(&row.kind)
+            && !admission.except.contains(&row.message)
     }
 
     pub(super) fn find_row(&self, number: i64) -> Option<usize> {
@@ -241,6 +253,10 @@ impl Index {
 
 /// A number for a word. Two words with the same number count as one word, which only affects the order of results.
 pub(super) fn term(word: &str) -> u32 {
-    let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = hash(word);
     u32::try_from((hash ^ (hash >> 32)) & u64::from(u32::MAX)).unwrap_or_default()
+}
+
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -20,7 +20,7 @@ use chrono::{DateTime, Utc};
 use futures_util::future;
 
 use crate::db::{Database, Result};
-use crate::ids::{PersonaSlug, UserId};
+use crate::ids::{MessageId, PersonaSlug, UserId};
 use crate::memory::embedder::Meaning;
 use crate::memory::{Memory, MemoryKind, Scope};
 
@@ -45,6 +45,9 @@ const APPROACHES: usize = 2;
 /// The kinds for what people taught and what the team has learnt.
 pub const LEARNT: &[MemoryKind] = &[MemoryKind::Fact, MemoryKind::Lesson];
 
+/// The kinds for what was said and posted.
+const HEARD: &[MemoryKind] = &[MemoryKind::Conversation, MemoryKind::Document];
+
 /// The kinds that may answer a question.
 pub const EVERYTHING: &[MemoryKind] = &[MemoryKind::Fact, MemoryKind::Lesson, MemoryKind::Conversation, MemoryKind::Document];
 
@@ -62,6 +65,8 @@ pub struct Recall<'a> {
     pub scope: &'a Scope,
     pub kinds: &'static [MemoryKind],
     pub limit: usize,
+    /// What comes from these messages is left out.
+    pub except: &'a [&'a MessageId],
     /// Whom the question means by "I".
     pub asker: Option<&'a UserId>,
     /// The present, for "last week". None: the question names no time.
@@ -73,7 +78,7 @@ pub struct Recall<'a> {
 impl<'a> Recall<'a> {
     /// Asks for what was taught and learnt, without an asker.
     pub fn new(subject: &'a str, scope: &'a Scope, limit: usize) -> Self {
-        Self { subject, persona: None, scope, kinds: LEARNT, limit, asker: None, now: None, is_loose: false }
+        Self { subject, persona: None, scope, kinds: LEARNT, limit, except: &[], asker: None, now: None, is_loose: false }
     }
 
     #[must_use]
@@ -117,46 +122,67 @@ impl Database {
 
     /// The memories that a question is about, best first. Empty if none is, or if it names no subject.
     pub async fn recall(&self, asked: &Recall<'_>) -> Result<Vec<Memory>> {
+        let [found] = self.recall_together([asked]).await?;
+        Ok(found)
+    }
+
+    /// Answers questions that differ only in their kinds, none of which two share, in their limits and in what is left out. The database is read
+    /// as often as for one.
+    async fn recall_together<const N: usize>(&self, questions: [&Recall<'_>; N]) -> Result<[Vec<Memory>; N]> {
+        let asked = questions[0];
         let began = Instant::now();
         self.refresh_index().await?;
-        let (question, admission, groups) = {
+        let (question, admissions, groups) = {
             let index = self.read_index();
             let question = Question::parse(asked, &index);
             let groups = question.wanted.as_ref().map(|wanted| index.choose_words(wanted)).unwrap_or_default();
-            (question, index.admission(asked.kinds, asked.persona, asked.scope), groups)
+            (question, questions.map(|asked| index.admission(asked)), groups)
         };
         if question.wanted.is_none() && question.people.is_empty() {
-            return Ok(Vec::new());
+            return Ok(questions.map(|_| Vec::new()));
         }
         let meaning = match self.sentence_model() {
             Some(model) if question.wanted.is_some() => model.ask(asked.subject, asked.is_loose).await,
             _ => None,
         };
         let letters = question.wanted.is_some().then(|| Vector::of(asked.subject).to_bytes());
-        let search = Search { question: &question, admission: &admission, letters, meaning, is_loose: asked.is_loose };
+        let searches = admissions.each_ref().map(|admission| Search {
+            question: &question,
+            admission,
+            letters: letters.as_deref(),
+            meaning: meaning.as_ref(),
+            is_loose: asked.is_loose,
+        });
         let by_words = async { if groups.is_empty() { Ok(Vec::new()) } else { self.find_numbers_by_words(&groups, SHARING).await } };
         // Compares vectors while the database looks for words.
-        let (by_words, near) = future::join(by_words, async { self.read_index().find_near(&search) }).await;
-        let ranked = self.read_index().rank(&search, &near, &by_words?);
-        let found = self.read_ranked(&ranked, asked).await?;
+        let near = async { searches.each_ref().map(|search| self.read_index().find_near(search)) };
+        let (by_words, near) = future::join(by_words, near).await;
+        let by_words = by_words?;
+        let ranked: [Vec<i64>; N] = std::array::from_fn(|at| {
+            let mut numbers = self.read_index().rank(&searches[at], &near[at], &by_words);
+            numbers.truncate(questions[at].limit);
+            numbers
+        });
+        let mut found = self.read_ranked(&ranked.concat(), asked).await?;
         metrics::histogram!("teamroom_recall_seconds").record(began.elapsed());
-        Ok(found)
+        Ok(std::array::from_fn(|at| {
+            let fits = |memory: &Memory| questions[at].kinds.contains(&memory.kind);
+            ranked[at].iter().filter_map(|number| found.remove(number).filter(fits)).collect()
+        }))
     }
 
     /// Reads the best rows that are still there and still may be told, and drops the others from the index.
-    async fn read_ranked(&self, ranked: &[i64], asked: &Recall<'_>) -> Result<Vec<Memory>> {
-        let numbers: Vec<i64> = ranked.iter().take(asked.limit).copied().collect();
+    async fn read_ranked(&self, numbers: &[i64], asked: &Recall<'_>) -> Result<HashMap<i64, Memory>> {
         if numbers.is_empty() {
-            return Ok(Vec::new());
+            return Ok(HashMap::new());
         }
-        let mut found: HashMap<i64, Memory> = self.list_by_numbers(&numbers, asked).await?.into_iter().collect();
-        let ordered: Vec<Memory> = numbers.iter().filter_map(|number| found.remove(number)).collect();
-        if ordered.len() < numbers.len() {
-            let there: Vec<i64> = self.list_existing(&numbers).await?;
+        let found: HashMap<i64, Memory> = self.list_by_numbers(numbers, asked).await?.into_iter().collect();
+        if found.len() < numbers.len() {
+            let there: Vec<i64> = self.list_existing(numbers).await?;
             let mut index = self.searching().index.write().unwrap_or_else(PoisonError::into_inner);
             numbers.iter().filter(|number| !there.contains(number)).for_each(|number| index.remove(*number));
         }
-        Ok(ordered)
+        Ok(found)
     }
 
     /// Reads what has changed since the last question.
@@ -183,18 +209,17 @@ impl Database {
 
     /// The memories for a prompt: what people taught, whether it fits or not, then up to `limit` lessons on the subject.
     pub async fn recall_for_prompt(&self, asked: &Recall<'_>) -> Result<Vec<Memory>> {
-        let fitting = Recall { limit: asked.limit + TAUGHT, kinds: LEARNT, ..asked.loosely() };
-        let (found, taught) = future::try_join(self.recall(&fitting), self.list_taught(asked.scope, TAUGHT)).await?;
-        let (mut told, mut lessons): (Vec<Memory>, Vec<Memory>) = found.into_iter().partition(|memory| memory.kind == MemoryKind::Fact);
-        told.truncate(TAUGHT);
-        for fact in taught {
-            if told.len() < TAUGHT && !told.iter().any(|known| known.id == fact.id) {
-                told.push(fact);
-            }
-        }
-        lessons.truncate(asked.limit);
-        told.extend(lessons);
-        Ok(told)
+        let fitting = fitting(asked);
+        let ([found], taught) = future::try_join(self.recall_together([&fitting]), self.list_taught(asked.scope, TAUGHT)).await?;
+        Ok(choose_lessons(asked, found, taught))
+    }
+
+    /// The same, and what was said and posted on the subject.
+    pub async fn recall_for_answer(&self, asked: &Recall<'_>, limit: usize, except: &[&MessageId]) -> Result<(Vec<Memory>, Vec<Memory>)> {
+        let (fitting, heard) = (fitting(asked), Recall { limit, kinds: HEARD, except, ..asked.loosely() });
+        let ([found, heard], taught) =
+            future::try_join(self.recall_together([&fitting, &heard]), self.list_taught(asked.scope, TAUGHT)).await?;
+        Ok((choose_lessons(asked, found, taught), heard))
     }
 
     /// How something similar was done before: by the persona that asks, then by others.
@@ -208,6 +233,24 @@ impl Database {
         }
         Ok(found)
     }
+}
+
+/// Asks for what was taught and learnt, with room for what was taught.
+fn fitting<'a>(asked: &Recall<'a>) -> Recall<'a> {
+    Recall { limit: asked.limit + TAUGHT, kinds: LEARNT, ..asked.loosely() }
+}
+
+fn choose_lessons(asked: &Recall<'_>, found: Vec<Memory>, taught: Vec<Memory>) -> Vec<Memory> {
+    let (mut told, mut lessons): (Vec<Memory>, Vec<Memory>) = found.into_iter().partition(|memory| memory.kind == MemoryKind::Fact);
+    told.truncate(TAUGHT);
+    for fact in taught {
+        if told.len() < TAUGHT && !told.iter().any(|known| known.id == fact.id) {
+            told.push(fact);
+        }
+    }
+    lessons.truncate(asked.limit);
+    told.extend(lessons);
+    told
 }
 
 impl Index {
@@ -254,6 +297,7 @@ mod tests {
                 persona: memory.persona.as_ref().map(ToString::to_string),
                 place: memory.place.as_ref().map(ToString::to_string),
                 person: memory.person().cloned(),
+                message: memory.message().map(ToString::to_string),
                 at: memory.created_at,
                 significance: memory.significance,
                 is_live: true,
@@ -264,9 +308,9 @@ mod tests {
             index.set(&entry, None);
         }
         let question = Question::parse(asked, &index);
-        let admission = index.admission(asked.kinds, asked.persona, asked.scope);
-        let letters = Some(Vector::of(asked.subject).to_bytes());
-        let search = Search { question: &question, admission: &admission, letters, meaning: None, is_loose: false };
+        let admission = index.admission(asked);
+        let letters = Vector::of(asked.subject).to_bytes();
+        let search = Search { question: &question, admission: &admission, letters: Some(&letters), meaning: None, is_loose: false };
         let all: Vec<i64> = memories.iter().zip(0..).map(|(_, number)| number).collect();
         let ranked = index.rank(&search, &index.find_near(&search), &all);
         ranked.iter().take(3).map(|number| memories[usize::try_from(*number).unwrap()].text.clone()).collect()
@@ -287,6 +331,16 @@ mod tests {
         assert_eq!(found("Compare the prices of three scanners", &memories), [memories[1].text.clone()]);
         assert_eq!(found("Book a room for Friday", &memories), Vec::<String>::new());
         assert_eq!(found("and what about that?", &memories), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_comes_from_messages_that_are_left_out_takes_no_place() {
+        let said = |text, message: &str| Memory { source: MemorySource::Message(message.into()), ..memory(text, 0.4, 1) };
+        let memories =
+            [said("The queue one.", "1"), said("The queue two.", "2"), said("The queue three.", "3"), memory("The queue four.", 0.1, 9)];
+        let shown: [MessageId; 2] = ["1".into(), "3".into()];
+        let asked = Recall { except: &shown.each_ref(), ..Recall::new("queue", &Scope::TEAM, 3) };
+        assert_eq!(found_by(&asked, &memories), ["The queue two.", "The queue four."]);
     }
 
     #[test]

@@ -43,9 +43,9 @@ pub(super) struct Search<'a> {
     pub(super) question: &'a Question,
     pub(super) admission: &'a Admission,
     /// The vector of its letters.
-    pub(super) letters: Option<Vec<u8>>,
+    pub(super) letters: Option<&'a [u8]>,
     /// The vector of its meaning, and the least similarity.
-    pub(super) meaning: Option<(Vec<u8>, f32)>,
+    pub(super) meaning: Option<&'a (Vec<u8>, f32)>,
     pub(super) is_loose: bool,
 }
 
@@ -62,8 +62,8 @@ impl Index {
         if search.question.wanted.is_none() {
             return NearRows::default();
         }
-        let letters = search.letters.as_ref().map(|letters| self.hashed.find_nearest(letters, 0.0, EACH, &admits));
-        let meaning = search.meaning.as_ref().zip(self.meaning.as_ref());
+        let letters = search.letters.map(|letters| self.hashed.find_nearest(letters, 0.0, EACH, &admits));
+        let meaning = search.meaning.zip(self.meaning.as_ref());
         let meaning = meaning.map(|((asked, least), (_, vectors))| vectors.find_nearest(asked, *least, EACH, &admits));
         NearRows { letters: letters.unwrap_or_default(), meaning: meaning.unwrap_or_default() }
     }
@@ -97,7 +97,7 @@ impl Index {
         least: f32,
         meaning: Option<&(Vec<u8>, f32)>,
     ) -> Vec<i64> {
-        let admission = self.admission(asked.kinds, asked.persona, asked.scope);
+        let admission = self.admission(asked);
         let admits = |index: usize| self.admits(&admission, index);
         let mut near = self.hashed.find_nearest(letters, least, asked.limit, &admits);
         if let (Some((meaning, least)), Some((_, vectors))) = (meaning, &self.meaning) {

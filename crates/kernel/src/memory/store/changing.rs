@@ -4,7 +4,7 @@ use super::{MemoryColumns, insert_memories};
 use crate::db::{Backend, Database, Result, Transaction, bounded, document, plain, sql};
 use crate::ids::{ChannelId, MemoryId, MessageId, PersonaSlug};
 use crate::memory::search::{Vector, to_store};
-use crate::memory::{Memory, MemoryKind, MemorySource};
+use crate::memory::{Memory, MemoryKind};
 use crate::text::essence;
 
 /// Stores a memory. It is merged with a memory of the same words in the same place (MEM-7), and the memory that it replaces ends. Returns the id
@@ -128,13 +128,14 @@ pub async fn forget_memory(transaction: &mut Transaction, id: &MemoryId, by: &st
 }
 
 impl Database {
-    /// Notes that memories were found for an answer or a prompt. Once a day for each, because it only tells used ones from unused ones.
+    /// Notes that memories were found for an answer or a prompt. Once a day for each, because it only tells used ones from unused ones. Not on
+    /// its first day: a new one is not archived anyway.
     pub async fn record_used(&self, memories: impl IntoIterator<Item = &Memory>, at: DateTime<Utc>) -> Result<()> {
-        let ids: Vec<&str> = memories.into_iter().map(|memory| memory.id.as_str()).collect();
+        let before = at - TimeDelta::days(1);
+        let ids: Vec<&str> = memories.into_iter().filter(|memory| memory.created_at < before).map(|memory| memory.id.as_str()).collect();
         if ids.is_empty() {
             return Ok(());
         }
-        let before = at - TimeDelta::days(1);
         match self.db().write()? {
             Backend::Sqlite(pool) => {
                 let query = sqlx::query(
@@ -158,8 +159,8 @@ pub async fn forget_memories_of(transaction: &mut Transaction, message: &Message
         execute,
         "UPDATE memories SET text = '', tags = '[]', essence = '', words = '', vector = NULL, meaning = NULL, meaning_model = NULL, origin = NULL,
              forgotten_by = $2, ended_at = $3
-         WHERE source = $1 AND forgotten_by IS NULL",
-        document(&MemorySource::Message(message.clone())),
+         WHERE message = $1 AND forgotten_by IS NULL",
+        message.as_str(),
         "the deletion of its message",
         at
     )?;

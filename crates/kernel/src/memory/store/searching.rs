@@ -33,6 +33,7 @@ struct EntryColumns {
     place: Option<String>,
     taught_by: Option<String>,
     origin: Option<String>,
+    message: Option<String>,
     held: bool,
     words: Option<String>,
     vector: Option<Vec<u8>>,
@@ -51,6 +52,7 @@ impl EntryColumns {
             persona: self.persona,
             place: self.place,
             person: taught_by.or(origin.map(|origin| origin.by)),
+            message: self.message,
             at: self.created_at,
             significance: self.significance,
             is_live: self.ended_at.is_none() && !self.held,
@@ -75,13 +77,13 @@ impl Database {
         let (rows, horizon): (Vec<EntryColumns>, Option<i64>) = match self.db().read() {
             Backend::Sqlite(pool) => {
                 let rows = sqlx::query_as(
-                    "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, held, words, vector, meaning,
+                    "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector, meaning,
                          meaning_model, revision
                      FROM memories WHERE revision > $1 ORDER BY revision LIMIT $2",
                 );
                 // Older rows have no revision, so they are read by their numbers.
                 let first = sqlx::query_as(
-                    "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, held, words, vector, meaning,
+                    "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector, meaning,
                          meaning_model, revision
                      FROM memories WHERE revision = 0",
                 );
@@ -100,7 +102,7 @@ impl Database {
                 }
                 // All rows of one transaction at once, because nothing tells them apart.
                 let rows = sqlx::query_as(
-                    "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, held, words, vector, meaning,
+                    "SELECT number, kind, persona, significance, created_at, ended_at, place, taught_by, origin, message, held, words, vector, meaning,
                          meaning_model, revision
                      FROM memories
                      WHERE revision >= $1 AND revision <= (
@@ -140,7 +142,7 @@ impl Database {
         }
     }
 
-    /// The memories with these numbers, as far as they may be told.
+    /// The memories with these numbers, as far as they may be told, whatever their kind.
     pub(in crate::memory) async fn list_by_numbers(&self, numbers: &[i64], asked: &Recall<'_>) -> Result<Vec<(i64, Memory)>> {
         let (persona, [place, parent]) = (asked.persona.map_or("", PersonaSlug::as_str), asked.scope.heard());
         let rows: Vec<NumberedColumns> = match self.db().read() {
@@ -161,9 +163,7 @@ impl Database {
                 bounded(query.bind(numbers).bind(persona).bind(place).bind(parent).fetch_all(pool)).await?
             }
         };
-        let fits = |(_, memory): &(i64, Memory)| asked.kinds.contains(&memory.kind);
-        let read = rows.into_iter().map(|row| Ok((row.number, row.memory.try_into()?))).collect::<Result<Vec<_>>>()?;
-        Ok(read.into_iter().filter(fits).collect())
+        rows.into_iter().map(|row| Ok((row.number, row.memory.try_into()?))).collect()
     }
 
     /// Which of these rows exist.
