@@ -34,6 +34,7 @@ export class Store {
   roles = new Map();
   presences = new Map();
   #typing = new Map();
+  #doing = new Map();
   #histories = new Map();
   #listeners = new Map();
 
@@ -131,6 +132,11 @@ export class Store {
   listTyping(channelId, now = Date.now()) {
     const typing = this.#typing.get(channelId) ?? new Map();
     return [...typing].filter(([id, until]) => until > now && id !== this.me?.id).map(([id]) => this.person(id));
+  }
+
+  /** What an app says that it is doing in a channel: `{ text, stops }`, whether a person can stop it. */
+  doing(channelId) {
+    return this.#doing.get(channelId) ?? { text: "", stops: false };
   }
 
   changed(channelId) {
@@ -260,6 +266,11 @@ export class Store {
     setTimeout(() => this.emit("typing", channelId), TYPING_MS + 50);
   }
 
+  putDoing({ channel_id: channelId, text, stops }) {
+    this.#doing.set(channelId, { text, stops });
+    this.emit("typing", channelId);
+  }
+
   putMember(member) {
     this.members.set(member.user.id, { ...this.members.get(member.user.id), ...member });
     this.emit("people");
@@ -306,6 +317,7 @@ const EVENTS = {
   MESSAGE_REACTION_REMOVE_ALL: Store.prototype.clearReactions,
   MESSAGE_REACTION_REMOVE_EMOJI: Store.prototype.clearReactions,
   TYPING_START: Store.prototype.noteTyping,
+  DOING: Store.prototype.putDoing,
   PRESENCE_UPDATE: Store.prototype.putPresence,
   GUILD_MEMBER_ADD: Store.prototype.putMember,
   GUILD_MEMBER_UPDATE: Store.prototype.putMember,

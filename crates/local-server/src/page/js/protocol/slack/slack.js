@@ -131,6 +131,12 @@ export class Slack extends EventTarget {
     return this.#toChannel(await this.#api.post("/direct", { users: [userId] }));
   }
 
+  /** Stops the app that works in a thread. */
+  stopWork(channelId) {
+    const { channel, thread } = this.placeOf(channelId);
+    return this.#api.post(`/channels/${channel}/messages/${thread}/stop`);
+  }
+
   /** Slack tells nobody who is typing. */
   noteTyping() {
     return null;
@@ -150,12 +156,14 @@ export class Slack extends EventTarget {
         return this.#putMessage(frame.message, frame.is_new);
       case "message_gone":
         return this.#dropMessage(frame);
+      case "doing":
+        return this.#putDoing(frame);
       default:
         return this.interactions.receive(frame);
     }
   }
 
-  #ready({ me, team, users, channels, threads, commands, shortcuts, views }) {
+  #ready({ me, team, users, channels, threads, doing, commands, shortcuts, views }) {
     this.me = me;
     this.#team = team;
     this.users = new Map(users.map((user) => [user.id, user]));
@@ -175,7 +183,13 @@ export class Slack extends EventTarget {
       members: users.filter((user) => !user.is_deactivated).map(({ id }) => ({ user: this.#toUser(id), roles: [] })),
       presences: users.map((user) => ({ user: { id: user.id }, status: user.is_online ? "online" : "offline" })),
     });
+    for (const thread of doing) this.#putDoing(thread);
     this.interactions.ready(views);
+  }
+
+  /** What an app says that it is doing in a thread. */
+  #putDoing({ thread, text, stops }) {
+    return this.#dispatch("DOING", { channel_id: idOf(thread), text, stops });
   }
 
   #putUser(user) {
