@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app;
 use crate::app::TeamAgents;
 use crate::app::shutdown;
-use crate::cli::{Globals, setting};
+use crate::cli::{Globals, setting, terminal};
 use crate::store::Store;
 use kernel::agent::Question;
 use kernel::chat::attachments;
@@ -73,7 +73,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     if args.json {
         print_line!("{}", serde_json::json!({"persona": persona.slug, "text": reply.text, "model": reply.model}));
     } else {
-        print_line!("{}", reply.text);
+        print_line!("{}", terminal::render(&reply.text));
     }
     Ok(())
 }

@@ -19,13 +19,15 @@ pub(super) const SLACK_SANDBOX: &str = ".teamroom/slack-sandbox";
 /// Reads the configuration from the file, `.env` and the environment of this process. If only the sandbox's database exists, that one is used.
 pub(super) fn read_config(globals: &Globals) -> anyhow::Result<Config> {
     let sources = read_sources(globals.config.clone())?;
-    let sandbox = globals.sandbox || has_only_sandbox(&sources);
+    let sandbox = if globals.sandbox { Some(chosen_sandbox(&sources)) } else { find_only_sandbox(&sources) };
     load(sources, sandbox)
 }
 
 /// Like [`read_config`], for commands about the team itself: uses the sandbox's database only on request.
 pub(super) fn read_team_config(globals: &Globals) -> anyhow::Result<Config> {
-    load(read_sources(globals.config.clone())?, globals.sandbox)
+    let sources = read_sources(globals.config.clone())?;
+    let sandbox = globals.sandbox.then(|| chosen_sandbox(&sources));
+    load(sources, sandbox)
 }
 
 /// Like [`read_config`], with one value from the command line, by the dotted name of its key.
@@ -40,18 +42,31 @@ fn read_sources(file: Option<PathBuf>) -> anyhow::Result<Sources> {
     Ok(Sources::from_process(dir, file)?)
 }
 
-fn load(mut sources: Sources, sandbox: bool) -> anyhow::Result<Config> {
-    if sandbox {
-        sources.overrides.insert("data".to_owned(), SANDBOX.to_owned());
+fn load(mut sources: Sources, sandbox: Option<&str>) -> anyhow::Result<Config> {
+    if let Some(data) = sandbox {
+        sources.overrides.insert("data".to_owned(), data.to_owned());
     }
     Ok(config::load(sources)?)
 }
 
-/// Whether no database and no directory for one is configured, and only the sandbox's database exists.
-fn has_only_sandbox(sources: &Sources) -> bool {
+/// The sandbox that `--sandbox` means: that on Discord, or the one on Slack where it is the only one.
+fn chosen_sandbox(sources: &Sources) -> &'static str {
+    find_sandbox(sources).unwrap_or(SANDBOX)
+}
+
+fn find_sandbox(sources: &Sources) -> Option<&'static str> {
+    [SANDBOX, SLACK_SANDBOX].into_iter().find(|data| has_database(sources, data))
+}
+
+fn has_database(sources: &Sources, data: &str) -> bool {
+    sources.dir.join(data).join("teamroom.db").exists()
+}
+
+/// The sandbox, if no database and no directory for one is configured, and only a sandbox's database exists.
+fn find_only_sandbox(sources: &Sources) -> Option<&'static str> {
     let is_set = |name: &str| sources.env.get(name).is_some_and(|value| !value.trim().is_empty());
-    if ["DATABASE_URL", "DATABASE_URL_FILE", "TEAMROOM_DATA"].into_iter().any(is_set) {
-        return false;
+    if ["DATABASE_URL", "DATABASE_URL_FILE", "TEAMROOM_DATA"].into_iter().any(is_set) || has_database(sources, ".teamroom") {
+        return None;
     }
     let file = sources.file.clone().unwrap_or_else(|| sources.dir.join("teamroom.toml"));
     let names_data = match std::fs::read_to_string(file) {
@@ -59,8 +74,7 @@ fn has_only_sandbox(sources: &Sources) -> bool {
         Ok(text) => text.parse::<toml::Table>().map_or(true, |table| table.contains_key("data")),
         Err(_) => false,
     };
-    let is_there = |data: &str| sources.dir.join(data).join("teamroom.db").exists();
-    !names_data && !is_there(".teamroom") && is_there(SANDBOX)
+    find_sandbox(sources).filter(|_| !names_data)
 }
 
 /// Loads the personas, their skills and the experts. Invalid files are reported on standard error. The others form the team.
@@ -129,25 +143,27 @@ mod tests {
     #[test]
     fn the_sandbox_is_meant_where_nothing_else_is_there() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(!has_only_sandbox(&sources(&dir, &[])), "there is none");
+        let found = |env: &[(&str, &str)]| find_only_sandbox(&sources(&dir, env));
+        assert_eq!(found(&[]), None, "there is none");
+        touch(&dir, ".teamroom/slack-sandbox/teamroom.db", "");
+        assert_eq!(found(&[]), Some(SLACK_SANDBOX));
         touch(&dir, ".teamroom/sandbox/teamroom.db", "");
-        assert!(has_only_sandbox(&sources(&dir, &[])));
-        assert!(has_only_sandbox(&sources(&dir, &[("DATABASE_URL", "")])));
-        assert!(!has_only_sandbox(&sources(&dir, &[("DATABASE_URL", "postgres://x")])));
-        assert!(!has_only_sandbox(&sources(&dir, &[("TEAMROOM_DATA", "elsewhere")])));
+        assert_eq!((found(&[]), found(&[("DATABASE_URL", "")])), (Some(SANDBOX), Some(SANDBOX)));
+        assert_eq!((found(&[("DATABASE_URL", "postgres://x")]), found(&[("TEAMROOM_DATA", "elsewhere")])), (None, None));
         touch(&dir, "teamroom.toml", "team = 'Ours'");
-        assert!(has_only_sandbox(&sources(&dir, &[])));
+        assert_eq!(found(&[]), Some(SANDBOX));
         touch(&dir, "teamroom.toml", "data = 'elsewhere'");
-        assert!(!has_only_sandbox(&sources(&dir, &[])));
+        assert_eq!(found(&[]), None);
         touch(&dir, "teamroom.toml", "");
         touch(&dir, ".teamroom/teamroom.db", "");
-        assert!(!has_only_sandbox(&sources(&dir, &[])), "the team has one of its own");
+        assert_eq!(found(&[]), None, "the team has one of its own");
     }
 
     #[test]
     fn the_files_of_the_sandbox_are_found() {
         let dir = tempfile::tempdir().unwrap();
-        let config = load(sources(&dir, &[]), true).unwrap();
-        assert_eq!(config.data, dir.path().join(SANDBOX));
+        let sources = sources(&dir, &[]);
+        let chosen = chosen_sandbox(&sources);
+        assert_eq!(load(sources, Some(chosen)).unwrap().data, dir.path().join(SANDBOX));
     }
 }

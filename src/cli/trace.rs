@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::{Globals, setting};
+use crate::cli::{Globals, setting, terminal};
 use crate::config::PLATFORM;
 use crate::features::chat::store::{CallRow, Trace, TurnRow};
 use crate::store::Store;
@@ -64,7 +64,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
         if day.replace(at.date_naive()) != Some(at.date_naive()) {
             print_line!("{}", at.format("%a %-d %b %Y, %Z"));
         }
-        print_line!("{}  {}", at.format("%H:%M:%S%.3f"), line.text);
+        print_line!("{}  {}", at.format("%H:%M:%S%.3f"), terminal::plain(&line.text));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! A time as people write it: `tomorrow at 9`, `in 20 minutes`, `friday`, in the zone of the person.
 
-use chrono::{DateTime, Days, LocalResult, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _, Utc};
+use chrono::{DateTime, Days, LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _, Utc, Weekday};
 use chrono_tz::Tz;
 use interim::{Dialect, parse_date_string};
 
@@ -118,6 +118,8 @@ fn once(words: &[String], now: DateTime<Utc>, zone: Tz, usual: NaiveTime) -> Opt
     let today = now.with_timezone(&zone).naive_local();
     let date = if day.is_empty() {
         today.date()
+    } else if let Some(date) = in_next_week(&day, today.date()) {
+        date
     } else {
         // The library computes with local times; which instants they are is decided below, where clocks change too.
         parse_date_string(&day.join(" "), today.and_utc(), Dialect::Uk).ok()?.date_naive()
@@ -131,6 +133,14 @@ fn once(words: &[String], now: DateTime<Utc>, zone: Tz, usual: NaiveTime) -> Opt
     } else {
         Some(Err(Past))
     }
+}
+
+/// `next tuesday` is the one of the next calendar week, however near it is.
+fn in_next_week(day: &[&str], today: NaiveDate) -> Option<NaiveDate> {
+    let ["next", name] = day else { return None };
+    let weekday: Weekday = name.parse().ok()?;
+    let monday = today.week(Weekday::Mon).first_day();
+    monday.checked_add_days(Days::new(7 + u64::from(weekday.num_days_from_monday())))
 }
 
 /// The instant of a local time: the first where clocks show it twice, the first after the gap where they never do.
@@ -187,6 +197,9 @@ mod tests {
             ("Friday 14:30", "Fri 2026-11-27 14:30"),
             ("2026-12-01", "Tue 2026-12-01 18:00"),
             ("in 2 hours", "Tue 2026-11-24 17:30"),
+            ("next monday", "Mon 2026-11-30 18:00"),
+            ("next Tuesday afternoon", "Tue 2026-12-01 14:00"),
+            ("next friday 8am", "Fri 2026-12-04 08:00"),
         ] {
             assert_eq!(read(text).as_deref(), Ok(meant), "{text}");
         }

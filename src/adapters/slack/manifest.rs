@@ -83,7 +83,7 @@ pub fn manifest(name: &str, kind: AppKind, registry: &Registry) -> Value {
             "app_home": { "home_tab_enabled": true, "messages_tab_enabled": true, "messages_tab_read_only_enabled": false },
             "bot_user": { "display_name": name, "always_online": true },
             "slash_commands": [{
-                "command": COMMAND, "description": "Ask the team for something", "usage_hint": "status | backlog list | standup run | help",
+                "command": COMMAND, "description": "Ask the team for something", "usage_hint": "status | backlog list | standup start | help",
                 "should_escape": true,
             }],
             "shortcuts": shortcuts,

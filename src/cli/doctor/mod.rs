@@ -30,7 +30,8 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
-    let findings = match setting::read_team_config(globals) {
+    // A look into a sandbox's directory must not make another database, which all other commands would use from then on.
+    let findings = match setting::read_config(globals) {
         Ok(config) => examine(&config).await,
         Err(error) => vec![Finding::fault(format!("configuration: {error:#}"), "Correct the keys that are named here.")],
     };

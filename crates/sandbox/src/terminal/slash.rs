@@ -55,12 +55,14 @@ pub(super) fn parse_options(path: &str, command: &Value, typed: &str, directory:
     given.iter().map(option).collect()
 }
 
-/// Splits typed text into options. A value ends before the next `name:` of a known option, so it needs no quotes.
+/// Splits typed text into options, named as `owner:Vince` or as on the command line: `--owner Vince`. A value ends before the next `name:` of a known option, so it needs no quotes.
 /// Text before the first `name:` is the value of the first option that is not named, if there is one.
 fn split_options<'a>(known: &'a [Value], typed: &str) -> Vec<(Option<&'a Value>, String)> {
     let mut given = vec![(None, String::new())];
     for word in typed.split_inclusive(char::is_whitespace) {
-        let named = word.split_once(':').and_then(|(word, value)| Some((known.iter().find(|option| name(option) == word)?, value)));
+        let find = |given: &str| known.iter().find(|option| name(option) == given);
+        let flag = word.strip_prefix("--").and_then(|flag| flag.split_once(|c: char| c == '=' || c.is_whitespace()).or(Some((flag, ""))));
+        let named = flag.or_else(|| word.split_once(':')).and_then(|(given, value)| Some((find(given)?, value)));
         match named.filter(|(option, _)| given.iter().all(|(given, _)| *given != Some(*option))) {
             Some((option, value)) => given.push((Some(option), value.to_owned())),
             None => given.last_mut().expect("the list begins with one").1 += word,
@@ -112,6 +114,15 @@ mod tests {
         let expected = json!([{ "type": 3, "name": "question", "value": "what: about costs?" }, { "type": 4, "name": "limit", "value": 3 },
             { "type": 3, "name": "persona", "value": "vince" }]);
         assert_eq!(json!(options), expected);
+    }
+
+    #[test]
+    fn options_are_named_as_on_the_command_line_too() {
+        for typed in ["what about --costs? --persona vince --limit 3", "what about --costs? --persona=vince --limit=3"] {
+            let options = parse(typed).expect("valid");
+            let values: Vec<&Value> = options.iter().map(|option| &option["value"]).collect();
+            assert_eq!(values, [&json!("what about --costs?"), &json!("vince"), &json!(3)], "{typed}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
 use crate::features::mission::button::{Choice, MissionButton};
 use crate::features::mission::model::plan::{Step, count_parts};
 use crate::features::mission::model::{Mission, MissionStatus, Progress};
+use kernel::agent::offline::wording;
 use kernel::chat::medium::{Medium, shorten};
 use kernel::chat::outbound::{Button, FileContent, OutboundFile, OutboundKind, OutboundMessage, Placement};
 use kernel::ids::WorkItemId;
@@ -168,7 +169,7 @@ pub(super) fn list(missions: &[Mission]) -> String {
         return "There are no missions. Drop a document into a channel and say \"plan this\", or use `/mission start`.".to_owned();
     }
     let line = |mission: &Mission| {
-        let steps = mission.plan.as_ref().map_or(String::new(), |plan| format!(", {} steps", plan.steps.len()));
+        let steps = mission.plan.as_ref().map_or(String::new(), |plan| format!(", {}", wording::count(plan.steps.len(), "step")));
         format!("- {}: {}{steps}", title(mission), mission.status.as_str())
     };
     missions.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -49,7 +49,8 @@ pub(super) struct Material {
 
 /// Collects the material.
 pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Material {
-    let looked_at = asked.files.focus.iter().chain(&asked.files.near).filter(|file| file.text.is_some());
+    let looked_at = asked.files.focus.iter().chain(&asked.files.near);
+    let looked_at = looked_at.filter(|file| file.text.as_ref().is_some_and(|text| !text.trim().is_empty()));
     let looked_at = looked_at.map(|file| cited(file, false, asked)).collect();
     let search = Search::new(asked.files, |file, is_older| cited(file, is_older, asked));
     let mut material = Material { search, looked_at, failures: Vec::new(), unmeasured: Vec::new(), of: None };
@@ -72,6 +73,10 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
             Some(Ok(reading)) => {
                 if MEASURING.contains(&feed.kind()) {
                     material.add_values(feed.name(), &reading, asked);
+                }
+                // There is nothing to look at, such as no repository.
+                if reading.note.is_some() && reading.items.is_empty() && reading.values.is_empty() {
+                    continue;
                 }
                 if !TELLING.contains(&feed.kind()) {
                     material.looked_at.push(foreign(feed.name(), 100));

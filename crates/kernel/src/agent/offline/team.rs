@@ -32,7 +32,7 @@ pub(super) fn help(asked: &OfflineQuestion<'_>) -> Draft {
 
 /// Acknowledges a message. Promises nothing, because nobody understood the message.
 pub(super) fn acknowledge() -> Draft {
-    Draft { is_bare: true, ..Draft::from("Thanks for letting me know.") }
+    Draft { is_bare: true, ..Draft::from("I have read that. Without a language model I can't act on it.") }
 }
 
 /// Explains that the question needs a model, and what works without one. How to connect one is said once a day.

@@ -11,6 +11,7 @@ use kernel::chat::text::Subtext;
 use kernel::money::TokenUsage;
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, StandupDuty};
+use kernel::text::join_with_and;
 use kernel::time::Today;
 
 /// The most items quoted, over all feeds.
@@ -39,7 +40,8 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
     }
     lines.extend(newest(&untold, &watched).map(|item| quote(item, today)));
     if lines.is_empty() {
-        lines.extend(told.iter().filter(|feed| is_told_of(feed, &matters)).filter_map(|feed| refer(feed, asked.before, roster)));
+        let told: Vec<&PageFeed> = told.into_iter().filter(|feed| is_told_of(feed, &matters)).collect();
+        lines.extend(refer(&told, asked.before, roster));
     }
     if lines.is_empty() {
         lines = vec!["Nothing to report.".to_owned(), Subtext(looked_at(&own, asked, today)).to_string()];
@@ -76,11 +78,16 @@ fn is_told_of(feed: &PageFeed, matters: &[Matter<'_>]) -> bool {
     feed.reading().is_none_or(|reading| place_of(feed, matters) < matters.len() || tally(reading).is_some() || !reading.story.is_empty())
 }
 
-/// "Sentinel has told what is new in repository."
-fn refer(feed: &PageFeed, before: &[Seat], roster: &Roster) -> Option<String> {
-    let teller = before.iter().find(|seat| was_told(feed, std::slice::from_ref(*seat)))?;
-    let Participant::Persona(slug) = &teller.who else { return None };
-    Some(format!("{} has told what is new in {}.", roster.name_of(slug), foreign(&feed.feed, 40)))
+/// "Nothing to add to what Sentinel and the shared page say." None if nobody has told anything.
+fn refer(told: &[&PageFeed], before: &[Seat], roster: &Roster) -> Option<String> {
+    let has_told = |seat: &&Seat| told.iter().any(|feed| was_told(feed, std::slice::from_ref(*seat)));
+    let mut tellers: Vec<&str> = Vec::new();
+    for seat in before.iter().filter(has_told) {
+        if let Participant::Persona(slug) = &seat.who {
+            tellers.push(roster.name_of(slug));
+        }
+    }
+    (!tellers.is_empty()).then(|| format!("Nothing to add to what {} say.", join_with_and(&[tellers, vec!["the shared page"]].concat())))
 }
 
 /// The lines that fit. A line that does not fit is skipped, and shorter ones may follow. The first line is cut if needed.

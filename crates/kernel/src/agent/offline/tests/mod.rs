@@ -249,7 +249,7 @@ async fn the_composer_says_by_type_what_its_answer_is_worth() {
 async fn what_is_only_told_is_acknowledged_and_nothing_is_looked_up() {
     let asked = Asked { channel_files: vec![file("notes.md", NOTES)], act: SpeechAct::Statement, ..Asked::default() };
     let answer = asked.of("Kelly", "kelly, this stays here: the budget for the queue is 40000").await;
-    assert_eq!(answer.text, "Thanks for letting me know.");
+    assert_eq!(answer.text, "I have read that. Without a language model I can't act on it.");
     let asked = Asked { act: SpeechAct::Question, ..asked };
     assert!(asked.of("Kelly", "how many jobs does the queue hold?").await.text.contains("40 jobs"));
 }

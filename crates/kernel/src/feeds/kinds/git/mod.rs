@@ -38,7 +38,8 @@ struct Git {
 
 pub(super) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Source>, FeedSpecError> {
     let directory = settings.folder("path", &sources.work)?.unwrap_or_else(|| sources.work.clone());
-    Ok(Box::new(Git { directory }))
+    // Without a dot at the end, which people would see.
+    Ok(Box::new(Git { directory: directory.components().collect() }))
 }
 
 #[async_trait]
