@@ -121,7 +121,7 @@ async fn call(beside: &Beside, config: &Config, path: &str, given: Vec<(String, 
     let invoked = Invoked::Command { path: path.to_owned(), given };
     let reply = beside.registry.try_run(CommandRequest { invoked, caller: Caller::CommandLine, channel: None }).await?;
     match path {
-        "backlog run" | "status" if !reply.error => tell_who_serves(config, reply).await,
+        "backlog run" | "halt" | "status" if !reply.error => tell_who_serves(config, reply).await,
         _ if reply.left_to_team && who_serves(config).await?.is_none() => {
             let text = format!("{}\nNo team is running, so this starts once one does: `teamroom run`, or `teamroom sandbox`.", reply.text);
             Ok(CommandReply { text, ..reply })

@@ -141,7 +141,11 @@ pub(super) fn pieces(text: &str, limit: usize) -> Vec<String> {
             }
             let part = part.iter();
             if was_in_code {
-                last.push_str(if last.ends_with('\n') { CLOSES.trim_start() } else { CLOSES });
+                match last.strip_suffix(OPENS) {
+                    // The code has only just begun.
+                    Some(before) => last.truncate(before.len()),
+                    None => last.push_str(if last.ends_with('\n') { CLOSES.trim_start() } else { CLOSES }),
+                }
                 pieces.push(OPENS.chars().chain(part.copied()).collect());
             } else {
                 pieces.push(part.collect());
@@ -290,7 +294,7 @@ mod tests {
         assert!(shown.len() > 3 && shown.iter().all(|piece| piece.chars().count() <= 200), "{shown:?}");
         assert!(shown.iter().all(|piece| piece.matches("```").count() % 2 == 0), "{shown:?}");
         assert_eq!(shown.iter().map(|piece| piece.matches("word word\n").count()).sum::<usize>(), 60);
-        assert!(shown[0].starts_with("Look:\n```\nxxx") && shown[1].starts_with("```\nxxx"), "{shown:?}");
+        assert!(shown[0] == "Look:\n" && shown[1].starts_with("```\nxxx"), "no empty code: {shown:?}");
         assert_eq!(pieces("```\nshort\n```", 200), ["```\nshort\n```"]);
     }
 

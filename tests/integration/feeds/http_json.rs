@@ -21,12 +21,12 @@ async fn declared_numbers_are_read_with_their_units_and_the_time_of_the_data() {
         "second": "/sol/list/1/n",
     }});
     let reading = build("http_json", settings, &ManualClock::new(now())).read(&last_days(1)).await.unwrap();
-    assert_eq!(values(&reading), ["price 212.5 $", "second 7"]);
+    assert_eq!(values(&reading), ["price $212.5", "second 7"]);
     assert_eq!(reading.as_of, now() - TimeDelta::minutes(10));
     assert_eq!(reading.source, site.shown("/prices"), "the query may hold a key and is not shown");
     assert_eq!((reading.note, reading.total), (None, 2));
     let told: Vec<_> = reading.items.iter().map(|item| (item.reference.as_str(), item.text.as_str())).collect();
-    assert_eq!(told, [("/sol/usd", "price 212.5 $"), ("/sol/list/1/n", "second 7")]);
+    assert_eq!(told, [("/sol/usd", "price $212.5"), ("/sol/list/1/n", "second 7")]);
 }
 
 #[tokio::test]

@@ -63,6 +63,12 @@ async function startAnewIfReset(me) {
   if (!people.some((person) => person.token === me.token)) location.reload();
 }
 
+// A fault in a view would leave an empty page.
+addEventListener("error", () => {
+  if (document.body.classList.contains("starting"))
+    say("This page could not start. Reload it, or take part with “teamroom sandbox --terminal”.");
+});
+
 start().catch((error) => {
   say("The sandbox does not answer. Start it with “teamroom sandbox”, then reload this page.");
   console.error(error);
