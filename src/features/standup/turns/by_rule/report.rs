@@ -141,7 +141,7 @@ pub(super) fn tally(reading: &PageReading) -> Option<String> {
             None => counts.push((&item.what, 1)),
         }
     }
-    // Items that are not listed have the same kinds, in unknown shares.
+    // Of items that are not listed only the number is known, so then only the total is told.
     let listed = reading.items.len();
     match counts.as_slice() {
         [] => None,
