@@ -49,7 +49,10 @@ impl Sessions {
         };
         if let Err(failure) = api.call(with, SET_STATUS, status).await {
             tracing::debug!(channel, %failure, "that somebody works could not be shown");
-            self.working().remove(&session);
+            // It may be shown from before, so only a refusal is the end of it.
+            if matches!(failure, Failure::Refused(_) | Failure::Denied { .. }) {
+                self.working().remove(&session);
+            }
             return false;
         }
         // The answer was posted meanwhile.
