@@ -138,7 +138,7 @@ impl CallOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allowance {
     pub chain: ChainId,
-    /// The most calls of the whole chain, whoever makes them.
+    /// The most calls of the whole chain, of all who make some.
     pub calls: u32,
 }
 

@@ -89,7 +89,7 @@ impl Slack {
             tasks.spawn(Arc::new(launch).run(settings.sockets));
         }
         let (of_sessions, until) = (hub.clone(), stop.clone());
-        tasks.spawn(async move { of_sessions.sessions.end_stale(&of_sessions.api, &until).await });
+        tasks.spawn(async move { of_sessions.sessions.keep(&of_sessions.api, &until).await });
         let started = stamp(clock.now());
         Ok(Arc::new(Self { roster, api, hub, pace: Pace::default(), ready, started, tasks: tasks.into(), stop }))
     }

@@ -90,7 +90,7 @@ impl Hub {
                 let author = self.directory.find_person(&self.api, &app.speaking, text("/user")).await;
                 let place = self.channel_of(app, channel, Some(thread), None).await;
                 self.announce(PlatformEvent::StopPressed { author: Box::new(author), channel: Box::new(place) }).await;
-                self.sessions.stop(&self.api, &app.speaking, channel, thread).await;
+                self.sessions.stop(&app.speaking, channel, thread);
             }
             "channel_archive" | "channel_deleted" | "group_archive" | "group_deleted" => self.directory.forget(text("/channel")),
             "channel_unarchive" | "group_unarchive" | "scope_granted" => self.announce(PlatformEvent::PermissionsChanged).await,

@@ -2,7 +2,7 @@
 //!
 //! The team has one app, through which each persona speaks with its own name and icon. A persona may also have an app of its own. Each app listens on
 //! several [`socket`]s, and the [`hub`] converts each report once to a [`kernel::chat::PlatformEvent`]. [`api`] calls the Web API, [`render`] and
-//! [`markup`] write the posts, [`commands`] carry out `/team` and buttons.
+//! [`markup`] write the posts, [`sessions`] show where somebody works, [`commands`] carry out `/team` and buttons.
 //!
 //! Outside of this folder every id begins with `slack:`, which [`ids`] adds and removes. Slack does not deduplicate posts. So each post carries the
 //! id of its row, and the adapter looks for a post whose outcome is unknown before the post is repeated.

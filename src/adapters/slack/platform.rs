@@ -26,7 +26,7 @@ impl ChatPlatform for Slack {
         // A notice may say that it takes longer.
         let is_done = message.kind != OutboundKind::Notice;
         if is_done && let Ok(Spot { channel, thread: Some(thread) }) = to_spot(&message.channel) {
-            self.hub.sessions.end(&self.api, &app.speaking, channel, thread).await;
+            self.hub.sessions.end(&app.speaking, channel, thread);
         }
         Ok(posted)
     }

@@ -33,7 +33,7 @@ struct Session {
 pub(super) struct Sessions {
     /// Those in which an app is shown to work, and until when.
     working: Mutex<HashMap<Session, (Credential, Instant)>>,
-    begun: Notify,
+    changed: Notify,
 }
 
 impl Sessions {
@@ -41,7 +41,7 @@ impl Sessions {
     pub(super) async fn go_on(&self, api: &Api, with: &Credential, guest: Option<&Persona>, channel: &str, thread: &str) -> bool {
         let session = Session::new(with, channel, thread);
         self.working().insert(session.clone(), (with.clone(), Instant::now() + SHOWN));
-        self.begun.notify_one();
+        self.changed.notify_one();
         let status = session.arguments().with("status", "processing");
         let status = match guest {
             Some(persona) => status.with("username", &persona.name).with("icon_emoji", icon_of(persona)),
@@ -57,34 +57,32 @@ impl Sessions {
         }
         // The answer was posted meanwhile.
         if !self.working().contains_key(&session) {
-            self.finish(api, with, session).await;
+            self.stop(with, channel, thread);
         }
         true
     }
 
     /// The app has answered in a thread.
-    pub(super) async fn end(&self, api: &Api, with: &Credential, channel: &str, thread: &str) {
-        let session = Session::new(with, channel, thread);
-        let is_working = self.working().remove(&session).is_some();
-        if is_working {
-            self.finish(api, with, session).await;
+    pub(super) fn end(&self, with: &Credential, channel: &str, thread: &str) {
+        if let Some((_, until)) = self.working().get_mut(&Session::new(with, channel, thread)) {
+            *until = Instant::now();
         }
+        self.changed.notify_one();
     }
 
     /// A person has pressed stop, perhaps for what an earlier process did.
-    pub(super) async fn stop(&self, api: &Api, with: &Credential, channel: &str, thread: &str) {
-        let session = Session::new(with, channel, thread);
-        self.working().remove(&session);
-        self.finish(api, with, session).await;
+    pub(super) fn stop(&self, with: &Credential, channel: &str, thread: &str) {
+        self.working().insert(Session::new(with, channel, thread), (with.clone(), Instant::now()));
+        self.changed.notify_one();
     }
 
-    /// Ends those in which nobody goes on; all of them when the process stops.
-    pub(super) async fn end_stale(&self, api: &Api, stop: &CancellationToken) {
+    /// Tells Slack where nobody works any more; everywhere when the process stops.
+    pub(super) async fn keep(&self, api: &Api, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let next = self.working().values().map(|(_, until)| *until).min();
             tokio::select! {
                 () = tokio::time::sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
-                () = self.begun.notified() => {}
+                () = self.changed.notified() => {}
                 () = stop.cancelled() => {}
             }
             let now = Instant::now();
@@ -102,7 +100,7 @@ impl Sessions {
         tracing::debug!(channel = session.channel, %failure, "that nobody works any more could not be shown");
         if matches!(failure, Failure::Unreachable(_) | Failure::RateLimited(_)) {
             self.working().entry(session).or_insert_with(|| (with.clone(), Instant::now() + SHOWN));
-            self.begun.notify_one();
+            self.changed.notify_one();
         }
     }
 

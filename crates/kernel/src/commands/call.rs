@@ -9,7 +9,7 @@ use crate::ids::UserId;
 /// The longest name shown in a reply.
 const NAME: usize = 40;
 
-/// The name of whoever acts on the kanban page, for events, notes and messages to others.
+/// The name of a person who acts on the kanban page, for events, notes and messages to others.
 pub const KANBAN_PAGE: &str = "the operator (kanban page)";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
