@@ -37,7 +37,8 @@ fn json_of(team: &TestTeam, args: &[&str]) -> Value {
 async fn a_team_that_runs_obeys_the_command_line(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let general = team.channel_id("general");
-    assert_eq!(say(&team, &["halt"]), "You halted the team. We say nothing until `teamroom resume`.");
+    let halted = say(&team, &["halt"]);
+    assert!(halted.starts_with("You halted the team. We say nothing until `teamroom resume`.\nThe team is running: "), "{halted}");
     eventually("the team is silent", || async { team.app().is_halted_in(&general) }).await;
     assert_eq!(json_of(&team, &["status"])["halted"], json!(true));
     assert_eq!(say(&team, &["resume"]), "You let us speak again.");
@@ -57,7 +58,8 @@ async fn a_team_that_runs_obeys_the_command_line(backing: Backing) {
     assert_eq!(paused, json!({ "persona": "vince", "paused": true }));
     let resumed = json!({ "persona": "vince", "paused": false, "was_paused": true });
     assert_eq!(json_of(&team, &["team", "resume", "vince"]), resumed);
-    assert_eq!((json_of(&team, &["halt"]), json_of(&team, &["resume"])), (json!({ "halted": true }), json!({ "halted": false })));
+    assert_eq!(json_of(&team, &["halt"]), json!({ "halted": true, "served": true }));
+    assert_eq!(json_of(&team, &["resume"]), json!({ "halted": false }));
 }
 
 async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
@@ -76,6 +78,8 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     let status = say(&team, &["status"]);
     assert!(status.contains("Spent since 0") && status.contains("No team serves this database"), "{status}");
     assert_eq!(json_of(&team, &["status"])["served"], json!(false));
+    assert!(say(&team, &["halt"]).ends_with("No team serves this database: start `teamroom run`, or `teamroom sandbox` for its own."));
+    assert_eq!(say(&team, &["resume"]), "You let us speak again.");
 
     // Messages name commands as they are typed here. For work that is left to the team, they say when it starts.
     let nowhere = beside(&team, &["board", "create", "Why do we test?", "--channel", "nowhere"]).expect_err("a complaint");
