@@ -10,6 +10,7 @@ mod doctor;
 mod generated;
 mod init;
 mod meeting;
+mod names;
 mod person;
 mod run;
 mod sandbox;

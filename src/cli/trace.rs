@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::cli::names::with_names;
 use crate::cli::{Globals, setting, terminal};
 use crate::config::PLATFORM;
 use crate::features::chat::store::{CallRow, Trace, TurnRow};
@@ -64,7 +65,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
         if day.replace(at.date_naive()) != Some(at.date_naive()) {
             print_line!("{}", at.format("%a %-d %b %Y, %Z"));
         }
-        print_line!("{}  {}", at.format("%H:%M:%S%.3f"), terminal::plain(&line.text));
+        print_line!("{}  {}", at.format("%H:%M:%S%.3f"), terminal::plain(&with_names(&store, &line.text).await?));
     }
     Ok(())
 }

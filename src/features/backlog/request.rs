@@ -3,6 +3,8 @@
 //! A verb, the backlog by its name, and what is to be done: as plain as a command that is typed without a slash. Everything else is for personas with
 //! a model, which have the tool `backlog_add`, and for `/backlog add`.
 
+use chrono::Month;
+
 use kernel::chat::text::split_mention;
 use kernel::text::fold_name;
 
@@ -134,6 +136,17 @@ fn words_of(text: &str) -> Vec<Word<'_>> {
             Word { bare, start, end: start + raw.trim_end_matches(|c: char| !c.is_alphanumeric()).len(), raw }
         })
         .collect()
+}
+
+/// Splits "renew the certificate by Friday" into what is to be done and the due date in words.
+pub(super) fn split_due(what: &str, is_time: impl Fn(&str) -> bool) -> (&str, Option<&str>) {
+    let words = words_of(what);
+    let found = words.iter().rfind(|word| is_in("by until till due", &word.bare)).and_then(|by| {
+        let (title, due) = (what[..by.start].trim_end_matches([' ', ',']), what[by.end..].trim());
+        // "By December" may mean any day of it.
+        (!title.is_empty() && due.parse::<Month>().is_err() && is_time(due)).then_some((title, Some(due)))
+    });
+    found.unwrap_or((what, None))
 }
 
 /// What follows a colon or a dash at the beginning of a text, or stands on the next line.
@@ -310,6 +323,16 @@ mod tests {
             "",
         ] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_due_date_at_the_end_is_split_off() {
+        let is_time = |due: &str| ["Friday", "tomorrow at 9", "december"].contains(&due);
+        assert_eq!(split_due("renew the certificate by Friday", is_time), ("renew the certificate", Some("Friday")));
+        assert_eq!(split_due("call Ann, until tomorrow at 9", is_time), ("call Ann", Some("tomorrow at 9")));
+        for whole in ["walk by the river", "by Friday", "write the list by december", "stand by", "renew it by Friday or later"] {
+            assert_eq!(split_due(whole, is_time), (whole, None));
         }
     }
 }

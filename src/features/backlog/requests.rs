@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use super::action::WHAT;
 use super::model::{ItemDraft, Origin, Wait, WorkItem, short_id};
 use super::render::name_of_owner;
-use super::request::{Request, Wanted, parse_request};
+use super::request::{Request, Wanted, parse_request, split_due};
 use super::service::{AskedIn, Asker, Backlog, BacklogError};
 use super::store::insert_items;
 use crate::features::chat::listener::{Listener, Taken};
@@ -79,12 +79,14 @@ impl Backlog {
         message: &InboundMessage,
     ) -> Result<Option<Vec<ItemDraft>>, StoreError> {
         let draft = |what: String, how: String| {
+            let (what, due) = split_due(&what, |due| self.parse_due(due).is_ok());
+            let (what, due) = (what.to_owned(), due.map(str::to_owned));
             // A long text becomes the instructions, under a short title.
             let is_long = what.chars().count() > WHAT;
             let title = if is_long { kernel::chat::medium::shorten(&what, WHAT - 1) } else { what.clone() };
             let how = [Some(what).filter(|_| is_long), Some(how).filter(|how| !how.is_empty())];
             let how = how.into_iter().flatten().collect::<Vec<_>>().join("\n");
-            ItemDraft { what: title, how, owner: owner.clone(), ..ItemDraft::default() }
+            ItemDraft { what: title, how, owner: owner.clone(), due, ..ItemDraft::default() }
         };
         Ok(Some(match wanted {
             Wanted::One { what, how } => vec![draft(what, how)],

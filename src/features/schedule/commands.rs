@@ -119,9 +119,10 @@ async fn run(schedule: &Schedule, call: &CommandCall) -> anyhow::Result<CommandR
 async fn next(schedule: &Schedule, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let job = schedule.get_job(call.arguments.get_text("name")?).await.map_err(explain)?;
     let times = list_next(&job, schedule.deps().clock.now(), call.arguments.find_u32("count").unwrap_or(5));
-    let local = times.iter().map(|at| at.with_timezone(&job.timetable.zone()).to_rfc3339_opts(SecondsFormat::Secs, true));
-    let local: Vec<_> = local.collect();
-    Ok(CommandReply::private(local.join("\n")).with_data(json!(local)))
+    let local: Vec<_> = times.iter().map(|at| at.with_timezone(&job.timetable.zone())).collect();
+    let lines: Vec<_> = local.iter().map(|at| at.format("%a %-d %b %Y, %H:%M %Z").to_string()).collect();
+    let data = local.iter().map(|at| json!(at.to_rfc3339_opts(SecondsFormat::Secs, true)));
+    Ok(CommandReply::private(lines.join("\n")).with_data(data.collect()))
 }
 
 /// Names of jobs that begin with `typed`. None if the database does not answer: completion must not wait for it.

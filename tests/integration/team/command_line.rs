@@ -3,12 +3,20 @@
 use std::path::Path;
 use std::process::Command;
 
+use chrono::Utc;
+use kernel::agent::halts::HaltScope;
+use kernel::chat::message::{Channel, Place};
+use kernel::chat::store::ChannelSeen;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
 on_both_stores!(a_team_that_runs_obeys_the_command_line, commands_tell_programs_what_they_tell_people,);
+
+fn channel(id: &str, name: &str, place: Place) -> Channel {
+    Channel { id: id.into(), name: name.into(), place, private: false, shared: false }
+}
 
 /// The output of `teamroom` in a directory, or its error.
 fn teamroom(dir: &Path, database: Option<&str>, args: &[&str]) -> Result<String, String> {
@@ -80,6 +88,19 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     assert_eq!(json_of(&team, &["status"])["served"], json!(false));
     assert!(say(&team, &["halt"]).ends_with("No team serves this database: start `teamroom run`, or `teamroom sandbox` for its own."));
     assert_eq!(say(&team, &["resume"]), "You let us speak again.");
+    let general = channel("slack:C7", "general", Place::Server);
+    let place = Place::Thread { parent: general.id.clone(), parent_name: "general".into(), owner: None, starter: None };
+    let quiet = [channel("slack:C7-1.2", "general", place), general, channel("slack:D1", "", Place::Direct)];
+    for channel in &quiet {
+        let seen = ChannelSeen { channel: channel.clone(), last_message: "slack:C7-1.2".into(), last_at: Utc::now() };
+        team.store.record_channels_seen(&[seen]).await.expect("stored");
+        team.store.halt(&HaltScope::Channel(channel.id.clone()), "ann", Utc::now()).await.expect("stored");
+    }
+    let status = say(&team, &["status"]);
+    for name in ["a thread in #general", "#general", "a direct conversation"] {
+        assert!(status.contains(name), "{status}");
+    }
+    assert!(!status.contains("C7"), "{status}");
 
     // Messages name commands as they are typed here. For work that is left to the team, they say when it starts.
     let nowhere = beside(&team, &["board", "create", "Why do we test?", "--channel", "nowhere"]).expect_err("a complaint");

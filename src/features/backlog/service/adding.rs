@@ -130,7 +130,7 @@ impl Backlog {
     }
 
     /// A due date in words. A day without a time ends with its working hours.
-    pub(super) fn parse_due(&self, text: &str) -> Result<DateTime<Utc>, String> {
+    pub(in crate::features::backlog) fn parse_due(&self, text: &str) -> Result<DateTime<Utc>, String> {
         let (now, zone) = (self.deps.clock.now(), self.deps.zone);
         parse_instant(text, now, zone, self.deps.working_hours.closes).map_err(|error| format!("has no due date that I can read. {error}"))
     }
