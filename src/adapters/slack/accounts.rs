@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use kernel::chat::{IdentityState, IdentityStatus};
 use kernel::ids::{PersonaSlug, UserId};
+use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 
-use crate::adapters::slack::api::Credential;
+use crate::adapters::slack::api::{Credential, Token};
 use crate::adapters::slack::ids::{PLATFORM, user_id};
 use crate::adapters::slack::settings::{AppTokens, SlackSettings};
 
@@ -37,9 +38,14 @@ pub(super) struct Account {
 
 impl App {
     fn new(persona: PersonaSlug, tokens: &AppTokens) -> Self {
-        let credential = |token: &secrecy::SecretString| Credential { persona: persona.clone(), token: token.clone() };
+        let credential = |kind, token: &secrecy::SecretString| Credential { persona: persona.clone(), kind, token: token.clone() };
         let state = State { at: IdentityState::Connecting, account: None, is_agent: false, trouble: None };
-        Self { speaking: credential(&tokens.bot), listening: credential(&tokens.app), persona, state: Mutex::new(state) }
+        Self {
+            speaking: credential(Token::Bot, &tokens.bot),
+            listening: credential(Token::App, &tokens.app),
+            persona,
+            state: Mutex::new(state),
+        }
     }
 
     pub(super) fn account(&self) -> Option<Account> {
@@ -128,6 +134,11 @@ impl Apps {
     /// The app that a persona speaks through: its own, else the coordinator's, else any.
     pub(super) fn of(&self, persona: &PersonaSlug) -> Option<&Arc<App>> {
         self.by_persona.get(persona).or_else(|| self.by_persona.get(&self.coordinator)).or_else(|| self.by_persona.values().next())
+    }
+
+    /// Whether a persona speaks through this app.
+    pub(super) fn is_of(&self, app: &App, persona: &Persona) -> bool {
+        self.of(&persona.slug).is_some_and(|of| of.persona == app.persona)
     }
 
     /// Whether a persona has no app of its own, so that each of its messages says who speaks.

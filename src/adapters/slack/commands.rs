@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kernel::chat::PlatformEvent;
 use kernel::chat::message::{Author, Channel};
@@ -14,6 +15,7 @@ use crate::adapters::slack::accounts::App;
 use crate::adapters::slack::api::{Arguments, Failure};
 use crate::adapters::slack::form::{self, Asked, Order, form, handed_in};
 use crate::adapters::slack::hub::Hub;
+use crate::adapters::slack::ids::to_spot;
 use crate::adapters::slack::markup::{TEXT, read, written};
 use crate::adapters::slack::posting::upload;
 use crate::adapters::slack::render::{SECTION, as_ours, link_of, pieces, section};
@@ -23,6 +25,10 @@ pub(super) const COMMAND: &str = "/team";
 
 /// Slack takes five answers to a command, within half an hour.
 const ANSWERS: usize = 5;
+
+/// How often an answer is tried, and the longest pause between, while Slack asks to wait.
+const TRIES: u32 = 5;
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// The prefix of the command's path in the id of a message shortcut.
 pub(super) const ON_MESSAGE: &str = "message ";
@@ -36,9 +42,21 @@ pub(super) struct Commands {
     pub(super) redactor: Redactor,
 }
 
+/// Where the answer to a command goes.
+struct Destination<'a> {
+    app: &'a App,
+    /// The address that Slack gave with the command.
+    respond: &'a str,
+    ephemeral: bool,
+    channel: Option<&'a Channel>,
+    /// The account of the person.
+    person: &'a str,
+}
+
 /// Something that a person invoked, and where the answer goes.
 struct Call {
     author: Author,
+    /// The channel, or the thread of it.
     channel: Channel,
     respond: String,
     audience: Audience,
@@ -52,10 +70,11 @@ impl Commands {
         let text = |name: &str| payload[name].as_str().unwrap_or_default();
         let Typed { path, given } = match self.registry.parse(&read(text("text"))) {
             Ok(typed) => typed,
-            Err(help) => return self.answer(app, text("response_url"), &CommandReply::private(help), None).await,
+            Err(help) => return self.answer(app, text("response_url"), &CommandReply::private(help), text("user_id"), None).await,
         };
-        let order = Order { path, given, channel: text("channel_id").to_owned(), respond: text("response_url").to_owned() };
-        let (author, channel) = self.who_and_where(app, text("user_id"), &order.channel).await;
+        // Slack takes slash commands only outside of threads.
+        let order = Order { path, given, channel: text("channel_id").to_owned(), thread: None, respond: text("response_url").to_owned() };
+        let (author, channel) = self.who_and_where(app, text("user_id"), &order).await;
         if let Some(command) = self.registry.find(&order.path)
             && let Some(missing) = form::missing(command, &order.given)
             && self.ask(app, text("trigger_id"), &order, self.prepare(&missing, &author, &channel).await).await
@@ -65,9 +84,9 @@ impl Commands {
         self.take_order(app, author, channel, order).await;
     }
 
-    async fn who_and_where(&self, app: &App, user: &str, channel: &str) -> (Author, Channel) {
-        let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, user).await;
-        (author, self.hub.channel_of(app, channel, None, None).await)
+    async fn who_and_where(&self, app: &App, user: &str, order: &Order) -> (Author, Channel) {
+        let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, user, None).await;
+        (author, self.hub.channel_of(app, &order.channel, order.thread.as_deref(), None).await)
     }
 
     /// The missing arguments, each with the choices for it.
@@ -109,7 +128,7 @@ impl Commands {
         }
         if let Some(order) = handed_in(payload) {
             let user = payload.pointer("/user/id").and_then(Value::as_str).unwrap_or_default();
-            let (author, channel) = self.who_and_where(app, user, &order.channel).await;
+            let (author, channel) = self.who_and_where(app, user, &order).await;
             self.take_order(app, author, channel, order).await;
         }
     }
@@ -120,10 +139,13 @@ impl Commands {
         let id = text("/callback_id");
         let wanted = id.strip_prefix(ON_MESSAGE).unwrap_or(id);
         let Some((path, shortcut)) = self.registry.list_shortcuts().into_iter().find(|(path, _)| path == wanted) else { return };
-        let order = Order { path, given: Vec::new(), channel: text("/channel/id").to_owned(), respond: text("/response_url").to_owned() };
+        let (channel, respond) = (text("/channel/id").to_owned(), text("/response_url").to_owned());
+        let thread =
+            Some(text("/message/thread_ts")).filter(|thread| !thread.is_empty() && *thread != text("/message/ts")).map(str::to_owned);
+        let order = Order { path, given: Vec::new(), channel, thread, respond };
         let Some(command) = self.registry.find(&order.path) else { return };
         let open: Vec<&ArgumentSpec> = command.arguments.iter().filter(|argument| argument.surface.is_in_chat()).collect();
-        let (author, channel) = self.who_and_where(app, text("/user/id"), &order.channel).await;
+        let (author, channel) = self.who_and_where(app, text("/user/id"), &order).await;
         let mut asked = self.prepare(&open, &author, &channel).await;
         let said = read(text("/message/text"));
         if let Some(filled) = asked.iter_mut().find(|asked| asked.argument.name == shortcut.takes && !said.trim().is_empty()) {
@@ -137,7 +159,8 @@ impl Commands {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let button = payload.pointer("/actions/0/value").or_else(|| payload.pointer("/actions/0/action_id")).and_then(Value::as_str);
         let (Some(button), "block_actions") = (button, text("/type")) else { return };
-        let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, text("/user/id")).await;
+        let home = payload.pointer("/user/team_id").and_then(Value::as_str);
+        let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, text("/user/id"), home).await;
         let thread = Some(text("/container/thread_ts")).filter(|thread| !thread.is_empty() && *thread != text("/container/message_ts"));
         let channel = self.hub.channel_of(app, text("/channel/id"), thread, None).await;
         let pressed = Some(payload["message"].clone());
@@ -161,11 +184,11 @@ impl Commands {
             {
                 tracing::warn!(%failure, "the buttons of a message could not be taken away");
             }
-            commands.answer(&app, &call.respond, &reply, Some(&call.channel)).await;
+            commands.answer(&app, &call.respond, &reply, call.author.id.bare(), Some(&call.channel)).await;
         });
     }
 
-    async fn answer(&self, app: &App, respond: &str, reply: &CommandReply, channel: Option<&Channel>) {
+    async fn answer(&self, app: &App, respond: &str, reply: &CommandReply, person: &str, channel: Option<&Channel>) {
         let here = channel.map_or_else(|| "".into(), |channel| channel.id.clone());
         let mut message = OutboundMessage::new(&app.persona, &here, OutboundKind::Notice, as_ours(&reply.text, &self.hub.commands));
         message.files.clone_from(&reply.files);
@@ -179,35 +202,64 @@ impl Commands {
             pieces.truncate(ANSWERS);
             pieces.last_mut().expect("there are some").push_str("\n…");
         }
-        let kind = if reply.ephemeral { "ephemeral" } else { "in_channel" };
+        let to = Destination { app, respond, ephemeral: reply.ephemeral, channel, person };
         for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
-            let answer = json!({ "response_type": kind, "replace_original": false, "text": written(piece), "unfurl_links": false });
-            if let Err(failure) = self.hub.api.respond(respond, &answer).await {
+            if let Err(failure) = self.deliver(&to, &written(piece)).await {
                 tracing::warn!(%failure, "the answer to a command could not be posted");
+                return;
             }
         }
         for file in &message.files {
-            if let Err(failure) = self.hand_over(app, respond, kind, file).await {
+            if let Err(failure) = self.hand_over(&to, file).await {
                 tracing::warn!(%failure, "the file of an answer could not be posted");
             }
         }
     }
 
     /// Uploads a file and answers with a link to it.
-    async fn hand_over(&self, app: &App, respond: &str, kind: &str, file: &OutboundFile) -> Result<(), Failure> {
-        let uploaded = upload(&self.hub.api, app, std::slice::from_ref(file)).await?;
-        for file in uploaded {
-            let answer = json!({ "response_type": kind, "replace_original": false, "text": link_of(&file) });
-            self.hub.api.respond(respond, &answer).await?;
+    async fn hand_over(&self, to: &Destination<'_>, file: &OutboundFile) -> Result<(), Failure> {
+        for file in upload(&self.hub.api, to.app, std::slice::from_ref(file)).await? {
+            self.deliver(to, &link_of(&file)).await?;
         }
         Ok(())
+    }
+
+    /// Posts an answer where Slack takes answers to this command. That ends after half an hour, or after five: then it is a message of the app, to the
+    /// person alone if it is for nobody else.
+    async fn deliver(&self, to: &Destination<'_>, text: &str) -> Result<(), Failure> {
+        let spot = to.channel.and_then(|channel| to_spot(&channel.id).ok());
+        let thread = spot.and_then(|spot| spot.thread);
+        let mut answer = json!({
+            "response_type": if to.ephemeral { "ephemeral" } else { "in_channel" }, "replace_original": false, "text": text,
+            "unfurl_links": false,
+        });
+        if let Some(thread) = thread {
+            answer["thread_ts"] = thread.into();
+        }
+        for _ in 0..TRIES {
+            match self.hub.api.respond(to.respond, &answer).await {
+                Err(Failure::RateLimited(wait)) => tokio::time::sleep(wait.min(LONGEST_WAIT)).await,
+                Err(Failure::Refused(_)) => break,
+                // If it may have been posted, it is not posted again.
+                ended => return ended,
+            }
+        }
+        let message = Arguments::default().with("text", text).with("unfurl_links", "false");
+        let message = match spot {
+            // A message to an account goes into the direct conversation with it.
+            _ if to.ephemeral => message.with("channel", to.person),
+            Some(spot) => message.with("channel", spot.channel).with_some("thread_ts", spot.thread),
+            None => message.with("channel", to.person),
+        };
+        self.hub.api.call(&to.app.speaking, "chat.postMessage", message).await.map(drop)
     }
 
     /// Shows the person's open items, those of the team, and the available commands on the app's page.
     ///
     /// `channel` is the direct conversation behind the page. The page shows only what may be told there.
     pub(super) async fn show_home(&self, app: &App, user: &str, channel: &str) {
-        let (author, channel) = self.who_and_where(app, user, channel).await;
+        let author = self.hub.directory.find_person(&self.hub.api, &app.speaking, user, None).await;
+        let channel = self.hub.channel_of(app, channel, None, None).await;
         let mut text = String::new();
         for (title, given) in [("What waits for me", vec![("owner", "me")]), ("What is to be done", Vec::new())] {
             let given = given.into_iter().map(|(name, value): (&str, &str)| (name.to_owned(), value.to_owned())).collect();

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kernel::chat::PlatformEvent;
@@ -15,11 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapters::slack::Slack;
 use crate::adapters::slack::accounts::{Account, App, Apps};
-use crate::adapters::slack::api::{Api, Arguments, Failure};
+use crate::adapters::slack::api::{Api, Failure, Token};
 use crate::adapters::slack::commands::Commands;
 use crate::adapters::slack::directory::Directory;
 use crate::adapters::slack::hub::{Hub, Seen};
-use crate::adapters::slack::inbound::stamp;
 use crate::adapters::slack::manifest::AGENT_SCOPE;
 use crate::adapters::slack::posting::Pace;
 use crate::adapters::slack::sessions::Sessions;
@@ -74,6 +73,7 @@ impl Slack {
         let hub = Arc::new(Hub {
             api: api.clone(),
             apps: apps.clone(),
+            roster,
             directory: Directory::default(),
             seen: Seen::default(),
             sessions: Sessions::default(),
@@ -81,18 +81,26 @@ impl Slack {
             commands: commands.commands().iter().map(|command| command.name).collect(),
         });
         let (stop, ready) = (CancellationToken::new(), Arc::new(Ready(watch::Sender::new(false))));
+        let order = Arc::new(Order { last: Mutex::default(), room: Arc::new(Semaphore::new(WAITING)) });
         let commands = Arc::new(Commands { hub: hub.clone(), registry: commands, redactor });
         let mut tasks = JoinSet::new();
         for app in apps.all() {
-            let launch =
-                Launch { hub: hub.clone(), app: app.clone(), commands: commands.clone(), ready: ready.clone(), stop: stop.clone() };
+            let (hub, app, commands, order) = (hub.clone(), app.clone(), commands.clone(), order.clone());
+            let launch = Launch { hub, app, commands, order, ready: ready.clone(), stop: stop.clone() };
             tasks.spawn(Arc::new(launch).run(settings.sockets));
         }
         let (of_sessions, until) = (hub.clone(), stop.clone());
         tasks.spawn(async move { of_sessions.sessions.keep(&of_sessions.api, &until).await });
-        let started = stamp(clock.now());
-        Ok(Arc::new(Self { roster, api, hub, pace: Pace::default(), ready, started, tasks: tasks.into(), stop }))
+        let started = clock.now();
+        Ok(Arc::new(Self { api, hub, pace: Pace::default(), ready, started, tasks: tasks.into(), stop }))
     }
+}
+
+/// The order in which envelopes are handed over, for all apps together: two apps in one channel receive the same messages.
+struct Order {
+    /// The last envelope of each conversation.
+    last: Mutex<HashMap<String, JoinHandle<()>>>,
+    room: Arc<Semaphore>,
 }
 
 /// The components that one app needs.
@@ -100,6 +108,7 @@ struct Launch {
     hub: Arc<Hub>,
     app: Arc<App>,
     commands: Arc<Commands>,
+    order: Arc<Order>,
     ready: Arc<Ready>,
     stop: CancellationToken,
 }
@@ -118,7 +127,7 @@ impl Launch {
         let sockets_of = Arc::new(Sockets {
             api: self.hub.api.clone(),
             listening: self.app.listening.clone(),
-            envelopes: Envelopes(envelopes),
+            envelopes: Envelopes { queue: envelopes, events: self.hub.events.clone() },
             watcher,
             stop: self.stop.clone(),
             live: AtomicUsize::new(0),
@@ -146,11 +155,10 @@ impl Launch {
     }
 
     async fn introduce(&self) -> Result<(), Failure> {
-        let answer = self.hub.api.call(&self.app.speaking, "auth.test", Arguments::default()).await?;
+        let (answer, scopes) = self.hub.api.introduce(&self.app.speaking).await?;
         let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         self.hub.directory.note_workspace(&text("team_id"));
         self.app.set_account(Account { user: text("user_id"), bot: text("bot_id") });
-        let scopes = self.hub.api.list_scopes(&self.app.speaking).await?;
         self.app.set_agent(scopes.iter().any(|scope| scope == AGENT_SCOPE));
         self.hub.directory.read_channels(&self.hub.api, &self.app.speaking).await?;
         self.ready.0.send_replace(true);
@@ -159,14 +167,13 @@ impl Launch {
 
     /// Hands over what arrives, in its order within a conversation. One in which something is looked up slowly does not hold up the others.
     async fn take(self: &Arc<Self>, mut arriving: mpsc::Receiver<Envelope>) {
-        let room = Arc::new(Semaphore::new(WAITING));
-        let mut last: HashMap<String, JoinHandle<()>> = HashMap::new();
         loop {
             let (envelope, place) = tokio::select! {
                 () = self.stop.cancelled() => return,
-                Some(envelope) = arriving.recv() => (envelope, room.clone().acquire_owned().await),
+                Some(envelope) = arriving.recv() => (envelope, self.order.room.clone().acquire_owned().await),
                 else => return,
             };
+            let mut last = self.order.last.lock().expect("no code panics while it holds the tasks");
             last.retain(|_, task| !task.is_finished());
             let conversation = conversation_of(&envelope.payload).to_owned();
             let (launch, before) = (self.clone(), last.remove(&conversation));
@@ -190,7 +197,10 @@ impl Launch {
         match kind.as_str() {
             "events_api" if payload.pointer("/event/type").and_then(Value::as_str) == Some("app_home_opened") => {
                 let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-                self.commands.show_home(&self.app, text("/event/user"), text("/event/channel")).await;
+                let (commands, app) = (self.commands.clone(), self.app.clone());
+                let (user, channel) = (text("/event/user").to_owned(), text("/event/channel").to_owned());
+                // Nothing said there waits for it.
+                tokio::spawn(async move { commands.show_home(&app, &user, &channel).await });
             }
             "events_api" => self.hub.take_event(&self.app, &payload).await,
             "slash_commands" | "interactive" if !self.hub.seen.is_new(trigger_of(&payload)) => {}
@@ -214,12 +224,16 @@ fn trigger_of(payload: &Value) -> String {
 }
 
 /// Tells operators about a problem of an app, once for each problem.
-async fn report(hub: &Hub, app: &App, failure: &Failure, is_final: bool) {
+pub(super) async fn report(hub: &Hub, app: &App, failure: &Failure, is_final: bool) {
+    let persona = &app.persona;
     let text = match failure {
-        Failure::Revoked { error, .. } => {
-            format!("Slack does not accept the bot token of {}'s app ({error}). Copy it again from \"OAuth & Permissions\".", app.persona)
+        Failure::Revoked { token: Token::Bot, error, .. } => {
+            format!("Slack does not accept the bot token of {persona}'s app ({error}). Copy it again from \"OAuth & Permissions\".")
         }
-        failure => format!("{}'s app cannot connect to Slack: {failure}.", app.persona),
+        Failure::Revoked { token: Token::App, error, .. } => format!(
+            "Slack does not accept the app token of {persona}'s app ({error}). Copy it again from \"App-Level Tokens\" under \"Basic Information\"."
+        ),
+        failure => format!("{persona}'s app cannot connect to Slack: {failure}."),
     };
     if app.note_trouble(&text, is_final) {
         tracing::warn!(persona = %app.persona, "{text}");

@@ -4,16 +4,21 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use kernel::chat::message::{Author, AuthorKind, Channel, GUEST, Place, SERVER_MANAGER, STRANGER};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use crate::adapters::slack::api::{Api, Arguments, Credential, Failure};
 use crate::adapters::slack::ids::{channel_id, message_id, user_id};
+use crate::adapters::slack::inbound::stamp;
 
 /// How long a person's name and rights are used before they are looked up again.
 const PERSON: Duration = Duration::from_mins(10);
+
+/// How far back a direct conversation is read in which the team has heard nobody yet. Each message there is for the team.
+const UNHEARD: TimeDelta = TimeDelta::days(7);
 
 /// The most channels and people that are kept.
 const KEPT: usize = 20_000;
@@ -104,11 +109,14 @@ impl Directory {
         described.into_iter().find(|channel| channel.is_called(name)).map(|channel| channel.id)
     }
 
-    /// The channels of the workspace, each with an id at or before its newest message.
-    pub(super) fn list(&self, started: &str) -> Vec<(Channel, MessageId)> {
-        let channels = self.channels();
-        let shown = channels.iter().filter(|(_, known)| !known.is_direct);
-        shown.map(|(id, known)| (known.describe(id), known.newest.clone().unwrap_or_else(|| message_id(id, started)))).collect()
+    /// The known channels, each with an id at or before its newest message, or before the first that somebody may wait for an answer to.
+    pub(super) fn list(&self, started: DateTime<Utc>) -> Vec<(Channel, MessageId)> {
+        let from = |id: &str, known: &KnownChannel| match known.newest.as_ref().filter(|_| !known.is_direct) {
+            Some(newest) => newest.clone(),
+            None if known.is_direct => message_id(id, &stamp(started - UNHEARD)),
+            None => message_id(id, &stamp(started)),
+        };
+        self.channels().iter().map(|(id, known)| (known.describe(id), from(id, known))).collect()
     }
 
     /// An app was invited or removed.
@@ -156,15 +164,16 @@ impl Directory {
         Some(known.clone())
     }
 
-    /// A person. Asks Slack if the person is new or the details are old.
-    pub(super) async fn find_person(&self, api: &Api, with: &Credential, user: &str) -> Author {
+    /// A person. Asks Slack if the person is new or the details are old. `home`: the id of the person's workspace, where the event says it.
+    pub(super) async fn find_person(&self, api: &Api, with: &Credential, user: &str, home: Option<&str>) -> Author {
         if let Some((author, read_at)) = self.people().get(user)
             && read_at.elapsed() < PERSON
         {
             return author.clone();
         }
         let asked = api.call(with, "users.info", Arguments::default().with("user", user)).await;
-        let read = asked.map(|answer| answer.get("user").map(|found| author_of(user, found, self.workspace.get().map(String::as_str))));
+        let workspace = self.workspace.get().map(String::as_str);
+        let read = asked.map(|answer| answer.get("user").map(|found| author_of(user, found, workspace)));
         match read {
             Ok(Some(author)) => {
                 let mut people = self.people();
@@ -178,15 +187,9 @@ impl Directory {
                 if let Err(failure) = failed {
                     tracing::warn!(user, %failure, "a person could not be looked up");
                 }
-                // An old answer is better than none. Without any answer the person gets no rights.
+                // An old answer is better than none. Without any answer the person gets no rights, and stays a stranger if the event says so.
                 let known = self.people().get(user).map(|(author, _)| author.clone());
-                known.unwrap_or_else(|| Author {
-                    id: user_id(user),
-                    name: user.to_owned(),
-                    aliases: Vec::new(),
-                    kind: AuthorKind::Person,
-                    roles: Vec::new(),
-                })
+                known.unwrap_or_else(|| author_of(user, &json!({ "team_id": home }), workspace))
             }
         }
     }
@@ -267,8 +270,6 @@ fn is_stranger(user: &Value, workspace: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -301,9 +302,10 @@ mod tests {
             assert_eq!(directory.find_named(name), Some("slack:C1".into()), "{name}");
         }
         assert_eq!(directory.find_named("random"), None);
-        let listed = directory.list("9.9");
-        assert_eq!(listed.len(), 1);
+        let mut listed = directory.list("2024-11-27T09:33:20Z".parse().unwrap());
+        listed.sort_by(|(one, _), (other, _)| one.id.cmp(&other.id));
         assert_eq!((listed[0].0.private, listed[0].1.as_str()), (false, "slack:C1-5.1"));
+        assert_eq!((&listed[1].0.place, listed[1].1.as_str()), (&Place::Direct, "slack:D1-1732095200.000000"), "read back for a week");
         assert_eq!(directory.find("C1").unwrap().members, ["kelly".into(), "vince".into()]);
         assert_eq!(directory.find("D1").unwrap().describe("D1").place, Place::Direct);
     }

@@ -28,6 +28,9 @@ pub(super) struct Order {
     /// The arguments that were written after the command.
     pub(super) given: Vec<(String, String)>,
     pub(super) channel: String,
+    /// The thread in which the form was opened.
+    #[serde(default)]
+    pub(super) thread: Option<String>,
     /// Where the answer goes.
     pub(super) respond: String,
 }
@@ -128,7 +131,13 @@ mod tests {
 
     fn order(given: &[(&str, &str)]) -> Order {
         let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Order { path: "backlog add".to_owned(), given, channel: "C1".to_owned(), respond: "https://slack.example/r".to_owned() }
+        Order {
+            path: "backlog add".to_owned(),
+            given,
+            channel: "C1".to_owned(),
+            thread: None,
+            respond: "https://slack.example/r".to_owned(),
+        }
     }
 
     #[test]

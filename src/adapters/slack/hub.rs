@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 use kernel::chat::PlatformEvent;
 use kernel::chat::message::{Author, AuthorKind, Channel, InboundMessage};
 use kernel::chat::store::Reaction;
+use kernel::ids::PersonaSlug;
+use kernel::persona::roster::Roster;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::adapters::slack::accounts::{App, Apps};
 use crate::adapters::slack::api::Api;
-use crate::adapters::slack::directory::Directory;
+use crate::adapters::slack::directory::{Directory, KnownChannel};
 use crate::adapters::slack::emoji::shown;
 use crate::adapters::slack::ids::{channel_id, message_id, user_id};
 use crate::adapters::slack::inbound::{SlackMessage, instant};
@@ -47,6 +49,7 @@ impl Seen {
 pub(super) struct Hub {
     pub(super) api: Arc<Api>,
     pub(super) apps: Arc<Apps>,
+    pub(super) roster: Arc<Roster>,
     pub(super) directory: Directory,
     pub(super) seen: Seen,
     pub(super) sessions: Sessions,
@@ -87,13 +90,13 @@ impl Hub {
             }
             STOPPED if self.seen.is_new(format!("stopped {} {}", text("/channel"), text("/event_ts"))) => {
                 let (channel, thread) = (text("/channel"), text("/thread_ts"));
-                let author = self.directory.find_person(&self.api, &app.speaking, text("/user")).await;
+                let author = self.directory.find_person(&self.api, &app.speaking, text("/user"), None).await;
                 let place = self.channel_of(app, channel, Some(thread), None).await;
                 self.announce(PlatformEvent::StopPressed { author: Box::new(author), channel: Box::new(place) }).await;
                 self.sessions.stop(&app.speaking, channel, thread);
             }
             "channel_archive" | "channel_deleted" | "group_archive" | "group_deleted" => self.directory.forget(text("/channel")),
-            "channel_unarchive" | "group_unarchive" | "scope_granted" => self.announce(PlatformEvent::PermissionsChanged).await,
+            "channel_unarchive" | "group_unarchive" => self.announce(PlatformEvent::PermissionsChanged).await,
             "user_change" => self.directory.forget_person(text("/user/id")),
             _ => {}
         }
@@ -108,23 +111,12 @@ impl Hub {
             Some("message_changed") => self.take_change(&message.channel, event).await,
             Some("message_deleted") => {
                 let deleted = event["deleted_ts"].as_str().unwrap_or_default();
-                let channel = self
-                    .channel_of(
-                        app,
-                        &message.channel,
-                        event["previous_message"]["thread_ts"].as_str().filter(|thread| *thread != deleted),
-                        None,
-                    )
-                    .await;
-                if self.seen.is_new(format!("deleted {} {deleted}", message.channel)) {
-                    self.announce(PlatformEvent::Deleted { messages: vec![message_id(&message.channel, deleted)], channel: channel.id })
-                        .await;
-                }
+                let thread = event["previous_message"]["thread_ts"].as_str().filter(|thread| *thread != deleted);
+                self.take_deletion(&message.channel, thread, deleted).await;
             }
-            _ if message.is_said() => {
-                if self.seen.is_new(format!("message {} {}", message.channel, message.ts))
-                    && let Some(inbound) = self.read(app, message).await
-                {
+            _ if message.is_said() && self.author_among_us(&message).is_none() => {
+                if self.seen.is_new(format!("message {} {}", message.channel, message.ts)) {
+                    let inbound = self.read(app, message).await;
                     self.announce(PlatformEvent::Message(Box::new(inbound))).await;
                 }
             }
@@ -132,35 +124,52 @@ impl Hub {
         }
     }
 
-    /// Converts a message that an app received or read. None if it is our own.
-    pub(super) async fn read(&self, app: &App, message: SlackMessage) -> Option<InboundMessage> {
-        let account = message.user.as_deref().or(message.bot_id.as_deref()).unwrap_or_default().to_owned();
-        let is_ours =
-            [message.user.as_deref(), message.bot_id.as_deref()].into_iter().flatten().any(|id| self.apps.find_account(id).is_some());
-        if is_ours {
-            return None;
+    async fn take_deletion(&self, channel: &str, thread: Option<&str>, stamp: &str) {
+        if self.seen.is_new(format!("deleted {channel} {stamp}")) {
+            let (messages, channel) = (vec![message_id(channel, stamp)], channel_id(channel, thread));
+            self.announce(PlatformEvent::Deleted { messages, channel }).await;
         }
+    }
+
+    /// The persona that wrote a message. None if it is not from the team.
+    fn author_among_us(&self, message: &SlackMessage) -> Option<PersonaSlug> {
+        let ids = [message.user.as_deref(), message.bot_id.as_deref()];
+        let owner = ids.into_iter().flatten().find_map(|id| self.apps.find_account(id))?;
+        let guest = message.username.as_deref().and_then(|name| self.roster.personas().iter().find(|persona| persona.name == name));
+        Some(guest.map_or_else(|| owner.clone(), |guest| guest.slug.clone()))
+    }
+
+    /// Converts a message that an app received or read.
+    pub(super) async fn read(&self, app: &App, message: SlackMessage) -> InboundMessage {
         let channel = self.channel_of(app, &message.channel, message.thread(), message.parent_user_id.as_deref()).await;
-        let author = match (&message.user, &message.bot_id) {
-            (Some(user), _) => self.directory.find_person(&self.api, &app.speaking, user).await,
-            (None, _) => Author {
-                id: user_id(&account),
-                name: message.username.clone().unwrap_or(account),
-                aliases: Vec::new(),
-                kind: AuthorKind::ForeignBot,
-                roles: Vec::new(),
-            },
+        let account = message.user.as_deref().or(message.bot_id.as_deref()).unwrap_or_default();
+        let bot = |kind: AuthorKind, name: &str| Author {
+            id: user_id(account),
+            name: name.to_owned(),
+            aliases: Vec::new(),
+            kind,
+            roles: Vec::new(),
         };
-        // An app may post as a person, but it still counts as an app.
-        let kind = if message.bot_id.is_some() { AuthorKind::ForeignBot } else { author.kind.clone() };
-        Some(message.into_inbound(channel, Author { kind, ..author }, app.persona.clone()))
+        let author = match (self.author_among_us(&message), &message.user) {
+            (Some(persona), _) => bot(AuthorKind::Persona(persona.clone()), self.roster.name_of(&persona)),
+            (None, Some(user)) => {
+                let author = self.directory.find_person(&self.api, &app.speaking, user, message.home()).await;
+                // An app may post as a person, but it still counts as an app.
+                let kind = if message.bot_id.is_some() { AuthorKind::ForeignBot } else { author.kind.clone() };
+                Author { kind, ..author }
+            }
+            (None, None) => bot(AuthorKind::ForeignBot, message.username.as_deref().unwrap_or(account)),
+        };
+        message.into_inbound(channel, author, app.persona.clone())
     }
 
     /// A person's edit, or the titles that Slack has found for links.
     async fn take_change(&self, channel: &str, event: &Value) {
         let Ok(now) = serde_json::from_value::<SlackMessage>(event["message"].clone()) else { return };
-        let is_ours = [now.user.as_deref(), now.bot_id.as_deref()].into_iter().flatten().any(|id| self.apps.find_account(id).is_some());
-        if is_ours || now.bot_id.is_some() {
+        if now.is_tombstone() {
+            return self.take_deletion(channel, now.thread(), &now.ts).await;
+        }
+        if self.author_among_us(&now).is_some() || now.bot_id.is_some() {
             return;
         }
         let message = message_id(channel, &now.ts);
@@ -192,7 +201,7 @@ impl Hub {
         if !self.seen.is_new(format!("reacted {channel} {stamp} {user} {} {}", text("/reaction"), text("/event_ts"))) {
             return;
         }
-        let person = self.directory.find_person(&self.api, &app.speaking, user).await;
+        let person = self.directory.find_person(&self.api, &app.speaking, user, None).await;
         if person.kind != AuthorKind::Person {
             return;
         }
@@ -210,7 +219,7 @@ impl Hub {
     pub(super) async fn channel_of(&self, app: &App, channel: &str, thread: Option<&str>, parent: Option<&str>) -> Channel {
         let known = if channel.is_empty() { None } else { self.directory.look_up(&self.api, &app.speaking, channel).await };
         // A channel that cannot be looked up counts as private.
-        let known = known.unwrap_or_else(|| crate::adapters::slack::directory::KnownChannel::unknown(channel));
+        let known = known.unwrap_or_else(|| KnownChannel::unknown(channel));
         match thread {
             Some(thread) => known.describe_thread(channel, thread, parent.map(user_id)),
             None => known.describe(channel),

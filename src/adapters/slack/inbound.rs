@@ -20,7 +20,12 @@ pub(super) struct SlackMessage {
     pub(super) username: Option<String>,
     pub(super) ts: String,
     pub(super) thread_ts: Option<String>,
+    /// When the last answer in the thread on this message was written.
+    pub(super) latest_reply: Option<String>,
     pub(super) parent_user_id: Option<String>,
+    /// The workspace of the author, in a channel that several companies share.
+    pub(super) user_team: Option<String>,
+    pub(super) team: Option<String>,
     #[serde(default)]
     pub(super) text: String,
     #[serde(default)]
@@ -61,6 +66,16 @@ const SAID: [&str; 5] = ["file_share", "thread_broadcast", "me_message", "bot_me
 impl SlackMessage {
     pub(super) fn is_said(&self) -> bool {
         self.subtype.as_deref().is_none_or(|kind| SAID.contains(&kind))
+    }
+
+    /// Slack keeps the place of a deleted message on which a thread hangs.
+    pub(super) fn is_tombstone(&self) -> bool {
+        self.subtype.as_deref() == Some("tombstone")
+    }
+
+    /// The id of the author's workspace.
+    pub(super) fn home(&self) -> Option<&str> {
+        self.user_team.as_deref().or(self.team.as_deref())
     }
 
     /// The message on which the thread hangs, if it is an answer in one.

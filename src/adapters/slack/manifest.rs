@@ -8,10 +8,8 @@ use crate::adapters::slack::commands::{COMMAND, ON_MESSAGE};
 const DESCRIPTION: &str = "A team of personas that talk, work and report";
 
 /// What the app may do.
-pub(super) const SCOPES: [&str; 21] = [
-    "app_mentions:read",
+pub(super) const SCOPES: [&str; 17] = [
     "channels:history",
-    "channels:join",
     "channels:read",
     "chat:write",
     "chat:write.customize",
@@ -27,8 +25,6 @@ pub(super) const SCOPES: [&str; 21] = [
     "mpim:history",
     "mpim:read",
     "reactions:read",
-    "reactions:write",
-    "team:read",
     "users:read",
 ];
 
@@ -39,7 +35,7 @@ pub(super) const AGENT_SCOPE: &str = "assistant:write";
 pub(super) const STOPPED: &str = "agent_session_stopped";
 
 /// What Slack reports to it.
-const EVENTS: [&str; 19] = [
+const EVENTS: [&str; 22] = [
     "app_home_opened",
     "channel_archive",
     "channel_deleted",
@@ -48,8 +44,11 @@ const EVENTS: [&str; 19] = [
     "channel_shared",
     "channel_unarchive",
     "channel_unshared",
+    "group_archive",
+    "group_deleted",
     "group_left",
     "group_rename",
+    "group_unarchive",
     "member_joined_channel",
     "member_left_channel",
     "message.channels",

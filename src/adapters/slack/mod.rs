@@ -29,6 +29,7 @@ mod socket;
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -41,19 +42,17 @@ pub use markup::TEXT;
 use api::Api;
 use connect::Ready;
 use hub::Hub;
-use kernel::persona::roster::Roster;
 use posting::Pace;
 
 /// The team on Slack. Created by [`Slack::connect`], used as a [`kernel::chat::ChatPlatform`].
 pub struct Slack {
-    roster: Arc<Roster>,
     api: Arc<Api>,
     hub: Arc<Hub>,
     pace: Pace,
     /// The channels have been read.
     ready: Arc<Ready>,
-    /// When this process began, as a time stamp.
-    started: String,
+    /// When this process began.
+    started: DateTime<Utc>,
     tasks: Mutex<JoinSet<()>>,
     stop: CancellationToken,
 }

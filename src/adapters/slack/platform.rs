@@ -15,7 +15,7 @@ use crate::adapters::slack::Slack;
 use crate::adapters::slack::accounts::App;
 use crate::adapters::slack::api::{Arguments, Failure};
 use crate::adapters::slack::ids::{Spot, channel_id, message_id, to_message, to_spot, to_user};
-use crate::adapters::slack::inbound::SlackMessage;
+use crate::adapters::slack::inbound::{SlackMessage, stamp};
 use crate::adapters::slack::markup::TEXT;
 
 #[async_trait]
@@ -50,8 +50,9 @@ impl ChatPlatform for Slack {
         self.hub.directory.look_up(&self.api, &app.speaking, &id).await;
         let newest =
             self.api.call(&app.speaking, "conversations.history", Arguments::default().with("channel", &id).with("limit", "1")).await?;
-        let stamp = newest.get("messages").and_then(|messages| messages.pointer("/0/ts")).and_then(Value::as_str);
-        Ok((channel_id(&id, None), message_id(&id, stamp.unwrap_or(&self.started))))
+        let newest = newest.get("messages").and_then(|messages| messages.pointer("/0/ts")).and_then(Value::as_str);
+        let newest = newest.map_or_else(|| stamp(self.started), str::to_owned);
+        Ok((channel_id(&id, None), message_id(&id, &newest)))
     }
 
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
@@ -61,14 +62,18 @@ impl ChatPlatform for Slack {
     /// Slack shows an app's activity only in threads.
     async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId) {
         let (Ok(app), Ok(Spot { channel, thread: Some(thread) })) = (self.speaker(persona), to_spot(channel)) else { return };
-        let guest = self.roster.find(persona).filter(|persona| self.hub.apps.shares_an_app(&persona.slug));
-        if app.is_agent() && self.hub.sessions.go_on(&self.api, &app.speaking, guest, channel, thread).await {
+        let (persona, apps) = (self.hub.roster.find(persona), &self.hub.apps);
+        // Slack shows the name that was given last, so an app with guests gives its owner's too.
+        let named =
+            persona.filter(|_| self.hub.roster.personas().iter().any(|guest| apps.shares_an_app(&guest.slug) && apps.is_of(app, guest)));
+        if app.is_agent() && self.hub.sessions.go_on(&self.api, &app.speaking, named, channel, thread).await {
             return;
         }
+        let guest = persona.filter(|persona| apps.shares_an_app(&persona.slug));
         let status = guest.map_or_else(|| "is thinking…".to_owned(), |guest| format!("is thinking, as {}…", guest.name));
         let arguments = Arguments::default().with("channel_id", channel).with("thread_ts", thread).with("status", status);
         if let Err(failure) = self.api.call(&app.speaking, "assistant.threads.setStatus", arguments).await {
-            tracing::debug!(%persona, channel, %failure, "that somebody is thinking could not be shown");
+            tracing::debug!(persona = %app.persona, channel, %failure, "that somebody is thinking could not be shown");
         }
     }
 
@@ -97,6 +102,30 @@ impl ChatPlatform for Slack {
         Err(refusal)
     }
 
+    /// A channel's history holds no answers in threads, only when the last one was written. Threads on older messages are known from before.
+    async fn list_threads_after(&self, channel: &ChannelId, after: &MessageId) -> Result<Vec<Channel>, SendError> {
+        let (spot, (_, since)) = (to_spot(channel).map_err(Failure::from)?, to_message(after).map_err(Failure::from)?);
+        if spot.thread.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut refusal = self.offline();
+        for app in self.readers(spot.channel) {
+            let newest = match self.list_page(app, spot, None, "").await {
+                Ok((newest, _)) => newest,
+                Err(failure) => {
+                    refusal = failure.of_read();
+                    continue;
+                }
+            };
+            let mut threads = Vec::new();
+            for root in newest.iter().filter(|root| root.latest_reply.as_deref().is_some_and(|latest| latest > since)) {
+                threads.push(self.hub.channel_of(app, spot.channel, Some(&root.ts), root.user.as_deref().or(root.bot_id.as_deref())).await);
+            }
+            return Ok(threads);
+        }
+        Err(refusal)
+    }
+
     async fn find_message(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<InboundMessage>, SendError> {
         let spot = to_spot(channel).map_err(Failure::from)?;
         let (_, stamp) = to_message(message).map_err(Failure::from)?;
@@ -104,7 +133,7 @@ impl ChatPlatform for Slack {
         for app in self.readers(spot.channel) {
             match self.look_up_message(app, spot, stamp).await {
                 Ok(None) => return Ok(None),
-                Ok(Some(found)) => return Ok(self.hub.read(app, found).await),
+                Ok(Some(found)) => return Ok(Some(self.hub.read(app, found).await)),
                 Err(failure) if failure.is("thread_not_found") => return Ok(None),
                 Err(failure) => refusal = failure.of_read(),
             }
@@ -118,7 +147,7 @@ impl ChatPlatform for Slack {
     }
 
     fn list_channels(&self) -> Vec<(Channel, MessageId)> {
-        self.hub.directory.list(&self.started)
+        self.hub.directory.list(self.started)
     }
 
     fn text_format(&self, _: &ChannelId) -> TextFormat {
@@ -138,7 +167,7 @@ impl ChatPlatform for Slack {
     }
 
     fn identities(&self) -> Vec<IdentityStatus> {
-        self.hub.apps.statuses(&self.roster)
+        self.hub.apps.statuses(&self.hub.roster)
     }
 
     async fn shutdown(&self) {
@@ -165,14 +194,14 @@ impl Slack {
         SendError::Offline(self.hub.apps.coordinator().clone())
     }
 
-    /// The messages among these that people wrote.
+    /// The messages among these that somebody wrote, ours too.
     async fn said(&self, app: &App, found: Vec<SlackMessage>, limit: usize) -> Vec<InboundMessage> {
         let mut said = Vec::new();
         for message in found.into_iter().filter(SlackMessage::is_said) {
             if said.len() == limit {
                 break;
             }
-            said.extend(self.hub.read(app, message).await);
+            said.push(self.hub.read(app, message).await);
         }
         said
     }
@@ -188,7 +217,7 @@ impl Slack {
         let method = if spot.thread.is_some() { "conversations.replies" } else { "conversations.history" };
         let page = self.api.call(&app.speaking, method, arguments).await?;
         let messages: Vec<SlackMessage> = serde_json::from_value(page.get("messages").cloned().unwrap_or_default()).unwrap_or_default();
-        let found = messages.into_iter().find(|message| message.ts == stamp);
+        let found = messages.into_iter().find(|message| message.ts == stamp && message.is_said());
         Ok(found.map(|found| SlackMessage { channel: spot.channel.to_owned(), ..found }))
     }
 }

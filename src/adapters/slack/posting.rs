@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use crate::adapters::slack::Slack;
 use crate::adapters::slack::accounts::App;
 use crate::adapters::slack::api::{Api, Arguments, Failure};
+use crate::adapters::slack::connect::report;
 use crate::adapters::slack::directory::next_cursor;
 use crate::adapters::slack::ids::{Spot, message_id, to_message, to_spot, to_user};
 use crate::adapters::slack::inbound::{SlackMessage, instant, stamp};
@@ -72,11 +73,20 @@ impl Slack {
             None => arguments,
         };
         self.pace.wait(spot.channel).await;
-        let answer = self.api.call(&app.speaking, "chat.postMessage", arguments).await?;
+        let answer = self.call(app, "chat.postMessage", arguments).await?;
         if let Some(persona) = guest {
             self.check_name(app, persona, &answer).await;
         }
         Ok(posted(message, spot, &answer)?)
+    }
+
+    /// Calls Slack for what the team says. Operators hear of a token that is no longer accepted.
+    async fn call(&self, app: &App, method: &'static str, arguments: Arguments) -> Result<Map<String, Value>, Failure> {
+        let answer = self.api.call(&app.speaking, method, arguments).await;
+        if let Err(failure @ Failure::Revoked { .. }) = &answer {
+            report(&self.hub, app, failure, false).await;
+        }
+        answer
     }
 
     /// Checks the name that Slack shows. If the app may not use other names, Slack silently posts under the app's own.
@@ -103,7 +113,7 @@ impl Slack {
             .with("text", text)
             .json("blocks", &blocks)
             .json("attachments", &attachments);
-        let answer = self.api.call(&app.speaking, "chat.update", arguments).await.map_err(Failure::of_edit)?;
+        let answer = self.call(app, "chat.update", arguments).await.map_err(Failure::of_edit)?;
         Ok(posted(message, spot, &answer)?)
     }
 
@@ -128,43 +138,57 @@ impl Slack {
     pub(super) async fn list_since(&self, app: &App, spot: Spot<'_>, since: &str) -> Result<Vec<SlackMessage>, Failure> {
         let (mut found, mut cursor): (Vec<SlackMessage>, _) = (Vec::new(), String::new());
         for _ in 0..PAGES {
-            let arguments = Arguments::default()
-                .with("channel", spot.channel)
-                .with_some("ts", spot.thread)
-                .with("oldest", since)
-                .with("limit", PAGE)
-                .with("include_all_metadata", "true")
-                .with_some("cursor", Some(cursor.as_str()).filter(|cursor| !cursor.is_empty()));
-            let method = if spot.thread.is_some() { "conversations.replies" } else { "conversations.history" };
-            let page = self.api.call(&app.speaking, method, arguments).await?;
-            let messages = page.get("messages").cloned().unwrap_or_default();
-            let messages: Vec<SlackMessage> =
-                serde_json::from_value(messages).map_err(|_| Failure::Unreachable("a history that cannot be read".to_owned()))?;
+            let page;
+            (page, cursor) = self.list_page(app, spot, Some(since), &cursor).await?;
             // A thread begins with the message on which it hangs, however old.
-            found.extend(messages.into_iter().filter(|message| message.ts.as_str() > since && Some(message.ts.as_str()) != spot.thread));
-            cursor = next_cursor(&page);
+            found.extend(page.into_iter().filter(|message| message.ts.as_str() > since && Some(message.ts.as_str()) != spot.thread));
             if cursor.is_empty() {
                 break;
             }
-        }
-        for message in &mut found {
-            spot.channel.clone_into(&mut message.channel);
         }
         found.sort_by(|one, other| one.ts.cmp(&other.ts));
         Ok(found)
     }
 
+    /// A page of a channel or a thread, and the cursor of the next one. A channel's newest page comes first.
+    pub(super) async fn list_page(
+        &self,
+        app: &App,
+        spot: Spot<'_>,
+        since: Option<&str>,
+        cursor: &str,
+    ) -> Result<(Vec<SlackMessage>, String), Failure> {
+        let arguments = Arguments::default()
+            .with("channel", spot.channel)
+            .with_some("ts", spot.thread)
+            .with_some("oldest", since)
+            .with("limit", PAGE)
+            .with("include_all_metadata", "true")
+            .with_some("cursor", Some(cursor).filter(|cursor| !cursor.is_empty()));
+        let method = if spot.thread.is_some() { "conversations.replies" } else { "conversations.history" };
+        let page = self.api.call(&app.speaking, method, arguments).await?;
+        let messages = page.get("messages").and_then(Value::as_array).into_iter().flatten();
+        let read = |message: &Value| match serde_json::from_value::<SlackMessage>(message.clone()) {
+            Ok(message) => Some(SlackMessage { channel: spot.channel.to_owned(), ..message }),
+            Err(error) => {
+                tracing::warn!(channel = spot.channel, %error, "a message of the history cannot be read");
+                None
+            }
+        };
+        Ok((messages.filter_map(read).collect(), next_cursor(&page)))
+    }
+
     fn render(&self, message: &OutboundMessage, files: &[UploadedFile]) -> Rendered {
         render(message, files, &self.hub.commands, |user| {
             let id = to_user(user).ok()?;
-            let persona = self.hub.apps.find_account(id).and_then(|slug| self.roster.find(slug));
+            let persona = self.hub.apps.find_account(id).and_then(|slug| self.hub.roster.find(slug));
             persona.map(|persona| persona.name.clone()).or_else(|| self.hub.directory.name_of(id))
         })
     }
 
     /// The persona of a message, if it speaks through an app that it shares.
     fn guest(&self, message: &OutboundMessage) -> Option<&Persona> {
-        self.roster.find_speaker(&message.persona).filter(|persona| self.hub.apps.shares_an_app(&persona.slug))
+        self.hub.roster.find_speaker(&message.persona).filter(|persona| self.hub.apps.shares_an_app(&persona.slug))
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use kernel::ids::PersonaSlug;
 use kernel::persona::Persona;
 use tokio::sync::Notify;
@@ -37,13 +37,13 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// Shows that an app works in a thread, or still does. False: Slack does not take that. `guest`: the persona that speaks through the app.
-    pub(super) async fn go_on(&self, api: &Api, with: &Credential, guest: Option<&Persona>, channel: &str, thread: &str) -> bool {
+    /// Shows that an app works in a thread, or still does. False: Slack does not take that. `named`: whose name is shown for the app's own.
+    pub(super) async fn go_on(&self, api: &Api, with: &Credential, named: Option<&Persona>, channel: &str, thread: &str) -> bool {
         let session = Session::new(with, channel, thread);
         self.working().insert(session.clone(), (with.clone(), Instant::now() + SHOWN));
         self.changed.notify_one();
         let status = session.arguments().with("status", "processing");
-        let status = match guest {
+        let status = match named {
             Some(persona) => status.with("username", &persona.name).with("icon_emoji", icon_of(persona)),
             None => status,
         };
@@ -78,28 +78,30 @@ impl Sessions {
 
     /// Tells Slack where nobody works any more; everywhere when the process stops.
     pub(super) async fn keep(&self, api: &Api, stop: &CancellationToken) {
-        while !stop.is_cancelled() {
+        let mut calls = FuturesUnordered::new();
+        loop {
+            let is_last = stop.is_cancelled();
+            let now = Instant::now();
+            let over = self.working().extract_if(|_, (_, until)| *until <= now || is_last).collect::<Vec<_>>();
+            calls.extend(over.into_iter().map(|(session, (with, _))| self.finish(api, with, session)));
+            if is_last {
+                return calls.collect().await;
+            }
             let next = self.working().values().map(|(_, until)| *until).min();
             tokio::select! {
                 () = tokio::time::sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
                 () = self.changed.notified() => {}
+                Some(()) = calls.next() => {}
                 () = stop.cancelled() => {}
             }
-            let now = Instant::now();
-            let over: Vec<_> = self
-                .working()
-                .extract_if(|_, (_, until)| *until <= now || stop.is_cancelled())
-                .map(|(session, (with, _))| (session, with))
-                .collect();
-            join_all(over.iter().map(|(session, with)| self.finish(api, with, session.clone()))).await;
         }
     }
 
-    async fn finish(&self, api: &Api, with: &Credential, session: Session) {
-        let Err(failure) = api.call(with, SET_STATUS, session.arguments().with("status", "active")).await else { return };
+    async fn finish(&self, api: &Api, with: Credential, session: Session) {
+        let Err(failure) = api.call(&with, SET_STATUS, session.arguments().with("status", "active")).await else { return };
         tracing::debug!(channel = session.channel, %failure, "that nobody works any more could not be shown");
         if matches!(failure, Failure::Unreachable(_) | Failure::RateLimited(_)) {
-            self.working().entry(session).or_insert_with(|| (with.clone(), Instant::now() + SHOWN));
+            self.working().entry(session).or_insert_with(|| (with, Instant::now() + SHOWN));
             self.changed.notify_one();
         }
     }

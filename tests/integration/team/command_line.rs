@@ -9,6 +9,7 @@ use kernel::chat::message::{Channel, Place};
 use kernel::chat::store::ChannelSeen;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
+use teamroom::store::Store;
 
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
@@ -88,14 +89,15 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     assert_eq!(json_of(&team, &["status"])["served"], json!(false));
     assert!(say(&team, &["halt"]).ends_with("No team serves this database: start `teamroom run`, or `teamroom sandbox` for its own."));
     assert_eq!(say(&team, &["resume"]), "You let us speak again.");
+    let store = Store::open(&team.config.database_url, Utc::now()).await.expect("nobody serves it");
     let general = channel("slack:C7", "general", Place::Server);
     let place = Place::Thread { parent: general.id.clone(), parent_name: "general".into(), owner: None, starter: None };
-    let quiet = [channel("slack:C7-1.2", "general", place), general, channel("slack:D1", "", Place::Direct)];
-    for channel in &quiet {
-        let seen = ChannelSeen { channel: channel.clone(), last_message: "slack:C7-1.2".into(), last_at: Utc::now() };
-        team.store.record_channels_seen(&[seen]).await.expect("stored");
-        team.store.halt(&HaltScope::Channel(channel.id.clone()), "ann", Utc::now()).await.expect("stored");
+    for quiet in [channel("slack:C7-1.2", "general", place), general, channel("slack:D1", "", Place::Direct)] {
+        store.halt(&HaltScope::Channel(quiet.id.clone()), "ann", Utc::now()).await.expect("stored");
+        let seen = ChannelSeen { channel: quiet, last_message: "slack:C7-1.2".into(), last_at: Utc::now() };
+        store.record_channels_seen(&[seen]).await.expect("stored");
     }
+    store.close().await;
     let status = say(&team, &["status"]);
     for name in ["a thread in #general", "#general", "a direct conversation"] {
         assert!(status.contains(name), "{status}");

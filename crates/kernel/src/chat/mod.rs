@@ -76,6 +76,11 @@ pub trait ChatPlatform: Send + Sync + 'static {
         Ok(Vec::new())
     }
 
+    /// The threads of a channel in which something was said after `after`. Empty where the platform reports threads by itself, as channels.
+    async fn list_threads_after(&self, _channel: &ChannelId, _after: &MessageId) -> Result<Vec<Channel>, SendError> {
+        Ok(Vec::new())
+    }
+
     /// A message of a channel, read by any identity with access. None only if it was deleted.
     async fn find_message(&self, _channel: &ChannelId, _message: &MessageId) -> Result<Option<InboundMessage>, SendError> {
         Err(SendError::Refused("this platform does not look up messages".to_owned()))
@@ -84,7 +89,8 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// Finds a channel by its name or its id, with or without its platform. After a start, waits a while for the platform to report it.
     async fn find_channel(&self, name: &str) -> Option<ChannelId>;
 
-    /// The reported channels and threads of servers, each with an id at or before its newest message.
+    /// The reported channels and threads of servers, each with an id at or before its newest message. Also direct conversations where the platform
+    /// lists them, each with an id before the messages that may still wait for an answer.
     fn list_channels(&self) -> Vec<(Channel, MessageId)> {
         Vec::new()
     }

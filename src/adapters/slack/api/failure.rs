@@ -3,6 +3,7 @@ use std::time::Duration;
 use kernel::chat::SendError;
 use kernel::ids::PersonaSlug;
 
+use crate::adapters::slack::api::{Credential, Token};
 use crate::adapters::slack::ids::ForeignId;
 
 /// Why a call failed. Contains no address and no token.
@@ -14,8 +15,8 @@ pub(in crate::adapters::slack) enum Failure {
     #[error("rate limited for {0:?}")]
     RateLimited(Duration),
     /// The token is not valid any more.
-    #[error("the token of {persona} is not accepted ({error})")]
-    Revoked { persona: PersonaSlug, error: String },
+    #[error("the {token} token of {persona} is not accepted ({error})")]
+    Revoked { persona: PersonaSlug, token: Token, error: String },
     /// A scope or a channel membership is missing, which a person can grant.
     #[error("it lacks {needs}")]
     Denied { needs: String },
@@ -36,14 +37,15 @@ const NOT_ALLOWED: [&str; 5] =
 
 impl Failure {
     /// Interprets an answer that is not `ok`. `needed`: the scope that is missing, as Slack names it.
-    pub(super) fn from_answer(error: &str, needed: Option<&str>, persona: &PersonaSlug) -> Self {
+    pub(super) fn from_answer(error: &str, needed: Option<&str>, with: &Credential) -> Self {
+        let persona = &with.persona;
         match error {
             "missing_scope" => Self::Denied { needs: format!("the scope {}", needed.unwrap_or("that this call needs")) },
             "not_in_channel" => {
                 Self::Denied { needs: format!("a place in the channel: type /invite and the name of {persona}'s app there") }
             }
             "ratelimited" | "rate_limited" => Self::RateLimited(Duration::from_secs(1)),
-            error if REVOKED.contains(&error) => Self::Revoked { persona: persona.clone(), error: error.to_owned() },
+            error if REVOKED.contains(&error) => Self::Revoked { persona: persona.clone(), token: with.kind, error: error.to_owned() },
             error if FAULTS.contains(&error) => Self::Unreachable(format!("Slack says {error}")),
             error if NOT_ALLOWED.contains(&error) => Self::Denied { needs: format!("the right to post there ({error})") },
             error => Self::Refused(error.to_owned()),
@@ -97,7 +99,8 @@ mod tests {
     use super::*;
 
     fn of(error: &str, needed: Option<&str>) -> SendError {
-        Failure::from_answer(error, needed, &"kelly".into()).into()
+        let with = Credential { persona: "kelly".into(), kind: Token::Bot, token: "xoxb-1".to_owned().into() };
+        Failure::from_answer(error, needed, &with).into()
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod failure;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use kernel::chat::DownloadError;
 use kernel::ids::PersonaSlug;
-use reqwest::header::RETRY_AFTER;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
@@ -27,13 +28,33 @@ const FILES: &str = "https://files.slack.com";
 /// How long to wait after a rate limit if Slack does not say.
 const WAIT: Duration = Duration::from_secs(30);
 
+/// How long to wait before an answer to a command is tried again, if there was no connection.
+const PAUSE: Duration = Duration::from_secs(2);
+
 /// The most bytes of an answer.
 const ANSWER: usize = 8 * 1024 * 1024;
+
+/// What a token is for: calls, or connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Token {
+    Bot,
+    App,
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bot => "bot",
+            Self::App => "app",
+        })
+    }
+}
 
 /// A token and its persona.
 #[derive(Debug, Clone)]
 pub(super) struct Credential {
     pub(super) persona: PersonaSlug,
+    pub(super) kind: Token,
     pub(super) token: SecretString,
 }
 
@@ -92,6 +113,15 @@ impl Api {
 
     /// Calls a method, and returns its answer if that is `ok`.
     pub(super) async fn call(&self, with: &Credential, method: &'static str, arguments: Arguments) -> Result<Map<String, Value>, Failure> {
+        Ok(self.call_with_headers(with, method, arguments).await?.0)
+    }
+
+    async fn call_with_headers(
+        &self,
+        with: &Credential,
+        method: &'static str,
+        arguments: Arguments,
+    ) -> Result<(Map<String, Value>, HeaderMap), Failure> {
         let key = (with.persona.clone(), method);
         if let Some(wait) =
             self.waits().get(&key).map(|until| until.saturating_duration_since(Instant::now())).filter(|wait| !wait.is_zero())
@@ -110,24 +140,23 @@ impl Api {
         if !status.is_success() {
             return Err(Failure::Unreachable(format!("HTTP {}", status.as_u16())));
         }
+        let headers = response.headers().clone();
         let body = read_at_most(response, ANSWER).await?;
         let unreadable = || Failure::Unreachable("an answer that cannot be read".to_owned());
         let answer: Map<String, Value> = serde_json::from_slice(&body).map_err(|_| unreadable())?;
         if answer.get("ok").and_then(Value::as_bool) == Some(true) {
-            return Ok(answer);
+            return Ok((answer, headers));
         }
         let text = |name: &str| answer.get(name).and_then(Value::as_str);
         let error = text("error").ok_or_else(unreadable)?;
-        Err(Failure::from_answer(error, text("needed"), &with.persona))
+        Err(Failure::from_answer(error, text("needed"), with))
     }
 
-    /// The scopes that a bot token has, as Slack says with each answer.
-    pub(super) async fn list_scopes(&self, with: &Credential) -> Result<Vec<String>, Failure> {
-        let url = self.base.join("/api/auth.test").map_err(|_| Failure::Refused("no address".to_owned()))?;
-        let request = self.http.post(url).bearer_auth(with.token.expose_secret().trim());
-        let response = request.send().await.map_err(|error| Failure::Unreachable(plain(&error)))?;
-        let scopes = response.headers().get("x-oauth-scopes").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        Ok(scopes.split(',').map(|scope| scope.trim().to_owned()).filter(|scope| !scope.is_empty()).collect())
+    /// Whose bot token it is, and the scopes that it has. Slack says them with each answer.
+    pub(super) async fn introduce(&self, with: &Credential) -> Result<(Map<String, Value>, Vec<String>), Failure> {
+        let (answer, headers) = self.call_with_headers(with, "auth.test", Arguments::default()).await?;
+        let scopes = headers.get("x-oauth-scopes").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        Ok((answer, scopes.split(',').map(|scope| scope.trim().to_owned()).filter(|scope| !scope.is_empty()).collect()))
     }
 
     /// Uploads the content of a file to the address that Slack gave for it.
@@ -167,7 +196,13 @@ impl Api {
     /// Posts an answer to the address that came with a command or a button.
     pub(super) async fn respond(&self, url: &str, answer: &Value) -> Result<(), Failure> {
         let url = Url::parse(url).ok().filter(|url| self.is_hook(url)).ok_or_else(|| Failure::Refused("a foreign address".to_owned()))?;
-        let response = self.http.post(url).json(answer).send().await.map_err(|error| Failure::Unreachable(plain(&error)))?;
+        let mut sent = self.http.post(url.clone()).json(answer).send().await;
+        if sent.as_ref().is_err_and(reqwest::Error::is_connect) {
+            // Nothing was sent.
+            tokio::time::sleep(PAUSE).await;
+            sent = self.http.post(url).json(answer).send().await;
+        }
+        let response = sent.map_err(|error| Failure::Unreachable(plain(&error)))?;
         match response.status() {
             status if status.is_success() => Ok(()),
             reqwest::StatusCode::TOO_MANY_REQUESTS => Err(Failure::RateLimited(retry_after(&response))),

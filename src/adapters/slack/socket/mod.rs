@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use kernel::chat::PlatformEvent;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -26,14 +27,18 @@ const STEADY: Duration = Duration::from_secs(30);
 /// How long an envelope may wait to be handed over. Slack repeats it if it is not acknowledged within three seconds.
 const TAKEN: Duration = Duration::from_secs(2);
 
-/// The queue into which the connections of an app put their envelopes.
+/// Where the connections of an app put their envelopes.
 #[derive(Clone)]
-pub(super) struct Envelopes(pub(super) mpsc::Sender<Envelope>);
+pub(super) struct Envelopes {
+    pub(super) queue: mpsc::Sender<Envelope>,
+    /// What the team makes of them.
+    pub(super) events: mpsc::Sender<PlatformEvent>,
+}
 
 impl Envelopes {
-    /// Whether the envelope was handed over.
+    /// Whether the envelope was handed over. A team that is about to stop takes none, so that Slack sends it to the next process.
     async fn take(&self, envelope: Envelope) -> bool {
-        matches!(timeout(TAKEN, self.0.send(envelope)).await, Ok(Ok(())))
+        !self.events.is_closed() && matches!(timeout(TAKEN, self.queue.send(envelope)).await, Ok(Ok(())))
     }
 }
 
@@ -94,7 +99,10 @@ impl Sockets {
                 }
                 Err(failure) => {
                     tracing::warn!(persona = %self.listening.persona, slot, %failure, ?pause, "a connection to Slack could not be opened");
-                    self.watcher.is_in_trouble(&failure);
+                    // While another connection is open nothing is missed.
+                    if self.live.load(Ordering::SeqCst) == 0 || matches!(failure, Failure::Revoked { .. }) {
+                        self.watcher.is_in_trouble(&failure);
+                    }
                     match failure {
                         Failure::RateLimited(wait) => wait,
                         _ => pause,

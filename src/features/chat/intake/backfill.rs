@@ -4,7 +4,7 @@
 //! from each reconnect of an identity, until it has been read up to now. Messages that arrive live meanwhile are claimed but do not move the mark.
 //! Otherwise a crash in between would lose the messages before them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -13,6 +13,7 @@ use chrono::DateTime;
 
 use crate::features::chat::Conversation;
 use kernel::chat::SendError;
+use kernel::chat::message::Place;
 use kernel::chat::store::ChannelSeen;
 use kernel::db::StoreError;
 use kernel::ids::ChannelId;
@@ -120,10 +121,20 @@ impl Conversation {
         self.mark_new_channels().await?;
         self.inner.gaps.looked.store(true, Ordering::Release);
         let mut unread = None;
-        for seen in self.deps().store.list_channels().await? {
+        let known = self.deps().store.list_channels().await?;
+        let mut left: VecDeque<ChannelSeen> = known.into();
+        let mut known: HashSet<ChannelId> = left.iter().map(|seen| seen.channel.id.clone()).collect();
+        while let Some(seen) = left.pop_front() {
             let channel = seen.channel.id.clone();
             let Some(look) = self.inner.gaps.behind().get(&channel).copied() else { continue };
-            let read = match self.read_up(seen).await? {
+            let read = match self.mark_new_threads(&seen, &mut known).await? {
+                Ok(threads) => {
+                    left.extend(threads);
+                    self.read_up(seen).await?
+                }
+                Err(refused) => Err(refused),
+            };
+            let read = match read {
                 Ok(()) => self.catch_up_changes(&channel).await?,
                 refused => refused,
             };
@@ -141,18 +152,41 @@ impl Conversation {
         unread.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// Marks a channel that the team sees for the first time at its newest message. Its history is not read.
+    /// Marks the channels that the team sees for the first time. Of these only direct conversations are read, from the marks that the platform
+    /// gives. What was said in the others was not said to the team.
     async fn mark_new_channels(&self) -> Result<(), StoreError> {
         let store = &self.deps().store;
         let known: HashSet<ChannelId> = store.list_channels().await?.into_iter().map(|seen| seen.channel.id).collect();
         for (channel, newest) in self.deps().platform.list_channels() {
             if !known.contains(&channel.id) {
                 // The oldest possible time, so that any live message moves the mark.
-                let seen = ChannelSeen { channel, last_message: newest, last_at: DateTime::UNIX_EPOCH };
-                self.store_seen(&[seen]).await?;
+                let seen = [ChannelSeen { channel, last_message: newest, last_at: DateTime::UNIX_EPOCH }];
+                self.store_seen(&seen).await?;
+                if seen[0].channel.place == Place::Direct {
+                    self.inner.gaps.open(&seen);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Marks the threads in which something was said after a channel's mark, if nobody was heard there before. The channel's own mark does not move
+    /// past them before that.
+    async fn mark_new_threads(
+        &self,
+        seen: &ChannelSeen,
+        known: &mut HashSet<ChannelId>,
+    ) -> Result<Result<Vec<ChannelSeen>, SendError>, StoreError> {
+        let threads = match self.deps().platform.list_threads_after(&seen.channel.id, &seen.last_message).await {
+            Ok(threads) => threads,
+            Err(error) => return Ok(Err(error)),
+        };
+        let new = threads.into_iter().filter(|thread| known.insert(thread.id.clone()));
+        let marks = new.map(|channel| ChannelSeen { channel, last_message: seen.last_message.clone(), last_at: DateTime::UNIX_EPOCH });
+        let marks: Vec<ChannelSeen> = marks.collect();
+        self.store_seen(&marks).await?;
+        self.inner.gaps.open(&marks);
+        Ok(Ok(marks))
     }
 
     /// Reads a channel page by page from its mark.
