@@ -46,6 +46,7 @@ fn route(bencher: Bencher<'_, '_>, case: &str) {
         halted: false,
         replied_to: None,
         thread: None,
+        voices: &[],
         roster: &roster,
         accounts: &accounts,
         settings: &settings,

@@ -89,6 +89,10 @@ impl ChatPlatform for Platforms {
         self.of(channel.platform())?.list_messages_after(channel, after, limit).await
     }
 
+    async fn list_threads_after(&self, channel: &ChannelId, after: &MessageId) -> Result<Vec<Channel>, SendError> {
+        self.of(channel.platform())?.list_threads_after(channel, after).await
+    }
+
     async fn find_message(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<InboundMessage>, SendError> {
         self.of(channel.platform())?.find_message(channel, message).await
     }
@@ -108,6 +112,10 @@ impl ChatPlatform for Platforms {
 
     fn text_format(&self, channel: &ChannelId) -> TextFormat {
         self.of(channel.platform()).map_or_else(|_| text_format(channel), |platform| platform.text_format(channel))
+    }
+
+    fn list_voices(&self, channel: &ChannelId, account: &PersonaSlug) -> Vec<PersonaSlug> {
+        self.of(channel.platform()).map_or_else(|_| Vec::new(), |platform| platform.list_voices(channel, account))
     }
 
     fn find_speaker(&self, channel: &ChannelId, other_than: &PersonaSlug) -> Option<PersonaSlug> {

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::adapters::slack;
 use crate::cli::names::with_names;
 use crate::cli::{Globals, setting, terminal};
 use crate::config::PLATFORM;
@@ -44,7 +45,7 @@ struct Line {
 pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     let config = setting::read_config(globals)?;
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
-    let lines = find(&store, args.id.trim()).await;
+    let lines = find_named(&store, args.id.trim()).await;
     store.close().await;
     let mut lines = lines?;
     anyhow::ensure!(
@@ -65,15 +66,25 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
         if day.replace(at.date_naive()) != Some(at.date_naive()) {
             print_line!("{}", at.format("%a %-d %b %Y, %Z"));
         }
-        print_line!("{}  {}", at.format("%H:%M:%S%.3f"), terminal::plain(&with_names(&store, &line.text).await?));
+        print_line!("{}  {}", at.format("%H:%M:%S%.3f"), terminal::plain(&line.text));
     }
     Ok(())
 }
 
+async fn find_named(store: &Store, id: &str) -> Result<Vec<Line>, StoreError> {
+    let mut lines = find(store, id).await?;
+    for line in &mut lines {
+        line.text = with_names(store, &line.text).await?;
+    }
+    Ok(lines)
+}
+
 /// The lines of the first subject with this id: a message, an item, or any other.
 async fn find(store: &Store, id: &str) -> Result<Vec<Line>, StoreError> {
-    if let Some(trace) = store.trace(&MessageId::new(complete(PLATFORM, id))).await? {
-        return Ok(lines_of_message(&trace));
+    for message in list_messages(id) {
+        if let Some(trace) = store.trace(&message).await? {
+            return Ok(lines_of_message(&trace));
+        }
     }
     let short = id.trim_start_matches('#').to_lowercase();
     let items = if short.len() >= SHORT_ID { store.find_items_by_suffix(&short, 1).await? } else { Vec::new() };
@@ -84,6 +95,24 @@ async fn find(store: &Store, id: &str) -> Result<Vec<Line>, StoreError> {
     lines.extend(store.list_events_of(subject, &Audience::Operators).await?.iter().map(line_of_event));
     lines.extend(store.trace_calls(subject).await?.iter().map(line_of_call));
     Ok(lines)
+}
+
+/// The messages that an id or a copied link may mean.
+fn list_messages(id: &str) -> Vec<MessageId> {
+    let own = link_of_slack(id).or_else(|| link_of_discord(id)).unwrap_or_else(|| id.to_owned());
+    vec![MessageId::new(complete(PLATFORM, &own)), MessageId::on(slack::PLATFORM, &own)]
+}
+
+/// `https://team.slack.com/archives/C07A/p1732700000000100?thread_ts=…` is `C07A-1732700000.000100`.
+fn link_of_slack(link: &str) -> Option<String> {
+    let (channel, stamp) = link.split_once("/archives/")?.1.split('?').next()?.split_once("/p")?;
+    let (seconds, micros) = stamp.split_at_checked(stamp.len().checked_sub(6)?)?;
+    Some(format!("{channel}-{seconds}.{micros}"))
+}
+
+/// `https://discord.com/channels/1/2/3` is `3`.
+fn link_of_discord(link: &str) -> Option<String> {
+    Some(link.split_once("/channels/")?.1.rsplit('/').next()?.to_owned())
 }
 
 fn line(at: DateTime<Utc>, text: impl Into<String>) -> Line {
@@ -259,4 +288,23 @@ fn list(value: &Value) -> Cow<'_, str> {
 fn cut(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= SHOWN { line } else { line.chars().take(SHOWN).chain(['…']).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_named_by_its_id_or_its_link() {
+        for (written, id) in [
+            ("42", "discord:42"),
+            ("https://discord.com/channels/1/2/42", "discord:42"),
+            ("slack:C07A-1732700000.000100", "slack:C07A-1732700000.000100"),
+            ("C07A-1732700000.000100", "slack:C07A-1732700000.000100"),
+            ("https://x.slack.com/archives/C07A/p1732700000000100?thread_ts=1.2&cid=C07A", "slack:C07A-1732700000.000100"),
+        ] {
+            assert!(list_messages(written).contains(&id.into()), "{written}");
+        }
+        assert_eq!(list_messages("#a1b2c3").len(), 2, "whatever else it may be");
+    }
 }

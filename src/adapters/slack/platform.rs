@@ -154,6 +154,12 @@ impl ChatPlatform for Slack {
         TEXT
     }
 
+    fn list_voices(&self, _: &ChannelId, account: &PersonaSlug) -> Vec<PersonaSlug> {
+        let app = self.hub.apps.of(account);
+        let personas = self.hub.roster.personas().iter();
+        personas.filter(|persona| app.is_some_and(|app| self.hub.apps.is_of(app, persona))).map(|persona| persona.slug.clone()).collect()
+    }
+
     fn find_speaker(&self, channel: &ChannelId, other_than: &PersonaSlug) -> Option<PersonaSlug> {
         let spot = to_spot(channel).ok()?;
         let members = self.hub.directory.find(spot.channel)?.members;

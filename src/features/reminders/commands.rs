@@ -73,7 +73,7 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
 }
 
 async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let listed = reminders.list(call.channel.as_ref().map(|channel| &channel.id)).await.map_err(explain)?;
+    let listed = reminders.list(&Asker::of(call)).await.map_err(explain)?;
     Ok(CommandReply::private(render_list(&listed, reminders.now())).with_data(listed.iter().map(describe).collect()))
 }
 

@@ -102,13 +102,15 @@ impl Store {
         row.map(ReminderColumns::read).transpose()
     }
 
-    /// The reminders that are not over, of a channel or of all, the next one first.
-    pub async fn list_open_reminders(&self, channel: Option<&ChannelId>) -> Result<Vec<Reminder>> {
+    /// The reminders that are not over, of a channel, of a thread and its channel, or of all, the next one first.
+    pub async fn list_open_reminders(&self, here: &[ChannelId]) -> Result<Vec<Reminder>> {
+        let first = here.first().map_or("", ChannelId::as_str);
         let rows: Vec<ReminderColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT * FROM reminders WHERE state IN ('waiting', 'told') AND ($1 = '' OR channel = $1) ORDER BY due, id",
-            channel.map_or("", ChannelId::as_str)
+            "SELECT * FROM reminders WHERE state IN ('waiting', 'told') AND ($1 = '' OR channel IN ($1, $2)) ORDER BY due, id",
+            first,
+            here.get(1).map_or(first, ChannelId::as_str)
         )?;
         rows.into_iter().map(ReminderColumns::read).collect()
     }

@@ -1,5 +1,6 @@
 //! The team on Slack, with a local Slack in its place.
 
+mod away;
 mod faults;
 mod flood;
 mod kills;

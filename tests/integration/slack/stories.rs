@@ -59,9 +59,17 @@ async fn a_thread_on_an_answer_goes_on(backing: Backing) {
     team.hears(&direct, |said| said.text == "It is slow.").await;
     team.ann().reply(&direct, &asked, "and why?").unwrap();
     let reply = team.hears(&direct, |said| said.text == "Because of the cache.").await;
-    assert_eq!(reply.raw["thread_ts"], json!(asked));
+    assert_eq!((reply.by.as_str(), &reply.raw["thread_ts"]), ("Kelly", &json!(asked)));
     team.settle().await;
     assert_eq!(team.said_in(&direct).len(), 2);
+    // Those who speak through it are called by their names, and go on.
+    team.ann().say(&direct, "vince, how is the build?").unwrap();
+    eventually("Vince answers", || async { team.said_in(&direct).iter().filter(|said| said.by == "Vince").count() == 1 }).await;
+    team.settle().await;
+    team.ann().say(&direct, "since when?").unwrap();
+    eventually("Vince goes on", || async { team.said_in(&direct).iter().filter(|said| said.by == "Vince").count() == 2 }).await;
+    team.settle().await;
+    assert_eq!(team.said_in(&direct).len(), 4);
     team.stop().await;
 }
 

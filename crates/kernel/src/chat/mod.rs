@@ -98,6 +98,11 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// What the text of one message can hold in a channel.
     fn text_format(&self, channel: &ChannelId) -> TextFormat;
 
+    /// The personas that can speak in a direct conversation in which `account` was written to: those who share its account.
+    fn list_voices(&self, _channel: &ChannelId, account: &PersonaSlug) -> Vec<PersonaSlug> {
+        vec![account.clone()]
+    }
+
     /// A persona that can post in a channel, as far as is known, other than `persona`.
     fn find_speaker(&self, _channel: &ChannelId, _other_than: &PersonaSlug) -> Option<PersonaSlug> {
         None

@@ -52,6 +52,14 @@ const MODAL = {
   blocks: [
     { type: "section", text: text("It is *short*.") },
     { type: "input", block_id: "reason", label: plain("Reason"), element: { type: "plain_text_input", action_id: "reason" } },
+    {
+      type: "input",
+      block_id: "tier",
+      optional: true,
+      label: plain("Tier"),
+      hint: plain("How important it is"),
+      element: { type: "static_select", action_id: "tier", options: [{ text: plain("One"), value: "t1" }, { text: plain("Two"), value: "t2" }] },
+    },
   ],
 };
 
@@ -94,9 +102,9 @@ export async function startBot({ app, api, channel }) {
   async function act({ type, actions, trigger_id: trigger, response_url: response, view, user }) {
     const respond = (body) => fetch(response, { method: "POST", body: JSON.stringify(body) });
     if (type === "view_submission") {
-      const reason = Object.values(view.state.values)[0].reason.value;
+      const { reason: { reason: { value: reason } }, tier } = view.state.values;
       if (reason.length < 5) return { response_action: "errors", errors: { reason: "is too short" } };
-      await call("chat.postEphemeral", { channel, user: user.id, text: `Because: ${reason}` });
+      await call("chat.postEphemeral", { channel, user: user.id, text: `Because: ${reason}, tier ${tier.tier.selected_option?.value ?? "none"}` });
       return undefined;
     }
     if (type === "message_action") await call("views.open", { trigger_id: trigger, view: MODAL });

@@ -113,8 +113,9 @@ await step("a button opens a modal, whose errors are shown", async () => {
   await modal.getByRole("button", { name: "Send" }).click();
   await modal.locator(".problem", { hasText: "Reason: is too short" }).waitFor();
   await modal.getByLabel("Reason").fill("it is cheap");
+  await modal.getByText("How important it is").waitFor();
   await modal.getByRole("button", { name: "Send" }).click();
-  await page.locator("article.ephemeral", { hasText: "Because: it is cheap" }).waitFor();
+  await page.locator("article.ephemeral", { hasText: "Because: it is cheap, tier none" }).waitFor();
   await modal.waitFor({ state: "detached" });
 });
 
@@ -123,8 +124,9 @@ await step("the menu of a message offers what an app can do with it", async () =
   await page.getByRole("dialog", { name: "More" }).getByRole("button", { name: "Say why" }).click();
   const modal = page.getByRole("dialog", { name: "Why?" });
   await modal.getByLabel("Reason").fill("it was asked for");
+  await modal.getByLabel("Tier").selectOption("t2");
   await modal.getByRole("button", { name: "Send" }).click();
-  await page.locator("article.ephemeral", { hasText: "Because: it was asked for" }).waitFor();
+  await page.locator("article.ephemeral", { hasText: "Because: it was asked for, tier t2" }).waitFor();
 });
 
 await step("a command is completed and answered", async () => {

@@ -39,6 +39,10 @@ pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
         return "The backlog is empty. Add items with `/backlog add`, or hold a standup.".to_owned();
     }
     let mut text = format!("The backlog: {}.\n", counted.join(", "));
+    if view.items.is_empty() && !view.waiting.is_empty() {
+        push_waiting(&mut text, view);
+        return text;
+    }
     if view.items.is_empty() {
         let all_over = view.counts.iter().all(|(status, _)| status.is_over());
         text.push_str(if all_over { "Nothing is open." } else { "No items match this filter." });
@@ -94,13 +98,13 @@ pub fn render_request(request: &PersonRequest, item: &WorkItem, zone: Tz) -> Str
     format!("{}: {what} (#{}), since {since}{due}{reminded}", labels::name(whom), item.short_id())
 }
 
-/// The status, or what the item waits for.
 /// An item in one line without markup, for a model.
 pub fn render_plain(item: &WorkItem, roster: &Roster) -> String {
     let owner = labels::name_of_owner(&item.owner, roster);
     format!("#{} {} ({}, {owner}, {})", item.short_id(), flatten(&item.what), stands(item), labels::when(item, roster.zone()))
 }
 
+/// The status, or what the item waits for.
 fn stands(item: &WorkItem) -> String {
     match &item.wait {
         Some(wait) if item.status == WorkStatus::Waiting => labels::wait(wait),

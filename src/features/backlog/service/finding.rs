@@ -81,9 +81,13 @@ impl Backlog {
         items.truncate(limit);
         let mut counts = self.deps.store.count_items_in(scope.as_ref()).await?;
         counts.sort_by_key(|(status, _)| WorkStatus::ALL.iter().position(|known| known == status));
-        // A query for a status or an owner shows only matching items.
-        let mut waiting =
-            if query.status.is_none() && query.owner.is_none() { self.deps.store.list_requests(WAITING).await? } else { Vec::new() };
+        // A query for a status or a persona shows only matching items.
+        let mut waiting = match &owner {
+            _ if query.status.is_some() => Vec::new(),
+            None => self.deps.store.list_requests(None, WAITING).await?,
+            Some(Owner::Person { id, .. }) => self.deps.store.list_requests(Some(id), WAITING).await?,
+            Some(Owner::Persona(_)) => Vec::new(),
+        };
         waiting.retain(|(_, item)| asker.sees(item));
         Ok(Listed { items, counts, more, waiting, zone: self.deps.zone })
     }

@@ -168,13 +168,14 @@ impl Store {
         Ok(rows.into_iter().map(PersonRequest::from).collect())
     }
 
-    /// What waits for people, oldest first, each with its item.
-    pub async fn list_requests(&self, limit: u32) -> Result<Vec<(PersonRequest, WorkItem)>> {
+    /// What waits for a person or for all people, oldest first, each with its item.
+    pub async fn list_requests(&self, person: Option<&UserId>, limit: u32) -> Result<Vec<(PersonRequest, WorkItem)>> {
         let rows: Vec<RequestColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT item, run, person, asked_at, reminders, reminded_at FROM item_requests
-             WHERE person > '' AND closed_at IS NULL ORDER BY asked_at, item LIMIT $1",
+             WHERE person > '' AND ($1 = '' OR person = $1) AND closed_at IS NULL ORDER BY asked_at, item LIMIT $2",
+            person.map_or("", UserId::as_str),
             i64::from(limit)
         )?;
         let mut requests = Vec::new();

@@ -32,10 +32,11 @@ pub(crate) fn ended(
     let progress = revise(meeting, say(meeting, format!("{how}{cost}")), ("progress", "progress-over"));
     let nothing = written.votes.is_empty() && written.comments.is_empty();
     let there = if nothing { String::new() } else { format!(" The {} in the thread.", is_there(board)) };
+    // A report, so that it is posted after what was said in the thread, and people can ask about it.
     let result = OutboundMessage::new(
         &meeting.facilitator,
         &meeting.channel.id,
-        OutboundKind::Notice,
+        OutboundKind::Report,
         format!("**{}**\n{}\n{how}{there}", line(&written.title, 120), line(&written.summary, 900)),
     );
     let (reply_to, pings) = match &meeting.called_by {
@@ -56,7 +57,7 @@ pub(crate) fn ended(
     if !written.actions.is_empty() {
         document.buttons.push(BoardButton { choice: Choice::Actions, meeting: meeting.id.clone() }.render());
     }
-    vec![progress, result, document]
+    vec![result, document, progress]
 }
 
 fn is_there(board: &Board) -> String {

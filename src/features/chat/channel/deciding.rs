@@ -143,6 +143,8 @@ impl Conversation {
         };
         let thread = self.find_thread(&message.channel.place, &accounts).await?;
         let (id, name) = rule_names(&message.channel);
+        let is_direct = message.channel.place == Place::Direct;
+        let voices = if is_direct { deps.platform.list_voices(&message.channel.id, &message.seen_by) } else { Vec::new() };
         let arrival = Arrival {
             message,
             kind: self.kind_of(&message.channel),
@@ -151,6 +153,7 @@ impl Conversation {
             halted: self.inner.halts.is_halted_in(&message.channel.id),
             replied_to: replied_to.as_ref(),
             thread: thread.as_ref(),
+            voices: &voices,
             roster: &deps.roster,
             accounts: &accounts,
             settings: &deps.chat,
@@ -158,7 +161,8 @@ impl Conversation {
             now: deps.clock.now(),
         };
         let mut decision = router::route(&arrival);
-        if decision.reason.depends_on_talk() {
+        // Where one account speaks for several, it matters who has just spoken.
+        if decision.reason.depends_on_talk() || voices.len() > 1 {
             let said = deps.store.list_said_before(message, message.sent_at - BUSY).await?;
             let recent = RecentTalk::before(&said, &message.author.id, message.sent_at);
             let people = deps.store.list_names_of_people().await?;

@@ -1,6 +1,7 @@
 use crate::features::reminders::model::{Person, Reminder};
 use crate::features::reminders::render::name;
 use crate::features::reminders::service::{Result, refused};
+use kernel::chat::message::{Channel, Place};
 use kernel::commands::{Caller, CommandCall, Right};
 use kernel::ids::{ChannelId, UserId};
 
@@ -8,8 +9,8 @@ use kernel::ids::{ChannelId, UserId};
 pub(in crate::features::reminders) struct Asker {
     pub(in crate::features::reminders) person: Option<Person>,
     operates: bool,
-    /// None: the command line, which sees all channels.
-    pub(super) channel: Option<ChannelId>,
+    /// The channel, and that of a thread too. Empty: the command line, which sees all channels.
+    pub(super) here: Vec<ChannelId>,
 }
 
 impl Asker {
@@ -19,7 +20,7 @@ impl Asker {
             Caller::CommandLine | Caller::KanbanPage => None,
         };
         let operates = person.is_none() || call.right == Right::Operator;
-        Self { person, operates, channel: call.channel.as_ref().map(|channel| channel.id.clone()) }
+        Self { person, operates, here: call.channel.as_ref().map_or_else(Vec::new, places_of) }
     }
 
     pub(in crate::features::reminders) fn id(&self) -> Option<&UserId> {
@@ -42,5 +43,13 @@ impl Asker {
         }
         let asked = reminder.by.as_ref().filter(|by| by.id != reminder.whom.id).map_or(String::new(), |by| format!(", {}", name(by)));
         Err(refused(format!("Only {}{asked} or an operator can change this reminder.", name(&reminder.whom))))
+    }
+}
+
+/// What belongs to a thread belongs to its channel as well.
+fn places_of(channel: &Channel) -> Vec<ChannelId> {
+    match &channel.place {
+        Place::Thread { parent, .. } => vec![channel.id.clone(), parent.clone()],
+        Place::Server | Place::Direct => vec![channel.id.clone()],
     }
 }

@@ -51,7 +51,7 @@ impl Reminders {
         let Some(due) = asked.when.first_after(self.now()) else {
             return Err(refused("That time is over. Name one that is still to come."));
         };
-        let open = self.store().list_open_reminders(Some(&asked.channel.id)).await?;
+        let open = self.store().list_open_reminders(std::slice::from_ref(&asked.channel.id)).await?;
         if open.iter().filter(|reminder| reminder.state == ReminderState::Waiting).count() >= MOST {
             return Err(refused(format!("{MOST} reminders wait in this channel already. Cancel some with `/remind cancel` first.")));
         }

@@ -13,17 +13,17 @@ const NAMED: usize = 5;
 const ASKED: usize = 60;
 
 impl Reminders {
-    /// The waiting reminders of a channel, or of all channels.
-    pub(in crate::features::reminders) async fn list(&self, channel: Option<&ChannelId>) -> Result<Vec<Reminder>> {
-        let mut open = self.list_open(channel).await?;
+    /// The waiting reminders of where somebody asks.
+    pub(in crate::features::reminders) async fn list(&self, asker: &Asker) -> Result<Vec<Reminder>> {
+        let mut open = self.list_open(&asker.here).await?;
         open.retain(|reminder| reminder.state == ReminderState::Waiting);
         Ok(open)
     }
 
     /// The reminders that are not over. Private ones are shown only in their own conversation, so not at the command line.
-    async fn list_open(&self, channel: Option<&ChannelId>) -> Result<Vec<Reminder>> {
-        let mut open = self.store().list_open_reminders(channel).await?;
-        open.retain(|reminder| !reminder.private || channel.is_some());
+    async fn list_open(&self, here: &[ChannelId]) -> Result<Vec<Reminder>> {
+        let mut open = self.store().list_open_reminders(here).await?;
+        open.retain(|reminder| !reminder.private || !here.is_empty());
         Ok(open)
     }
 
@@ -46,7 +46,7 @@ impl Reminders {
     /// Finds the reminder that somebody means by the end of its id or by words of its text, in its channel, if they may change it.
     async fn get(&self, named: &str, asker: &Asker) -> Result<Reminder> {
         let wanted = named.trim().trim_start_matches('#').to_lowercase();
-        let open = self.list_open(asker.channel.as_ref()).await?;
+        let open = self.list_open(&asker.here).await?;
         let find = |is_meant: &dyn Fn(&Reminder) -> bool| open.iter().filter(|reminder| is_meant(reminder)).cloned().collect::<Vec<_>>();
         let mut found = find(&|reminder| reminder.short_id() == wanted);
         if found.is_empty() && !wanted.is_empty() {

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use crate::features::reminders::button::{Choice, RemindButton};
-use crate::features::reminders::render::{render_cancelled, render_done, render_settled, render_snoozed};
+use crate::features::reminders::render::{name, render_cancelled, render_done, render_settled, render_snoozed};
 use crate::features::reminders::service::{Asker, Reminders, Result};
 use kernel::commands::CommandReply;
 use kernel::ids::ReminderId;
@@ -39,11 +39,20 @@ impl Reminders {
         };
         let reader = asker.id();
         Ok(match changed {
-            Ok(reminder) => CommandReply::private(match button.choice {
-                Choice::Done => render_done(&reminder, now),
-                Choice::Cancel => render_cancelled(&reminder, reader),
-                Choice::Hour | Choice::Tomorrow => render_snoozed(&reminder, reader, now),
-            }),
+            Ok(reminder) => {
+                let told = match button.choice {
+                    Choice::Done => render_done(&reminder, now),
+                    Choice::Cancel => render_cancelled(&reminder, reader),
+                    Choice::Hour | Choice::Tomorrow => render_snoozed(&reminder, reader, now),
+                };
+                match &asker.person {
+                    // Whoever waits for the reminder sees what became of it.
+                    Some(person) if person.id != reminder.whom.id => {
+                        CommandReply::public(format!("{} pressed the button. {told}", name(person)))
+                    }
+                    _ => CommandReply::private(told),
+                }
+            }
             Err(reminder) => CommandReply::refused(render_settled(&reminder, now)),
         }
         .retiring_buttons())

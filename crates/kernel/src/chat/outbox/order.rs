@@ -32,15 +32,22 @@ pub(super) fn select_due(waiting: Vec<OutboxRow>, in_flight: &HashSet<OutboxId>,
 }
 
 /// Whether `later` must not overtake `earlier`: both are from one persona, both belong to a meeting, or `later` refers to an earlier message. The
-/// parts of a turn are from one persona, and so are an ask and its relay.
+/// parts of a turn are from one persona, and so are an ask and its relay. In the thread of a meeting notices belong to it too.
 fn depends_on(later: &OutboundMessage, earlier: &OutboundMessage) -> bool {
     // A revision may post its message again, so rows that refer to the same message stay before or behind the revision.
     let is_revision = |message: &OutboundMessage| matches!(message.place, Placement::Revision { .. });
     let refers = find_subject(later).is_some_and(|subject| {
         *subject == earlier.id || find_subject(earlier) == Some(subject) && (is_revision(later) || is_revision(earlier))
     });
-    let in_meeting = later.kind == OutboundKind::Report && earlier.kind == OutboundKind::Report;
+    let reports = [later, earlier].into_iter().filter(|message| message.kind == OutboundKind::Report).count();
+    let shares_thread = find_thread(later).is_some() && find_thread(later) == find_thread(earlier);
+    let in_meeting = reports == 2 || reports == 1 && shares_thread;
     refers || in_meeting || later.persona == earlier.persona
+}
+
+/// The message on which the thread of a row hangs.
+fn find_thread(message: &OutboundMessage) -> Option<&OutboxId> {
+    if let Placement::Thread { on, .. } = &message.place { Some(on) } else { None }
 }
 
 /// The message that a row refers to.
@@ -85,6 +92,16 @@ mod tests {
         let waiting = [seat("vince"), seat("echo"), row("echo", OutboundKind::Answer, Placement::Channel), seat("kelly")];
         assert_eq!(due(&waiting, &[]), [0]);
         assert_eq!(due(&waiting[1..], &[]), [0]);
+    }
+
+    #[test]
+    fn what_is_said_between_two_seats_in_a_thread_keeps_its_place() {
+        let thread = || Placement::Thread { on: OutboxId::new("opening"), name: "plan".to_owned() };
+        let seat = |persona| row(persona, OutboundKind::Report, thread());
+        let waiting = [seat("vince"), row("kelly", OutboundKind::Notice, thread()), seat("echo")];
+        assert_eq!(due(&waiting, &[]), [0]);
+        assert_eq!(due(&waiting[1..], &[]), [0]);
+        assert_eq!(due(&[row("kelly", OutboundKind::Notice, Placement::Channel), seat("echo")], &[]), [0, 1]);
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Arrival<'a> {
     /// The persona whose message is replied to.
     pub replied_to: Option<&'a PersonaSlug>,
     pub thread: Option<&'a ThreadOf>,
+    /// The personas that can speak here. Only in a direct conversation.
+    pub voices: &'a [PersonaSlug],
     pub roster: &'a Roster,
     pub accounts: &'a Accounts,
     pub settings: &'a ChatSettings,
@@ -69,7 +71,7 @@ pub enum ThreadOf {
 type Rule = fn(&Arrival<'_>, &Reading<'_>) -> Option<Decision>;
 
 /// The order of CHAT-7. The first rule that applies decides. The specification leaves two positions open. Stop comes first, so that no list and no
-/// halt can suppress it. A direct message comes before names, because only the persona written to can speak in that conversation.
+/// halt can suppress it. A direct message comes before names, because only those who share the account can speak in that conversation.
 const RULES: [Rule; 14] = [
     stopped,
     unheard,
@@ -228,9 +230,15 @@ fn in_standup(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> 
     Some(if wanted { coordinator(arrival, Reason::Standup) } else { Decision::nobody(Reason::Standup) })
 }
 
-fn written_directly(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
+/// In a direct conversation the persona that is called answers, if it shares the account, otherwise the one that answered just now.
+fn written_directly(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     (arrival.message.channel.place == Place::Direct).then_some(())?;
-    one(arrival, &arrival.message.seen_by, Reason::Direct)
+    let can_speak = |slug: &&PersonaSlug| arrival.voices.contains(slug);
+    let called = reading.addressed.personas.iter().find(can_speak);
+    let last = || arrival.talk.recent.and_then(|recent| recent.with.as_ref()).filter(can_speak);
+    let asks = reading.ask.is_some() || reading.addressed.team;
+    let who = called.or_else(|| if asks { None } else { last() });
+    one(arrival, who.unwrap_or(&arrival.message.seen_by), Reason::Direct)
 }
 
 fn addressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {

@@ -108,6 +108,15 @@ fn a_direct_message_is_answered_by_the_persona_written_to() {
         case.settings.allowed_channels = vec!["general".into()];
     };
     each(&[("hello", "solus / Direct"), ("vince, hello", "solus / Direct")], direct);
+    let shared = |case: &mut Case| {
+        direct(case);
+        case.voices = ["solus", "vince"].map(PersonaSlug::new).into();
+    };
+    each(&[("hello", "solus / Direct"), ("vince, hello", "vince / Direct"), ("echo, hello", "solus / Direct")], shared);
+    each(&[("and why?", "vince / Direct"), ("solus, and you?", "solus / Direct"), ("ask echo why", "solus / Direct")], |case| {
+        shared(case);
+        case.recent.with = Some("vince".into());
+    });
     each(&[("hello", "nobody / DirectMessagesOff")], |case| {
         direct(case);
         case.settings.direct_messages = false;

@@ -53,7 +53,8 @@ export function toFields(view) {
     if (block.type !== "input") return { layout: [block] };
     const required = !block.optional;
     const component = toComponent(block.element);
-    return { type: TYPE.LABEL, block: block.block_id, label: block.label?.text, component: { ...component, required } };
+    const texts = { label: block.label?.text, hint: block.hint?.text };
+    return { type: TYPE.LABEL, block: block.block_id, ...texts, component: { ...component, required } };
   });
   return {
     view: view.id,

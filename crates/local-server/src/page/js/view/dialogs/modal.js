@@ -65,13 +65,14 @@ function buildField(component, container, store) {
     const inner = { type: component.type, custom_id: component.custom_id };
     if (component.id !== undefined) inner.id = component.id;
     if (component.type === TYPE.TEXT) inner.value = input.value;
-    else inner.values = [...input.selectedOptions].map((option) => option.value);
+    else inner.values = [...input.selectedOptions].map((option) => option.value).filter(Boolean);
     const outer = container.type === TYPE.LABEL ? { component: inner } : { components: [inner] };
     return { type: container.type, ...(container.id === undefined ? {} : { id: container.id }), ...outer };
   };
   const name = container.label ?? component.label ?? component.placeholder ?? "Answer";
   const note = component.required === false ? " (optional)" : "";
-  return { element: h("label", { class: "labelled" }, h("span", {}, name, note), input), answer };
+  const hint = container.hint ? h("span", { class: "detail" }, container.hint) : null;
+  return { element: h("label", { class: "labelled" }, h("span", {}, name, note), input, hint), answer };
 }
 
 function textInput(component) {
@@ -90,8 +91,12 @@ function textInput(component) {
 }
 
 function selectInput(component, store) {
-  const options = listOptions(component, store).map((option) =>
-    h("option", { value: option.value, selected: option.default }, option.label),
-  );
-  return h("select", { required: component.required !== false, multiple: (component.max_values ?? 1) > 1 }, options);
+  const listed = listOptions(component, store);
+  const options = listed.map((option) => h("option", { value: option.value, selected: option.default }, option.label));
+  const required = component.required !== false;
+  const multiple = (component.max_values ?? 1) > 1;
+  // Otherwise a browser chooses the first by itself.
+  const isOpen = !multiple && !(required && listed.some((option) => option.default));
+  const none = isOpen ? h("option", { value: "" }, required ? "Choose…" : "—") : null;
+  return h("select", { required, multiple }, none, options);
 }
