@@ -225,7 +225,7 @@ fn trigger_of(payload: &Value) -> String {
 
 /// Tells operators about a problem of an app, once for each problem.
 pub(super) async fn report(hub: &Hub, app: &App, failure: &Failure, is_final: bool) {
-    let persona = &app.persona;
+    let persona = hub.roster.name_of(&app.persona);
     let text = match failure {
         Failure::Revoked { token: Token::Bot, error, .. } => {
             format!("Slack does not accept the bot token of {persona}'s app ({error}). Copy it again from \"OAuth & Permissions\".")

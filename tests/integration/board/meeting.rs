@@ -134,8 +134,10 @@ async fn a_person_asks_for_it_in_words_and_adds_a_file(backing: Backing) {
     assert_eq!(board_of(&meeting).artefact, Artefact::Decision);
     let prompts: Vec<String> = stage.team.model.requests().iter().filter(|asked| is_turn(asked)).map(Asked::prompt).collect();
     assert!(prompts.iter().all(|prompt| prompt.contains("from notes.md") && prompt.contains("900 jobs an hour")), "{prompts:#?}");
-    let told = stage.team.answers(HERE).await;
-    assert!(told.iter().any(|shown| shown.text.contains("Called the board meeting `#")), "{told:#?}");
+    eventually("it is told", || async {
+        stage.team.answers(HERE).await.iter().any(|shown| shown.text.contains("Called the board meeting `#"))
+    })
+    .await;
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM meetings").await, 1);
     // The result depends on a file that somebody posted, so a person confirms it first.
     let card = document(&stage.team, &stage.store, &meeting.id).await;

@@ -96,6 +96,37 @@ async fn that_names_cannot_be_used_is_told_once(backing: Backing) {
     team.stop().await;
 }
 
+#[tokio::test]
+async fn a_token_that_is_taken_away_is_told_and_what_waited_follows() {
+    let team = SlackTeam::start(Backing::Sqlite).await;
+    team.model.on(|_| Script::say("Yes."));
+    team.misbehave(api("chat.postMessage", 1, ApiFault::Error("token_revoked".to_owned())));
+    team.say("general", "vince, are you there?");
+    let told = team.hears("ops", |said| said.text.contains("does not accept the bot token")).await;
+    assert!(told.text.contains("token_revoked") && told.text.contains("Kelly's app"), "{told:#?}");
+    team.hears("general", |said| said.text == "Yes.").await;
+    team.settle().await;
+    assert_eq!((team.said("general").len(), team.said("ops").len()), (1, 1));
+    team.stop().await;
+}
+
+#[tokio::test]
+async fn a_connection_that_cannot_be_replaced_at_once_is_nobodys_trouble_while_another_is_open() {
+    let team = SlackTeam::start(Backing::Sqlite).await;
+    team.model.on(|_| Script::say("Yes."));
+    eventually("there are two", || async { team.workspace.connections(TEAM) >= 2 }).await;
+    team.misbehave(api("apps.connections.open", 1, ApiFault::Status(503)));
+    team.misbehave(Switch::Disconnect { app: None, reason: DisconnectReason::Warning });
+    team.say("general", "vince, are you there?");
+    team.hears("general", |said| said.text == "Yes.").await;
+    eventually("there are two again", || async { team.workspace.connections(TEAM) >= 2 }).await;
+    let status = team.run("general", "/team status").await;
+    assert!(!status.contains("cannot connect"), "{status}");
+    team.settle().await;
+    assert!(team.said("ops").is_empty(), "{:#?}", team.said("ops"));
+    team.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conversation_whose_person_is_looked_up_slowly_does_not_hold_up_the_others() {
     let team = SlackTeam::start(Backing::Sqlite).await;

@@ -88,11 +88,17 @@ async fn a_person_stops_it_and_goes_on_later(backing: Backing) {
 
 async fn nobody_seems_to_work_once_the_team_has_stopped(backing: Backing) {
     let mut thinking = Thinking::start(backing).await;
+    let general = thinking.team.channel("general");
+    let elsewhere = thinking.team.say("general", "Bob, the build is slow.");
+    thinking.team.ann().reply(&general, &elsewhere, "vince, and why?").unwrap();
+    let shown = |thinking: &Thinking| thinking.team.workspace.assistant(&general, &elsewhere).unwrap_or_default()["session"].clone();
+    eventually("both are shown", || async { shown(&thinking) == "processing" }).await;
     thinking.team.stop_app().await;
-    assert_eq!(thinking.shown()["session"], "active");
+    assert_eq!((&thinking.shown()["session"], shown(&thinking)), (&json!("active"), json!("active")));
     thinking.may_answer.send(true).unwrap();
     thinking.team.start_app().await;
     thinking.team.hears(&thinking.direct, |said| said.text == "Because of the cache.").await;
+    thinking.team.hears("general", |said| said.text == "Because of the cache.").await;
     thinking.team.settle().await;
     assert_eq!(thinking.count_answers(), 1);
     thinking.team.stop().await;

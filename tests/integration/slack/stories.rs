@@ -1,10 +1,12 @@
 //! Stories that exist only on Slack: mentions of an app, its threads and direct conversations, and messages sent while the team was not connected.
 
+use std::time::Duration;
+
 use serde_json::json;
 use slack_sandbox::{ChannelConfig, Options, PersonConfig, Role};
 use tokio::sync::watch;
 
-use crate::platforms::slack::{SlackTeam, TEAM};
+use crate::platforms::slack::{Said, SlackTeam, TEAM};
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 use teamroom::config::Config;
@@ -15,6 +17,8 @@ on_both_stores!(
     a_command_that_does_not_exist_is_answered_with_those_that_do,
     what_a_command_lacks_is_asked_for_in_a_form,
     a_message_becomes_an_item_by_its_menu,
+    what_is_used_in_a_thread_is_answered_there,
+    a_form_that_is_handed_in_late_is_answered_all_the_same,
     a_shortcut_asks_where_it_answers,
     the_home_tab_shows_what_is_open,
     a_command_is_given_in_a_thread,
@@ -124,6 +128,44 @@ async fn a_message_becomes_an_item_by_its_menu(backing: Backing) {
     let added = team.hears("general", |said| said.text.contains("Ann added for Vince")).await;
     assert!(added.text.contains("water the plants"), "{added:#?}");
     assert!(team.ann().use_on_message(&general, &said, "message backlog").is_err(), "there is no such shortcut");
+    team.stop().await;
+}
+
+async fn what_is_used_in_a_thread_is_answered_there(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    let general = team.channel("general");
+    let root = team.say("general", "Bob, these are my plans.");
+    let in_thread = |said: &Said, text: &str| said.text.contains(text) && said.raw["thread_ts"] == json!(root);
+    let said = team.person("Bob").reply(&general, &root, "We should water the plants.").unwrap();
+    // Those who were seen can be chosen.
+    team.settle().await;
+    team.ann().use_on_message(&general, &said, "message backlog add").unwrap().ended().await;
+    eventually("there is a form", || async { team.ann().modals().len() == 1 }).await;
+    let form = team.ann().modals().remove(0);
+    let owner = format!("slack:{}", team.ann().id());
+    team.ann().submit(form["id"].as_str().unwrap(), &[("owner", &[&owner])]).unwrap().ended().await;
+    team.hears("general", |said| in_thread(said, "Ann added for Ann")).await;
+    let asked = team.hears("general", |said| in_thread(said, "water the plants") && !said.buttons().is_empty()).await;
+    let before = team.said("general").len();
+    team.press("general", &asked, "Done").await;
+    eventually("it is answered", || async { team.said("general").len() > before }).await;
+    team.settle().await;
+    let elsewhere: Vec<_> = team.said("general").into_iter().filter(|said| said.raw["thread_ts"] != json!(root)).collect();
+    assert!(elsewhere.is_empty(), "{elsewhere:#?}");
+    team.stop().await;
+}
+
+async fn a_form_that_is_handed_in_late_is_answered_all_the_same(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.ann().command(&team.channel("general"), "/team backlog add --owner vince").unwrap();
+    eventually("a form is shown", || async { !team.ann().modals().is_empty() }).await;
+    // Slack takes no answer to the command any more.
+    team.workspace.advance(Duration::from_mins(31));
+    let form = team.ann().modals().remove(0);
+    team.ann().submit(form["id"].as_str().unwrap(), &[("what", &["Sign the contract"])]).unwrap().ended().await;
+    team.hears("general", |said| said.text.contains("Ann added for Vince")).await;
+    team.settle().await;
+    assert_eq!(team.said("general").iter().filter(|said| said.text.contains("Ann added for Vince")).count(), 1);
     team.stop().await;
 }
 

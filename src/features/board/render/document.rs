@@ -57,7 +57,7 @@ pub(crate) fn ended(
     if !written.actions.is_empty() {
         document.buttons.push(BoardButton { choice: Choice::Actions, meeting: meeting.id.clone() }.render());
     }
-    vec![result, document, progress]
+    vec![result, progress, document]
 }
 
 fn is_there(board: &Board) -> String {
