@@ -114,11 +114,12 @@ impl Hub {
                 let thread = event["previous_message"]["thread_ts"].as_str().filter(|thread| *thread != deleted);
                 self.take_deletion(&message.channel, thread, deleted).await;
             }
-            _ if message.is_said() && self.author_among_us(&message).is_none() => {
-                if self.seen.is_new(format!("message {} {}", message.channel, message.ts)) {
-                    let inbound = self.read(app, message).await;
-                    self.announce(PlatformEvent::Message(Box::new(inbound))).await;
-                }
+            _ if message.is_said()
+                && self.author_among_us(&message).is_none()
+                && self.seen.is_new(format!("message {} {}", message.channel, message.ts)) =>
+            {
+                let inbound = self.read(app, message).await;
+                self.announce(PlatformEvent::Message(Box::new(inbound))).await;
             }
             _ => {}
         }

@@ -224,7 +224,12 @@ impl Follower {
         let plan = &Plan { expected: self.expect_cost(plan).await?, ..plan.clone() };
         let planned = Mission { title: title.to_owned(), plan: Some(plan.clone()), ..mission.clone() };
         let approval = self.settings.why_to_approve(plan);
-        let card = render::plan_card(&planned, plan, approval.as_deref(), &self.roster);
+        let start = match &approval {
+            Some(why) => render::Start::Approved(why),
+            None if self.agents.is_offline() => render::Start::WithModel,
+            None => render::Start::Now,
+        };
+        let card = render::plan_card(&planned, plan, start, &self.roster);
         let card = picture::add_picture(card, plan, &self.roster, &self.agents.runner.redactor).await;
         let mut outbox = vec![card];
         outbox.extend(render::questions(&planned, plan, &self.roster));

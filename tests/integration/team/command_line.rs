@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use chrono::Utc;
 use kernel::agent::halts::HaltScope;
 use kernel::chat::message::{Channel, Place};
 use kernel::chat::store::ChannelSeen;
+use kernel::time::{Clock, SystemClock};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use teamroom::store::Store;
@@ -89,12 +89,12 @@ async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
     assert_eq!(json_of(&team, &["status"])["served"], json!(false));
     assert!(say(&team, &["halt"]).ends_with("No team serves this database: start `teamroom run`, or `teamroom sandbox` for its own."));
     assert_eq!(say(&team, &["resume"]), "You let us speak again.");
-    let store = Store::open(&team.config.database_url, Utc::now()).await.expect("nobody serves it");
+    let store = Store::open(&team.config.database_url, SystemClock.now()).await.expect("nobody serves it");
     let general = channel("slack:C7", "general", Place::Server);
     let place = Place::Thread { parent: general.id.clone(), parent_name: "general".into(), owner: None, starter: None };
     for quiet in [channel("slack:C7-1.2", "general", place), general, channel("slack:D1", "", Place::Direct)] {
-        store.halt(&HaltScope::Channel(quiet.id.clone()), "ann", Utc::now()).await.expect("stored");
-        let seen = ChannelSeen { channel: quiet, last_message: "slack:C7-1.2".into(), last_at: Utc::now() };
+        store.halt(&HaltScope::Channel(quiet.id.clone()), "ann", SystemClock.now()).await.expect("stored");
+        let seen = ChannelSeen { channel: quiet, last_message: "slack:C7-1.2".into(), last_at: SystemClock.now() };
         store.record_channels_seen(&[seen]).await.expect("stored");
     }
     store.close().await;

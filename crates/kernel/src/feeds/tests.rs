@@ -222,7 +222,7 @@ async fn the_backlog_is_counted_by_status_and_tells_what_changed() {
     assert_eq!((reading.items.len(), reading.total), (1, 7));
     let story = [
         "Stuck: \"Renew the certificate\" (Vince) waits for an answer from Ann, for 3 days.",
-        "Stuck: \"Roll it out\" blocked, since today.",
+        "Waiting: \"Roll it out\" blocked, since today.",
         "Next: \"Speed it up\" (Vince).",
     ];
     assert_eq!(reading.story, story);

@@ -14,14 +14,25 @@ use kernel::persona::roster::Roster;
 /// The most characters of the steps in a card.
 const CARD: usize = 3500;
 
-/// The plan as a card, with a file of the whole plan. `approval`: why somebody has to approve it.
-pub(in crate::features::mission) fn plan_card(mission: &Mission, plan: &Plan, approval: Option<&str>, roster: &Roster) -> OutboundMessage {
+/// When the first steps of a plan start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::features::mission) enum Start<'a> {
+    Now,
+    /// Somebody has to approve the plan, for this reason.
+    Approved(&'a str),
+    /// No language model is connected.
+    WithModel,
+}
+
+/// The plan as a card, with a file of the whole plan.
+pub(in crate::features::mission) fn plan_card(mission: &Mission, plan: &Plan, start: Start<'_>, roster: &Roster) -> OutboundMessage {
     let coverage = plan.coverage(&mission.directive);
     let (served, left_out, open) = count(&coverage);
     let waves = plan.waves();
-    let mut text = match approval {
-        Some(why) => format!("The plan is ready. It waits for your word, because {why}."),
-        None => "The plan is ready, and the first steps start now.".to_owned(),
+    let mut text = match start {
+        Start::Now => "The plan is ready, and the first steps start now.".to_owned(),
+        Start::Approved(why) => format!("The plan is ready. It waits for your word, because {why}."),
+        Start::WithModel => "The plan is ready. Its steps wait until a language model is connected.".to_owned(),
     };
     for role in &plan.missing {
         let _ = write!(text, " {}", missing(role));
@@ -52,7 +63,7 @@ pub(in crate::features::mission) fn plan_card(mission: &Mission, plan: &Plan, ap
     };
     let mut message = OutboundMessage { id: mission.message_id("plan"), card: Some(card), ..say(mission, roster, text) };
     message.files.push(text_file("plan.md", render_plan(mission, plan, roster)));
-    if approval.is_some() {
+    if matches!(start, Start::Approved(_)) {
         message.buttons = [Choice::Start, Choice::Cancel].map(|choice| MissionButton::of(choice, &mission.id).render()).into();
         message.pings.extend(mission.by.as_ref().map(|(id, _)| id.clone()));
     }

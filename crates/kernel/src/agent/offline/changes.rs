@@ -57,7 +57,12 @@ pub(super) async fn show(asked: &OfflineQuestion<'_>, feed: &Feed) -> Draft {
     };
     let as_of = asked.today().show(reading.as_of);
     let values: Vec<String> = reading.values.iter().filter(|value| value.number != 0.0).map(spell).collect();
-    let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
+    let is_empty = reading.story.is_empty() && reading.items.is_empty();
+    let values = match values.as_slice() {
+        [] if is_empty => ": nothing".to_owned(),
+        [] => String::new(),
+        values => format!(": {}", values.join(", ")),
+    };
     let mut draft = Draft::from(format!("**{}**, {as_of}{values}", foreign(&reading.source, 100)));
     draft.lines.extend(reading.story.iter().map(|line| foreign(line, 300)));
     draft.lines.extend(reading.items.iter().take(SHOWN).map(|item| line(item, asked)));

@@ -87,10 +87,12 @@ fn tell(backlog: &Backlog, now: DateTime<Utc>) -> Vec<String> {
     let next: Vec<String> = next.collect();
     let stuck = backlog.stuck.iter().take(TOLD).map(|line| {
         let waits = line.waits.as_ref().map_or_else(|| line.status.replace('_', " "), |waits| format!("waits {waits}"));
-        format!("Stuck: \"{}\"{} {waits}, {}.", line.text, by(line), since(now - line.at))
+        // What has waited for less than a day is not stuck yet.
+        let stands = if now - line.at < TimeDelta::days(1) { "Waiting" } else { "Stuck" };
+        format!("{stands}: \"{}\"{} {waits}, {}.", line.text, by(line), since(now - line.at))
     });
     let others = backlog.stuck.len().saturating_sub(TOLD);
-    let others = (others > 0).then(|| format!("{others} more {} stuck.", if others == 1 { "is" } else { "are" }));
+    let others = (others > 0).then(|| format!("{others} more {}.", if others == 1 { "waits" } else { "wait" }));
     // The next items are mentioned only if something changed.
     let is_news = backlog.total > 0 || !backlog.stuck.is_empty();
     let next = (is_news && !next.is_empty()).then(|| format!("Next: {}.", next.join(", ")));

@@ -66,7 +66,7 @@ async function startAnewIfReset(me) {
 // A fault in a view would leave an empty page.
 addEventListener("error", () => {
   if (document.body.classList.contains("starting"))
-    say("This page could not start. Reload it, or take part with “teamroom sandbox --terminal”.");
+    say("This page could not start. Reload it, or try another browser.");
 });
 
 start().catch((error) => {
