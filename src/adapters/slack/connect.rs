@@ -81,12 +81,12 @@ impl Slack {
             commands: commands.commands().iter().map(|command| command.name).collect(),
         });
         let (stop, ready) = (CancellationToken::new(), Arc::new(Ready(watch::Sender::new(false))));
-        let order = Arc::new(Order { last: Mutex::default(), room: Arc::new(Semaphore::new(WAITING)) });
+        let sequence = Arc::new(Sequence { last: Mutex::default(), room: Arc::new(Semaphore::new(WAITING)) });
         let commands = Arc::new(Commands { hub: hub.clone(), registry: commands, redactor });
         let mut tasks = JoinSet::new();
         for app in apps.all() {
-            let (hub, app, commands, order) = (hub.clone(), app.clone(), commands.clone(), order.clone());
-            let launch = Launch { hub, app, commands, order, ready: ready.clone(), stop: stop.clone() };
+            let (hub, app, commands, sequence) = (hub.clone(), app.clone(), commands.clone(), sequence.clone());
+            let launch = Launch { hub, app, commands, sequence, ready: ready.clone(), stop: stop.clone() };
             tasks.spawn(Arc::new(launch).run(settings.sockets));
         }
         let (of_sessions, until) = (hub.clone(), stop.clone());
@@ -97,7 +97,7 @@ impl Slack {
 }
 
 /// The order in which envelopes are handed over, for all apps together: two apps in one channel receive the same messages.
-struct Order {
+struct Sequence {
     /// The last envelope of each conversation.
     last: Mutex<HashMap<String, JoinHandle<()>>>,
     room: Arc<Semaphore>,
@@ -108,7 +108,7 @@ struct Launch {
     hub: Arc<Hub>,
     app: Arc<App>,
     commands: Arc<Commands>,
-    order: Arc<Order>,
+    sequence: Arc<Sequence>,
     ready: Arc<Ready>,
     stop: CancellationToken,
 }
@@ -170,10 +170,10 @@ impl Launch {
         loop {
             let (envelope, place) = tokio::select! {
                 () = self.stop.cancelled() => return,
-                Some(envelope) = arriving.recv() => (envelope, self.order.room.clone().acquire_owned().await),
+                Some(envelope) = arriving.recv() => (envelope, self.sequence.room.clone().acquire_owned().await),
                 else => return,
             };
-            let mut last = self.order.last.lock().expect("no code panics while it holds the tasks");
+            let mut last = self.sequence.last.lock().expect("no code panics while it holds the tasks");
             last.retain(|_, task| !task.is_finished());
             let conversation = conversation_of(&envelope.payload).to_owned();
             let (launch, before) = (self.clone(), last.remove(&conversation));
