@@ -1,6 +1,6 @@
 //! The sources of the feeds `activity`, `backlog` and `ledger`: the team's own activity.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -35,23 +35,25 @@ impl ActivitySource for TeamSources {
         let public = channels.iter().filter(|seen| !seen.channel.private);
         let public: HashMap<&str, &str> = public.map(|seen| (seen.channel.id.as_str(), seen.channel.name.as_str())).collect();
         let name = |subject: &str| self.roster.name_of(&PersonaSlug::new(subject)).to_owned();
-        let lines = self.store.activity(since, until).await?;
-        Ok(lines
-            .into_iter()
-            .map(|line| {
-                let (what, whose) = match line.kind {
-                    ActivityKind::Turns if line.detail == TurnState::Answered.as_str() => ("answers".to_owned(), name(&line.subject)),
-                    ActivityKind::Turns => (format!("turns {}", line.detail), name(&line.subject)),
-                    ActivityKind::Asks => (format!("asks {}", line.detail), name(&line.subject)),
-                    ActivityKind::Blocks => (format!("answers the guard kept back ({})", line.detail), name(&line.subject)),
-                    ActivityKind::Messages => {
-                        let channel = public.get(line.subject.as_str()).filter(|name| !name.is_empty());
-                        ("messages".to_owned(), channel.map_or_else(|| "private conversations".to_owned(), |name| format!("#{name}")))
-                    }
-                };
-                ActivityLine { what, whose, count: line.count, last_at: Some(line.last_at) }
-            })
-            .collect())
+        let mut sums: BTreeMap<(String, String), ActivityLine> = BTreeMap::new();
+        for line in self.store.activity(since, until).await? {
+            let (what, whose) = match line.kind {
+                ActivityKind::Turns if line.detail == TurnState::Answered.as_str() => ("answers".to_owned(), name(&line.subject)),
+                ActivityKind::Turns => (format!("turns {}", line.detail), name(&line.subject)),
+                ActivityKind::Asks => (format!("asks {}", line.detail), name(&line.subject)),
+                ActivityKind::Blocks => (format!("answers the guard kept back ({})", line.detail.replace('_', " ")), name(&line.subject)),
+                ActivityKind::Messages => {
+                    let channel = public.get(line.subject.as_str()).filter(|name| !name.is_empty());
+                    ("messages".to_owned(), channel.map_or_else(|| "private conversations".to_owned(), |name| format!("#{name}")))
+                }
+            };
+            let none = || ActivityLine { what: what.clone(), whose: whose.clone(), count: 0, last_at: None };
+            // The threads of a channel may be called like it.
+            let sum = sums.entry((what.clone(), whose.clone())).or_insert_with(none);
+            sum.count += line.count;
+            sum.last_at = sum.last_at.max(Some(line.last_at));
+        }
+        Ok(sums.into_values().collect())
     }
 }
 

@@ -57,7 +57,7 @@ async fn ann_says_that_something_is_done(backing: Backing) {
     let stage = Stage::start(backing).await;
     assert!(stage.add(&[("what", "Pay the hosting bill"), ("owner", "ann")]).await.contains("added for Ann Lee"));
     let told = stage.wait_told(1).await;
-    assert_eq!(texts(&told), ["⏰ Reminder for @Ann (backlog): **Pay the hosting bill** (#id)"]);
+    assert_eq!(texts(&told), ["⏰ Reminder for @Ann: **Pay the hosting bill** (#id)"]);
     // The reply is not clear, so the team asks back. No persona chats about it.
     stage.ann_replies(&told[0], "ich kümmere mich morgen darum").await;
     let asked = stage.hears("Is **Pay the hosting bill**").await;

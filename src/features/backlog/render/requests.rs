@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use crate::features::backlog::button::WorkButton;
-use crate::features::backlog::model::{Execution, Owner, WorkItem};
+use crate::features::backlog::model::{Execution, Owner, Urgency, WorkItem};
 use crate::features::backlog::render::labels;
 use crate::features::backlog::render::messages::{Announcer, HOW, REPLY, address, button, push_criteria, title};
 use kernel::chat::medium::Medium;
@@ -21,7 +21,10 @@ impl Announcer<'_> {
     /// Reminds the person or persona that an item is for. People are pinged and report the result with buttons.
     pub fn remind(&self, item: &WorkItem, zone: Tz) -> OutboundMessage {
         let (whom, pings) = address(item.find_awaited());
-        let mut text = format!("⏰ Reminder for {whom} ({}): {}", labels::when(item, zone), title(item));
+        // "Some time" needs no word.
+        let is_open = item.due.is_none() && item.urgency == Urgency::Backlog;
+        let when = if is_open { String::new() } else { format!(" ({})", labels::when(item, zone)) };
+        let mut text = format!("⏰ Reminder for {whom}{when}: {}", title(item));
         push_details(&mut text, item);
         OutboundMessage { pings, buttons: word_buttons(item), ..self.say(text) }
     }

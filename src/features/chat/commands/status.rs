@@ -1,5 +1,6 @@
 //! The commands that show the state of the team.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
@@ -30,12 +31,22 @@ impl ChatCommands {
         let is_paused = |slug: &PersonaSlug| halts.iter().any(|halt| matches!(&halt.scope, HaltScope::Persona(paused) if paused == slug));
         let identities: Vec<_> = self.live.iter().flat_map(|live| live.deps().platform.identities()).collect();
         let has_several = identities.iter().any(|identity| identity.platform != identities[0].platform);
+        let mut guests: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for identity in &identities {
             let name = self.roster.name_of(&identity.persona);
             let state = describe_identity(identity, is_paused(&identity.persona));
             let place = if has_several { format!(" on {}", identity.platform) } else { String::new() };
-            let _ = writeln!(text, "- **{name}**{place}: {state}");
+            if identity.state == IdentityState::Webhook && identity.trouble.is_none() {
+                let paused = if is_paused(&identity.persona) { " (paused)" } else { "" };
+                guests.entry(identity.platform).or_default().push(format!("{name}{paused}"));
+            } else {
+                let _ = writeln!(text, "- **{name}**{place}: {state}");
+            }
             online.push(json!({ "persona": identity.persona, "platform": identity.platform, "state": state }));
+        }
+        for (platform, names) in guests {
+            let place = if has_several { format!(" on {platform}") } else { String::new() };
+            let _ = writeln!(text, "- Without an account of their own{place}, but there: {}", names.join(", "));
         }
         let models = self.agents.as_ref().map(|agents| agents.describe_models());
         if let Some(models) = &models {
