@@ -2,6 +2,7 @@
 
 use kernel::chat::medium::shorten;
 use kernel::commands::{ArgumentKind, ArgumentSpec, CommandSpec, Suggestion};
+use kernel::text::capital;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -57,11 +58,11 @@ pub(super) fn form(order: &Order, asked: &[Asked<'_>]) -> Value {
         let element = json!({
             "type": "conversations_select", "action_id": WHERE, "default_to_current_conversation": true, "response_url_enabled": true,
         });
-        blocks.push(json!({ "type": "input", "block_id": WHERE, "label": plain("where to answer", LABEL), "element": element }));
+        blocks.push(json!({ "type": "input", "block_id": WHERE, "label": plain("Where to answer", LABEL), "element": element }));
     }
     json!({
         "type": "modal", "callback_id": FORM, "private_metadata": json!(order).to_string(),
-        "title": plain(&order.path, TITLE), "submit": plain("Do it", TITLE), "close": plain("Cancel", TITLE), "blocks": blocks,
+        "title": plain(&capital(&order.path), TITLE), "submit": plain("Do it", TITLE), "close": plain("Cancel", TITLE), "blocks": blocks,
     })
 }
 
@@ -87,7 +88,7 @@ fn input(Asked { argument, choices, filled_in }: &Asked<'_>) -> Value {
     };
     json!({
         "type": "input", "block_id": argument.name, "optional": !argument.required, "element": element,
-        "label": plain(argument.name, LABEL), "hint": plain(argument.description, HINT),
+        "label": plain(&capital(argument.name), LABEL), "hint": plain(argument.description, HINT),
     })
 }
 

@@ -23,7 +23,7 @@ use kernel::memory::Scope;
 use kernel::money::Money;
 use kernel::people::People;
 use kernel::persona::roster::Roster;
-use kernel::text::{flatten, fold_name};
+use kernel::text::{capital, flatten, fold_name};
 use kernel::time::SharedClock;
 
 /// Board meetings that are looked through for a name.
@@ -201,7 +201,7 @@ impl BoardService {
 
     /// Ends the meeting without a document.
     pub(super) async fn cancel(&self, meeting: &Meeting, by: &str) -> anyhow::Result<()> {
-        let by = render::capital(&flatten(by, 40));
+        let by = capital(&flatten(by, 40));
         let mut outbox = vec![render::say(meeting, format!("{by} cancelled this board meeting. It leaves no document."))];
         if self.has_progress(&meeting.id).await? {
             outbox.push(render::revise(meeting, render::say(meeting, format!("Cancelled by {by}.")), ("progress", "progress-over")));

@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::memory::{Memory, Teacher, short_id};
-use kernel::text::join_with_and;
+use kernel::text::{capital, join_with_and};
 
 use super::button::{Choice, MemoryButton};
 use super::knowledge::Outcome;
@@ -170,11 +170,6 @@ fn name(name: &str) -> String {
 
 fn day(at: DateTime<Utc>, zone: Tz) -> String {
     at.with_timezone(&zone).format("%-d %b %Y").to_string()
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -33,7 +33,9 @@ impl Registry {
         let Some(command) = inner().find(|command| command.name == second) else {
             let names: Vec<String> =
                 inner().map(|command| format!("- `/{} {}`: {}", group.name, command.name, command.description)).collect();
-            return Err(format!("`/{}` goes on with one of:\n{}", group.name, names.join("\n")));
+            let is_other = !second.is_empty() && second != "help";
+            let unknown = if is_other { format!("There is no command `{first} {second}`. ") } else { String::new() };
+            return Err(format!("{unknown}`/{first}` goes on with one of:\n{}", names.join("\n")));
         };
         Ok(Typed { path: format!("{} {}", group.name, command.name), given: arguments(command, &words[2..]) })
     }
@@ -148,6 +150,7 @@ mod tests {
     fn what_is_no_command_is_told_with_what_is() {
         assert!(parsed("").unwrap_err().starts_with("There are:\n- `/status`: How the team is"));
         assert!(parsed("stauts").unwrap_err().starts_with("There is no command `stauts`. There are:"));
+        assert!(parsed("backlog lst").unwrap_err().starts_with("There is no command `backlog lst`. `/backlog` goes on with one of:"));
         assert_eq!(parsed("backlog").unwrap_err(), "`/backlog` goes on with one of:\n- `/backlog add`: Add an item");
     }
 

@@ -27,6 +27,12 @@ pub fn without_invisible(text: &str) -> String {
     if text.contains(is_invisible) { text.chars().filter(|c| !is_invisible(*c)).collect() } else { text.to_owned() }
 }
 
+/// The text with its first letter as a capital.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// "a, b and c". Empty without words.
 pub fn join_with_and(words: &[impl AsRef<str>]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();

@@ -12,7 +12,7 @@ use kernel::chat::text::find_mention;
 use kernel::ids::{UserId, WorkItemId};
 use kernel::people::{Directory, NotFound};
 use kernel::persona::roster::Roster;
-use kernel::text::{flatten, fold_name, without_invisible};
+use kernel::text::{capital, flatten, fold_name, without_invisible};
 
 use crate::features::backlog::model::short_id;
 use crate::features::backlog::model::{Execution, ExecutionKind, Owner, ProposedAction, RefusedAction, Urgency, WatchTerms};
@@ -212,7 +212,6 @@ impl KnownOwners<'_> {
         if rest.split_whitespace().next().is_some_and(subject::is_exact) {
             return rest.to_owned();
         }
-        let mut chars = rest.chars();
-        chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+        capital(rest)
     }
 }

@@ -19,7 +19,7 @@ use kernel::chat::text::Subtext;
 use kernel::ids::{MeetingId, PersonaSlug};
 use kernel::money::Money;
 use kernel::persona::roster::Roster;
-use kernel::text::{fold_name, join_with_and};
+use kernel::text::{capital, fold_name, join_with_and};
 
 pub(super) use document::{ended, html, markdown, outcome, result};
 
@@ -239,11 +239,6 @@ pub(super) fn contribution(seat: &Seat, given: &Given, before: Option<&Given>, b
         let _ = write!(text, "\n{FOOTER}");
     }
     text
-}
-
-pub(super) fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A turn, posted in the thread by the speaker's account. An expert has no account and speaks like a persona without one.

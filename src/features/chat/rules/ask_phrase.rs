@@ -1,6 +1,7 @@
 //! Parses requests such as "ask Vince what he thinks about SOL".
 
 use crate::features::chat::model::decision::AskRequest;
+use kernel::text::capital;
 
 /// Phrases that may precede "ask" in a request: "could you please ask …".
 #[rustfmt::skip] // One word a line would bury the list.
@@ -82,9 +83,7 @@ fn turn_round(askee: &str, question_word: &str, after: &str) -> Option<String> {
 
 /// Capitalises the sentence and, if it has no final punctuation, appends `mark`.
 fn finish(sentence: &str, mark: Option<char>) -> String {
-    let mut letters = sentence.chars();
-    let mut finished: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
-    finished.push_str(letters.as_str().trim_end());
+    let mut finished = capital(sentence.trim_end());
     if let Some(mark) = mark
         && !finished.ends_with(['?', '!', '.', '…'])
     {

@@ -21,6 +21,7 @@ use kernel::chat::outbound::{Button, FileContent, OutboundFile, OutboundKind, Ou
 use kernel::ids::WorkItemId;
 use kernel::money::{Limit, Money, Refused};
 use kernel::persona::roster::Roster;
+use kernel::text::capital;
 
 pub(super) use change::{cannot_change, changed, changes, exchange, handed_over, nothing_changes};
 pub(super) use coverage::{count, render_coverage};
@@ -61,10 +62,8 @@ pub(super) fn title(mission: &Mission) -> String {
 
 /// The text with a capital and a full stop.
 fn sentence(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().map_or(String::new(), |first| first.to_uppercase().collect());
     let end = if text.is_empty() || text.ends_with(['.', '!', '?', '…']) { "" } else { "." };
-    format!("{first}{}{end}", characters.as_str())
+    format!("{}{end}", capital(text))
 }
 
 fn text_file(name: &str, text: String) -> OutboundFile {

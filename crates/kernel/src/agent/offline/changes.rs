@@ -10,6 +10,7 @@ use crate::agent::offline::{Draft, OfflineQuestion, team};
 use crate::feeds;
 use crate::feeds::{Feed, FeedItem, FeedQuery, FeedReport, Reading};
 use crate::memory::retrieval::{Query, terms_of};
+use crate::text::capital;
 use crate::time_phrase::TimeRange;
 
 /// The most items listed. The rest is only counted.
@@ -83,7 +84,7 @@ fn report(reading: &Reading, range: &TimeRange, asked: &OfflineQuestion<'_>) -> 
         // No changes is a normal report, not a warning (STAND-9).
         return vec![format!("Nothing to report, {}: {source} since {since}, as of {as_of}{note}.", range.label)];
     }
-    let mut lines = vec![format!("**{}**, {source}{}{note}", sentence_case(&range.label), tally(reading))];
+    let mut lines = vec![format!("**{}**, {source}{}{note}", capital(&range.label), tally(reading))];
     if reading.items.len() > SHOWN {
         lines.extend(most_active(&reading.items).map(|authors| format!("By author: {authors}")));
     }
@@ -93,11 +94,6 @@ fn report(reading: &Reading, range: &TimeRange, asked: &OfflineQuestion<'_>) -> 
         lines.push(format!("… and {beyond} more since {since}."));
     }
     lines
-}
-
-fn sentence_case(label: &str) -> String {
-    let mut chars = label.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// ": 23 commits, 1 tag". Items that are sums are not counted. Items beyond the read limit are counted together.

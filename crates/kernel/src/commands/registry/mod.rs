@@ -10,6 +10,7 @@ use crate::commands::{
     Shortcut,
 };
 use crate::persona::roster::UnknownPersona;
+use crate::text::capital;
 
 /// Decides about every command, button and completion from a chat.
 #[async_trait]
@@ -360,8 +361,7 @@ where
 
 /// Adds a capital letter and a full stop.
 fn sentence(why: &str) -> String {
-    let mut chars = why.chars();
-    let capital: String = chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default();
+    let capital = capital(why);
     if capital.ends_with(['.', '?', '!', '…', '`']) { capital } else { format!("{capital}.") }
 }
 

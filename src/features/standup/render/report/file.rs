@@ -7,6 +7,7 @@ use crate::features::standup::render::labels;
 use crate::features::standup::render::medium::{Medium, flatten};
 use crate::features::standup::render::report::sections::list_sections;
 use crate::features::standup::render::report::{render_title, render_when_settled};
+use kernel::text::capital;
 use kernel::time::Today;
 
 /// The whole report as a Markdown file with front matter, for `reports/YYYY-MM-DD.md`.
@@ -50,7 +51,7 @@ fn render_call(report: &DayReport, question: &str) -> String {
             format!(
                 "{}. {}\n\nCalled by {} {model}. Terms: {}; {}.",
                 labels::call(&made.call),
-                file(&sentence(&made.call.reason)),
+                file(&capital(&made.call.reason)),
                 file(&made.by_name),
                 file(&made.terms),
                 render_when_settled(made, report.zone)
@@ -59,12 +60,6 @@ fn render_call(report: &DayReport, question: &str) -> String {
         Err(reason) => format!("No call: {}", file(reason)),
     };
     format!("{}\n\n{call}\n\nScoreboard: {}", file(question), report.scoreboard.in_words())
-}
-
-/// Begins with a capital letter, because the name of a value may come first.
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// A line for a chat without the marks that only a chat renders. Other marks are escaped already.

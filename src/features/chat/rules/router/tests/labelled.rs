@@ -9,6 +9,7 @@ use crate::features::chat::model::talk::{Answered, RecentTalk, Said};
 use crate::features::chat::rules::router::tests::*;
 use kernel::chat::message::ReplyTo;
 use kernel::ids::UserId;
+use kernel::text::capital;
 
 const SET: &str = include_str!("labelled.jsonl");
 
@@ -108,11 +109,6 @@ impl Before {
             self.text.contains("<@ann>") || self.text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == "ann");
         Said { by: account(&self.who), at, among_people: self.to.is_none(), names_author, answer: None }
     }
-}
-
-fn capital(name: &str) -> String {
-    let mut chars = name.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 #[test]
