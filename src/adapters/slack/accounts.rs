@@ -27,6 +27,8 @@ struct State {
     account: Option<Account>,
     is_agent: bool,
     trouble: Option<String>,
+    /// That trouble is a token which is not accepted.
+    is_refused: bool,
 }
 
 /// The account of an app, as Slack names it.
@@ -39,7 +41,7 @@ pub(super) struct Account {
 impl App {
     fn new(persona: PersonaSlug, tokens: &AppTokens) -> Self {
         let credential = |kind, token: &secrecy::SecretString| Credential { persona: persona.clone(), kind, token: token.clone() };
-        let state = State { at: IdentityState::Connecting, account: None, is_agent: false, trouble: None };
+        let state = State { at: IdentityState::Connecting, account: None, is_agent: false, trouble: None, is_refused: false };
         Self {
             speaking: credential(Token::Bot, &tokens.bot),
             listening: credential(Token::App, &tokens.app),
@@ -83,6 +85,15 @@ impl App {
         let is_new = state.trouble.as_deref() != Some(text);
         state.trouble = Some(text.to_owned());
         is_new
+    }
+
+    /// Notes that Slack does not accept the token, or does so again.
+    pub(super) fn note_refused(&self, is_refused: bool) {
+        let mut state = self.state();
+        if state.is_refused && !is_refused {
+            state.trouble = None;
+        }
+        state.is_refused = is_refused;
     }
 
     /// Whether the app can make calls, as far as is known.

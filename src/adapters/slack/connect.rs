@@ -251,8 +251,14 @@ impl Watcher for AppWatcher {
     fn went_online(&self) {
         self.app.set_online();
         let Some(account) = self.app.account() else { return };
-        let (hub, persona) = (self.hub.clone(), self.app.persona.clone());
-        self.runtime.spawn(async move { hub.announce(PlatformEvent::Ready { persona, account: account.id() }).await });
+        let (hub, app) = (self.hub.clone(), self.app.clone());
+        self.runtime.spawn(async move {
+            // Somebody may have invited the app or written to it meanwhile.
+            if let Err(failure) = hub.directory.read_channels(&hub.api, &app.speaking).await {
+                tracing::warn!(persona = %app.persona, %failure, "the channels could not be read again");
+            }
+            hub.announce(PlatformEvent::Ready { persona: app.persona.clone(), account: account.id() }).await;
+        });
     }
 
     fn went_offline(&self) {

@@ -83,8 +83,13 @@ impl Slack {
     /// Calls Slack for what the team says. Operators hear of a token that is no longer accepted.
     async fn call(&self, app: &App, method: &'static str, arguments: Arguments) -> Result<Map<String, Value>, Failure> {
         let answer = self.api.call(&app.speaking, method, arguments).await;
-        if let Err(failure @ Failure::Revoked { .. }) = &answer {
-            report(&self.hub, app, failure, false).await;
+        match &answer {
+            Ok(_) => app.note_refused(false),
+            Err(failure @ Failure::Revoked { .. }) => {
+                report(&self.hub, app, failure, false).await;
+                app.note_refused(true);
+            }
+            Err(_) => {}
         }
         answer
     }

@@ -169,7 +169,7 @@ async fn files(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandR
 }
 
 async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    // In a direct conversation only one persona can post.
+    // In a direct conversation not every persona can post.
     let channel = call.channel.as_ref().filter(|channel| channel.place != Place::Direct).map(|channel| channel.id.clone());
     let place = AskedIn { channel, private_to: call.channel.as_ref().and_then(|channel| Scope::of(channel).place().cloned()) };
     let item = backlog.add(&draft_of(&call.arguments)?, &Asker::of(call), place).await.map_err(explain)?;

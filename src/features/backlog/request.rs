@@ -138,15 +138,15 @@ fn words_of(text: &str) -> Vec<Word<'_>> {
         .collect()
 }
 
-/// Splits "renew the certificate by Friday" into what is to be done and the due date in words.
-pub(super) fn split_due(what: &str, is_time: impl Fn(&str) -> bool) -> (&str, Option<&str>) {
-    let words = words_of(what);
-    let found = words.iter().rfind(|word| is_in("by until till due", &word.bare)).and_then(|by| {
-        let (title, due) = (what[..by.start].trim_end_matches([' ', ',']), what[by.end..].trim());
-        // "By December" may mean any day of it.
-        (!title.is_empty() && due.parse::<Month>().is_err() && is_time(due)).then_some((title, Some(due)))
-    });
-    found.unwrap_or((what, None))
+/// The due date in words of "renew the certificate by Friday".
+pub(super) fn find_due(what: &str, is_time: impl Fn(&str) -> bool) -> Option<&str> {
+    let by = words_of(what).into_iter().rfind(|word| is_in("by due", &word.bare))?;
+    let due = what[by.end..].trim();
+    let mut words = due.split_whitespace();
+    let is_number = words.next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    // "By 2 weeks" is by how much. "By December" may mean any day of it.
+    let is_span = is_number && words.next().is_none_or(|word| word.parse::<Month>().is_err());
+    (by.start > 0 && !is_span && due.parse::<Month>().is_err() && is_time(due)).then_some(due)
 }
 
 /// What follows a colon or a dash at the beginning of a text, or stands on the next line.
@@ -327,12 +327,21 @@ mod tests {
     }
 
     #[test]
-    fn a_due_date_at_the_end_is_split_off() {
-        let is_time = |due: &str| ["Friday", "tomorrow at 9", "december"].contains(&due);
-        assert_eq!(split_due("renew the certificate by Friday", is_time), ("renew the certificate", Some("Friday")));
-        assert_eq!(split_due("call Ann, until tomorrow at 9", is_time), ("call Ann", Some("tomorrow at 9")));
-        for whole in ["walk by the river", "by Friday", "write the list by december", "stand by", "renew it by Friday or later"] {
-            assert_eq!(split_due(whole, is_time), (whole, None));
+    fn a_due_date_at_the_end_is_read() {
+        let is_time = |due: &str| ["Friday", "on Friday", "tomorrow at 9", "december", "1 december", "2 weeks"].contains(&due);
+        for (what, due) in [
+            ("renew the certificate by Friday", "Friday"),
+            ("finish the report due by Friday", "Friday"),
+            ("the report is due on Friday", "on Friday"),
+            ("call Ann, by tomorrow at 9", "tomorrow at 9"),
+            ("pay the bill by 1 december", "1 december"),
+        ] {
+            assert_eq!(find_due(what, is_time), Some(due), "{what}");
+        }
+        let none =
+            ["walk by the river", "by Friday", "write the list by december", "stand by", "extend it by 2 weeks", "wait until Friday"];
+        for what in none {
+            assert_eq!(find_due(what, is_time), None, "{what}");
         }
     }
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use super::action::WHAT;
 use super::model::{ItemDraft, Origin, Wait, WorkItem, short_id};
 use super::render::name_of_owner;
-use super::request::{Request, Wanted, parse_request, split_due};
+use super::request::{Request, Wanted, find_due, parse_request};
 use super::service::{AskedIn, Asker, Backlog, BacklogError};
 use super::store::insert_items;
 use crate::features::chat::listener::{Listener, Taken};
@@ -79,8 +79,7 @@ impl Backlog {
         message: &InboundMessage,
     ) -> Result<Option<Vec<ItemDraft>>, StoreError> {
         let draft = |what: String, how: String| {
-            let (what, due) = split_due(&what, |due| self.parse_due(due).is_ok());
-            let (what, due) = (what.to_owned(), due.map(str::to_owned));
+            let due = find_due(&what, |due| self.parse_due(due).is_ok()).map(str::to_owned);
             // A long text becomes the instructions, under a short title.
             let is_long = what.chars().count() > WHAT;
             let title = if is_long { kernel::chat::medium::shorten(&what, WHAT - 1) } else { what.clone() };
@@ -103,7 +102,7 @@ impl Backlog {
     }
 
     async fn draft_for(&self, drafts: &[ItemDraft], message: &InboundMessage) -> Result<Vec<WorkItem>, BacklogError> {
-        // In a direct conversation only one persona can post.
+        // In a direct conversation not every persona can post.
         let channel = (message.channel.place != Place::Direct).then(|| message.channel.id.clone());
         let asker = Asker::Person {
             id: message.author.id.clone(),

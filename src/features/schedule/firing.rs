@@ -96,7 +96,7 @@ pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, na
         return Ok(seen.find(is_meant).or_else(unseen));
     };
     let mut told = platform.list_channels().into_iter().map(|(channel, _)| channel);
-    // The platform does not report direct conversations and archived threads at login. A server channel that it does not report was deleted.
+    // A platform need not report direct conversations and archived threads at login. A server channel that it does not report was deleted.
     let untold = |channel: &Channel| channel.id.as_str() == name && channel.place != Place::Server;
     Ok(told.find(is_meant).or_else(|| seen.find(untold)))
 }

@@ -58,6 +58,16 @@ async fn the_team_knows_what_it_said_and_what_was_taken_back(backing: Backing) {
     team.settle().await;
     // The places of both stay, because of their threads.
     team.ann().delete(&general, &pin).unwrap();
+    team.model.on(|_| Script::say("of course"));
+    eventually("the deletion is heard", || async {
+        let before = team.model.count();
+        team.say("general", "vince, are you sure?");
+        team.model.wait_for(before + 1).await;
+        team.settle().await;
+        !team.last_prompt().contains("4711")
+    })
+    .await;
+    assert!(team.last_prompt().contains("0815"));
     team.stop_app().await;
     team.ann().delete(&general, &code).unwrap();
     team.ann().edit(&general, &opening, "The harbour opens in June.").unwrap();
@@ -71,7 +81,8 @@ async fn the_team_knows_what_it_said_and_what_was_taken_back(backing: Backing) {
         team.settle().await;
         let prompt = team.last_prompt();
         assert!(prompt.contains("fourteen ships"), "the team's own words are there: {prompt}");
-        prompt.contains("opens in June.") && ["4711", "0815", "May", "This message was deleted"].iter().all(|gone| !prompt.contains(gone))
+        prompt.contains("opens in June.")
+            && ["4711", "0815", "opens in May", "This message was deleted"].iter().all(|gone| !prompt.contains(gone))
     })
     .await;
     team.stop().await;

@@ -73,7 +73,15 @@ async fn a_thread_on_an_answer_goes_on(backing: Backing) {
     team.ann().say(&direct, "since when?").unwrap();
     eventually("Vince goes on", || async { team.said_in(&direct).iter().filter(|said| said.by == "Vince").count() == 2 }).await;
     team.settle().await;
-    assert_eq!(team.said_in(&direct).len(), 4);
+    team.ann().say(&direct, "kelly, how is the build?").unwrap();
+    eventually("Kelly answers", || async { team.said_in(&direct).len() == 5 }).await;
+    team.settle().await;
+    let first = team.said_in(&direct).into_iter().find(|said| said.by == "Vince").expect("an answer");
+    team.ann().reply(&direct, first.ts(), "and now?").unwrap();
+    eventually("it is answered", || async { team.said_in(&direct).len() == 6 }).await;
+    let reply = team.said_in(&direct).into_iter().find(|said| said.raw["thread_ts"] == json!(first.ts()) && said.ts() != first.ts());
+    assert_eq!(reply.map(|said| said.by), Some("Vince".to_owned()), "a thread on an answer is its persona's");
+    team.settle().await;
     team.stop().await;
 }
 

@@ -231,6 +231,8 @@ await step("a mention is completed, and marks the message of the one who is mean
   await composer.press("Enter");
   await message(`@${other.name} look`).waitFor();
   await theirs.locator("article.addressed", { hasText: "look" }).waitFor();
+  await say(`@${other.name.toLowerCase()} typed in full`);
+  await theirs.locator("article.addressed", { hasText: "typed in full" }).waitFor();
   await theirs.context().close();
 });
 

@@ -25,7 +25,7 @@ const FAULTS: usize = 10;
 /// Where items are asked for.
 #[derive(Debug, Clone, Default)]
 pub struct AskedIn {
-    /// Where people are told about them. None for a direct conversation, in which only one persona can post.
+    /// Where people are told about them. None for a direct conversation, in which not every persona can post.
     pub channel: Option<ChannelId>,
     /// The place, if it is private. What is learnt from them stays there.
     pub private_to: Option<ChannelId>,

@@ -22,12 +22,15 @@ use kernel::chat::message::{Attachment, AuthorKind, Channel, ChannelKind, Inboun
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::text::Subtext;
 use kernel::db::StoreError;
-use kernel::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
+use kernel::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::persona::ChannelHabit;
 use kernel::persona::roster::{Accounts, Roster};
 
 /// Minimum time between two notices in a channel about why nobody answers.
 const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
+
+/// How many messages of a private thread are read to know who spoke there last.
+const LOOKED_BACK: u32 = 10;
 
 impl Conversation {
     /// Decides on a burst and stores the decision, which starts the turns. `refused` lists files that could not be read. The answer mentions them.
@@ -141,10 +144,13 @@ impl Conversation {
             },
             None => None,
         };
-        let thread = self.find_thread(&message.channel.place, &accounts).await?;
         let (id, name) = rule_names(&message.channel);
         let is_direct = message.channel.place == Place::Direct;
         let voices = if is_direct { deps.platform.list_voices(&message.channel.id, &message.seen_by) } else { Vec::new() };
+        let thread = match message.channel.place {
+            Place::Direct if voices.len() > 1 => self.find_private_thread(&message.channel.id).await?,
+            _ => self.find_thread(&message.channel.place, &accounts).await?,
+        };
         let arrival = Arrival {
             message,
             kind: self.kind_of(&message.channel),
@@ -199,6 +205,18 @@ impl Conversation {
             }
         }
         Ok(owner.as_ref().and_then(|owner| accounts.find(owner)).cloned().map(ThreadOf::Persona))
+    }
+
+    /// The persona that spoke last in a thread of a direct conversation, or on whose message it hangs. Such a thread has the id of that message.
+    async fn find_private_thread(&self, channel: &ChannelId) -> Result<Option<ThreadOf>, StoreError> {
+        let (store, root) = (&self.deps().store, MessageId::new(channel.as_str()));
+        let opened = store.find_by_platform_id(&root).await?.map(|posted| posted.persona);
+        if opened.is_none() && store.find_message(&root).await?.is_none() {
+            return Ok(None);
+        }
+        let spoken = store.list_spoken(channel, LOOKED_BACK).await?;
+        let last = spoken.into_iter().rev().find_map(|line| if let Speaker::Persona(slug) = line.speaker { Some(slug) } else { None });
+        Ok(last.or(opened).map(ThreadOf::Persona))
     }
 
     /// A listed foreign bot counts as an agent. The guard removes the responders that may not answer it.

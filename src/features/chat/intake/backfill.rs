@@ -13,7 +13,7 @@ use chrono::DateTime;
 
 use crate::features::chat::Conversation;
 use kernel::chat::SendError;
-use kernel::chat::message::Place;
+use kernel::chat::message::{AuthorKind, InboundMessage, Place};
 use kernel::chat::store::ChannelSeen;
 use kernel::db::StoreError;
 use kernel::ids::ChannelId;
@@ -38,6 +38,8 @@ pub(crate) struct Gaps {
     /// Held by the running backfill. At most one other waits for it and serves all identities that reconnect meanwhile. Otherwise unstable identities
     /// would have every channel read once for each reconnect, and new messages would wait behind that.
     running: tokio::sync::Mutex<()>,
+    /// Since the last reconnect the channels that the platform reports have got marks.
+    marked: AtomicBool,
     /// A backfill has finished since the start.
     looked: AtomicBool,
 }
@@ -66,6 +68,11 @@ impl Gaps {
         self.looked.load(Ordering::Acquire)
     }
 
+    /// Whether every channel that the platform reports has a mark.
+    pub(super) fn are_marked(&self) -> bool {
+        self.marked.load(Ordering::Acquire)
+    }
+
     /// Whether messages before those that arrive now may be missing.
     pub(super) fn has_gap(&self, channel: &ChannelId) -> bool {
         self.behind().contains_key(channel)
@@ -88,6 +95,7 @@ impl Gaps {
 impl Conversation {
     /// Starts a backfill after an identity reconnects. Messages that only it can see may have been missed.
     pub(crate) async fn look_for_gaps(&self) -> Result<(), StoreError> {
+        self.inner.gaps.marked.store(false, Ordering::Release);
         self.inner.gaps.open(&self.deps().store.list_channels().await?);
         self.backfill_after(DELAY);
         Ok(())
@@ -119,6 +127,7 @@ impl Conversation {
 
     async fn backfill(&self) -> anyhow::Result<()> {
         self.mark_new_channels().await?;
+        self.inner.gaps.marked.store(true, Ordering::Release);
         self.inner.gaps.looked.store(true, Ordering::Release);
         let mut unread = None;
         let known = self.deps().store.list_channels().await?;
@@ -189,6 +198,17 @@ impl Conversation {
         Ok(Ok(marks))
     }
 
+    /// How many of these messages were said before a message of the team that this database does not hold. With another database they were answered.
+    async fn count_answered(&self, page: &[InboundMessage]) -> Result<usize, StoreError> {
+        for (index, message) in page.iter().enumerate().rev() {
+            let is_ours = matches!(message.author.kind, AuthorKind::Persona(_));
+            if is_ours && self.deps().store.find_by_platform_id(&message.id).await?.is_none() {
+                return Ok(index);
+            }
+        }
+        Ok(0)
+    }
+
     /// Reads a channel page by page from its mark.
     async fn read_up(&self, seen: ChannelSeen) -> anyhow::Result<Result<(), SendError>> {
         let deps = self.deps();
@@ -200,7 +220,10 @@ impl Conversation {
             };
             let Some(last) = page.last() else { return Ok(Ok(())) };
             let (last_id, last_at, full) = (last.id.clone(), last.sent_at, page.len() == PAGE);
-            for message in page {
+            // Nobody was heard here before.
+            let is_new = seen.last_at == DateTime::UNIX_EPOCH;
+            let answered = if is_new { self.count_answered(&page).await? } else { 0 };
+            for message in page.into_iter().skip(answered) {
                 self.receive(message).await?;
             }
             mark.clone_from(&last_id);

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use crate::features::chat::Conversation;
-use kernel::chat::message::InboundMessage;
+use kernel::chat::message::{InboundMessage, Place};
 use kernel::chat::store::ChannelSeen;
 use kernel::db::StoreError;
 use kernel::ids::ChannelId;
@@ -48,6 +48,10 @@ impl Marks {
         marks
     }
 
+    fn has_stored(&self, channel: &ChannelId) -> bool {
+        self.inner().stored.contains(channel)
+    }
+
     fn note(&self, seen: ChannelSeen) -> When {
         let mut inner = self.inner();
         let channel = seen.channel.id.clone();
@@ -79,9 +83,16 @@ impl Marks {
 }
 
 impl Conversation {
-    /// Moves the mark of a channel, unless there is a gap before this message.
+    /// Moves the mark of a channel, unless there may be a gap before this message.
     pub(super) async fn note_heard(&self, message: &InboundMessage) -> Result<(), StoreError> {
-        if self.inner.gaps.has_gap(&message.channel.id) {
+        let gaps = &self.inner.gaps;
+        let may_be_behind = match &message.channel.place {
+            // The backfill of the parent finds threads in which something was missed.
+            Place::Thread { parent, .. } => gaps.has_gap(parent),
+            Place::Direct => !gaps.are_marked(),
+            Place::Server => false,
+        };
+        if gaps.has_gap(&message.channel.id) || (may_be_behind && !self.inner.marks.has_stored(&message.channel.id)) {
             return Ok(());
         }
         let seen = ChannelSeen { channel: message.channel.clone(), last_message: message.id.clone(), last_at: message.sent_at };
@@ -121,7 +132,7 @@ impl Conversation {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use kernel::chat::message::{Channel, Place};
+    use kernel::chat::message::Channel;
 
     use super::*;
 

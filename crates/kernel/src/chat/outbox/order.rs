@@ -8,6 +8,9 @@ use crate::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use crate::chat::outbox::OutboxRow;
 use crate::ids::OutboxId;
 
+/// After so many attempts a message of a meeting no longer holds up the others.
+const STUCK: u32 = 5;
+
 /// The rows of a channel that can be sent now.
 #[derive(Debug, Default)]
 pub(super) struct Due {
@@ -23,7 +26,7 @@ pub(super) fn select_due(waiting: Vec<OutboxRow>, in_flight: &HashSet<OutboxId>,
         let row: &OutboxRow = &waiting[index];
         row.next_attempt_at <= now
             && !in_flight.contains(&row.message.id)
-            && !waiting[..index].iter().any(|earlier| depends_on(&row.message, &earlier.message))
+            && !waiting[..index].iter().any(|earlier| depends_on(&row.message, earlier))
     };
     let free: Vec<bool> = (0..waiting.len()).map(is_free).collect();
     let count = waiting.len();
@@ -32,8 +35,11 @@ pub(super) fn select_due(waiting: Vec<OutboxRow>, in_flight: &HashSet<OutboxId>,
 }
 
 /// Whether `later` must not overtake `earlier`: both are from one persona, both belong to a meeting, or `later` refers to an earlier message. The
-/// parts of a turn are from one persona, and so are an ask and its relay. In the thread of a meeting notices belong to it too.
-fn depends_on(later: &OutboundMessage, earlier: &OutboundMessage) -> bool {
+/// parts of a turn are from one persona, and so are an ask and its relay. In the thread of a meeting notices belong to it too. The meeting does not wait
+/// for a persona that fails to post.
+fn depends_on(later: &OutboundMessage, earlier: &OutboxRow) -> bool {
+    let is_stuck = earlier.attempts >= STUCK;
+    let earlier = &earlier.message;
     // A revision may post its message again, so rows that refer to the same message stay before or behind the revision.
     let is_revision = |message: &OutboundMessage| matches!(message.place, Placement::Revision { .. });
     let refers = find_subject(later).is_some_and(|subject| {
@@ -41,7 +47,7 @@ fn depends_on(later: &OutboundMessage, earlier: &OutboundMessage) -> bool {
     });
     let reports = [later, earlier].into_iter().filter(|message| message.kind == OutboundKind::Report).count();
     let shares_thread = find_thread(later).is_some() && find_thread(later) == find_thread(earlier);
-    let in_meeting = reports == 2 || reports == 1 && shares_thread;
+    let in_meeting = !is_stuck && (reports == 2 || reports == 1 && shares_thread);
     refers || in_meeting || later.persona == earlier.persona
 }
 
@@ -102,6 +108,9 @@ mod tests {
         assert_eq!(due(&waiting, &[]), [0]);
         assert_eq!(due(&waiting[1..], &[]), [0]);
         assert_eq!(due(&[row("kelly", OutboundKind::Notice, Placement::Channel), seat("echo")], &[]), [0, 1]);
+        let mut waiting = waiting;
+        waiting[0].attempts = STUCK;
+        assert_eq!(due(&waiting, &[]), [0, 1], "one that cannot post does not silence the others");
     }
 
     #[test]

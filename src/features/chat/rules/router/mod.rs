@@ -230,14 +230,15 @@ fn in_standup(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> 
     Some(if wanted { coordinator(arrival, Reason::Standup) } else { Decision::nobody(Reason::Standup) })
 }
 
-/// In a direct conversation the persona that is called answers, if it shares the account, otherwise the one that answered just now.
+/// In a direct conversation the persona that is called answers, if it shares the account, otherwise the one of the thread or that answered just now.
 fn written_directly(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     (arrival.message.channel.place == Place::Direct).then_some(())?;
     let can_speak = |slug: &&PersonaSlug| arrival.voices.contains(slug);
     let called = reading.addressed.personas.iter().find(can_speak);
-    let last = || arrival.talk.recent.and_then(|recent| recent.with.as_ref()).filter(can_speak);
+    let owner = if let Some(ThreadOf::Persona(slug)) = arrival.thread { Some(slug) } else { None };
+    let last = || arrival.talk.recent.and_then(|recent| recent.with.as_ref());
     let asks = reading.ask.is_some() || reading.addressed.team;
-    let who = called.or_else(|| if asks { None } else { last() });
+    let who = called.or_else(|| if asks { None } else { owner.or_else(last).filter(can_speak) });
     one(arrival, who.unwrap_or(&arrival.message.seen_by), Reason::Direct)
 }
 

@@ -130,7 +130,7 @@ export class Composer {
       this.#problem.textContent = `${over} ${over === 1 ? "character" : "characters"} too long. Send it as a file, or in parts.`;
       return undefined;
     }
-    this.#page.messages.send(this.#channel.id, { content, files: this.#files, reply: this.#reply });
+    this.#page.messages.send(this.#channel.id, { content: this.#withMentions(content), files: this.#files, reply: this.#reply });
     this.#files = [];
     this.#reply = null;
     this.#text.value = "";
@@ -138,6 +138,16 @@ export class Composer {
     this.#showFiles();
     this.#showReply();
     return this.#timeline.goToEnd();
+  }
+
+  /** Names that were typed in full after an @ are mentions, as in the clients of the platforms. */
+  #withMentions(content) {
+    const people = this.#page.store.listPeople().filter((person) => person.name && !person.webhook);
+    people.sort((one, other) => other.name.length - one.name.length);
+    return people.reduce((text, { id, name }) => {
+      const written = name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+      return text.replace(new RegExp(`(^|\\s)@${written}(?![\\p{L}\\p{N}_-])`, "giu"), `$1<@${id}>`);
+    }, content);
   }
 
   #showCount() {
