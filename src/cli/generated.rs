@@ -7,7 +7,6 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 
 use crate::app::{self, Beside, shutdown};
-use crate::cli::names::with_names;
 use crate::cli::{COMMON, Globals, INTERRUPTED, setting, terminal};
 use crate::config::Config;
 use crate::features::{Shown, TerminalCommand};
@@ -121,7 +120,7 @@ pub(super) async fn open(config: &Config) -> anyhow::Result<Beside> {
 async fn call(beside: &Beside, config: &Config, path: &str, given: Vec<(String, String)>) -> anyhow::Result<CommandReply> {
     let invoked = Invoked::Command { path: path.to_owned(), given };
     let reply = beside.registry.try_run(CommandRequest { invoked, caller: Caller::CommandLine, channel: None }).await?;
-    let reply = CommandReply { text: with_names(&beside.store, &reply.text).await?, ..reply };
+    let reply = CommandReply { text: terminal::with_names(&beside.store, &reply.text).await?, ..reply };
     match path {
         "backlog run" | "halt" | "status" if !reply.error => tell_who_serves(config, reply).await,
         _ if reply.left_to_team && who_serves(config).await?.is_none() => {

@@ -10,7 +10,6 @@ mod doctor;
 mod generated;
 mod init;
 mod meeting;
-mod names;
 mod person;
 mod run;
 mod sandbox;

@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::adapters::slack;
-use crate::cli::names::with_names;
 use crate::cli::{Globals, setting, terminal};
 use crate::config::PLATFORM;
 use crate::features::chat::store::{CallRow, Trace, TurnRow};
@@ -74,7 +73,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
 async fn find_named(store: &Store, id: &str) -> Result<Vec<Line>, StoreError> {
     let mut lines = find(store, id).await?;
     for line in &mut lines {
-        line.text = with_names(store, &line.text).await?;
+        line.text = terminal::with_names(store, &line.text).await?;
     }
     Ok(lines)
 }

@@ -17,6 +17,7 @@ use crate::adapters::slack::api::{Arguments, Failure};
 use crate::adapters::slack::ids::{Spot, channel_id, message_id, to_message, to_spot, to_user};
 use crate::adapters::slack::inbound::{SlackMessage, stamp};
 use crate::adapters::slack::markup::TEXT;
+use crate::adapters::slack::posting::PAGE;
 
 #[async_trait]
 impl ChatPlatform for Slack {
@@ -110,7 +111,7 @@ impl ChatPlatform for Slack {
         }
         let mut refusal = self.offline();
         for app in self.readers(spot.channel) {
-            let newest = match self.list_page(app, spot, None, "").await {
+            let newest = match self.read_page(app, spot, Arguments::default().with("limit", PAGE)).await {
                 Ok((newest, _)) => newest,
                 Err(failure) => {
                     refusal = failure.of_read();
@@ -213,17 +214,8 @@ impl Slack {
     }
 
     async fn look_up_message(&self, app: &App, spot: Spot<'_>, stamp: &str) -> Result<Option<SlackMessage>, Failure> {
-        let arguments = Arguments::default()
-            .with("channel", spot.channel)
-            .with_some("ts", spot.thread)
-            .with("oldest", stamp)
-            .with("latest", stamp)
-            .with("inclusive", "true")
-            .with("limit", "2");
-        let method = if spot.thread.is_some() { "conversations.replies" } else { "conversations.history" };
-        let page = self.api.call(&app.speaking, method, arguments).await?;
-        let messages: Vec<SlackMessage> = serde_json::from_value(page.get("messages").cloned().unwrap_or_default()).unwrap_or_default();
-        let found = messages.into_iter().find(|message| message.ts == stamp && message.is_said());
-        Ok(found.map(|found| SlackMessage { channel: spot.channel.to_owned(), ..found }))
+        let wanted = Arguments::default().with("oldest", stamp).with("latest", stamp).with("inclusive", "true").with("limit", "2");
+        let (page, _) = self.read_page(app, spot, wanted).await?;
+        Ok(page.into_iter().find(|message| message.ts == stamp && message.is_said()))
     }
 }

@@ -28,7 +28,7 @@ const PACE: Duration = Duration::from_secs(1);
 const MARK: &str = "teamroom_message";
 
 /// Messages of a page, and the most pages that are read back.
-const PAGE: &str = "200";
+pub(super) const PAGE: &str = "200";
 const PAGES: usize = 10;
 
 /// When the next message may be posted in each channel.
@@ -144,7 +144,12 @@ impl Slack {
         let (mut found, mut cursor): (Vec<SlackMessage>, _) = (Vec::new(), String::new());
         for _ in 0..PAGES {
             let page;
-            (page, cursor) = self.list_page(app, spot, Some(since), &cursor).await?;
+            let wanted = Arguments::default()
+                .with("oldest", since)
+                .with("limit", PAGE)
+                .with("include_all_metadata", "true")
+                .with_some("cursor", Some(cursor.as_str()).filter(|cursor| !cursor.is_empty()));
+            (page, cursor) = self.read_page(app, spot, wanted).await?;
             // A thread begins with the message on which it hangs, however old.
             found.extend(page.into_iter().filter(|message| message.ts.as_str() > since && Some(message.ts.as_str()) != spot.thread));
             if cursor.is_empty() {
@@ -155,21 +160,9 @@ impl Slack {
         Ok(found)
     }
 
-    /// A page of a channel or a thread, and the cursor of the next one. A channel's newest page comes first.
-    pub(super) async fn list_page(
-        &self,
-        app: &App,
-        spot: Spot<'_>,
-        since: Option<&str>,
-        cursor: &str,
-    ) -> Result<(Vec<SlackMessage>, String), Failure> {
-        let arguments = Arguments::default()
-            .with("channel", spot.channel)
-            .with_some("ts", spot.thread)
-            .with_some("oldest", since)
-            .with("limit", PAGE)
-            .with("include_all_metadata", "true")
-            .with_some("cursor", Some(cursor).filter(|cursor| !cursor.is_empty()));
+    /// A page of a channel or a thread, and the cursor of the next one. A channel's newest page comes first. `wanted`: which part, and how much of it.
+    pub(super) async fn read_page(&self, app: &App, spot: Spot<'_>, wanted: Arguments) -> Result<(Vec<SlackMessage>, String), Failure> {
+        let arguments = wanted.with("channel", spot.channel).with_some("ts", spot.thread);
         let method = if spot.thread.is_some() { "conversations.replies" } else { "conversations.history" };
         let page = self.api.call(&app.speaking, method, arguments).await?;
         let messages = page.get("messages").and_then(Value::as_array).into_iter().flatten();

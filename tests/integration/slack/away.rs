@@ -1,14 +1,18 @@
-//! What happens on Slack while the team is not connected, longer than Slack repeats its reports.
+//! What happens on Slack while the team is not connected, for a moment and for longer than Slack repeats its reports.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::platforms::slack::{SlackTeam, TEAM};
+use crate::platforms::slack::{Said, SlackTeam, TEAM};
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
-on_both_stores!(a_reply_in_a_new_thread_and_a_first_private_message_are_answered, the_team_knows_what_it_said_and_what_was_taken_back,);
+on_both_stores!(
+    what_is_said_in_a_short_absence_is_answered_once,
+    a_reply_in_a_new_thread_and_a_first_private_message_are_answered,
+    the_team_knows_what_it_said_and_what_was_taken_back,
+);
 
 impl SlackTeam {
     /// Slack gives up what nobody acknowledges.
@@ -22,13 +26,34 @@ impl SlackTeam {
     }
 }
 
-async fn a_reply_in_a_new_thread_and_a_first_private_message_are_answered(backing: Backing) {
+/// A team that has left, and the answer of Vince on which people may hang a thread.
+async fn leave(backing: Backing) -> (SlackTeam, Said) {
     let mut team = SlackTeam::start(backing).await;
     team.model.on(|_| Script::say("Here I am."));
     team.say("general", "vince, are you there?");
-    let first = team.hears("general", |said| said.text == "Here I am.").await;
+    let answer = team.hears("general", |said| said.text == "Here I am.").await;
     team.settle().await;
     team.stop_app().await;
+    (team, answer)
+}
+
+async fn what_is_said_in_a_short_absence_is_answered_once(backing: Backing) {
+    let (mut team, first) = leave(backing).await;
+    team.say("general", "echo, and you?");
+    team.ann().reply(&team.channel("general"), first.ts(), "still there?").unwrap();
+    team.start_app().await;
+    eventually("both are answered", || async { team.said("general").len() == 3 }).await;
+    // Slack repeats what nobody has acknowledged.
+    team.workspace.advance(Duration::from_mins(2));
+    team.settle().await;
+    let mut by: Vec<String> = team.said("general").into_iter().map(|said| said.by).collect();
+    by.sort();
+    assert_eq!(by, ["Echo", "Vince", "Vince"]);
+    team.stop().await;
+}
+
+async fn a_reply_in_a_new_thread_and_a_first_private_message_are_answered(backing: Backing) {
+    let (mut team, first) = leave(backing).await;
     let bob = team.person("Bob");
     bob.reply(&team.channel("general"), first.ts(), "still there?").unwrap();
     let direct = bob.open_direct(&[&team.workspace.app(TEAM).user]);

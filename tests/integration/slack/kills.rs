@@ -1,5 +1,7 @@
 //! `kill -9` at each step from a message on Slack to its answer: people see each answer once.
 
+use std::time::Duration;
+
 use slack_sandbox::{ApiFault, Switch};
 
 use crate::platforms::both::Both;
@@ -11,6 +13,7 @@ use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(
     killed_before_the_message_was_stored,
+    killed_while_a_missed_thread_was_read,
     killed_after_the_decision,
     killed_before_the_answer_was_stored,
     killed_while_it_was_posted,
@@ -52,6 +55,23 @@ async fn killed_before_the_message_was_stored(backing: Backing) {
     forbid(&both.discord, "wall", "INSERT ON inbox", "NEW.id LIKE 'slack:%'").await;
     both.say_on_slack("general", "vince, report one");
     eventually("it is acknowledged", || async { both.slack.unacknowledged(TEAM) == 0 }).await;
+    expect_one_answer(&both, process, Some("wall")).await;
+}
+
+/// The thread has its mark, and the message in it is not stored. The channel's own mark stands behind both.
+async fn killed_while_a_missed_thread_was_read(backing: Backing) {
+    let (both, process) = open(backing).await;
+    let (ann, general) = (both.slack.person("Ann"), both.slack.channel("general"));
+    let root = ann.say(&general, "Bob, these are my plans.").expect("it is said");
+    eventually("it is heard", || async { count(&both.discord, "SELECT COUNT(*) FROM inbox").await == 1 }).await;
+    process.kill();
+    ann.reply(&general, &root, "vince, report one").expect("it is said");
+    // Slack gives up what nobody acknowledges.
+    both.slack.advance(Duration::from_mins(10));
+    forbid(&both.discord, "wall", "INSERT ON inbox", "NEW.id LIKE 'slack:%'").await;
+    let process = both.run_team().await;
+    let marked = "SELECT COUNT(*) FROM channels WHERE id LIKE 'slack:%-%'";
+    eventually("the thread has a mark", || async { count(&both.discord, marked).await == 1 }).await;
     expect_one_answer(&both, process, Some("wall")).await;
 }
 

@@ -24,7 +24,6 @@ on_both_stores!(
     a_command_is_given_in_a_thread,
     a_channel_that_another_company_reads_is_left_alone,
     a_thread_shows_who_is_thinking_and_then_the_answer,
-    what_is_said_while_the_team_is_away_is_answered_once,
 );
 
 async fn a_named_persona_answers_once_under_its_name(backing: Backing) {
@@ -90,22 +89,6 @@ async fn a_command_that_does_not_exist_is_answered_with_those_that_do(backing: B
     let told = team.run("general", "/team nonsense").await;
     assert!(told.contains("There is no command") && told.contains("`/team backlog`"), "{told}");
     team.settle().await;
-    team.stop().await;
-}
-
-async fn what_is_said_while_the_team_is_away_is_answered_once(backing: Backing) {
-    let mut team = SlackTeam::start(backing).await;
-    team.model.on(|_| Script::say("Here I am."));
-    team.say("general", "vince, are you there?");
-    let first = team.hears("general", |said| said.text == "Here I am.").await;
-    team.settle().await;
-    team.stop_app().await;
-    team.say("general", "echo, and you?");
-    team.ann().reply(&team.channel("general"), first.ts(), "still there?").unwrap();
-    team.start_app().await;
-    team.hears("general", |said| said.by == "Echo").await;
-    team.settle().await;
-    assert_eq!(team.said("general").iter().filter(|said| said.by == "Echo").count(), 1);
     team.stop().await;
 }
 

@@ -46,7 +46,7 @@ impl Reminders {
                     Choice::Hour | Choice::Tomorrow => render_snoozed(&reminder, reader, now),
                 };
                 match &asker.person {
-                    // Whoever waits for the reminder sees what became of it.
+                    // The person whom it is for sees what became of it.
                     Some(person) if person.id != reminder.whom.id => {
                         CommandReply::public(format!("{} pressed the button. {told}", name(person)))
                     }
