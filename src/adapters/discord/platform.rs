@@ -155,6 +155,11 @@ impl ChatPlatform for Discord {
         Err(refusal)
     }
 
+    async fn list_threads_after(&self, channel: &ChannelId, after: &MessageId) -> Result<Vec<Channel>, SendError> {
+        let after = to_discord(after.as_str()).map_err(Failure::from)?;
+        Ok(self.hub.channels.list_threads_after(snowflake(channel)?, after.into()))
+    }
+
     async fn find_message(&self, channel: &ChannelId, message: &MessageId) -> Result<Option<InboundMessage>, SendError> {
         let id = snowflake(channel)?;
         let mut refusal = self.offline();

@@ -19,6 +19,7 @@ on_both_stores!(
     what_has_no_place_any_more_is_said_in_the_channel,
     no_secret_leaves_in_any_part_of_a_message,
     a_person_in_a_thread_on_a_personas_message_is_answered_by_that_persona,
+    a_thread_that_began_while_nobody_was_connected_is_read,
     killed_after_the_platform_took_a_post_in_a_thread,
     killed_after_the_platform_took_a_revision,
 );
@@ -160,6 +161,34 @@ async fn a_person_in_a_thread_on_a_personas_message_is_answered_by_that_persona(
     );
     let asked = team.model.requests().pop().expect("the model was asked").prompt();
     assert!(asked.contains("it fell by four percent"), "what was said in the thread belongs to its context: {asked}");
+}
+
+async fn a_thread_that_began_while_nobody_was_connected_is_read(backing: Backing) {
+    let mut team = quiet(backing).await;
+    let (old, report) = (row(&team, "vince", "old report", Placement::Channel), row(&team, "vince", "report", Placement::Channel));
+    leave(&team, &[&old, &report]).await;
+    team.start_app().await;
+    team.settle().await;
+    let ask = async |on: &str, question: &str| {
+        let message = team.history("general").await.into_iter().find(|shown| shown.text == on).expect("it is there").raw["id"].clone();
+        let path = format!("/channels/{}/messages/{}/threads", team.channel("general"), message.as_str().expect("an id"));
+        let thread = team.call(reqwest::Method::POST, &path, Some(serde_json::json!({ "name": question }))).await;
+        let thread = thread["id"].as_str().expect("an id").to_owned();
+        team.call(reqwest::Method::POST, &format!("/channels/{thread}/messages"), Some(serde_json::json!({ "content": question }))).await;
+        thread
+    };
+    // A thread in which everything was heard stays as it is.
+    let heard = ask("old report", "heard").await;
+    eventually("it was answered", || async { texts(&team, &heard).await == ["heard", "answer to heard"] }).await;
+    team.stop_app().await;
+    let missed = ask("report", "missed").await;
+    team.start_app().await;
+    eventually("it was answered", || async { texts(&team, &missed).await == ["missed", "answer to missed"] }).await;
+    // Another start answers nothing again.
+    team.stop_app().await;
+    team.start_app().await;
+    team.settle().await;
+    assert_eq!((texts(&team, &heard).await.len(), texts(&team, &missed).await.len()), (2, 2));
 }
 
 /// Executes matching calls but drops their answers.

@@ -76,7 +76,7 @@ pub trait ChatPlatform: Send + Sync + 'static {
         Ok(Vec::new())
     }
 
-    /// The threads of a channel in which something was said after `after`. Empty where the platform reports threads by itself, as channels.
+    /// The threads of a channel in which something was said after `after`.
     async fn list_threads_after(&self, _channel: &ChannelId, _after: &MessageId) -> Result<Vec<Channel>, SendError> {
         Ok(Vec::new())
     }

@@ -174,6 +174,13 @@ impl ChannelDirectory {
         places.into_iter().map(|(id, newest)| (self.describe(id), from_discord(newest))).collect()
     }
 
+    /// The threads of a channel with a message after `after`, as they were at login.
+    pub(crate) fn list_threads_after(&self, channel: ChannelId, after: SnowflakeMessage) -> Vec<Channel> {
+        let has_news = |entry: &Entry| matches!(entry, Entry::Thread { parent, newest, .. } if *parent == channel && *newest > Some(after));
+        let threads: Vec<_> = self.read().iter().filter(|(_, entry)| has_news(entry)).map(|(id, _)| *id).collect();
+        threads.into_iter().map(|id| self.describe(id)).collect()
+    }
+
     /// Finds a server channel by its name or its id, with or without its platform.
     pub(crate) fn find(&self, name: &str) -> Option<ChannelId> {
         let known = self.read();

@@ -162,12 +162,13 @@ impl Conversation {
     }
 
     /// Marks the channels that the team sees for the first time. Of these only direct conversations are read, from the marks that the platform
-    /// gives. What was said in the others was not said to the team.
+    /// gives. What was said in the others was not said to the team. New threads of known channels are left to [`Self::mark_new_threads`].
     async fn mark_new_channels(&self) -> Result<(), StoreError> {
         let store = &self.deps().store;
         let known: HashSet<ChannelId> = store.list_channels().await?.into_iter().map(|seen| seen.channel.id).collect();
         for (channel, newest) in self.deps().platform.list_channels() {
-            if !known.contains(&channel.id) {
+            let in_known = matches!(&channel.place, Place::Thread { parent, .. } if known.contains(parent));
+            if !in_known && !known.contains(&channel.id) {
                 // The oldest possible time, so that any live message moves the mark.
                 let seen = [ChannelSeen { channel, last_message: newest, last_at: DateTime::UNIX_EPOCH }];
                 self.store_seen(&seen).await?;
