@@ -163,25 +163,27 @@ async fn a_person_in_a_thread_on_a_personas_message_is_answered_by_that_persona(
     assert!(asked.contains("it fell by four percent"), "what was said in the thread belongs to its context: {asked}");
 }
 
+/// Opens a thread on a message of the team and asks in it.
+async fn ask_in_thread(team: &TestTeam, on: &str, question: &str) -> String {
+    let message = team.history("general").await.into_iter().find(|shown| shown.text == on).expect("it is there").raw["id"].clone();
+    let path = format!("/channels/{}/messages/{}/threads", team.channel("general"), message.as_str().expect("an id"));
+    let thread = team.call(reqwest::Method::POST, &path, Some(serde_json::json!({ "name": question }))).await;
+    let thread = thread["id"].as_str().expect("an id").to_owned();
+    team.call(reqwest::Method::POST, &format!("/channels/{thread}/messages"), Some(serde_json::json!({ "content": question }))).await;
+    thread
+}
+
 async fn a_thread_that_began_while_nobody_was_connected_is_read(backing: Backing) {
     let mut team = quiet(backing).await;
     let (old, report) = (row(&team, "vince", "old report", Placement::Channel), row(&team, "vince", "report", Placement::Channel));
     leave(&team, &[&old, &report]).await;
     team.start_app().await;
     team.settle().await;
-    let ask = async |on: &str, question: &str| {
-        let message = team.history("general").await.into_iter().find(|shown| shown.text == on).expect("it is there").raw["id"].clone();
-        let path = format!("/channels/{}/messages/{}/threads", team.channel("general"), message.as_str().expect("an id"));
-        let thread = team.call(reqwest::Method::POST, &path, Some(serde_json::json!({ "name": question }))).await;
-        let thread = thread["id"].as_str().expect("an id").to_owned();
-        team.call(reqwest::Method::POST, &format!("/channels/{thread}/messages"), Some(serde_json::json!({ "content": question }))).await;
-        thread
-    };
     // A thread in which everything was heard stays as it is.
-    let heard = ask("old report", "heard").await;
+    let heard = ask_in_thread(&team, "old report", "heard").await;
     eventually("it was answered", || async { texts(&team, &heard).await == ["heard", "answer to heard"] }).await;
     team.stop_app().await;
-    let missed = ask("report", "missed").await;
+    let missed = ask_in_thread(&team, "report", "missed").await;
     team.start_app().await;
     eventually("it was answered", || async { texts(&team, &missed).await == ["missed", "answer to missed"] }).await;
     // Another start answers nothing again.
