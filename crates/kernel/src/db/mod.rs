@@ -21,9 +21,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::chat::outbox::NewRows;
+use crate::chat::outbox::Relay;
 use crate::events::{Feed, Topic};
 use crate::jobs::Handover;
+use crate::weak_link::WeakLink;
 use sqlx::{PgConnection, PgPool, Postgres, SqliteConnection};
 
 pub use column::{Document, Word, count, document, plain};
@@ -49,7 +50,7 @@ pub enum Backend<S, P> {
 pub struct Db {
     pools: Pools,
     handover: Arc<Handover>,
-    new_rows: Arc<NewRows>,
+    relay: Arc<WeakLink<Relay>>,
     feed: Arc<Feed>,
 }
 
@@ -62,7 +63,7 @@ pub enum Pools {
 
 impl From<Pools> for Db {
     fn from(pools: Pools) -> Self {
-        Self { pools, handover: Arc::default(), new_rows: Arc::default(), feed: Arc::default() }
+        Self { pools, handover: Arc::default(), relay: Arc::default(), feed: Arc::default() }
     }
 }
 
@@ -100,8 +101,8 @@ impl Db {
             }
             Pools::Postgres(pool) => Backend::Postgres(bounded(pool.begin()).await?),
         };
-        let (handover, new_rows, feed) = (self.handover.clone(), self.new_rows.clone(), self.feed.clone());
-        Ok(Transaction { backend, handover, new_rows, feed, topics: Vec::new(), after_commit: Vec::new() })
+        let (handover, relay, feed) = (self.handover.clone(), self.relay.clone(), self.feed.clone());
+        Ok(Transaction { backend, handover, relay, feed, topics: Vec::new(), after_commit: Vec::new() })
     }
 
     /// This process's worker, once it exists.
@@ -110,8 +111,8 @@ impl Db {
     }
 
     /// The relay of this process, once it exists.
-    pub(crate) fn new_rows(&self) -> &Arc<NewRows> {
-        &self.new_rows
+    pub(crate) fn relay(&self) -> &WeakLink<Relay> {
+        &self.relay
     }
 
     /// The subscribers to events.
@@ -136,7 +137,7 @@ impl Db {
 pub struct Transaction {
     backend: Backend<SqliteTransaction, sqlx::Transaction<'static, Postgres>>,
     handover: Arc<Handover>,
-    new_rows: Arc<NewRows>,
+    relay: Arc<WeakLink<Relay>>,
     feed: Arc<Feed>,
     /// The topics of its events.
     topics: Vec<Topic>,
@@ -192,8 +193,8 @@ impl Transaction {
         &self.handover
     }
 
-    pub(crate) fn new_rows(&self) -> &Arc<NewRows> {
-        &self.new_rows
+    pub(crate) fn relay(&self) -> &WeakLink<Relay> {
+        &self.relay
     }
 }
 

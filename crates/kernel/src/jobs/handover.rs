@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::JobId;
-use super::worker::{Reservation, WeakJobs};
+use super::worker::Reservation;
+use super::{JobId, Jobs};
+use crate::weak_link::WeakLink;
 
 /// One per open database. It only saves time, because the database contains the same information.
 #[derive(Debug, Default)]
@@ -14,7 +15,8 @@ pub struct Handover {
     /// Notified when a job can be claimed or must end.
     pub(super) wake: Notify,
     cancelled: Mutex<Vec<JobId>>,
-    worker: Mutex<WeakJobs>,
+    /// Set while the worker runs jobs.
+    pub(super) worker: WeakLink<Jobs>,
     /// True when only this process runs jobs, so no other process needs a notification.
     sole: AtomicBool,
 }
@@ -25,14 +27,9 @@ impl Handover {
         self.wake.notify_one();
     }
 
-    pub(super) fn set_worker(&self, worker: WeakJobs) {
-        *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = worker;
-    }
-
     /// A place for a new job in this process. None if the job must wait, or another process may run it sooner.
     pub(super) fn reserve(&self, kind: &str) -> Option<Reservation> {
-        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-        worker?.reserve(kind)
+        self.worker.upgrade()?.reserve(kind)
     }
 
     pub(super) fn cancel(&self, job: JobId) {

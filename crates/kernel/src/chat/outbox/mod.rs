@@ -18,6 +18,5 @@ mod order;
 mod relay;
 pub mod store;
 
-pub(crate) use new_rows::NewRows;
 pub use relay::{Obstacle, Relay, Undelivered};
 pub use store::{Delivery, HeldMessage, OutboxRow};

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub(super) use places::{Reservation, WeakJobs};
+pub(super) use places::Reservation;
 
 use super::admission::{Beside, Candidate};
 use super::context::{JobContext, Progress};
@@ -138,7 +138,7 @@ impl Jobs {
                 () = self.inner.clock.sleep(self.inner.settings.poll) => {}
             }
         }
-        self.inner.store.0.db().handover().set_worker(self.as_weak());
+        self.inner.store.0.db().handover().worker.set(&self.inner, |inner| Self { inner });
         self.inner.tasks.spawn(self.clone().keep_leases());
         self.inner.tasks.spawn(self.clone().listen());
         loop {

@@ -3,32 +3,15 @@
 //! the job is taken back like any other.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::atomic::Ordering;
-use std::sync::{MutexGuard, PoisonError, Weak};
+use std::sync::{MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-use super::{Claimed, Inner, Jobs, Running};
+use super::{Claimed, Jobs, Running};
 use crate::jobs::admission::{Beside, Candidate, Limits};
 use crate::jobs::store::WorkerId;
 use crate::jobs::{Job, JobId};
-
-/// The worker of this process, as the transactions of the process know it.
-#[derive(Default)]
-pub(in crate::jobs) struct WeakJobs(Weak<Inner>);
-
-impl WeakJobs {
-    pub(in crate::jobs) fn upgrade(&self) -> Option<Jobs> {
-        self.0.upgrade().map(|inner| Jobs { inner })
-    }
-}
-
-impl fmt::Debug for WeakJobs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WeakJobs")
-    }
-}
 
 /// A place for a job that does not run yet. Free again on drop.
 pub(in crate::jobs) struct Reservation {
@@ -57,10 +40,6 @@ impl Drop for Reservation {
 }
 
 impl Jobs {
-    pub(super) fn as_weak(&self) -> WeakJobs {
-        WeakJobs(std::sync::Arc::downgrade(&self.inner))
-    }
-
     /// A place for a new job. None if the process stops, its limits are reached, a suspect runs, other jobs wait, or its kind has a limit in all
     /// processes.
     pub(in crate::jobs) fn reserve(&self, kind: &str) -> Option<Reservation> {

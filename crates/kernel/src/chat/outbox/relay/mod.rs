@@ -122,7 +122,7 @@ impl Relay {
                 delayed: Notify::new(),
             }),
         };
-        relay.inner.store.db().new_rows().set_relay(Arc::downgrade(&relay.inner));
+        relay.inner.store.db().relay().set(&relay.inner, |inner| Self { inner });
         relay.inner.tasks.spawn(relay.clone().sweep());
         relay
     }
@@ -301,11 +301,5 @@ impl Relay {
     fn report(&self, message: &OutboundMessage, obstacle: Obstacle) {
         // If nobody reads the reports, the log has them.
         let _ = self.inner.undelivered.send(Undelivered { message: message.clone(), obstacle });
-    }
-}
-
-impl From<Arc<Inner>> for Relay {
-    fn from(inner: Arc<Inner>) -> Self {
-        Self { inner }
     }
 }
