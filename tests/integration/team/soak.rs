@@ -26,6 +26,9 @@ const SAY: Duration = Duration::from_millis(250);
 const FAULT: Duration = Duration::from_millis(900);
 const LOOK: Duration = Duration::from_secs(1);
 
+/// 16,000 pages and what is written beside: `wal_autocheckpoint` in the options of SQLite.
+const LOG_LIMIT_KB: u64 = 72 * 1024;
+
 async fn among_random_faults_every_message_is_answered_once_and_nothing_grows(backing: Backing) {
     let team = open_rooms(backing).await;
     team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
@@ -135,5 +138,7 @@ fn expect_level(looks: &[Look]) {
     level("memory", |look| look.memory_kb, 4 * 1024);
     level("descriptors", |look| look.descriptors, 12);
     level("threads", |look| look.threads, 4);
-    level("the write-ahead log", |look| look.log_kb, 4 * 1024);
+    // On a slow disk the log is moved into the file late, but at this size by each commit.
+    let longest = looks.iter().map(|look| look.log_kb).max().unwrap_or_default();
+    assert!(longest <= LOG_LIMIT_KB, "the write-ahead log grows: {longest} kB");
 }
