@@ -2,7 +2,7 @@
 //!
 //! As with the well-known crate of this name, a method returns a boxed future, which is `Send`. There, each reference has a lifetime of its own, and a
 //! `where` says that all of them outlive the future. Here all references have one lifetime, and there is no `where`. That matters for the time of a
-//! build: what the compiler has proved to be `Send` in one function holds for all others without a `where`, but with one it proves it anew.
+//! build: what the compiler has proved to be `Send` in one function holds for all others without a `where`, but with one it is proved again.
 
 use proc_macro::TokenStream;
 use quote::{quote, quote_spanned};
