@@ -5,6 +5,7 @@
 //! build: what the compiler has proved to be `Send` in one function holds for all others without a `where`, but with one it is proved again.
 
 use proc_macro::TokenStream;
+use proc_macro2::Span;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
@@ -47,21 +48,23 @@ fn box_future(signature: &mut Signature, body: Option<&mut Block>) -> syn::Resul
     if let Some(generic) = signature.generics.params.first() {
         return Err(syn::Error::new_spanned(generic, "an async method of an object has no generics"));
     }
-    let lifetime = Lifetime::new("'call", keyword.span());
+    // Shown at the method, and known as generated.
+    let span = Span::mixed_site().located_at(keyword.span());
+    let lifetime = Lifetime::new("'call", span);
     signature.generics.params.push(GenericParam::Lifetime(LifetimeParam::new(lifetime.clone())));
     let mut naming = Naming(&lifetime);
     signature.inputs.iter_mut().for_each(|input| naming.visit_fn_arg_mut(input));
     naming.visit_return_type_mut(&mut signature.output);
     let output: Type = match &signature.output {
-        ReturnType::Default => parse_quote_spanned!(keyword.span()=> ()),
+        ReturnType::Default => parse_quote_spanned!(span=> ()),
         ReturnType::Type(_, output) => (**output).clone(),
     };
-    signature.output = parse_quote_spanned! {keyword.span()=>
+    signature.output = parse_quote_spanned! {span=>
         -> ::core::pin::Pin<::std::boxed::Box<dyn ::core::future::Future<Output = #output> + ::core::marker::Send + #lifetime>>
     };
     if let Some(body) = body {
         let statements = &body.stmts;
-        let boxed = quote_spanned! {keyword.span()=>
+        let boxed = quote_spanned! {span=>
             ::std::boxed::Box::pin(async move {
                 // Tells the compiler the type of the result.
                 if let ::core::option::Option::Some(result) = ::core::option::Option::None::<#output> {
@@ -70,7 +73,7 @@ fn box_future(signature: &mut Signature, body: Option<&mut Block>) -> syn::Resul
                 #(#statements)*
             })
         };
-        *body = parse_quote_spanned!(body.span()=> { #boxed });
+        *body = parse_quote_spanned!(span=> { #boxed });
     }
     Ok(())
 }
