@@ -11,7 +11,7 @@
 //!
 //! | package | what it holds |
 //! | --- | --- |
-//! | `crates/async-trait`, `crates/sqlx`, `crates/vectors` | small things apart from the rest, so that they build or run faster |
+//! | `crates/async-trait`, `crates/sqlx`, `crates/vectors` | a macro, the database drivers and vectors of texts: packages of their own, so that they build or run faster |
 //! | `crates/local-server` | what both local servers stand on: listener, journal, state file, chat page. Knows no protocol |
 //! | `crates/sandbox` | a local Discord: server, line client. Knows nothing of the team |
 //! | `crates/slack-sandbox` | a local Slack: server. Knows nothing of the team |

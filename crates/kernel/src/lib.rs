@@ -26,7 +26,6 @@ pub mod time;
 mod time_phrase;
 pub mod tools;
 pub mod wakeup;
-mod weak_link;
 pub mod when;
 
 /// For the macro `sql!`, which other packages use.

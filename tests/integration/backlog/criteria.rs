@@ -143,7 +143,7 @@ async fn a_watch_that_ends_without_it_says_what_was_seen_last(backing: Backing) 
     let watch = Execution::Watch(WatchTerms { feed: "shop".into(), rule: Some(rule), until });
     let item = stage.item("Watch the latency", "", watch);
     stage.put(&[&item]).await;
-    // Time that passes during a look would end it.
+    // If time passes during a look, the feed counts as silent.
     stage.until(&item.id, "looked at once", |item| item.not_before.is_some()).await;
     stage.pass(std::time::Duration::from_mins(40)).await;
     let done = stage.comes_to(&item.id, WorkStatus::Done).await;

@@ -26,7 +26,7 @@ const SAY: Duration = Duration::from_millis(250);
 const FAULT: Duration = Duration::from_millis(900);
 const LOOK: Duration = Duration::from_secs(1);
 
-/// 16,000 pages and what is written beside: `wal_autocheckpoint` in the options of SQLite.
+/// The limit of SQLite's log, with room for what is written meanwhile: 16,000 pages, see `wal_autocheckpoint`.
 const LOG_LIMIT_KB: u64 = 72 * 1024;
 
 async fn among_random_faults_every_message_is_answered_once_and_nothing_grows(backing: Backing) {
@@ -138,7 +138,7 @@ fn expect_level(looks: &[Look]) {
     level("memory", |look| look.memory_kb, 4 * 1024);
     level("descriptors", |look| look.descriptors, 12);
     level("threads", |look| look.threads, 4);
-    // On a slow disk the log is moved into the file late, but at this size by each commit.
+    // On a slow disk the log is moved into the file late. From its limit on, each commit moves it.
     let longest = looks.iter().map(|look| look.log_kb).max().unwrap_or_default();
     assert!(longest <= LOG_LIMIT_KB, "the write-ahead log grows: {longest} kB");
 }

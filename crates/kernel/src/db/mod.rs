@@ -15,6 +15,7 @@ mod open;
 mod postgres;
 pub mod rows;
 mod sqlite;
+mod weak_link;
 mod who;
 
 use std::future::Future;
@@ -24,7 +25,6 @@ use std::time::Duration;
 use crate::chat::outbox::Relay;
 use crate::events::{Feed, Topic};
 use crate::jobs::Handover;
-use crate::weak_link::WeakLink;
 use sqlx::{PgConnection, PgPool, Postgres, SqliteConnection};
 
 pub use column::{Document, Word, count, document, plain};
@@ -34,6 +34,7 @@ pub use effect::{Applied, Effect};
 pub use error::{Result, StoreError};
 pub use leadership::Leadership;
 pub use sqlite::SqlitePools;
+pub(crate) use weak_link::WeakLink;
 pub use who::Who;
 
 /// The time limit of a PostgreSQL statement. Without it, a half-open connection blocks its caller until the operating system gives up after

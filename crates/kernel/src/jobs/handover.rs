@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use super::worker::Reservation;
 use super::{JobId, Jobs};
-use crate::weak_link::WeakLink;
+use crate::db::WeakLink;
 
 /// One per open database. It only saves time, because the database contains the same information.
 #[derive(Debug, Default)]

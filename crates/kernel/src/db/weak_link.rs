@@ -1,4 +1,4 @@
-//! A link to something that owns its holder.
+//! How the open database refers to what holds it: the relay and the worker of this process.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
