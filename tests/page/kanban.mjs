@@ -16,7 +16,8 @@ const FLAGS =
   "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split(
     " ",
   );
-const PATIENCE_MS = 60_000;
+// A busy machine is ten times slower.
+const PATIENCE_MS = 180_000;
 const CONTROLS = "button, input, select, .jump a, .card .what, .graph-link, .step, summary, .back";
 
 await mkdir(shots, { recursive: true });

@@ -30,7 +30,8 @@ pub(crate) async fn database() -> Option<String> {
 /// The address of a new database copied from this one, which must have no connections.
 #[cfg(test)]
 pub(crate) async fn copy(template: &str) -> String {
-    create(&format!("{} TEMPLATE {template}", next_name())).await
+    // Files are copied as they are, which takes a third of the time of copying through the log.
+    create(&format!("{} TEMPLATE {template} STRATEGY FILE_COPY", next_name())).await
 }
 
 fn next_name() -> String {

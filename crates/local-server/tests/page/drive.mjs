@@ -8,7 +8,8 @@ const FLAGS =
   "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split(
     " ",
   );
-const PATIENCE_MS = 10_000;
+// A busy machine is ten times slower.
+const PATIENCE_MS = 60_000;
 
 export function check(condition, what) {
   if (!condition) throw new Error(what);
