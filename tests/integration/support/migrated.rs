@@ -36,7 +36,7 @@ pub(crate) async fn postgres() -> Option<String> {
     if !postgres::is_there().await {
         return None;
     }
-    TEMPLATE.get_or_init(async || migrate(postgres::create(NAME).await).await).await;
+    TEMPLATE.get_or_init(async || migrate(postgres::create(NAME, None).await).await).await;
     Some(postgres::copy(NAME).await)
 }
 
