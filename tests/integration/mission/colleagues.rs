@@ -320,7 +320,9 @@ const WALLS: [(&str, &str, &str); 6] = [
     (
         "INSERT ON work_journal",
         "NEW.entry LIKE '%\"returned\"%Whether the plan changes%'",
-        "FROM outbox WHERE id LIKE 'mission-%-message-%-1'",
+        // The planner, who works beside the sender, has looked at the flag.
+        "FROM outbox WHERE id LIKE 'mission-%-message-%-1'
+         AND EXISTS (SELECT 1 FROM jobs WHERE kind = 'mission.change' AND finished_at IS NOT NULL)",
     ),
     (
         "UPDATE OF plan ON missions",
