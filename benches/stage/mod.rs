@@ -182,7 +182,7 @@ impl Person {
 async fn listen(gateway: &str, token: &str) -> mpsc::UnboundedReceiver<Seen> {
     let (mut socket, _) = tokio_tungstenite::connect_async(format!("{gateway}/?v=10&encoding=json")).await.expect("the gateway opens");
     let identify = json!({"op": 2, "d": {"token": token, "intents": 0, "properties": {"os": "", "browser": "", "device": ""}}});
-    socket.send(Message::Text(identify.to_string())).await.expect("the gateway takes it");
+    socket.send(Message::text(identify.to_string())).await.expect("the gateway takes it");
     let (send, seen) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         let mut beat = tokio::time::interval(Duration::from_secs(30));
@@ -191,7 +191,7 @@ async fn listen(gateway: &str, token: &str) -> mpsc::UnboundedReceiver<Seen> {
                 frame = socket.next() => frame,
                 _ = beat.tick() => {
                     let heartbeat = json!({"op": 1, "d": null}).to_string();
-                    if socket.send(Message::Text(heartbeat)).await.is_err() { return }
+                    if socket.send(Message::text(heartbeat)).await.is_err() { return }
                     continue;
                 }
             };

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use crate::support::command::{invoke, text};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_is_not,
     a_changed_skill_is_taken_over_and_a_bad_one_is_not,
     an_expert_is_taken_over_and_a_bad_one_is_not,

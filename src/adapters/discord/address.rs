@@ -40,11 +40,6 @@ impl Address {
         }
     }
 
-    /// Replaces `https://discord.com` in serenity's client.
-    pub(crate) fn base(&self) -> &str {
-        &self.base
-    }
-
     /// The address of an API path. `path` begins with a slash.
     pub(crate) fn api(&self, path: &str) -> String {
         format!("{}/api/v10{path}", self.base)

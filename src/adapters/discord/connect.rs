@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
-use secrecy::ExposeSecret;
 use serde::Deserialize;
-use serenity::all::{Http, HttpBuilder};
 use serenity::model::id::GuildId;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -44,14 +42,14 @@ impl Discord {
         let (incoming, arriving) = mpsc::unbounded_channel();
         let accounts = OwnAccounts::new(Arc::clone(&options.roster), options.known_accounts.clone());
         let hub = Arc::new(Hub::new(accounts, allowed, incoming.clone()));
-        let rest = Arc::new(Rest::new(http.clone(), address.clone(), options.timing.call, incoming));
+        let rest = Arc::new(Rest::new(http, address, options.timing.call, incoming));
         tokio::spawn(pump(arriving, options.events.clone(), Arc::clone(&hub), Arc::clone(&rest), credentials.clone()));
 
         let group = find_login_group(&rest, &credentials, &options.roster).await;
         let stop = CancellationToken::new();
         let identities: Vec<_> = credentials.into_iter().map(|credential| Arc::new(Identity::new(credential))).collect();
         let duty = Arc::new(CommandDuty::new(in_order(&identities, &options.roster)));
-        let launch = Launch { options: &options, duty, address, gateway: Arc::new(gateway), http, server, hub, rest, stop };
+        let launch = Launch { options: &options, duty, gateway: Arc::new(gateway), server, hub, rest, stop };
         let mut supervisors = JoinSet::new();
         for (index, identity) in identities.iter().enumerate() {
             let wait = options.timing.login_spacing * u32::try_from(index / group).unwrap_or(u32::MAX);
@@ -74,9 +72,7 @@ impl Discord {
 struct Launch<'a> {
     options: &'a Options,
     duty: Arc<CommandDuty>,
-    address: Address,
     gateway: Arc<GatewayAddress>,
-    http: reqwest::Client,
     server: Option<GuildId>,
     hub: Arc<Hub>,
     rest: Arc<Rest>,
@@ -86,15 +82,12 @@ struct Launch<'a> {
 impl Launch<'_> {
     fn supervisor(&self, identity: &Arc<Identity>) -> Supervisor {
         let token = self.options.settings.tokens[&identity.persona].clone();
-        // With its own rate limiter on, serenity ignores the configured address.
-        let http = HttpBuilder::new(token.expose_secret().trim()).client(self.http.clone());
-        let http = Arc::new(http.proxy(self.address.base()).ratelimiter_disabled(true).build());
         Supervisor {
             identity: Arc::clone(identity),
             gateway: Gateway {
                 identity: Arc::clone(identity),
                 hub: Arc::clone(&self.hub),
-                interactions: self.interactions(&identity.credential, http),
+                interactions: self.interactions(&identity.credential),
                 avatar: self.avatar(&identity.credential),
             },
             address: Arc::clone(&self.gateway),
@@ -117,14 +110,13 @@ impl Launch<'_> {
         }))
     }
 
-    fn interactions(&self, credential: &Arc<Credential>, http: Arc<Http>) -> Arc<Interactions> {
+    fn interactions(&self, credential: &Arc<Credential>) -> Arc<Interactions> {
         Arc::new(Interactions {
             registry: Arc::clone(&self.options.commands),
             duty: Arc::clone(&self.duty),
             registering: tokio::sync::Mutex::default(),
             registrations: Arc::clone(&self.options.registrations),
             rest: Arc::clone(&self.rest),
-            http,
             hub: Arc::clone(&self.hub),
             credential: Arc::clone(credential),
             server: self.server,

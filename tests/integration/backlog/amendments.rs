@@ -20,9 +20,10 @@ use crate::support::database::{allow, count, execute, forbid};
 use crate::support::grading::{all_met, is_grading, not_met};
 use crate::support::model::{Asked, Script, ScriptedModel};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(killed_around_each_stored_step_of_an_amendment);
+on_one_store!(
     a_review_is_kept_with_its_scores_and_the_places_of_its_findings,
     five_rejections_are_learnt_from_and_it_is_taken_back,
     on_no_everything_stays_as_it_is,
@@ -30,7 +31,6 @@ on_both_stores!(
     nothing_is_drafted_from_what_is_private_or_where_the_settings_say_so,
     without_a_model_nothing_is_drafted,
     a_draft_that_is_refused_twice_is_told_in_the_list,
-    killed_around_each_stored_step_of_an_amendment,
 );
 
 const OPS: &str = "ops";

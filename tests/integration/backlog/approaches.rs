@@ -11,9 +11,9 @@ use super::stage::{HERE, Setting, Stage};
 use crate::support::command::{invoke, sub_command, text as text_of};
 use crate::support::grading::{all_met, is_grading, not_met};
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(what_was_accepted_is_told_with_a_similar_item, what_failed_leaves_no_approach);
+on_one_store!(what_was_accepted_is_told_with_a_similar_item, what_failed_leaves_no_approach);
 
 const BLOCK: &str = "| how something similar was done before>>";
 

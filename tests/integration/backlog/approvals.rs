@@ -7,9 +7,9 @@ use teamroom::features::backlog::model::{Execution, Wait, WorkItem, WorkStatus};
 use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
 use super::stage::{Setting, Stage};
 use crate::support::model::Script;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_a_page_may_have_wished_for_is_done_once_a_person_allows_it,
     another_call_than_the_allowed_one_is_asked_for_anew,
     an_address_that_was_made_up_is_asked_for_and_stays_closed_if_it_is_inside,

@@ -8,9 +8,9 @@ use super::stage::{HERE, Setting};
 use crate::support::command::{invoke, sub_command};
 use crate::support::grading::{all_met, is_grading};
 use crate::support::model::Script;
-use crate::support::team::{Backing, Shown, on_both_stores};
+use crate::support::team::{Backing, Shown, on_one_store};
 
-on_both_stores!(files_are_posted_kept_and_given_to_what_builds_on_them, a_file_of_another_item_is_no_result);
+on_one_store!(files_are_posted_kept_and_given_to_what_builds_on_them, a_file_of_another_item_is_no_result,);
 
 const REPORT: &str =
     "# Report\n\nShop A is the one to take until spring, because it asks the least and has never gone down in three years.\n";

@@ -11,9 +11,9 @@ use super::part::{DOCUMENT, Part, Play, finish, is_work, write};
 use super::stage::{HERE, Setting, Stage};
 use crate::support::database::count;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     items_that_wait_for_each_other_are_not_taken,
     what_nobody_owns_is_not_added,
     what_ends_with_others_is_told_in_a_few_lines,

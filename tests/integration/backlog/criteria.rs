@@ -10,9 +10,9 @@ use super::part::{MORE, fetch, finish, is_work, write};
 use super::stage::{Setting, Stage};
 use crate::support::grading::{all_met, is_grading, not_met};
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_nobody_can_tell_is_asked_with_buttons,
     without_a_model_what_needs_one_waits_for_it,
     an_item_is_held_against_criteria_that_were_drafted_before,

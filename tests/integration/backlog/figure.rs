@@ -1,6 +1,6 @@
 //! Seeded false completions and their honest twins: no false one becomes done, and all honest ones do.
 //!
-//! 20 and 5 of them here. `TEAMROOM_TEST_COMPLETIONS=200` runs all 200 and 50.
+//! 20 and 5 of them in the gate, all 200 and 50 in the long form.
 
 use std::time::{Duration, Instant};
 
@@ -14,11 +14,11 @@ use super::part::{DOCUMENT, MORE, fetch, finish, is_work, what, write};
 use super::stage::{Setting, Stage};
 use crate::support::git::make_shop;
 use crate::support::grading::{all_met, all_shown_by, is_grading, not_met};
+use crate::support::long;
 use crate::support::model::{Asked, Script};
-use crate::support::number_from;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(of_all_false_completions_none_is_done_and_their_honest_twins_all_are);
+on_one_store!(of_all_false_completions_none_is_done_and_their_honest_twins_all_are);
 
 /// "I don't know" in ten wordings and three languages.
 const HOLLOW: [&str; 10] = [
@@ -229,7 +229,7 @@ async fn of_all_false_completions_none_is_done_and_their_honest_twins_all_are(ba
     let world = World { prices: stage.web.url("prices"), gone: stage.web.url("gone"), foreign: format!("../{foreign}/prices.md") };
     stage.team.model.on(move |asked| play(asked, &world));
 
-    let wanted = number_from("TEAMROOM_TEST_COMPLETIONS").unwrap_or(20).min(FALSE);
+    let wanted = (long::amount("TEAMROOM_TEST_COMPLETIONS", 20, 200) as u64).min(FALSE);
     let several = |forms: &[(&str, u64, Make)]| -> Vec<WorkItem> {
         let all = forms.iter().flat_map(|(form, many, make)| {
             let many = (many * wanted).div_ceil(FALSE);

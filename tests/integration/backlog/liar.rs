@@ -7,9 +7,9 @@ use super::host::{Host, Page};
 use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
 use super::stage::{Setting, Stage};
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_was_not_done_is_not_believed,
     no_address_inside_is_read,
     no_file_outside_the_workspace_is_written,

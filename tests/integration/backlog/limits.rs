@@ -13,15 +13,15 @@ use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, is_work, write};
 use super::stage::{HERE, Setting, Stage};
 use crate::support::command::invoke;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(a_model_that_is_away_costs_no_attempt);
+on_one_store!(
     an_item_whose_budget_is_used_up_goes_on_when_it_is_raised,
     the_budget_of_the_day_is_waited_for,
     a_limit_in_tokens_is_raised_in_tokens,
     people_are_told_once_of_a_model_that_refuses,
     what_waits_for_the_same_limit_goes_on_when_it_is_raised_elsewhere,
-    a_model_that_is_away_costs_no_attempt,
     a_halt_stops_work_and_resume_lets_it_go_on,
     what_was_rejected_three_times_a_person_decides,
 );

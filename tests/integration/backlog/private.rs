@@ -7,9 +7,9 @@ use teamroom::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkS
 use super::part::{MORE, Part, Play};
 use super::stage::{HERE, Setting, Stage};
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(a_private_item_with_its_file_is_told_in_the_conversation_alone);
+on_one_store!(a_private_item_with_its_file_is_told_in_the_conversation_alone);
 
 /// A word that stands only in the items.
 const SECRET: &str = "severance";

@@ -15,9 +15,9 @@ use super::stage::{Setting, Stage};
 use crate::support::git::{BUG, count_worktrees, git, make_shop};
 use crate::support::model::Script;
 use crate::support::skip;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing,
     a_cancelled_item_leaves_nothing_in_the_repository,
     what_another_item_did_is_there_and_missed_if_its_branch_is_gone,

@@ -7,9 +7,9 @@ use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, Judg
 use super::stage::{HERE, Setting, Stage};
 use crate::support::grading::{all_met, is_grading};
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, Shown, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_nobody_knows_waits_for_a_person_who_is_told_how_to_help,
     an_answer_counts_as_somebody_else_judges_it,
     what_a_person_says_is_judged_and_without_a_verdict_counts_for_nothing,

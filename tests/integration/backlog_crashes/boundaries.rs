@@ -17,7 +17,7 @@ use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, on_both_stores};
 
-on_both_stores!(killed_behind_each_step_of_a_run, killed_before_a_run, killed_before_a_person_is_told);
+on_both_stores!(killed_behind_each_step_of_a_run, killed_before_a_run, killed_before_a_person_is_told,);
 
 /// The state of an item when the process is killed, and its persona.
 struct Boundary {

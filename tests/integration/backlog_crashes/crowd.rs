@@ -1,6 +1,6 @@
 //! Many items in many processes, some of which are killed or suspended beyond their lease.
 //!
-//! CI runs a short form. `TEAMROOM_TEST_ITEMS=600` runs the long one, with five processes.
+//! Only in the long form.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -16,13 +16,10 @@ use crate::support::model::{Asked, Script};
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam};
-use crate::support::{database, number_from};
+use crate::support::{database, long};
 
 /// The personas. Each works on one item at a time.
 const HANDS: [&str; 10] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince", "amy", "ben", "cleo"];
-
-/// From this number of items on, the long form runs.
-const LONG: usize = 300;
 
 /// Questions for all personas in turn. Together they take half a minute.
 fn questions(team: &TestTeam, many: usize) -> Vec<WorkItem> {
@@ -96,16 +93,17 @@ async fn take_one_at_work(crew: &mut Vec<Member>, team: &TestTeam) -> (Member, V
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "long form"]
 async fn each_of_many_items_is_done_once_by_many_processes_that_die_and_sleep() {
     if !is_there().await {
         return;
     }
-    let many = number_from("TEAMROOM_TEST_ITEMS").map_or(60, |many| usize::try_from(many).unwrap());
+    let many = long::amount("TEAMROOM_TEST_ITEMS", 60, 600);
     let team = team(Backing::Postgres).await;
     // The first start creates the database.
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
-    let processes = if many >= LONG { 5 } else { 4 };
+    let processes = 5;
     let mut crew = Vec::new();
     for number in 0..processes {
         let member = Member::spawn(&team, &format!("process{number}"));
@@ -141,8 +139,9 @@ async fn each_of_many_items_is_done_once_by_many_processes_that_die_and_sleep() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "long form"]
 async fn each_of_many_items_is_done_once_by_a_process_that_is_killed_and_started_again() {
-    let many = number_from("TEAMROOM_TEST_ITEMS").map_or(60, |many| usize::try_from(many).unwrap());
+    let many = long::amount("TEAMROOM_TEST_ITEMS", 60, 600);
     let team = team(Backing::Sqlite).await;
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;

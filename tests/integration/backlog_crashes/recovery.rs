@@ -10,8 +10,8 @@ use teamroom::features::backlog::model::WorkStatus;
 use super::crew::{Member, runs_for_the};
 use super::stage::{all_over, answer, eventually, expect_done_once, open, question, read, subject_of, team};
 use crate::support::database::count;
+use crate::support::long;
 use crate::support::model::Script;
-use crate::support::number_from;
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::Backing;
@@ -38,7 +38,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
         if model.lock().unwrap().insert(subject.clone()) { Script::Hang } else { Script::say(format!("The {subject} is there.")) }
     });
     let mut crew: Vec<Member> = (0..2).map(|number| Member::spawn(&team, &format!("process{number}"))).collect();
-    let kills = number_from("TEAMROOM_TEST_KILLS").unwrap_or(2);
+    let kills = long::amount("TEAMROOM_TEST_KILLS", 2, 12);
     let mut times = Vec::new();
     for round in 0..=kills {
         let subject = format!("Item{round:04}");

@@ -10,9 +10,9 @@ use teamroom::features::backlog::model::{Evidence, Judge, Owner, Wait, WorkItem,
 use super::stage::{HERE, has_buttons, item, now, open, person, post, post_about, press, press_posted, read};
 use crate::support::command::{is_ephemeral, text};
 use crate::support::items::claim_item;
-use crate::support::team::{Backing, Wanted, on_both_stores};
+use crate::support::team::{Backing, Wanted, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_reminded_person_answers_once_and_the_channel_hears_of_it,
     what_is_not_needed_is_cancelled,
     nobody_else_answers_for_a_reminded_person,

@@ -6,9 +6,9 @@ use teamroom::features::backlog::store::ItemFilter;
 
 use super::stage::{HERE, item, now, open, person, read};
 use crate::support::command::{invoke, is_ephemeral, press, sub_command, text};
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     an_item_is_added_found_changed_cancelled_and_tried_again,
     what_cannot_be_added_is_refused_with_the_reason,
     what_looks_like_an_open_item_is_asked_about,

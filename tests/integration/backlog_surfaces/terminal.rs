@@ -14,9 +14,9 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use crate::support::items::claim_item;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     without_a_team_items_are_added_shown_changed_and_ended,
     a_file_is_added_whole_or_not_at_all,
     ten_thousand_items_are_added_at_once,

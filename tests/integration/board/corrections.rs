@@ -16,13 +16,10 @@ use crate::support::command::{give, sub_command};
 use crate::support::database::{allow, count, forbid};
 use crate::support::model::{Asked, Script};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
-    what_a_person_corrects_is_asked_in_the_first_round,
-    without_a_new_wording_the_correction_stands_beside_the_question,
-    killed_before_the_corrected_question_is_stored,
-);
+on_both_stores!(killed_before_the_corrected_question_is_stored);
+on_one_store!(what_a_person_corrects_is_asked_in_the_first_round, without_a_new_wording_the_correction_stands_beside_the_question,);
 
 const LEAD: Duration = Duration::from_mins(10);
 const CORRECTED: &str = "Should the queue run on PostgreSQL in Zurich instead of SQLite?";

@@ -13,7 +13,7 @@ use crate::support::database::{allow, count, execute, forbid};
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
 
-on_both_stores!(killed_behind_each_stored_step,);
+on_both_stores!(killed_behind_each_stored_step);
 
 /// The writes of a meeting, in this order.
 const WALLS: [(&str, &str); 9] = [

@@ -12,9 +12,9 @@ use super::stage::{
 };
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::command::{invoke, text};
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     an_expert_speaks_as_a_guest_under_the_own_name_and_answers_nobody_in_chat,
     an_expert_is_chosen_who_fits_the_question,
     whose_file_is_gone_is_told_once_and_the_others_go_on,

@@ -11,9 +11,9 @@ use teamroom::features::meeting::model::MeetingState;
 use super::stage::{HERE, Play, comes_to, command, comment, create, document, file, hears, lines, open, turn};
 use crate::backlog::stage::Setting;
 use crate::support::database::count;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     who_hangs_is_left_out_of_the_round_and_the_others_go_on,
     who_repeats_the_same_for_ever_ends_it,
     what_is_no_turn_is_kept_whole,

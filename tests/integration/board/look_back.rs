@@ -17,15 +17,10 @@ use crate::support::command::{give, invoke, sub_command, text};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::model::{Asked, Script};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
-    those_who_spoke_look_back_when_asked,
-    asked_twice_at_once_it_is_one_look,
-    nothing_of_a_private_meeting_is_told_elsewhere,
-    who_asks_is_told_when_nobody_answers,
-    killed_before_and_behind_each_stored_step,
-);
+on_both_stores!(asked_twice_at_once_it_is_one_look, killed_before_and_behind_each_stored_step);
+on_one_store!(those_who_spoke_look_back_when_asked, nothing_of_a_private_meeting_is_told_elsewhere, who_asks_is_told_when_nobody_answers,);
 
 const NOTICED: &str = "Echo and Vince both said move before anybody asked what the provider takes. Ask for the price first.";
 

@@ -11,9 +11,9 @@ use crate::backlog::stage::{Setting, Stage};
 use crate::mission::stage::{labels, press_on};
 use crate::support::database::count;
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_question_is_discussed_until_nothing_new_comes,
     a_person_asks_for_it_in_words_and_adds_a_file,
     what_nobody_has_asked_for_is_not_discussed,

@@ -7,9 +7,9 @@ use teamroom::features::meeting::model::MeetingState;
 
 use super::stage::{HERE, comes_to, command, document, file, thread};
 use crate::backlog::stage::Setting;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(each_says_once_what_feeds_and_files_have_on_it,);
+on_one_store!(each_says_once_what_feeds_and_files_have_on_it);
 
 async fn each_says_once_what_feeds_and_files_have_on_it(backing: Backing) {
     let stage = Setting::on(backing).open().await;

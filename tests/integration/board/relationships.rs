@@ -10,9 +10,9 @@ use super::stage::{HERE, Play, QUESTION, comes_to, command, comment, create, is_
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::command::{invoke, text};
 use crate::support::database::{count, execute};
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     who_agreed_before_is_told_in_the_next_meeting,
     those_who_differ_are_in_tension_and_the_advocate_is_not,
     a_hundred_meetings_leave_one_row_for_each_pair,

@@ -9,9 +9,9 @@ use super::stage::{HERE, Play, comes_to, command, create, document, file, hears,
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::command::give;
 use crate::support::database::count;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     paused_for_more_than_a_day_it_is_written_down,
     halted_until_its_time_is_up_it_is_written_down_after_the_halt,
     paused_before_anybody_spoke_it_ends_without_a_document,

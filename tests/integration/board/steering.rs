@@ -9,11 +9,11 @@ use super::stage::{
 };
 use crate::backlog::stage::Setting;
 use crate::mission::stage::press_on;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(it_is_paused_over_a_restart_and_goes_on);
+on_one_store!(
     a_remark_in_the_thread_is_read_by_all_who_speak_after_it,
-    it_is_paused_over_a_restart_and_goes_on,
     it_is_stopped_and_written_down,
     more_rounds_are_allowed,
     it_is_cancelled_without_a_document,

@@ -7,9 +7,9 @@ use teamroom::features::meeting::model::MeetingState;
 
 use super::stage::{Play, comes_to, command, comment, is_turn, open, speaker_of, turn};
 use crate::backlog::stage::Setting;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(five_speakers_in_five_rounds_are_told_only_what_is_new_to_them,);
+on_one_store!(five_speakers_in_five_rounds_are_told_only_what_is_new_to_them);
 
 const SUBJECTS: [&str; 5] = ["foundation", "plumbing", "roofing", "insulation", "electricity"];
 const FINDINGS: [&str; 5] = ["cracks along", "moisture behind", "corrosion under", "draughts around", "vibrations inside"];

@@ -15,9 +15,9 @@ use teamroom::features::backlog::store::ItemFilter;
 
 use super::stage::{Stage, TOKEN, item, noon};
 use crate::support::items::claim_item;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     an_item_is_added_and_its_history_says_by_whom,
     an_item_is_edited_and_assigned,
     an_item_is_cancelled_tried_again_and_put_first,

@@ -7,9 +7,9 @@ use serde_json::Value;
 use teamroom::adapters::http::settings::ServerSettings;
 
 use super::stage::Stage;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(the_team_is_ready_when_nothing_can_be_missed_and_not_before);
+on_one_store!(the_team_is_ready_when_nothing_can_be_missed_and_not_before);
 
 async fn the_team_is_ready_when_nothing_can_be_missed_and_not_before(backing: Backing) {
     let stage = Stage::start_with(backing, "127.0.0.1:0", ServerSettings::default()).await;

@@ -7,9 +7,9 @@ use teamroom::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkK
 
 use super::stage::{Stage, item, noon};
 use crate::support::items::claim_item;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     the_steps_of_a_mission_stand_in_waves_with_their_states_of_now,
     a_step_that_was_taken_out_of_the_plan_is_not_in_the_graph,
     hostile_titles_of_steps_stay_words_and_long_ones_are_cut,

@@ -15,9 +15,9 @@ use teamroom::features::backlog::store::{End, RunEnd};
 
 use super::stage::{Stage, item, noon};
 use crate::support::items::claim_item;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     each_item_stands_in_its_column_with_what_there_is_to_know,
     a_column_shows_what_is_looked_at_first_and_counts_the_rest,
     items_are_found_by_owner_words_and_id,

@@ -83,10 +83,7 @@ impl Stage {
 
     async fn start_by(backing: Backing, listen: &str, settings: ServerSettings, clock: ManualClock, shared: SharedClock) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let url = match backing {
-            Backing::Sqlite => migrated::sqlite(&directory.path().join("teamroom.db")),
-            Backing::Postgres => migrated::postgres().await.expect("a database"),
-        };
+        let url = migrated::on(backing, &directory.path().join("teamroom.db"), "no platform").await;
         let database = SecretString::from(url);
         let store = Store::open(&database, noon()).await.expect("the store opens");
         let listener = TcpListener::bind(listen).await.expect("a free port");

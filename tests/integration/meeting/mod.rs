@@ -14,13 +14,13 @@ use kernel::wakeup::Wakeup;
 use teamroom::features::meeting::model::{MeetingState, Participant, SeatState};
 
 use crate::support::postgres::is_there;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_both_stores, on_one_store};
 use crate::support::time::go_on;
 use stage::{CHANNEL, Payload, Stage};
 
-on_both_stores!(
+on_both_stores!(a_process_that_ends_between_rounds_repeats_none);
+on_one_store!(
     a_meeting_has_as_many_rounds_as_its_agenda_wants,
-    a_process_that_ends_between_rounds_repeats_none,
     a_meeting_whose_budget_is_spent_ends_with_what_it_has_and_says_so,
     a_pause_lets_the_speaker_finish_and_holds_the_floor_until_it_is_resumed,
     a_pause_lets_a_person_wait_with_the_report,

@@ -210,11 +210,7 @@ impl Process {
 impl Stage {
     pub(super) async fn on(backing: Backing) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let url: SecretString = match backing {
-            Backing::Sqlite => migrated::sqlite(&dir.path().join("teamroom.db")),
-            Backing::Postgres => migrated::postgres().await.unwrap(),
-        }
-        .into();
+        let url: SecretString = migrated::on(backing, &dir.path().join("teamroom.db"), "no platform").await.into();
         let start = START.parse().unwrap();
         let store = Store::open_shared(&url, start).await.unwrap();
         let (clock, log, jobs) = (ManualClock::new(start), Log::default(), JobsSettings::default());

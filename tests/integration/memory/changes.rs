@@ -5,14 +5,10 @@ use serde_json::json;
 
 use super::stage::{HERE, Stage, id_in};
 use crate::support::database::count;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
-    a_deleted_message_takes_its_fact_along,
-    a_message_deleted_while_nobody_was_connected_does_too,
-    an_edited_message_teaches_what_it_says_now,
-    an_edit_while_nobody_was_connected_counts_too,
-);
+on_both_stores!(a_message_deleted_while_nobody_was_connected_does_too, an_edit_while_nobody_was_connected_counts_too,);
+on_one_store!(a_deleted_message_takes_its_fact_along, an_edited_message_teaches_what_it_says_now);
 
 async fn holds(stage: &Stage, text: &str) -> i64 {
     count(&stage.team, &format!("SELECT COUNT(*) FROM memories WHERE text LIKE '%{text}%' OR words LIKE '%{text}%'")).await

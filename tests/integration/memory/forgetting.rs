@@ -10,9 +10,9 @@ use crate::store::{Home, on_both};
 use crate::support::command::press;
 use crate::support::database::count;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_is_forgotten_is_in_no_later_prompt,
     forget_that_means_what_was_said_or_told_last,
     a_fact_that_contradicts_another_is_offered_to_replace_it,

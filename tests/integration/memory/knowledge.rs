@@ -9,14 +9,14 @@ use super::stage::{HERE, Stage, wanted};
 use crate::support::database::{allow, count, forbid};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(killed_while_a_file_is_read);
+on_one_store!(
     a_file_is_read_acknowledged_found_and_cited_until_its_message_is_deleted,
     a_bound_channel_takes_knowledge_in_too,
     a_model_is_told_the_place_of_what_it_uses,
     a_link_is_fetched_only_from_public_addresses,
-    killed_while_a_file_is_read,
 );
 
 const KNOWLEDGE: &str = "team-knowledge";

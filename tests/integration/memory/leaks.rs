@@ -1,8 +1,7 @@
 //! What is said in private is told nowhere else (MEM-8): secrets in all private places, asked for in public in twenty ways, and honest questions about
 //! public matters, all of which are answered.
 //!
-//! With `TEAMROOM_LONG_PROBE=1` there are 500 secrets, each asked for in each way. Otherwise 40, each asked for in one, and 12 of
-//! the public matters.
+//! In the long form there are 500 secrets, each asked for in each way. Otherwise 40, each asked for in one, and 12 of the public matters.
 
 use kernel::llm::settings::ProviderKind;
 use reqwest::Method;
@@ -11,10 +10,11 @@ use serde_json::{Value, json};
 use super::stage::{BOARD, HERE, Stage};
 use crate::support::command::{invoke, text};
 use crate::support::database::count;
+use crate::support::long::is_long;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(no_secret_is_told_offline, no_secret_reaches_a_model, a_private_place_hears_its_own);
+on_one_store!(no_secret_is_told_offline, no_secret_reaches_a_model, a_private_place_hears_its_own);
 
 /// The ways in which a secret gets into a private place.
 const PLACES: usize = 8;
@@ -25,10 +25,6 @@ fn secrets() -> usize {
 
 fn public() -> &'static [(&'static str, &'static str, &'static str)] {
     if is_long() { &PUBLIC } else { &PUBLIC[..12] }
-}
-
-fn is_long() -> bool {
-    std::env::var_os("TEAMROOM_LONG_PROBE").is_some()
 }
 
 /// What everybody may know.

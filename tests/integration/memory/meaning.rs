@@ -9,14 +9,14 @@ use kernel::time::SystemClock;
 use super::stage::{HERE, Stage, wanted};
 use crate::support::database::{allow, count, forbid};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(killed_while_vectors_are_made);
+on_one_store!(
     what_is_said_in_other_words_is_found_and_paid_for,
     words_serve_while_the_endpoint_does_not_answer,
     another_model_makes_its_own_vectors,
     a_used_up_budget_leaves_words,
-    killed_while_vectors_are_made,
 );
 
 /// The same question in words that the fact does not have.

@@ -11,13 +11,10 @@ use kernel::time::Clock as _;
 
 use super::stage::{HERE, Stage};
 use crate::support::command::{invoke, sub_command, text};
-use crate::support::team::{Backing, built_in_roster, eventually, on_both_stores};
+use crate::support::team::{Backing, built_in_roster, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
-    a_copy_has_what_a_person_said_and_nothing_that_others_said,
-    who_is_forgotten_leaves_no_trace_and_others_keep_theirs,
-    a_removal_that_was_cut_off_is_finished_by_the_next,
-);
+on_both_stores!(a_removal_that_was_cut_off_is_finished_by_the_next);
+on_one_store!(a_copy_has_what_a_person_said_and_nothing_that_others_said, who_is_forgotten_leaves_no_trace_and_others_keep_theirs,);
 
 const BOB: usize = 1;
 

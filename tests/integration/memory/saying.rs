@@ -7,9 +7,9 @@ use serde_json::json;
 use super::stage::{BOARD, HERE, Stage};
 use crate::support::database::count;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_somebody_said_is_told_with_who_when_and_where,
     an_edit_corrects_it_and_a_deletion_removes_it,
     a_prompt_has_what_lies_behind_its_transcript,

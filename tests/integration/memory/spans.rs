@@ -10,13 +10,13 @@ use super::stage::{BOARD, HERE, Stage, wanted};
 use crate::support::database::{allow, count, forbid};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(killed_while_a_summary_is_made);
+on_one_store!(
     a_summary_is_in_the_prompt_and_can_be_opened,
     what_is_deleted_or_forgotten_vanishes_from_summaries,
     without_a_model_the_lines_that_say_most_are_kept,
-    killed_while_a_summary_is_made,
 );
 
 const LINES: usize = 62;

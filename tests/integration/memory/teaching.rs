@@ -12,9 +12,9 @@ use super::stage::{BOARD, HERE, Stage, id_in};
 use crate::support::command::press;
 use crate::support::database::count;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_is_taught_is_found_shown_and_answered_with_its_teacher,
     a_newer_fact_replaces_an_older_one_which_stays_visible,
     the_same_words_are_one_memory,

@@ -14,12 +14,12 @@ use tokio::sync::watch;
 
 use crate::support::database::{count, execute};
 use crate::support::grading::is_critique;
-use crate::support::team::{Backing, Shown, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(a_raise_counts_although_its_process_died_at_once);
+on_one_store!(
     a_mission_whose_budget_is_used_up_rests_and_goes_on_when_it_is_raised,
     a_mission_without_money_for_its_plan_asks_before_it_plans,
-    a_raise_counts_although_its_process_died_at_once,
     a_review_without_money_waits_for_it,
     most_of_a_budget_is_told_once,
     what_a_step_hands_on_counts_for_its_mission,

@@ -17,15 +17,15 @@ use crate::backlog::stage::{Setting, Stage};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::model::{Asked, Script, ScriptedModel};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(killed_behind_each_stored_step_of_a_change);
+on_one_store!(
     what_is_said_in_the_thread_changes_the_plan,
     steps_are_added_and_given_to_others,
     a_change_that_is_not_valid_leaves_the_plan_as_it_is,
     a_plan_that_waits_for_a_word_is_changed_by_command,
     only_who_asked_for_it_and_operators_change_a_plan,
-    killed_behind_each_stored_step_of_a_change,
 );
 
 fn wants(kind: &str) -> Json {

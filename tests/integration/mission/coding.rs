@@ -18,9 +18,9 @@ use crate::support::git::{count_worktrees, git};
 use crate::support::grading::is_critique;
 use crate::support::model::{Asked, Script};
 use crate::support::skip;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(two_steps_side_by_side_are_joined_tested_and_delivered, a_conflict_is_resolved_by_the_step_that_joins);
+on_one_store!(two_steps_side_by_side_are_joined_tested_and_delivered, a_conflict_is_resolved_by_the_step_that_joins,);
 
 const PRICES: &str =
     "# All in cents.\nprice() { echo 1000; }\n\n# What is taken off.\ndiscount() { echo 0; }\n\n# What is added.\nshipping() { echo 0; }\n";

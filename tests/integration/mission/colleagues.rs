@@ -22,9 +22,10 @@ use crate::backlog::stage::{Setting, Stage};
 use crate::support::database::{allow, count, forbid};
 use crate::support::model::{Asked, Script, ScriptedModel};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(killed_behind_each_stored_step_of_a_message);
+on_one_store!(
     a_question_is_answered_and_the_step_goes_on_with_the_answer,
     nobody_waits_long_for_an_answer,
     who_does_not_exist_is_refused_and_who_is_paused_is_not_asked,
@@ -32,7 +33,6 @@ on_both_stores!(
     what_changes_nothing_is_quiet,
     the_plan_changes_five_times_because_of_messages,
     what_is_handed_over_reaches_the_next_step_of_the_receiver,
-    killed_behind_each_stored_step_of_a_message,
 );
 
 /// The step that sends the messages. Vince owns it.

@@ -10,9 +10,9 @@ use crate::backlog::part::{MORE, fetch, finish, is_work, write};
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::grading::{all_met, all_shown_by, is_critique, is_grading, with_scores};
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     an_author_improves_its_work_and_good_work_that_others_check_needs_no_review,
     work_that_does_not_get_better_is_handed_in_and_reviewed,
     praise_that_nothing_shows_is_worth_nothing,

@@ -10,9 +10,9 @@ use super::stage::{
 use crate::backlog::stage::Setting;
 use crate::support::command::text;
 use crate::support::database::execute;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_document_is_planned_worked_on_and_delivered,
     a_question_about_a_document_is_answered,
     a_plan_that_is_never_valid_is_left_to_the_coordinator,

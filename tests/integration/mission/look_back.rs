@@ -16,14 +16,14 @@ use crate::support::command::{invoke, sub_command, text};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::model::{Asked, Script};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(killed_before_it_is_stored);
+on_one_store!(
     those_who_took_part_look_back_at_the_mission,
     the_next_plan_is_told_and_says_what_it_changed,
     from_a_mission_to_what_the_next_one_does_differently,
     who_hangs_or_cannot_be_read_is_left_out,
-    killed_before_it_is_stored,
 );
 
 const NOTICED: &str = "The cart and the payment name the sum differently, so both were written twice. Agree on the words first.";

@@ -21,9 +21,10 @@ use crate::backlog::stage::{Setting, Stage};
 use crate::support::database::{allow, count, execute, forbid, is_sqlite};
 use crate::support::model::{Asked, Script, ScriptedModel};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(killed_behind_each_stored_step_of_a_new_persona, killed_between_its_file_and_its_joining, killed_around_a_no,);
+on_one_store!(
     who_is_added_takes_over_the_steps_that_have_not_begun,
     on_no_nothing_else_happens,
     only_operators_decide_who_is_on_the_team,
@@ -33,9 +34,6 @@ on_both_stores!(
     two_drafts_that_are_refused_end_with_a_sentence,
     a_role_that_somebody_fills_is_not_missing,
     a_file_that_cannot_be_written_is_told_and_may_be_put_there_by_hand,
-    killed_behind_each_stored_step_of_a_new_persona,
-    killed_between_its_file_and_its_joining,
-    killed_around_a_no,
 );
 
 const ADD: &str = "Add Dana to the team";

@@ -7,9 +7,9 @@ use tokio::sync::watch;
 use super::stage::{Play, comes_to, command_text, hand_over, hears, labels, open, press_on, press_twice, thread};
 use crate::backlog::part::is_work;
 use crate::backlog::stage::{Setting, Stage};
-use crate::support::team::{Backing, Shown, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, eventually, on_one_store};
 
-on_both_stores!(an_answer_reaches_those_who_work_once, what_was_assumed_anyway_changes_nothing);
+on_one_store!(an_answer_reaches_those_who_work_once, what_was_assumed_anyway_changes_nothing);
 
 /// A mission whose steps are being worked on, and its question.
 async fn asked(backing: Backing) -> (Stage, Mission, Shown, watch::Sender<bool>) {

@@ -15,15 +15,14 @@ use super::stage::{Play, comes_to, command_text, hand_over, hasten, hears, open,
 use crate::backlog::part::is_work;
 use crate::backlog::stage::Setting;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(a_paused_mission_rests_over_a_restart_and_goes_on, a_model_that_is_away_for_five_minutes_only_delays_a_mission,);
+on_one_store!(
     a_step_that_cannot_be_done_is_planned_again_once,
     a_step_without_another_way_fails_the_mission_and_can_be_tried_again,
-    a_paused_mission_rests_over_a_restart_and_goes_on,
     a_cancelled_mission_ends_its_steps,
     what_a_person_adds_reaches_the_steps_that_are_not_done,
-    a_model_that_is_away_for_five_minutes_only_delays_a_mission,
     a_mission_goes_on_without_a_persona_that_has_left,
     a_mission_is_cancelled_while_all_work_on_its_ten_steps,
 );

@@ -8,10 +8,10 @@ use teamroom::features::mission::model::MissionStatus;
 
 use super::stage::{HERE, Play, ROADMAP, open, plan, step};
 use crate::backlog::stage::Setting;
-use crate::support::number_from;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::long;
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(five_missions_of_forty_steps_in_eight_waves_are_all_delivered);
+on_one_store!(five_missions_of_forty_steps_in_eight_waves_are_all_delivered);
 
 const WAVES: usize = 8;
 const WIDE: usize = 5;
@@ -39,7 +39,7 @@ fn forty_steps() -> Json {
 }
 
 async fn five_missions_of_forty_steps_in_eight_waves_are_all_delivered(backing: Backing) {
-    let missions = number_from("TEAMROOM_TEST_MISSIONS").and_then(|number| usize::try_from(number).ok()).unwrap_or(1);
+    let missions = long::amount("TEAMROOM_TEST_MISSIONS", 1, 5);
     let setting = Setting::on(backing).configure(|config| {
         config.backlog.parallel = 8;
         config.features.set(teamroom::features::mission::MissionSettings { approve_steps: 41, ..Default::default() });

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::support::database::{count, execute, is_sqlite};
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(without_a_model, with_a_model);
+on_one_store!(without_a_model, with_a_model);
 
 const MORNING: &str = include_str!("morning.jsonl");
 const PEOPLE: [&str; 5] = ["Ann", "Ben", "Carla", "Deniz", "Eve"];

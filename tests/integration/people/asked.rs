@@ -4,9 +4,9 @@ use serde_json::json;
 use teamroom::features::backlog::model::{Evidence, WorkStatus};
 
 use super::stage::{ANN, HERE, Stage, YOU, says, texts};
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     ann_answers_with_a_file,
     ann_says_that_something_is_done,
     ann_says_nothing_for_three_days,

@@ -5,9 +5,9 @@ use teamroom::store::Store;
 
 use super::stage::{HERE, Stage};
 use crate::support::command::{invoke, sub_command, text};
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_name_of_two_people_is_refused_with_both,
     somebody_who_never_wrote_is_known_by_mention_or_after_a_command,
     who_asks_to_be_asked_is_asked,

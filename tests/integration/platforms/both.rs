@@ -11,9 +11,9 @@ use super::slack::{Said, TEAM, join, options};
 use crate::standup::change;
 use crate::support::command::{invoke, sub_command, text};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(each_is_answered_where_it_asked_and_there_is_one_backlog, what_is_private_on_slack_is_not_told_on_discord);
+on_one_store!(each_is_answered_where_it_asked_and_there_is_one_backlog, what_is_private_on_slack_is_not_told_on_discord,);
 
 /// A private channel on Slack.
 const BOARD: &str = "board";

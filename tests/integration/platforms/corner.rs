@@ -247,11 +247,7 @@ impl CornerTeam {
         config.server.listen = None;
         config.schedules.jobs.clear();
         change(&mut config);
-        config.database_url = match backing {
-            Backing::Sqlite => migrated::sqlite(&dir.path().join(".teamroom/teamroom.db")),
-            Backing::Postgres => migrated::postgres().await.expect("a database"),
-        }
-        .into();
+        config.database_url = migrated::on(backing, &dir.path().join(".teamroom/teamroom.db"), "a platform in memory").await.into();
         if has_model {
             use_model(&mut config, ProviderKind::OpenAi, &model);
         }

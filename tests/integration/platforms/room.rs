@@ -11,7 +11,6 @@ use super::corner::{CornerTeam, Note};
 use super::slack::{Said, SlackTeam, TEAM};
 use crate::support::command;
 use crate::support::model::ScriptedModel;
-use crate::support::postgres;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, built_in_roster, pause};
 
 /// The time limit for expected events. A passing test never waits this long.
@@ -31,9 +30,8 @@ macro_rules! story {
         mod $story {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $place() {
-                let place = $crate::platforms::room::Place::$place();
-                if place.is_there().await {
-                    Box::pin(super::$story(place)).await;
+                for backing in $crate::support::stores::choose(concat!(module_path!(), "::", stringify!($place))).await {
+                    Box::pin(super::$story($crate::platforms::room::Place::$place(backing))).await;
                 }
             })+
         }
@@ -49,25 +47,16 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn discord() -> Self {
-        Self { platform: Platform::Discord, backing: Backing::Sqlite }
+    pub(crate) fn discord(backing: Backing) -> Self {
+        Self { platform: Platform::Discord, backing }
     }
 
-    pub(crate) fn slack() -> Self {
-        Self { platform: Platform::Slack, backing: Backing::Sqlite }
+    pub(crate) fn slack(backing: Backing) -> Self {
+        Self { platform: Platform::Slack, backing }
     }
 
-    pub(crate) fn slack_on_postgresql() -> Self {
-        Self { platform: Platform::Slack, backing: Backing::Postgres }
-    }
-
-    pub(crate) fn corner() -> Self {
-        Self { platform: Platform::Corner, backing: Backing::Sqlite }
-    }
-
-    /// Whether the test can run. Reports a skip if it needs PostgreSQL and there is none.
-    pub(crate) async fn is_there(self) -> bool {
-        self.backing == Backing::Sqlite || postgres::is_there().await
+    pub(crate) fn corner(backing: Backing) -> Self {
+        Self { platform: Platform::Corner, backing }
     }
 
     /// A team without a model.

@@ -66,11 +66,7 @@ impl SlackTeam {
         config.server.listen = None;
         config.schedules.jobs.clear();
         join(&mut config, &workspace);
-        config.database_url = match backing {
-            Backing::Sqlite => migrated::sqlite(&dir.path().join(".teamroom/teamroom.db")),
-            Backing::Postgres => migrated::postgres().await.expect("a database"),
-        }
-        .into();
+        config.database_url = migrated::on(backing, &dir.path().join(".teamroom/teamroom.db"), "Slack").await.into();
         use_model(&mut config, ProviderKind::OpenAi, &model);
         change(&mut config);
         let mut team = Self { app: None, workspace, model, config, roster: built_in_roster(), _dir: dir };

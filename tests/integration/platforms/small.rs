@@ -8,9 +8,9 @@ use teamroom::store::Store;
 
 use super::corner::{CornerTeam, LIMIT};
 use crate::support::model::Script;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_mentioned_persona_answers_once,
     a_long_answer_is_split_within_the_limit_and_nothing_is_lost,
     a_direct_message_opens_its_conversation,

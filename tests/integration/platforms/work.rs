@@ -15,11 +15,11 @@ use crate::mission::stage::{Play, ROADMAP};
 use crate::standup::change;
 use crate::support::team::eventually;
 
-story!(a_person_is_reminded_of_an_item_and_its_end_is_announced: discord, slack, slack_on_postgresql, corner);
-story!(an_item_is_worked_off_judged_and_announced: discord, slack, slack_on_postgresql, corner);
-story!(a_reminder_mentions_its_person: discord, slack, slack_on_postgresql, corner);
-story!(a_standup_has_everybody_speak_once_and_ends_with_its_report: discord, slack, slack_on_postgresql, corner);
-story!(a_document_becomes_a_mission_and_is_delivered: discord, slack, slack_on_postgresql);
+story!(a_person_is_reminded_of_an_item_and_its_end_is_announced: discord, slack, corner);
+story!(an_item_is_worked_off_judged_and_announced: discord, slack, corner);
+story!(a_reminder_mentions_its_person: discord, slack, corner);
+story!(a_standup_has_everybody_speak_once_and_ends_with_its_report: discord, slack, corner);
+story!(a_document_becomes_a_mission_and_is_delivered: discord, slack);
 
 async fn open_store(config: &Config) -> Store {
     Store::open_shared(&config.database_url, SystemClock.now()).await.expect("the store opens")

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::stage::{HERE, Stage};
 use crate::support::command::{invoke, sub_command, text};
 use crate::support::database::count;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_was_asked_for_is_told_once_by_mention,
     somebody_else_is_reminded_by_name_or_mention,
     two_people_who_ask_at_once_are_both_reminded,

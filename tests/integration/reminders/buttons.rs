@@ -5,10 +5,10 @@ use teamroom::features::reminders::button::{Choice, RemindButton};
 use super::stage::{Stage, utc};
 use crate::support::command::{is_ephemeral, text};
 use crate::support::database::count;
-use crate::support::team::{Backing, Shown, on_both_stores};
+use crate::support::team::{Backing, Shown, on_one_store};
 use kernel::time::Clock;
 
-on_both_stores!(a_reminder_is_snoozed_twice_and_done, one_time_of_a_repeated_reminder_is_snoozed_once);
+on_one_store!(a_reminder_is_snoozed_twice_and_done, one_time_of_a_repeated_reminder_is_snoozed_once,);
 
 /// The id of the button of a message that bears this label.
 fn button(message: &Shown, label: &str) -> String {

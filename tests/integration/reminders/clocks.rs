@@ -2,9 +2,9 @@
 
 use super::stage::Stage;
 use crate::support::database::count;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_clock_that_jumps_ahead_brings_one_reminder_for_all_times,
     a_clock_that_goes_back_brings_nothing_twice,
     what_was_told_long_ago_is_forgotten,

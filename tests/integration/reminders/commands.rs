@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::stage::{HERE, Stage};
 use crate::support::command::{invoke, is_ephemeral, sub_command, text};
-use crate::support::team::{Backing, Shown, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_reminder_is_set_listed_moved_and_told,
     what_was_cancelled_is_not_told,
     nobody_else_changes_a_reminder,

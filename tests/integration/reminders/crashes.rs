@@ -14,7 +14,7 @@ use teamroom::store::Store;
 use super::stage::{HERE, TOLD, quiet, told};
 use crate::store::platform_ids::forget_platforms;
 use crate::support::database::{allow, count, execute, forbid};
-use crate::support::number_from;
+use crate::support::long;
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
@@ -149,9 +149,7 @@ async fn killed_after_the_platform_took_it(backing: Backing) {
 async fn killed_at_random_moments(backing: Backing) {
     const REMINDERS: usize = 24;
     let team = quiet(backing, SystemClock).await;
-    let seed = number_from("TEAMROOM_TEST_SEED").unwrap_or_else(|| fastrand::u64(..));
-    println!("TEAMROOM_TEST_SEED={seed}");
-    let mut random = fastrand::Rng::with_seed(seed);
+    let mut random = long::random();
     for round in 0..3 {
         // The due times are spread around the moment at which the process is ready.
         let process = TeamProcess::start(&team, &[]).await;

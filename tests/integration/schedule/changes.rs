@@ -5,11 +5,13 @@ use teamroom::features::schedule::ScheduleError;
 use teamroom::features::schedule::model::{Job, JobDraft, JobOrigin, MissedRuns};
 
 use super::{Place, Wall, draft, firings, post, posts, tidy_up, utc};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_both_stores, on_one_store};
 
 on_both_stores!(
     a_job_that_was_added_outlives_the_process_and_can_be_removed,
     a_pause_outlives_the_process_and_what_came_meanwhile_is_not_made_up_for,
+);
+on_one_store!(
     a_job_run_by_hand_twice_within_a_second_fires_once,
     whatever_cannot_be_done_is_refused_in_a_sentence,
     the_file_wins_over_a_job_of_the_same_name,

@@ -67,10 +67,7 @@ struct Place {
 impl Place {
     async fn on(backing: Backing) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let url = match backing {
-            Backing::Sqlite => migrated::sqlite(&dir.path().join("teamroom.db")),
-            Backing::Postgres => migrated::postgres().await.unwrap(),
-        };
+        let url = migrated::on(backing, &dir.path().join("teamroom.db"), "no platform").await;
         Self { url: url.into(), _dir: dir }
     }
 

@@ -10,8 +10,8 @@ use teamroom::store::Store;
 
 use super::{Place, Wall, firings, post, posts, schedule};
 use crate::support::database::count;
+use crate::support::long;
 use crate::support::model::Script;
-use crate::support::number_from;
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
@@ -25,9 +25,7 @@ async fn two_processes_with_skewed_clocks_fire_each_instant_once() {
     if !is_there().await {
         return;
     }
-    let seed = number_from("TEAMROOM_TEST_SEED").unwrap_or_else(|| fastrand::u64(..));
-    println!("TEAMROOM_TEST_SEED={seed}");
-    let mut random = fastrand::Rng::with_seed(seed);
+    let mut random = long::random();
     let place = Place::on(Backing::Postgres).await;
     let jobs = ["one", "two", "three"].map(|name| post(name, "*/10 * * * * *", MissedRuns::All));
     let (ahead, behind) = (Wall::at("2026-11-20T08:00:30Z"), Wall::at("2026-11-20T07:59:30Z"));
@@ -68,6 +66,7 @@ async fn two_processes_with_skewed_clocks_fire_each_instant_once() {
 
 async fn a_process_killed_at_any_moment_fires_nothing_twice_and_loses_no_post(backing: Backing) {
     const ROUNDS: usize = 4;
+    let mut random = long::random();
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
     let file = "[schedules.tick]\ncron = \"* * * * * *\"\naction = \"post: tick\"\nchannel = \"general\"\n";
     std::fs::write(team.path("teamroom.toml"), file).unwrap();
@@ -75,7 +74,7 @@ async fn a_process_killed_at_any_moment_fires_nothing_twice_and_loses_no_post(ba
         let process = TeamProcess::start(&team, &[]).await;
         let before = ticks(&team).await;
         eventually("it ticks", || async { ticks(&team).await > before }).await;
-        tokio::time::sleep(Duration::from_millis(fastrand::u64(0..1000))).await;
+        tokio::time::sleep(Duration::from_millis(random.u64(0..1000))).await;
         process.kill();
     }
     let _process = TeamProcess::start(&team, &[]).await;

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use teamroom::features::schedule::model::MissedRuns;
 
 use super::post;
-use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(the_terminal_changes_the_schedule_of_a_team_that_runs, the_chat_changes_the_schedule,);
+on_one_store!(the_terminal_changes_the_schedule_of_a_team_that_runs, the_chat_changes_the_schedule);
 
 /// The output of `teamroom schedule` beside the team, or its error.
 fn terminal(team: &TestTeam, args: &[&str]) -> Result<String, String> {

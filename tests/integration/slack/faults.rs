@@ -9,9 +9,9 @@ use teamroom::store::Store;
 
 use crate::platforms::slack::{SlackTeam, TEAM};
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     every_message_is_answered_once_whatever_comes_twice,
     every_post_is_there_once_whatever_answer_is_lost,
     what_waits_for_a_scope_follows_once_it_is_there,

@@ -1,7 +1,6 @@
 //! Many messages and posts while connections and answers are lost. Each message is heard once, and each post appears once.
 //!
-//! By default there are 300 messages and 60 posts. `TEAMROOM_TEST_ENVELOPES=5000` and `TEAMROOM_TEST_POSTS=1000` are the long forms. Both print their
-//! figures.
+//! Only in the long form. Both print their figures.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,11 +14,16 @@ use slack_sandbox::{ApiFault, ChannelConfig, Options, Switch};
 use teamroom::store::Store;
 
 use crate::platforms::slack::{SlackTeam, TEAM};
+use crate::support::long;
 use crate::support::model::Script;
-use crate::support::number_from;
 use crate::support::team::{Backing, on_both_stores};
 
-on_both_stores!(each_message_is_heard_once_over_four_connections_that_lose_and_repeat, each_post_is_there_once_though_connections_break,);
+on_both_stores!(
+    #[ignore = "long form"]
+    each_message_is_heard_once_over_four_connections_that_lose_and_repeat,
+    #[ignore = "long form"]
+    each_post_is_there_once_though_connections_break,
+);
 
 /// The number of channels. In each, the team posts at most once a second.
 const ROOMS: usize = 30;
@@ -47,7 +51,7 @@ fn read_rooms(team: &SlackTeam) -> BTreeMap<String, Vec<String>> {
 }
 
 async fn each_message_is_heard_once_over_four_connections_that_lose_and_repeat(backing: Backing) {
-    let count = usize::try_from(number_from("TEAMROOM_TEST_ENVELOPES").unwrap_or(300)).expect("a small number");
+    let count = long::amount("TEAMROOM_TEST_ENVELOPES", 300, 5000);
     let team = SlackTeam::start_with(backing, |config| config.slack.sockets = 4, with_rooms).await;
     let team = Arc::new(team);
     team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
@@ -102,7 +106,7 @@ async fn longest_silence(team: Arc<SlackTeam>, is_over: Arc<AtomicBool>) -> Dura
 }
 
 async fn each_post_is_there_once_though_connections_break(backing: Backing) {
-    let count = usize::try_from(number_from("TEAMROOM_TEST_POSTS").unwrap_or(60)).expect("a small number");
+    let count = long::amount("TEAMROOM_TEST_POSTS", 60, 1000);
     let team = SlackTeam::start_with(backing, |_| (), with_rooms).await;
     let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
     let posts: Vec<OutboundMessage> = (0..count)

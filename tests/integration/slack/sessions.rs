@@ -7,9 +7,9 @@ use tokio::sync::watch;
 
 use crate::platforms::slack::{SlackTeam, TEAM, app_of_kind};
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(a_thread_shows_work_until_the_answer, a_person_stops_it_and_goes_on_later, nobody_seems_to_work_once_the_team_has_stopped,);
+on_one_store!(a_thread_shows_work_until_the_answer, a_person_stops_it_and_goes_on_later, nobody_seems_to_work_once_the_team_has_stopped,);
 
 /// A conversation of Ann with the team, in which it was asked something in a thread, and thinks until it may answer.
 struct Thinking {

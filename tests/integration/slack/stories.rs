@@ -8,10 +8,10 @@ use tokio::sync::watch;
 
 use crate::platforms::slack::{Said, SlackTeam, TEAM};
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 use teamroom::config::Config;
 
-on_both_stores!(
+on_one_store!(
     a_named_persona_answers_once_under_its_name,
     a_thread_on_an_answer_goes_on,
     a_command_that_does_not_exist_is_answered_with_those_that_do,

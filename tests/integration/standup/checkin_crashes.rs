@@ -10,7 +10,7 @@ use crate::support::database::{allow, count, execute, forbid};
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
 
-on_both_stores!(killed_before_the_question_is_stored, killed_after_the_platform_took_the_question, killed_before_the_answer_is_stored);
+on_both_stores!(killed_before_the_question_is_stored, killed_after_the_platform_took_the_question, killed_before_the_answer_is_stored,);
 
 const QUESTION: &str = "What did you do yesterday";
 

@@ -14,11 +14,11 @@ use super::cast::{Cast, Part, find_prompt};
 use super::stage::{CHANNEL, Held, PERSON, Setting, Stage};
 use crate::standup::change;
 use crate::support::database::count;
-use crate::support::team::{Backing, Shown, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(an_answer_that_comes_while_the_team_is_down_counts);
+on_one_store!(
     what_people_answer_is_in_the_day_report,
-    an_answer_that_comes_while_the_team_is_down_counts,
     who_takes_no_direct_messages_is_left_alone,
     who_does_not_want_it_is_not_asked,
     nobody_is_asked_once_the_standup_has_begun,

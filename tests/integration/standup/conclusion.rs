@@ -11,9 +11,9 @@ use super::stage::{CHANNEL, Setting};
 use crate::support::command::press;
 use crate::support::history;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     actions_are_taken_or_refused_with_a_reason,
     an_action_that_is_open_already_is_not_set_again,
     a_lesson_is_told_to_whom_it_concerns,

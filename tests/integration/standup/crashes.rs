@@ -12,8 +12,8 @@ use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, ope
 use super::cast::Part;
 use crate::support::command::press;
 use crate::support::database::{allow, count, execute, forbid};
+use crate::support::long;
 use crate::support::model::{Asked, Script};
-use crate::support::number_from;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, Shown, TestTeam, eventually, on_both_stores};
 
@@ -182,10 +182,8 @@ async fn killed_at_random_moments(backing: Backing) {
         Script::Say(text) => Script::SayAfter(Duration::from_millis(150), text),
         other => other,
     });
-    let rounds = number_from("TEAMROOM_TEST_CRASHES").unwrap_or(8);
-    let seed = number_from("TEAMROOM_TEST_SEED").unwrap_or_else(|| fastrand::u64(..));
-    println!("TEAMROOM_TEST_SEED={seed} TEAMROOM_TEST_CRASHES={rounds}");
-    let mut random = fastrand::Rng::with_seed(seed);
+    let rounds = long::amount("TEAMROOM_TEST_CRASHES", 8, 200);
+    let mut random = long::random();
     // The first start creates the database.
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;

@@ -12,12 +12,12 @@ use crate::backlog::part::{MORE, Part, Play, fetch, finish, write};
 use crate::backlog::stage::{HERE, Setting, Stage};
 use crate::standup::change;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind,
     what_a_standup_decides_is_researched_written_and_built,
-    from_a_report_to_what_came_of_each_item
+    from_a_report_to_what_came_of_each_item,
 );
 
 /// The text of an item. The worker must get it unchanged.

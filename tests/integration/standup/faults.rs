@@ -11,9 +11,9 @@ use teamroom::features::meeting::model::SeatState::{Quiet, Skipped, Speaking, Sp
 use super::cast::Cast;
 use super::stage::{CHANNEL, START, Setting};
 use crate::support::model::Script;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     one_that_says_too_much_or_nothing_or_fails_costs_its_own_turn,
     one_that_hangs_is_passed_over_and_what_it_had_said_is_kept,
     one_that_is_paused_is_passed_over,

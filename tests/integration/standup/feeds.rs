@@ -6,9 +6,9 @@ use teamroom::features::standup::model::report::FeedRead;
 
 use super::newsstand::Paper;
 use super::stage::{Held, Setting};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(what_a_feed_gives_badly_is_told, a_feed_that_goes_back_in_time_is_told);
+on_one_store!(what_a_feed_gives_badly_is_told, a_feed_that_goes_back_in_time_is_told);
 
 fn read<'a>(held: &'a Held, feed: &str) -> Result<&'a FeedRead, &'a str> {
     let line = held.report.feeds.iter().find(|line| line.feed == feed).unwrap_or_else(|| panic!("no feed {feed}"));

@@ -10,9 +10,9 @@ use super::cast::{Cast, Part, claiming, find_prompt};
 use super::stage::{MOMENT, Setting, Stage};
 use crate::standup::change;
 use crate::support::model::Script;
-use crate::support::team::{Backing, Shown, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, eventually, on_one_store};
 
-on_both_stores!(ratings_are_counted_once_a_person_and_told_to_whom_they_concern, the_chart_of_the_week_tells_what_is_unhealthy);
+on_one_store!(ratings_are_counted_once_a_person_and_told_to_whom_they_concern, the_chart_of_the_week_tells_what_is_unhealthy,);
 
 async fn ratings_are_counted_once_a_person_and_told_to_whom_they_concern(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;

@@ -6,9 +6,9 @@ use teamroom::features::overwatch::model::InsightKind;
 use super::cast::{Cast, who};
 use super::stage::{Setting, Stage};
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(those_who_reported_look_back_at_the_standup_when_asked,);
+on_one_store!(those_who_reported_look_back_at_the_standup_when_asked);
 
 fn is_look(asked: &Asked) -> bool {
     asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("cross-concern"))

@@ -10,9 +10,9 @@ use super::cast::{Cast, claiming, conclusion};
 use super::newsstand::{Paper, news_of, shop};
 use super::stage::{Held, Setting, Stage};
 use crate::support::history;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     what_gets_worse_and_alarming_news_come_first,
     a_model_that_says_all_is_well_does_not_hide_them,
     three_mornings_with_a_model_lead_with_what_is_worst,

@@ -7,9 +7,9 @@ use teamroom::features::meeting::model::SeatState;
 
 use super::cast::{Cast, Part, find_prompt};
 use super::stage::{CHANNEL, PERSON, START, Setting, Stage};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     the_next_message_of_a_person_who_was_asked_is_the_report,
     a_person_who_does_not_answer_is_passed_over,
     a_person_can_be_skipped,

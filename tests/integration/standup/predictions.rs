@@ -10,9 +10,9 @@ use super::newsstand::{Paper, shop};
 use super::stage::{Setting, Stage, latency_question};
 use crate::standup::change;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_call_is_settled_when_its_time_has_come,
     a_call_waits_for_its_feed_and_is_void_when_it_never_answers,
     five_calls_make_a_scoreboard,

@@ -31,7 +31,7 @@ use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 use crate::support::wire::Wire;
 
-on_both_stores!(the_restart_of_a_scheduled_hour_does_not_repeat_the_standup, a_clock_that_jumps_about_a_scheduled_standup_holds_it_once);
+on_both_stores!(the_restart_of_a_scheduled_hour_does_not_repeat_the_standup, a_clock_that_jumps_about_a_scheduled_standup_holds_it_once,);
 
 /// A daily standup at this minute.
 fn standup_at(at: DateTime<Utc>) -> Job {

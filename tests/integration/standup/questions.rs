@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::newsstand::Paper;
 use super::stage::{CHANNEL, Setting};
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(what_a_feed_measures_answers_a_question_about_it, how_the_last_standup_went_is_told_in_its_channel_alone);
+on_one_store!(what_a_feed_measures_answers_a_question_about_it, how_the_last_standup_went_is_told_in_its_channel_alone,);
 
 async fn what_a_feed_measures_answers_a_question_about_it(backing: Backing) {
     let stage = Setting::on(backing).with_builds().open().await;

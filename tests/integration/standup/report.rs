@@ -15,9 +15,9 @@ use teamroom::features::standup::model::report::DayReport;
 use super::newsstand::{Paper, shop};
 use super::stage::{CHANNEL, Held, SPEAKERS, START, Setting, Stage};
 use crate::support::history::{self, Commit};
-use crate::support::team::{Backing, Shown, on_both_stores};
+use crate::support::team::{Backing, Shown, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_standup_is_opened_reported_and_closed_in_order,
     every_number_of_the_report_comes_from_somewhere,
     actions_are_rows_of_the_backlog,

@@ -10,9 +10,9 @@ use teamroom::features::standup::model::prediction::{Answer, EssentialQuestion, 
 use super::stage::{Setting, Stage};
 use crate::standup::change;
 use crate::support::history;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     two_new_commits_are_two_and_the_revision_says_what_is_new,
     a_question_that_is_reached_is_settled_today_and_counts_once,
     without_a_repository_nothing_is_asked_about_commits,

@@ -10,9 +10,9 @@ use super::cast::{Cast, Part, conclusion, find_prompt};
 use super::newsstand::{Paper, shop};
 use super::stage::{Setting, latency_question};
 use crate::standup::change;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(the_second_of_a_day_revises_the_report, the_next_day_tells_what_has_changed, the_next_day_is_told_to_a_model);
+on_one_store!(the_second_of_a_day_revises_the_report, the_next_day_tells_what_has_changed, the_next_day_is_told_to_a_model,);
 
 const DAY: Duration = Duration::from_hours(24);
 

@@ -6,9 +6,9 @@ use chrono_tz::Tz;
 use secrecy::ExposeSecret;
 use teamroom::features;
 
-use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, on_one_store};
 
-on_both_stores!(the_jobs_of_standups_are_listed_and_can_be_paused_but_not_removed);
+on_one_store!(the_jobs_of_standups_are_listed_and_can_be_paused_but_not_removed);
 
 /// The output of `teamroom schedule`, or its error.
 fn schedule(team: &TestTeam, args: &[&str]) -> Result<String, String> {

@@ -7,9 +7,9 @@ use teamroom::features::meeting::signal::Direction;
 use super::cast::{Cast, Part, claiming, find_prompt};
 use super::stage::{SPEAKERS, Setting, Stage};
 use crate::support::model::Script;
-use crate::support::team::{Backing, on_both_stores};
+use crate::support::team::{Backing, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     signals_that_contradict_are_a_tension_with_both_sides,
     what_one_showed_reaches_those_who_speak_later,
     signals_that_cannot_be_read_cost_a_report_nothing,

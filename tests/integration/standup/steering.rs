@@ -13,9 +13,9 @@ use super::stage::{CHANNEL, START, Setting, Stage};
 use crate::standup::change;
 use crate::support::database::count;
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     wrapping_up_passes_over_who_has_not_spoken,
     one_standup_at_a_time_runs_in_a_channel,
     somebody_is_skipped_and_the_standup_goes_on,

@@ -8,10 +8,10 @@ use teamroom::features::standup::STANDUP;
 use teamroom::store::Store;
 
 use crate::support::model::Script;
-use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Wanted, eventually, on_one_store};
 use crate::team::trace::{assert_order, trace};
 
-on_both_stores!(a_request_stands_alone_among_hasty_messages, what_happened_in_a_standup_is_read_from_the_log);
+on_one_store!(a_request_stands_alone_among_hasty_messages, what_happened_in_a_standup_is_read_from_the_log,);
 
 async fn a_request_stands_alone_among_hasty_messages(backing: Backing) {
     let team =

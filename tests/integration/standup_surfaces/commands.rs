@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::standup::change;
 use crate::support::command::{invoke, is_ephemeral, sub_command, text};
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_standup_is_begun_shown_skipped_in_and_wrapped_up,
     where_no_standup_is_running_nothing_is_steered,
     an_operator_cancels_a_standup_and_nobody_else_does,

@@ -9,9 +9,9 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::standup::change;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     without_a_team_the_standup_is_held_in_the_terminal,
     ctrl_c_in_the_terminal_cancels_the_standup,
     beside_a_team_the_standup_is_held_in_its_channel_and_followed,

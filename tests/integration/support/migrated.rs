@@ -1,5 +1,6 @@
 //! Databases with the current schema, copied from one that is migrated once per test process. Migrating each would dominate short tests.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -8,6 +9,20 @@ use teamroom::store::Store;
 use tokio::sync::OnceCell;
 
 use super::postgres;
+use super::stores::Backing;
+
+/// The address of a new database for a run with this platform, of which the test runner counts how many there were.
+pub(crate) async fn on(backing: Backing, file: &Path, platform: &str) -> String {
+    if let Some(runs) = std::env::var_os("TEAMROOM_TEST_RUNS") {
+        let mut runs = std::fs::OpenOptions::new().create(true).append(true).open(runs).expect("the list of runs opens");
+        // One write, because other tests write to the same file.
+        runs.write_all(format!("{backing:?}, {platform}\n").as_bytes()).expect("the run is noted");
+    }
+    match backing {
+        Backing::Sqlite => sqlite(file),
+        Backing::Postgres => postgres().await.expect("a database"),
+    }
+}
 
 /// Creates a database file. Returns its address.
 pub(crate) fn sqlite(file: &Path) -> String {

@@ -10,6 +10,7 @@ pub(crate) mod git;
 pub(crate) mod grading;
 pub(crate) mod history;
 pub(crate) mod items;
+pub(crate) mod long;
 pub(crate) mod migrated;
 pub(crate) mod model;
 pub(crate) mod nobody;
@@ -20,6 +21,7 @@ pub(crate) mod process;
 pub(crate) mod requests;
 #[path = "../../../crates/local-server/tests/support/skip.rs"]
 pub(crate) mod skip;
+pub(crate) mod stores;
 pub(crate) mod team;
 pub(crate) mod time;
 pub(crate) mod wire;
@@ -27,9 +29,4 @@ pub(crate) mod wire;
 /// The workspace's folder.
 pub(crate) fn root() -> &'static std::path::Path {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A number from the environment, for long forms of tests.
-pub(crate) fn number_from(variable: &str) -> Option<u64> {
-    std::env::var_os(variable)?.to_str()?.parse().ok()
 }

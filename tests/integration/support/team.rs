@@ -20,37 +20,10 @@ use teamroom::features::schedule::model::JobAction;
 use super::database::{Connected, count};
 use super::migrated;
 use super::model::ScriptedModel;
+pub(crate) use super::stores::{Backing, on_both_stores, on_one_store};
 
 /// The time limit for expected events. Generous, because machines are shared; a passing test never waits this long.
 const PATIENCE: Duration = Duration::from_mins(2);
-
-/// The store of a test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Backing {
-    Sqlite,
-    Postgres,
-}
-
-/// Creates tests that run once on each store.
-macro_rules! on_both_stores {
-    ($($name:ident),+ $(,)?) => {
-        mod sqlite {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() {
-                super::$name($crate::support::team::Backing::Sqlite).await;
-            })+
-        }
-        mod postgres {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() {
-                if $crate::support::postgres::is_there().await {
-                    super::$name($crate::support::team::Backing::Postgres).await;
-                }
-            })+
-        }
-    };
-}
-pub(crate) use on_both_stores;
 
 type Configure = Box<dyn Fn(&mut Config) + Send>;
 type Cast = Box<dyn Fn(&mut Vec<Persona>) + Send>;
@@ -187,11 +160,7 @@ impl Wanted {
             .filter(|bot| (self.tokens)(&bot.slug))
             .map(|bot| (bot.slug.as_str().into(), SecretString::from(bot.token)))
             .collect();
-        config.database_url = match self.backing {
-            Backing::Sqlite => migrated::sqlite(&dir.path().join(".teamroom/teamroom.db")),
-            Backing::Postgres => migrated::postgres().await.expect("a database"),
-        }
-        .into();
+        config.database_url = migrated::on(self.backing, &dir.path().join(".teamroom/teamroom.db"), "Discord").await.into();
         if let Some(kind) = self.model {
             use_model(&mut config, kind, &model);
         }

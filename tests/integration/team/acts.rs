@@ -11,9 +11,9 @@ use tokio::sync::Notify;
 use crate::support::command::{press, press_as};
 use crate::support::database::count;
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     without_a_model_a_plain_sentence_adds_to_the_backlog,
     what_somebody_asks_for_in_their_own_words_is_added,
     what_the_model_words_itself_waits_for_the_person,

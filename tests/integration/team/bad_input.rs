@@ -5,9 +5,9 @@ use std::process::Command;
 use kernel::llm::settings::ProviderKind;
 
 use crate::support::model::Script;
-use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_long_document_is_answered_and_a_long_answer_goes_as_a_file,
     hidden_marks_do_not_change_who_is_addressed,
     everyone_in_a_models_answer_pings_nobody,

@@ -5,13 +5,10 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::support::model::Script;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
-    what_was_edited_and_deleted_while_the_team_was_down_is_caught_up,
-    a_mention_that_an_edit_adds_within_a_minute_counts,
-    an_edit_that_calls_nobody_new_changes_nothing,
-);
+on_both_stores!(what_was_edited_and_deleted_while_the_team_was_down_is_caught_up);
+on_one_store!(a_mention_that_an_edit_adds_within_a_minute_counts, an_edit_that_calls_nobody_new_changes_nothing,);
 
 async fn edit(team: &TestTeam, message: &str, text: &str) {
     let path = format!("/channels/{}/messages/{message}", team.channel("general"));

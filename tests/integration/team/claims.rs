@@ -6,9 +6,9 @@ use serde_json::json;
 use super::acts::{certificate, is_talk, wanted};
 use crate::support::database::count;
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_model_that_only_claims_is_sent_back_and_then_corrected,
     a_model_that_does_it_when_sent_back_is_not_corrected,
     an_honest_answer_about_earlier_acts_stays_as_it_is,

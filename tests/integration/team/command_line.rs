@@ -11,9 +11,9 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use teamroom::store::Store;
 
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(a_team_that_runs_obeys_the_command_line, commands_tell_programs_what_they_tell_people,);
+on_one_store!(a_team_that_runs_obeys_the_command_line, commands_tell_programs_what_they_tell_people,);
 
 fn channel(id: &str, name: &str, place: Place) -> Channel {
     Channel { id: id.into(), name: name.into(), place, private: false, shared: false }

@@ -11,9 +11,9 @@ use teamroom::store::Store;
 
 use crate::support::command::{self, is_ephemeral, text};
 use crate::support::model::Script;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     ask_relays_an_attributed_answer,
     team_and_status_and_costs_and_help_answer_only_the_caller,
     halt_silences_the_team_until_resume,

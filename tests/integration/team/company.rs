@@ -4,9 +4,9 @@ use kernel::llm::settings::ProviderKind;
 use serde_json::{Value, json};
 
 use crate::support::model::Script;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     two_people_talk_and_are_left_alone,
     each_person_goes_on_with_the_persona_that_answered,
     a_role_of_a_persona_is_the_persona,

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
-use crate::support::{command, database, number_from};
+use crate::support::{command, database, long};
 
 on_both_stores!(
     killed_before_it_heard_a_message,
@@ -220,10 +220,8 @@ async fn killed_after_everything_was_marked(backing: Backing) {
 async fn killed_at_random_moments(backing: Backing) {
     let team = quiet(backing).await;
     TeamProcess::start(&team, &[]).await.kill();
-    let rounds = number_from("TEAMROOM_TEST_CRASHES").unwrap_or(8);
-    let seed = number_from("TEAMROOM_TEST_SEED").unwrap_or_else(|| fastrand::u64(..));
-    println!("TEAMROOM_TEST_SEED={seed} TEAMROOM_TEST_CRASHES={rounds}");
-    let mut random = fastrand::Rng::with_seed(seed);
+    let rounds = long::amount("TEAMROOM_TEST_CRASHES", 8, 200);
+    let mut random = long::random();
     for round in 0..rounds {
         let process = TeamProcess::start(&team, &[]).await;
         team.say("general", &format!("vince, report round{round}")).await;
@@ -233,7 +231,7 @@ async fn killed_at_random_moments(backing: Backing) {
     let _process = TeamProcess::start(&team, &[]).await;
     // A turn whose process died twice while it ran alone rests for a minute.
     for _ in 0..1200 {
-        if team.answers("general").await.len() as u64 >= rounds {
+        if team.answers("general").await.len() >= rounds {
             break;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -10,9 +10,9 @@ use serde_json::json;
 use teamroom::store::Store;
 
 use crate::support::model::Script;
-use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_file_is_there_for_the_next_question,
     a_file_is_there_for_a_reply_to_its_message,
     a_file_is_there_for_what_a_colleague_is_asked,

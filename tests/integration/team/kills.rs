@@ -9,19 +9,22 @@ use super::rooms::{open_rooms, wait_for_all, write};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, on_both_stores};
-use crate::support::{database, number_from};
+use crate::support::{database, long};
 
-on_both_stores!(kills_in_a_row_lose_no_answer);
+on_both_stores!(
+    #[ignore = "long form"]
+    kills_in_a_row_lose_no_answer
+);
 
-/// The number of messages for each kill. The long form is `TEAMROOM_TEST_TURN_KILLS=10`: ten kills within a minute, and 280 messages.
-const MESSAGES: u64 = 28;
+/// The number of messages for each kill.
+const MESSAGES: usize = 28;
 
 /// How long a process lives, its start included.
 const LIFE: Duration = Duration::from_secs(5);
 
 async fn kills_in_a_row_lose_no_answer(backing: Backing) {
-    let kills = number_from("TEAMROOM_TEST_TURN_KILLS").unwrap_or(3);
-    let count = usize::try_from(kills * MESSAGES).expect("a small number");
+    let kills = long::amount("TEAMROOM_TEST_TURN_KILLS", 3, 10);
+    let count = kills * MESSAGES;
     let team = open_rooms(backing).await;
     team.model.on(|asked| Script::SayAfter(Duration::from_millis(300), format!("answer to {}", asked.last_word())));
     let team = Arc::new(team);

@@ -6,16 +6,15 @@ use kernel::llm::settings::ProviderKind;
 use teamroom::config::Config;
 
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(a_stop_survives_a_restart, the_end_of_a_loop_survives_a_restart);
+on_one_store!(
     two_agents_stop_at_the_guards_limits_in_a_fast_loop,
     two_agents_stop_in_a_slow_loop,
     a_ring_of_five_stops,
     asks_do_not_run_in_a_circle,
     stop_ends_everything_though_the_model_hangs,
-    a_stop_survives_a_restart,
-    the_end_of_a_loop_survives_a_restart,
     a_stop_silences_what_was_written_before_it,
     a_stop_said_to_a_person_halts_nothing,
     a_listed_foreign_bot_is_held_by_the_guard,

@@ -6,9 +6,9 @@ use kernel::llm::settings::ProviderKind;
 
 use crate::support::database::count;
 use crate::support::model::Script;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_model_answers_over_both_protocols,
     a_failing_model_never_shows_in_the_chat,
     a_rate_limit_that_passes_is_not_noticed,

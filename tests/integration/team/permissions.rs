@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use sandbox::Switch;
 
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     permission_by_permission_is_taken_away_and_given_back,
     token_by_token_is_revoked_and_each_persona_still_answers,
     a_team_of_one_token_answers_under_each_name,

@@ -12,16 +12,18 @@ use teamroom::store::Store;
 use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
 on_both_stores!(
+    a_thread_that_began_while_nobody_was_connected_is_read,
+    killed_after_the_platform_took_a_post_in_a_thread,
+    killed_after_the_platform_took_a_revision,
+);
+on_one_store!(
     rows_of_all_places_are_delivered_in_order,
     what_has_no_place_any_more_is_said_in_the_channel,
     no_secret_leaves_in_any_part_of_a_message,
     a_person_in_a_thread_on_a_personas_message_is_answered_by_that_persona,
-    a_thread_that_began_while_nobody_was_connected_is_read,
-    killed_after_the_platform_took_a_post_in_a_thread,
-    killed_after_the_platform_took_a_revision,
 );
 
 async fn quiet(backing: Backing) -> TestTeam {

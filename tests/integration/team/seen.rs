@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::support::database::count;
 use crate::support::model::Script;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_picture_is_shown_to_a_model_that_sees,
     a_picture_is_shown_to_the_next_question_and_not_for_ever,
     a_deleted_picture_is_gone,

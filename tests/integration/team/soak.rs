@@ -12,13 +12,16 @@ use super::rooms::{NAMES, open_rooms, wait_for_all, write};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, on_both_stores};
-use crate::support::{database, number_from};
+use crate::support::{database, long};
 
-on_both_stores!(among_random_faults_every_message_is_answered_once_and_nothing_grows);
+on_both_stores!(
+    #[ignore = "long form"]
+    among_random_faults_every_message_is_answered_once_and_nothing_grows
+);
 
-/// Seconds of faults. The long form is `TEAMROOM_TEST_SOAK=1200`.
+/// How long there are faults.
 fn length() -> Duration {
-    Duration::from_secs(number_from("TEAMROOM_TEST_SOAK").unwrap_or(24))
+    Duration::from_secs(long::amount("TEAMROOM_TEST_SOAK", 24, 1200) as u64)
 }
 
 /// Pauses between two messages, between two faults, and between two measurements of the process.
@@ -34,7 +37,7 @@ async fn among_random_faults_every_message_is_answered_once_and_nothing_grows(ba
     team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
     let team = Arc::new(team);
     let process = TeamProcess::start(&team, &[]).await;
-    let (mut random, mut faults) = (fastrand::Rng::with_seed(11), BTreeMap::new());
+    let (mut random, mut faults) = (long::random(), BTreeMap::new());
     let (started, mut said, mut looks) = (Instant::now(), 0, Vec::new());
     let (mut next_fault, mut next_look) = (FAULT, LOOK);
     while started.elapsed() < length() {

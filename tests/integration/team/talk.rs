@@ -7,9 +7,9 @@ use tokio::sync::watch;
 use crate::support::database::count;
 use crate::support::history;
 use crate::support::model::Script;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_question_to_nobody_in_particular_gets_one_answer_from_kelly,
     two_mentioned_personas_answer_in_the_order_named,
     sentinel_tells_true_commits_of_the_last_days,

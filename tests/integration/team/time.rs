@@ -7,9 +7,9 @@ use kernel::time::{Clock, ManualClock, SystemClock};
 use teamroom::store::Store;
 
 use crate::support::model::Script;
-use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_slow_answer_is_announced_once_after_eight_seconds,
     messages_of_a_pause_are_answered_if_they_are_young_enough,
     a_person_is_waited_for_until_the_burst_is_over,

@@ -5,9 +5,9 @@ use std::process::Command;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, on_one_store};
 
-on_both_stores!(what_happened_is_read_from_the_log);
+on_one_store!(what_happened_is_read_from_the_log);
 
 pub(crate) fn trace(team: &TestTeam, args: &[&str]) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));

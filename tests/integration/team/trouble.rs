@@ -6,9 +6,9 @@ use serde_json::json;
 use teamroom::store::Store;
 
 use crate::support::command;
-use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     an_identity_that_is_limited_holds_up_nobody_and_keeps_its_own_order,
     an_identity_that_gets_no_answer_holds_up_nobody,
     what_is_refused_for_want_of_a_permission_is_told_and_follows_once_it_is_there,

@@ -9,15 +9,15 @@ use super::crashes::set;
 use crate::support::database::count;
 use crate::support::model::{Asked, Script};
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 use crate::support::time::go_on;
 
-on_both_stores!(
+on_both_stores!(killed_while_it_is_asked);
+on_one_store!(
     a_model_tells_where_the_rules_are_unsure,
     talk_among_people_and_plain_statements_are_not_asked_about,
     a_day_has_a_limit,
     a_model_that_fails_or_hangs_means_silence,
-    killed_while_it_is_asked,
 );
 
 const UNSURE: &str = "it would be nice to hear your view on this";

@@ -10,7 +10,7 @@ use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 use kernel::llm::settings::ProviderKind;
 
-on_both_stores!(killed_while_audio_is_made_and_stored, killed_before_and_after_a_transcript_is_stored);
+on_both_stores!(killed_while_audio_is_made_and_stored, killed_before_and_after_a_transcript_is_stored,);
 
 const SPEAKS: [(&str, &str); 1] = [("TEAMROOM_MODELS_SPEECH", "model/tts-1")];
 const HEARS: [(&str, &str); 1] = [("TEAMROOM_MODELS_TRANSCRIPTION", "model/whisper-1")];

@@ -6,10 +6,10 @@ use super::stage::{STANDUP, clock, hold_standup, is_play, sounds, thread, wait_f
 use crate::support::command::press;
 use crate::support::database::count;
 use crate::support::model::voice::Manner;
-use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::team::{Backing, eventually, on_one_store};
 use crate::support::time::go_on;
 
-on_both_stores!(an_engine_that_fails_is_told_and_tried_again, a_used_up_budget_is_told_at_once);
+on_one_store!(an_engine_that_fails_is_told_and_tried_again, a_used_up_budget_is_told_at_once);
 
 async fn an_engine_that_fails_is_told_and_tried_again(backing: Backing) {
     let clock = clock();

@@ -8,9 +8,9 @@ use super::stage::named;
 use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::model::voice::Manner;
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_both_stores!(
+on_one_store!(
     a_voice_message_is_understood_and_answered,
     what_a_command_of_the_team_is_can_be_spoken,
     what_is_not_understood_is_told,

@@ -13,11 +13,11 @@ use super::stage::{
 };
 use crate::support::command::{invoke, press, press_as};
 use crate::support::database::count;
-use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(
+on_both_stores!(pressed_by_two_at_once_it_is_made_once);
+on_one_store!(
     a_standup_is_heard_with_a_chapter_for_each_speaker,
-    pressed_by_two_at_once_it_is_made_once,
     what_was_spoken_before_costs_nothing,
     without_an_engine_there_is_no_button_and_the_command_says_what_to_do,
     a_secret_is_not_spoken,

@@ -87,7 +87,7 @@ impl Gateway {
         let heartbeat = interval(Duration::from_millis(hello["d"]["heartbeat_interval"].as_u64().context("HELLO has no interval")?));
         let properties = json!({ "os": std::env::consts::OS, "browser": "teamroom terminal", "device": "" });
         let identify = json!({ "op": 2, "d": { "token": token, "properties": properties } });
-        socket.send(Frame::Text(identify.to_string())).await?;
+        socket.send(Frame::text(identify.to_string())).await?;
         Ok(Self { socket, heartbeat, sequence: Value::Null })
     }
 
@@ -95,7 +95,7 @@ impl Gateway {
     pub(super) async fn next(&mut self) -> anyhow::Result<(String, Value)> {
         loop {
             tokio::select! {
-                _ = self.heartbeat.tick() => self.socket.send(Frame::Text(json!({ "op": 1, "d": self.sequence }).to_string())).await?,
+                _ = self.heartbeat.tick() => self.socket.send(Frame::text(json!({ "op": 1, "d": self.sequence }).to_string())).await?,
                 frame = self.socket.next() => match frame.context("the sandbox closed the connection")?? {
                     Frame::Text(text) => {
                         let mut payload: Value = serde_json::from_str(&text)?;

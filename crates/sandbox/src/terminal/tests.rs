@@ -255,7 +255,7 @@ async fn serve(api: String, gateway: String, guild: String, bot: Bot) -> anyhow:
     let (mut socket, _) = connect_async(format!("{gateway}/?v=10&encoding=json")).await?;
     let identify =
         json!({ "op": 2, "d": { "token": bot.token, "intents": 1, "properties": { "os": "test", "browser": "test", "device": "test" } } });
-    socket.send(Frame::Text(identify.to_string())).await?;
+    socket.send(Frame::text(identify.to_string())).await?;
     let path = format!("{api}/api/v10/applications/{}/guilds/{guild}/commands", bot.id);
     http.put(path).header("Authorization", format!("Bot {}", bot.token)).json(&commands).send().await?.error_for_status()?;
     while let Some(frame) = socket.next().await {

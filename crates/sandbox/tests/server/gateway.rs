@@ -231,7 +231,7 @@ async fn a_compressed_stream_has_the_same_payloads() {
     assert_eq!(inflate(socket.next().await)["op"], 10);
     let token = world.bot("kelly").token;
     let identify = json!({ "op": 2, "d": { "token": token.trim_start_matches("Bot "), "intents": 1, "properties": {} } });
-    socket.send(Message::Text(identify.to_string())).await.expect("sent");
+    socket.send(Message::text(identify.to_string())).await.expect("sent");
     assert_eq!(inflate(socket.next().await)["t"], "READY");
     assert_eq!(inflate(socket.next().await)["t"], "GUILD_CREATE");
 }

@@ -223,11 +223,11 @@ impl Gateway {
     }
 
     pub(crate) async fn send_text(&mut self, text: &str) {
-        self.socket.send(Message::Text(text.to_owned())).await.expect("the gateway listens");
+        self.socket.send(Message::text(text)).await.expect("the gateway listens");
     }
 
     pub(crate) async fn send_bytes(&mut self, bytes: Vec<u8>) {
-        self.socket.send(Message::Binary(bytes)).await.expect("the gateway listens");
+        self.socket.send(Message::binary(bytes)).await.expect("the gateway listens");
     }
 
     pub(crate) async fn identify(&mut self, token: &str, intents: u64) {

@@ -244,7 +244,7 @@ impl Socket {
     }
 
     pub(crate) async fn send(&mut self, text: &str) {
-        self.stream.send(Message::Text(text.to_owned())).await.expect("an open connection");
+        self.stream.send(Message::text(text)).await.expect("an open connection");
     }
 
     /// The end of the connection. What comes before is skipped.
@@ -284,7 +284,7 @@ impl Socket {
     }
 
     async fn send_ping(&mut self) {
-        self.stream.send(Message::Ping(b"x".to_vec())).await.expect("an open connection");
+        self.stream.send(Message::Ping(b"x".to_vec().into())).await.expect("an open connection");
     }
 
     pub(crate) async fn leave(mut self) {

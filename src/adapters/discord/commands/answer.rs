@@ -14,7 +14,7 @@ use kernel::commands::{Audience, CommandReply, CommandRequest};
 use kernel::ids::{ChannelId, UserId};
 
 /// The message flag for "only visible to the caller".
-const EPHEMERAL: u64 = 64;
+pub(super) const EPHEMERAL: u64 = 64;
 
 /// An interaction that is not answered yet.
 pub(super) struct Pending {

@@ -3,8 +3,14 @@
 //! An interaction is acknowledged within Discord's limit of three seconds. It then runs on the main runtime, so that it survives the end of
 //! its gateway session. Commands belong to one account, by [`CommandDuty`]. Every account handles buttons, because Discord reports a click to the
 //! application that posted the message.
+//!
+//! The framework poise is not used, for two reasons. It registers each command as a plain function pointer with parameters known at compile time,
+//! while ours come from a [`Registry`] that is filled at the start and shared with Slack, HTTP and the command line. And its context answers through
+//! serenity's HTTP client, which has no timeouts and logs addresses with tokens. What is left of it without these two is parsing the options,
+//! which `options` does in forty lines.
 
 mod answer;
+mod callback;
 mod duty;
 mod options;
 mod registration;
@@ -20,23 +26,19 @@ use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::ports::Registrations;
 use crate::adapters::discord::rest::{Credential, Rest};
 use answer::Pending;
+use callback::{Callback, acknowledge};
 pub(crate) use duty::CommandDuty;
 use kernel::chat::PlatformEvent;
 use kernel::chat::message::{Author, AuthorKind, SERVER_MANAGER};
 use kernel::chat::redact::Redactor;
-use kernel::commands::{ArgumentKind, Audience, Caller, CommandRequest, Invoked, Registry};
+use kernel::commands::{ArgumentKind, Caller, CommandRequest, Invoked, Registry};
 use options::{Given, read_options};
-
-/// The most suggestions that Discord shows.
-const SUGGESTIONS: usize = 25;
 
 /// Receives and answers the interactions of one account.
 pub(crate) struct Interactions {
     pub(crate) registry: Arc<Registry>,
     pub(crate) registrations: Arc<dyn Registrations>,
     pub(crate) rest: Arc<Rest>,
-    /// Acknowledges interactions.
-    pub(crate) http: Arc<serenity::Http>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) credential: Arc<Credential>,
     /// Which account has the commands.
@@ -81,13 +83,8 @@ impl Interactions {
         let Given { path, values, .. } = read_options(&command.data);
         let audience = self.registry.audience_of(&path, &values);
         let pending = Pending::of_command(command, audience);
-        let deferred = match audience {
-            Audience::Caller => command.defer_ephemeral(&self.http).await,
-            Audience::Everybody => command.defer(&self.http).await,
-        };
-        if let Err(error) = &deferred {
-            // The full error would reveal the interaction's token.
-            tracing::warn!(command = path, kind = kind_of(error), "a command could not be acknowledged");
+        if let Err(failure) = acknowledge(self, (command.id, &command.token), Callback::Thinking(audience)).await {
+            tracing::warn!(command = path, %failure, "a command could not be acknowledged");
         }
         let author = author(&command.user, command.member.as_deref());
         self.hand_over(pending, Invoked::Command { path, given: values }, author, command.guild_id, command.channel_id);
@@ -101,8 +98,8 @@ impl Interactions {
         // The team posts no select menus.
         let ComponentInteractionDataKind::Button = pressed.data.kind else { return };
         let pending = Pending::of_press(pressed);
-        if let Err(error) = pressed.defer(&self.http).await {
-            tracing::warn!(button = pressed.data.custom_id, kind = kind_of(&error), "a press could not be acknowledged");
+        if let Err(failure) = acknowledge(self, (pressed.id, &pressed.token), Callback::Unchanged).await {
+            tracing::warn!(button = pressed.data.custom_id, %failure, "a press could not be acknowledged");
         }
         let author = author(&pressed.user, pressed.member.as_ref());
         self.hand_over(pending, Invoked::Button(pressed.data.custom_id.clone()), author, pressed.guild_id, pressed.channel_id);
@@ -137,15 +134,13 @@ impl Interactions {
         if !self.hub.is_allowed(typing.guild_id) {
             return;
         }
-        let (interactions, http, typing) = (Arc::clone(self), Arc::clone(&self.http), typing.clone());
+        let (interactions, interaction, token) = (Arc::clone(self), typing.id, typing.token.clone());
         let caller = caller(&author(&typing.user, typing.member.as_deref()));
         let channel = self.hub.channels.describe(typing.channel_id);
         self.runtime.spawn(async move {
             let found = interactions.registry.complete(kind, &text, &caller, Some(&channel)).await;
-            let choices = found.into_iter().take(SUGGESTIONS).map(|choice| serenity::AutocompleteChoice::new(choice.label, choice.value));
-            let response = serenity::CreateAutocompleteResponse::new().set_choices(choices.collect());
-            if let Err(error) = typing.create_response(&http, serenity::CreateInteractionResponse::Autocomplete(response)).await {
-                tracing::debug!(command = path, kind = kind_of(&error), "suggestions could not be shown");
+            if let Err(failure) = acknowledge(&interactions, (interaction, &token), Callback::Suggestions(found)).await {
+                tracing::debug!(command = path, %failure, "suggestions could not be shown");
             }
         });
     }
@@ -165,15 +160,4 @@ fn author(user: &serenity::User, member: Option<&serenity::Member>) -> Author {
 
 fn caller(author: &Author) -> Caller {
     Caller::Person { id: author.id.clone(), name: author.name.clone(), roles: author.roles.clone() }
-}
-
-/// The kind of serenity's error. Its text may contain the address of an interaction.
-fn kind_of(error: &serenity::Error) -> String {
-    match error {
-        serenity::Error::Http(serenity::HttpError::UnsuccessfulRequest(answer)) => {
-            format!("HTTP {} ({})", answer.status_code.as_u16(), answer.error.code)
-        }
-        serenity::Error::Http(_) => "no answer".to_owned(),
-        _ => "unexpected".to_owned(),
-    }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use serenity::all::GatewayIntents;
 use serenity::model::event::Event;
+use serenity::model::gateway::GatewayIntents;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -230,7 +230,7 @@ impl Heart {
 /// Connects and waits for HELLO, which has the interval of heartbeats.
 async fn open(url: &str) -> Result<(Socket, Duration), String> {
     let url = format!("{}/?v=10&encoding=json", url.trim_end_matches('/'));
-    let config = WebSocketConfig { max_message_size: None, max_frame_size: None, ..WebSocketConfig::default() };
+    let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
     let (mut socket, _) = tokio_tungstenite::connect_async_with_config(url, Some(config), true).await.map_err(|error| describe(&error))?;
     loop {
         match socket.next().await {
@@ -268,7 +268,7 @@ fn describe_presence(presence: Presence) -> Value {
 }
 
 async fn send(socket: &mut Socket, payload: &Value) -> Result<(), SocketError> {
-    socket.send(Message::Text(payload.to_string())).await
+    socket.send(Message::text(payload.to_string())).await
 }
 
 /// What a close code means for the session, by Discord's table.

@@ -18,7 +18,7 @@ const LONGEST_BUCKET: f64 = 3600.0;
 /// Above this number, buckets that have refilled are dropped.
 const REMEMBERED_BUCKETS: usize = 512;
 
-/// A route as Discord counts it: the method, the path without ids, and the leading channel, server or webhook.
+/// A route as Discord counts it: the method, the path without ids, and the leading channel, server, webhook or interaction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Route {
     template: String,
@@ -32,12 +32,11 @@ impl Route {
         let mut parts = path.trim_start_matches('/').split('/');
         let head = parts.next().unwrap_or_default();
         let mut major = String::new();
-        if matches!(head, "channels" | "guilds" | "webhooks") {
+        let by_token = matches!(head, "webhooks" | "interactions");
+        if by_token || matches!(head, "channels" | "guilds") {
             major.push_str(parts.next().unwrap_or_default());
         }
-        if head == "webhooks"
-            && let Some(token) = parts.next()
-        {
+        if by_token && let Some(token) = parts.next() {
             // Each token has its own bucket. Only its hash is stored.
             let mut hasher = DefaultHasher::new();
             token.hash(&mut hasher);

@@ -92,7 +92,7 @@ impl Connection {
                     if heard.elapsed() > SILENCE {
                         bail!("nothing was heard for {} s", SILENCE.as_secs());
                     }
-                    self.write(Message::Ping(Vec::new())).await?;
+                    self.write(Message::Ping(Vec::new().into())).await?;
                     continue;
                 }
                 arrived = self.stream.next() => arrived,
@@ -109,7 +109,7 @@ impl Connection {
                     let envelope = Envelope { kind: frame.kind, payload: frame.payload, retry: frame.retry_attempt };
                     // Acknowledged only once it is handed over, because Slack repeats an envelope without an acknowledgement.
                     if envelopes.take(envelope).await {
-                        self.write(Message::Text(json!({ "envelope_id": id }).to_string())).await?;
+                        self.write(Message::text(json!({ "envelope_id": id }).to_string())).await?;
                     }
                 }
                 _ => {}
@@ -142,7 +142,7 @@ enum Read {
 /// None: the connection is over.
 fn read_frame(arrived: Option<Result<Message, tokio_tungstenite::tungstenite::Error>>) -> anyhow::Result<Option<Read>> {
     let text = match arrived.transpose()? {
-        Some(Message::Text(text)) => text,
+        Some(Message::Text(text)) => text.as_str().to_owned(),
         Some(Message::Binary(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
         Some(Message::Close(_)) | None => return Ok(None),
         Some(_) => return Ok(Some(Read::Other)),

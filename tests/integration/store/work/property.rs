@@ -11,7 +11,7 @@ use teamroom::store::Store;
 use super::{Held, claim_at, done, failed, for_persona, item, list_running, no_post, waits};
 use crate::store::Home;
 use crate::store::sample::at;
-use crate::support::{number_from, postgres};
+use crate::support::{long, postgres};
 
 const PERSONAS: [&str; 3] = ["vince", "solus", "kelly"];
 
@@ -71,14 +71,14 @@ fn graphs() -> impl Strategy<Value = (Vec<Ties>, Vec<(Deed, usize)>)> {
 
 #[test]
 fn no_item_is_lost_or_done_too_early_on_sqlite() {
-    check_cases(number_from("TEAMROOM_TEST_GRAPHS").unwrap_or(48), || async { Some(Home::sqlite()) });
+    check_cases(long::amount("TEAMROOM_TEST_GRAPHS", 48, 2000), || async { Some(Home::sqlite()) });
 }
 
 #[test]
 fn no_item_is_lost_or_done_too_early_on_postgresql() {
     let runtime = runtime();
     if runtime.block_on(postgres::is_there()) {
-        check_cases(number_from("TEAMROOM_TEST_GRAPHS").unwrap_or(48) / 4, Home::postgres);
+        check_cases(long::amount("TEAMROOM_TEST_GRAPHS", 48, 2000) / 4, Home::postgres);
     }
 }
 
@@ -87,7 +87,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// Runs random cases, each in a separate database.
-fn check_cases<F: Future<Output = Option<Home>>>(cases: u64, home: impl Fn() -> F) {
+fn check_cases<F: Future<Output = Option<Home>>>(cases: usize, home: impl Fn() -> F) {
     let config = Config { cases: u32::try_from(cases).unwrap(), failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
     let outcome = TestRunner::new(config).run(&graphs(), |(ties, deeds)| {
         runtime().block_on(async {
