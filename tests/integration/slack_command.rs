@@ -5,10 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::patience::PATIENCE;
 use serde_json::{Value, json};
-
-/// The time limit for output. Only a failing test waits this long.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running sandbox, with what it printed. Killed on drop.
 struct Running {

@@ -16,6 +16,7 @@ use crate::support::git::make_shop;
 use crate::support::grading::{all_met, all_shown_by, is_grading, not_met};
 use crate::support::long;
 use crate::support::model::{Asked, Script};
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, on_one_store};
 
 on_one_store!(of_all_false_completions_none_is_done_and_their_honest_twins_all_are);
@@ -39,9 +40,6 @@ const OWNERS: [&str; 5] = ["echo", "kelly", "sentinel", "solus", "vince"];
 
 /// The personas that may fetch pages.
 const READERS: [&str; 3] = ["echo", "eliza", "solus"];
-
-/// How long a busy machine may take until nothing is in progress.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How far time moves while nobody works.
 const STEP: Duration = Duration::from_secs(3);

@@ -22,14 +22,12 @@ use super::host::{Host, Page};
 use super::part::{is_work, what};
 use crate::support::command::{invoke, press, sub_command, text};
 use crate::support::model::Asked;
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
 use crate::support::time::{go_on, pass};
 
 /// The team's channel, also for news about items.
 pub(crate) const HERE: &str = "daily-standup";
-
-/// The time limit for expected events.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The step of time between two checks, if nothing is in progress.
 const MOMENT: Duration = Duration::from_millis(500);

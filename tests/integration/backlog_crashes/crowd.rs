@@ -13,6 +13,7 @@ use teamroom::store::Store;
 use super::crew::{HeldJob, Member, is_held};
 use super::stage::{all_over, eventually, open, question, read, say, subject_of, team, texts};
 use crate::support::model::{Asked, Script};
+use crate::support::patience::PATIENCE;
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam};
@@ -86,7 +87,7 @@ async fn take_one_at_work(crew: &mut Vec<Member>, team: &TestTeam) -> (Member, V
             return (crew.remove(place), held);
         }
         crew[place].process.thaw();
-        assert!(started.elapsed() < Duration::from_mins(2), "nobody ever held anything");
+        assert!(started.elapsed() < PATIENCE, "nobody ever held anything");
         tokio::time::sleep(Duration::from_millis(40)).await;
     }
     unreachable!("it counts on")

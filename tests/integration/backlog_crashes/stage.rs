@@ -15,12 +15,10 @@ use teamroom::store::Store;
 use crate::support::command;
 use crate::support::grading::{all_met, is_grading};
 use crate::support::model::{Asked, Script};
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted};
 
 pub(super) const HERE: &str = "general";
-
-/// The time limit on a busy machine, including a reclaim after a crash.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Additional personas, so that as many items are in progress as there are boundaries.
 const MORE: [(&str, &str); 3] = [("amy", "Amy"), ("ben", "Ben"), ("cleo", "Cleo")];

@@ -35,10 +35,8 @@ async fn a_fault_of_discords_is_unreachable_and_the_same_row_again_is_one_messag
     for (index, fault) in faults.into_iter().enumerate() {
         stage.misbehave(posting(None, 1, fault));
         let answer = row("vince", &general, &format!("answer {index}"));
-        let began = Instant::now();
         let failed = stage.discord.send(&answer).await;
         assert!(matches!(failed, Err(SendError::Unreachable(_))), "{fault:?}: {failed:?}");
-        assert!(began.elapsed() < Duration::from_secs(20), "{fault:?} took {:?}", began.elapsed());
         stage.discord.send(&answer).await.unwrap();
         assert_eq!(stage.history(&general).await.len(), index + 1, "{fault:?}");
     }
@@ -126,10 +124,8 @@ async fn a_limit_without_end_is_handed_back_after_two_requests() {
     // A wait beyond the deadline is not attempted.
     stage.misbehave(Switch::Behave);
     stage.misbehave(posting(None, 1, RestFault::RateLimited { retry_after: 60.0, headers: true, global: false }));
-    let began = Instant::now();
     let limited = stage.discord.send(&row("echo", &general, "in a minute")).await;
     assert!(matches!(limited, Err(SendError::RateLimited(wait)) if wait > Duration::from_secs(50)), "{limited:?}");
-    assert!(began.elapsed() < Duration::from_secs(20));
     stage.close().await;
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+pub(super) use crate::support::patience::PATIENCE;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::chat::message::InboundMessage;
@@ -21,8 +22,6 @@ use teamroom::adapters::discord::settings::DiscordSettings;
 use teamroom::adapters::discord::{ConnectError, Discord, IdentifyLog, Options, Registrations, Timing};
 use tokio::sync::mpsc;
 
-/// The time limit for expected events.
-pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 pub(super) const TEAM: [&str; 7] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince"];
 
 /// The settings of a test.

@@ -9,12 +9,12 @@ use teamroom::features::backlog::model::WorkStatus;
 use tokio::process::Command;
 
 use super::stage::{Stage, item};
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, on_both_stores, on_one_store};
 
 on_both_stores!(a_page_that_listens_hears_of_a_change_by_another_process);
 on_one_store!(a_page_that_listens_hears_of_a_change, nobody_asks_the_store_while_nobody_listens);
 
-const PATIENCE: Duration = Duration::from_mins(5);
 const ROUND: Duration = Duration::from_millis(500);
 
 /// An open page.

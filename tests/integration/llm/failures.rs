@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kernel::llm::ModelError;
 use kernel::llm::settings::{ModelSettings, ProviderKind};
@@ -11,9 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::{BOTH, Desk, EagerClock, KEY, call, request, settings};
 use crate::support::model::{Script, ScriptedModel};
-
-/// "At once" on a busy machine.
-const SOON: Duration = Duration::from_secs(10);
 
 fn one_model(server: &ScriptedModel, kind: ProviderKind) -> ModelSettings {
     settings(&[("main", kind, server)], &[(Tier::T1, &[("main", "small")])])
@@ -91,10 +88,8 @@ async fn silence_is_cut_and_not_repeated() {
 
 #[tokio::test]
 async fn a_drip_ends_with_the_calls_time() {
-    let since = Instant::now();
     let times = ModelSettings { total_timeout: Duration::from_millis(1500), ..ModelSettings::default() };
     assert_ends_within(times, &Script::Drip(Duration::from_millis(50)), "timed_out", 1).await;
-    assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
 }
 
 #[tokio::test]
@@ -177,10 +172,8 @@ async fn a_cancelled_call_ends_at_once_and_is_settled() {
             async move { desk.runner.models.complete(&call(Tier::T1), &request("What now?"), &cancel).await }
         });
         server.wait_for(1).await;
-        let since = Instant::now();
         cancel.cancel();
         assert_eq!(asking.await.expect("no panic"), Err(ModelError::Cancelled));
-        assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
         let settled = desk.meter.settled();
         assert_eq!((settled.len(), settled[0].outcome), (1, CallOutcome::Cancelled));
         assert!(settled[0].usage.input > 0, "the prompt was sent and may be charged");

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use crate::support::database::{count, execute};
 use crate::support::grading::is_critique;
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, Shown, eventually, on_both_stores, on_one_store};
 
 on_both_stores!(a_raise_counts_although_its_process_died_at_once);
@@ -62,7 +63,7 @@ async fn runs_out(stage: &Stage) -> Mission {
     eventually("its thread", || async { stage.store.find_posted(&mission.message_id("reading")).await.unwrap().is_some() }).await;
     let started = Instant::now();
     while said(stage, &mission, USED_UP).await.is_empty() {
-        if started.elapsed() > Duration::from_mins(5) {
+        if started.elapsed() > PATIENCE {
             let waits: Vec<_> = steps(stage, &mission).await.into_iter().map(|step| (step.what, step.status, step.wait)).collect();
             panic!("it never asks for money: {waits:#?}\n{:#?}", thread(stage, &mission).await);
         }

@@ -12,6 +12,7 @@ use crate::support::command::{invoke, sub_command, text};
 use crate::support::database::count;
 use crate::support::grading::{all_met, is_grading};
 use crate::support::model::{Asked, Script, ScriptedModel};
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Shown, TestTeam, eventually};
 
 pub(crate) const HERE: &str = "general";
@@ -168,7 +169,7 @@ pub(crate) async fn comes_to(stage: &Stage, status: MissionStatus) -> Mission {
             return now;
         }
         let steps = stage.store.list_parts(&mission.id).await.unwrap();
-        if started.elapsed() > std::time::Duration::from_mins(5) {
+        if started.elapsed() > PATIENCE {
             let lines: Vec<String> = steps.iter().map(|step| format!("{} {:?} {:?}", step.what, step.status, step.wait)).collect();
             let whole = stage.store.find_item(&mission.id).await.unwrap();
             let events = stage.store.list_events(&mission.id).await.unwrap();

@@ -9,6 +9,7 @@ use teamroom::features::mission::model::MissionStatus;
 use super::stage::{HERE, Play, ROADMAP, open, plan, step};
 use crate::backlog::stage::Setting;
 use crate::support::long;
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, eventually, on_one_store};
 
 on_one_store!(five_missions_of_forty_steps_in_eight_waves_are_all_delivered);
@@ -51,7 +52,7 @@ async fn five_missions_of_forty_steps_in_eight_waves_are_all_delivered(backing: 
     }
     let all = async || stage.store.list_missions(10).await.unwrap();
     eventually("they are asked for", || async { all().await.len() == missions }).await;
-    let patience = std::time::Duration::from_mins(8) * u32::try_from(missions).unwrap();
+    let patience = PATIENCE * u32::try_from(missions).unwrap();
     let mut ends = Vec::new();
     while ends.len() < missions {
         let done = all().await.iter().filter(|mission| mission.status == MissionStatus::Done).count();

@@ -21,14 +21,13 @@ use teamroom::store::Store;
 
 use crate::support::migrated;
 use crate::support::model::ScriptedModel;
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, built_in_roster, use_model};
 
 /// The most characters of a message.
 pub(crate) const LIMIT: usize = 500;
 
 const CHANNELS: [&str; 3] = ["general", "daily-standup", "ops"];
-
-const PATIENCE: Duration = Duration::from_mins(5);
 
 /// How the names of direct conversations begin.
 const DIRECT: &str = "direct-";

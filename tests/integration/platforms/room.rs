@@ -1,6 +1,6 @@
 //! A team on one platform, as a person there sees it. A story that uses this type runs on each platform.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kernel::llm::settings::ProviderKind;
 use reqwest::Method;
@@ -11,10 +11,8 @@ use super::corner::{CornerTeam, Note};
 use super::slack::{Said, SlackTeam, TEAM};
 use crate::support::command;
 use crate::support::model::ScriptedModel;
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, built_in_roster, pause};
-
-/// The time limit for expected events. A passing test never waits this long.
-const PATIENCE: Duration = Duration::from_mins(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Platform {

@@ -18,10 +18,8 @@ use teamroom::config::Config;
 
 use crate::support::migrated;
 use crate::support::model::ScriptedModel;
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, built_in_roster, eventually, use_model};
-
-/// The time limit for expected events. A passing test never waits this long.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 const CHANNELS: [&str; 3] = ["general", "daily-standup", "ops"];
 

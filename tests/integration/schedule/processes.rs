@@ -1,6 +1,6 @@
 //! Several processes on one store, and killed processes.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kernel::llm::settings::ProviderKind;
@@ -123,12 +123,7 @@ async fn a_second_process_on_postgresql_stands_by_and_replaces_the_first_within_
     eventually("the second stands by", both).await;
     assert!(!ready().await, "two serve");
     first.kill();
-    let killed = Instant::now();
-    while !ready().await {
-        assert!(killed.elapsed() < Duration::from_secs(30), "nobody took over");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    println!("replaced after {:?}", killed.elapsed());
+    eventually("the second takes over", ready).await;
     team.say("general", "vince, report two").await;
     eventually("the second answers", || async { team.answers("general").await.len() == 2 }).await;
     tokio::time::sleep(Duration::from_millis(500)).await;

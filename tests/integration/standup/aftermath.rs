@@ -13,6 +13,7 @@ use teamroom::features::standup::store::StoredReport;
 use teamroom::store::Store;
 
 use crate::support::model::{Asked, Script};
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted};
 
 pub(super) const CHANNEL: &str = "daily-standup";
@@ -25,9 +26,6 @@ pub(super) const SPEAKERS: [&str; 3] = ["vince", "eliza", "solus"];
 
 /// How often a turn or a closing may be started.
 pub(super) const ATTEMPTS: u32 = 3;
-
-/// The time limit of a standup on a busy machine, including a process start.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A team of separate processes, with a repository and a scripted model.
 pub(super) async fn team(backing: Backing) -> TestTeam {

@@ -21,6 +21,7 @@ use super::meeting_sample::{ben, meeting_channel, opened, spoke, vince};
 use super::opening::tamper;
 use super::sample::{answer, ask, at, decided, finish, finished, general, item, noon, turn};
 use super::{Home, on_both};
+use crate::support::patience::PATIENCE;
 
 on_both!(
     what_becomes_of_a_message_is_told_once_and_without_its_text,
@@ -35,8 +36,6 @@ on_both!(
 );
 
 const TRIALS: Topic = Topic::new("trial");
-
-const PATIENCE: Duration = Duration::from_mins(5);
 
 async fn of(store: &Store, subject: &str) -> Vec<Recorded> {
     store.list_events_of(subject, &Audience::Operators).await.unwrap()

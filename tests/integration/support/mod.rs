@@ -13,6 +13,7 @@ pub(crate) mod items;
 pub(crate) mod long;
 pub(crate) mod migrated;
 pub(crate) mod model;
+pub(crate) use model::patience;
 pub(crate) mod nobody;
 pub(crate) mod nothing;
 pub(crate) mod port;

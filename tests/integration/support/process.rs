@@ -10,11 +10,9 @@ use secrecy::ExposeSecret;
 use teamroom::features;
 
 use super::database::count;
+use super::patience::PATIENCE;
 use super::port::free_port;
 use super::team::{TestTeam, eventually};
-
-/// The time limit of a start on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A running `teamroom run`. Killed on drop.
 pub(crate) struct TeamProcess {

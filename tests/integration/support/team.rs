@@ -20,10 +20,8 @@ use teamroom::features::schedule::model::JobAction;
 use super::database::{Connected, count};
 use super::migrated;
 use super::model::ScriptedModel;
+use super::patience::PATIENCE;
 pub(crate) use super::stores::{Backing, on_both_stores, on_one_store};
-
-/// The time limit for expected events. Generous, because machines are shared; a passing test never waits this long.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 type Configure = Box<dyn Fn(&mut Config) + Send>;
 type Cast = Box<dyn Fn(&mut Vec<Persona>) + Send>;

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::support::long;
 use crate::support::model::Script;
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, TestTeam, Wanted, on_one_store};
 
 on_one_store!(
@@ -80,7 +81,6 @@ async fn write(team: &TestTeam, number: usize) {
 
 /// Waits until every message has an answer and nothing changes any more.
 async fn wait_for_all(team: &TestTeam, count: usize) -> HashMap<String, usize> {
-    let patience = Duration::from_secs(180 + count as u64 / 20);
     let started = Instant::now();
     loop {
         let mut counts = HashMap::new();
@@ -94,7 +94,7 @@ async fn wait_for_all(team: &TestTeam, count: usize) -> HashMap<String, usize> {
         if counts.len() >= count && team.app().is_idle().await.expect("the store answers") {
             return counts;
         }
-        assert!(started.elapsed() < patience, "{} of {count} answered", counts.len());
+        assert!(started.elapsed() < PATIENCE, "{} of {count} answered", counts.len());
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }

@@ -1,11 +1,12 @@
 //! Chains of agents end by themselves, and a person can stop them at once.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kernel::llm::settings::ProviderKind;
 use teamroom::config::Config;
 
 use crate::support::model::{Asked, Script};
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
 on_both_stores!(a_stop_survives_a_restart, the_end_of_a_loop_survives_a_restart);
@@ -89,16 +90,15 @@ async fn asks_do_not_run_in_a_circle(backing: Backing) {
 }
 
 async fn stop_ends_everything_though_the_model_hangs(backing: Backing) {
-    let waits_long = |config: &mut Config| config.models.first_byte_timeout = Duration::from_mins(10);
+    // The model itself is waited for longer than anything in the tests.
+    let waits_long = |config: &mut Config| config.models.first_byte_timeout = PATIENCE * 2;
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).configure(waits_long).start().await;
     team.model.on(|_| Script::Hang);
     team.say("general", "vince, think hard").await;
     eventually("the model was asked", || async { team.model.count() > 0 }).await;
-    let said = Instant::now();
     team.say("general", "stop").await;
     let answers = team.wait_for_answers("general", 1).await;
     team.settle().await;
-    assert!(said.elapsed() < Duration::from_mins(5), "it was waited for the model, which is given up after 10 minutes");
     assert!(answers[0].text.starts_with("Stopped"), "{answers:?}");
 }
 

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::crashes::set;
 use crate::support::database;
+use crate::support::patience::PATIENCE;
 use crate::support::team::{Backing, TestTeam, Wanted};
 
 pub(super) const NAMES: [&str; 7] = ["kelly", "vince", "eliza", "echo", "oracle", "solus", "sentinel"];
@@ -32,7 +33,6 @@ pub(super) async fn write(team: &TestTeam, number: usize) {
 /// Waits until every message has an answer and nothing changes any more. Returns how often each answer was posted.
 pub(super) async fn wait_for_all(team: &TestTeam, count: usize) -> BTreeMap<String, usize> {
     // A turn whose process died twice while it ran alone rests for a minute.
-    let patience = Duration::from_secs(180 + count as u64 / 2);
     let open = "SELECT COUNT(*) FROM turns WHERE finished_at IS NULL";
     let unsent = "SELECT COUNT(*) FROM outbox WHERE state = 'pending'";
     let started = Instant::now();
@@ -49,7 +49,7 @@ pub(super) async fn wait_for_all(team: &TestTeam, count: usize) -> BTreeMap<Stri
         if answers.len() >= count && is_idle().await {
             return answers;
         }
-        assert!(started.elapsed() < patience, "{} of {count} answered", answers.len());
+        assert!(started.elapsed() < PATIENCE, "{} of {count} answered", answers.len());
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use kernel::tools::command::{CommandError, CommandResult, run_confined};
 use tokio_util::sync::CancellationToken;
 
+use crate::support::patience::PATIENCE;
 use crate::support::skip;
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -138,11 +139,9 @@ async fn it_reaches_no_host_not_even_this_one() {
 #[tokio::test]
 async fn what_takes_too_long_is_stopped_with_everything_it_started() {
     let dir = tempfile::tempdir().unwrap();
-    let begun = Instant::now();
     let script = "sleep 86397 & (sleep 86397 & sleep 86397) & sleep 86397";
     let Some(ended) = run_within(script, dir.path(), Duration::from_secs(1), &CancellationToken::new()).await else { return };
     assert_eq!(ended.unwrap_err().to_string(), "the test command did not end within 1 s and was stopped");
-    assert!(begun.elapsed() < LIMIT);
     gone("86397").await;
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
@@ -205,7 +204,7 @@ async fn a_command_that_nobody_waits_for_any_more_when_it_has_started_is_stopped
 async fn gone(marker: &str) {
     let since = Instant::now();
     while processes(marker) > 0 {
-        assert!(since.elapsed() < LIMIT, "{} processes are left", processes(marker));
+        assert!(since.elapsed() < PATIENCE, "{} processes are left", processes(marker));
         tokio::task::yield_now().await;
     }
 }

@@ -2,15 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::time::Duration;
 
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
+use super::patience::PATIENCE;
 use super::{root, skip};
 
-/// A script takes about half a minute, and ten times that on a busy machine.
-const TIMEOUT: Duration = Duration::from_mins(20);
 const SCRIPTS: &str = "crates/local-server/tests/page";
 const FILES: [&str; 4] = ["package.json", "package-lock.json", "drive.mjs", "looks.mjs"];
 
@@ -54,7 +52,7 @@ impl Browser {
             .current_dir(&self.folder)
             .kill_on_drop(true)
             .output();
-        let output = tokio::time::timeout(TIMEOUT, run).await.expect("the script ends in time").expect("node starts");
+        let output = tokio::time::timeout(PATIENCE, run).await.expect("the script ends in time").expect("node starts");
         println!("screenshots: {}", shots.display());
         let posted = render(&output);
         assert!(output.status.success(), "{script} failed:\n{posted}");
@@ -79,7 +77,7 @@ async fn install() -> Result<PathBuf, String> {
     }
     let npm =
         Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder).stdin(Stdio::null()).kill_on_drop(true).output();
-    match tokio::time::timeout(TIMEOUT, npm).await {
+    match tokio::time::timeout(PATIENCE, npm).await {
         Ok(Ok(output)) if output.status.success() => Ok(folder),
         Ok(Ok(output)) => Err(format!("npm could not install playwright-core: {}", render(&output))),
         Ok(Err(error)) => Err(format!("npm does not start: {error}")),

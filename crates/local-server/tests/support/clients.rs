@@ -2,16 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
+use super::patience::PATIENCE;
 use super::{root, skip};
-
-/// Registries can be slow. An installed client needs a second.
-const INSTALL_TIMEOUT: Duration = Duration::from_mins(4);
-pub(crate) const RUN_TIMEOUT: Duration = Duration::from_mins(1);
 
 fn source(client: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(client)
@@ -27,7 +23,7 @@ fn installed(client: &str) -> PathBuf {
 /// Runs one step of an installation.
 async fn install(program: &str, arguments: &[&str], folder: &Path) -> Result<(), String> {
     let run = Command::new(program).args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true).output();
-    match tokio::time::timeout(INSTALL_TIMEOUT, run).await {
+    match tokio::time::timeout(PATIENCE, run).await {
         Err(_) => Err(format!("{program} took too long")),
         Ok(Err(error)) => Err(format!("{program}: {error}")),
         Ok(Ok(output)) if !output.status.success() => Err(format!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr))),
@@ -95,7 +91,7 @@ impl Running {
     }
 
     pub(crate) async fn expect_line(&mut self, expected: &str) {
-        let line = tokio::time::timeout(RUN_TIMEOUT, self.lines.next_line()).await.expect("the client prints something in time");
+        let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await.expect("the client prints something in time");
         assert_eq!(line.expect("readable output").as_deref(), Some(expected));
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod browser;
 pub(crate) mod clients;
+pub(crate) mod patience;
 pub(crate) mod skip;
 
 use std::path::Path;

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::harness::{Gateway, start};
-use crate::support::clients::{self, RUN_TIMEOUT, Running};
+use crate::support::clients::{self, Running};
+use crate::support::patience::PATIENCE;
 
 #[tokio::test]
 async fn discord_js_logs_in_and_exchanges_messages_files_and_commands() {
@@ -58,7 +59,7 @@ async fn exchange(command: Command) {
     assert_eq!(message_of(&mut gateway, "MESSAGE_UPDATE", &world.bot("kelly").id).await["content"], "pong: x");
 
     client.expect_line("ok").await;
-    let status = tokio::time::timeout(RUN_TIMEOUT, client.child.wait()).await.expect("the client ends");
+    let status = tokio::time::timeout(PATIENCE, client.child.wait()).await.expect("the client ends");
     assert!(status.expect("a status").success());
 }
 

@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// The time limit for expected responses and frames. Only a failing test waits this long.
-pub(crate) const TIMEOUT: Duration = Duration::from_mins(1);
+pub(crate) use crate::support::patience::PATIENCE;
+
 /// Guilds, messages, reactions and typing (in the guild and direct), and message content.
 pub(crate) const INTENTS: u64 = 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15;
 
@@ -254,7 +254,7 @@ impl Gateway {
     /// The next payload, or how the connection ended.
     pub(crate) async fn next(&mut self) -> Result<Value, Closed> {
         loop {
-            let message = tokio::time::timeout(TIMEOUT, self.socket.next()).await.expect("something arrives in time");
+            let message = tokio::time::timeout(PATIENCE, self.socket.next()).await.expect("something arrives in time");
             match message {
                 Some(Ok(Message::Text(text))) => {
                     let payload: Value = serde_json::from_str(&text).expect("JSON");

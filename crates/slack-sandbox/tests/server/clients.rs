@@ -6,7 +6,8 @@ use slack_sandbox::{ApiFault, Clock, DisconnectReason, Options, Progress, RateLi
 use tokio::process::Command;
 
 use super::harness::{World, start_with};
-use crate::support::clients::{self, RUN_TIMEOUT, Running};
+use crate::support::clients::{self, Running};
+use crate::support::patience::PATIENCE;
 
 #[tokio::test]
 async fn the_web_and_socket_mode_clients_of_python_work() {
@@ -42,7 +43,7 @@ async fn work_with_node(client: &str) {
 
 /// Waits until something is there.
 async fn until<T>(world: &World, what: &str, find: impl Fn(&Workspace) -> Option<T>) -> T {
-    tokio::time::timeout(RUN_TIMEOUT, world.slack.until(find)).await.unwrap_or_else(|_| panic!("{what} comes in time"))
+    tokio::time::timeout(PATIENCE, world.slack.until(find)).await.unwrap_or_else(|_| panic!("{what} comes in time"))
 }
 
 /// The first message of the channel for which `fits` is true.
@@ -78,7 +79,7 @@ async fn work_together(command: Command) {
     ann.press(&general, posted["ts"].as_str().expect("ts"), "go").expect("it is there");
     message(&world, &general, "the pressed button", |m| m["text"] == "pressed: 42" && m["ts"] == posted["ts"]).await;
     let ran = ann.command(&general, "/kelly ping").expect("known");
-    let ended = tokio::time::timeout(RUN_TIMEOUT, ran.ended()).await.expect("an answer in time");
+    let ended = tokio::time::timeout(PATIENCE, ran.ended()).await.expect("an answer in time");
     assert!(matches!(ended, Progress::Acknowledged(_)), "{ended:?}");
     message(&world, &general, "the answer to the command", |m| m["text"] == "pong: ping").await;
     let view = until(&world, "the modal", |_| ann.modals().pop()).await;
@@ -97,6 +98,6 @@ async fn work_together(command: Command) {
     message(&world, &general, "the second reaction", |m| m["ts"] == again && m["reactions"][0]["name"] == "eyes").await;
     ann.say(&general, "bye").expect("posted");
     client.expect_line("ok").await;
-    let status = tokio::time::timeout(RUN_TIMEOUT, client.child.wait()).await.expect("the client ends");
+    let status = tokio::time::timeout(PATIENCE, client.child.wait()).await.expect("the client ends");
     assert!(status.expect("a status").success());
 }

@@ -11,11 +11,11 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// Only a failing test waits this long.
-pub(crate) const TIMEOUT: Duration = Duration::from_mins(1);
+pub(crate) use crate::support::patience::PATIENCE;
+
 /// Waits for something that must happen within the time limit.
 pub(crate) async fn within<T>(awaited: impl Future<Output = T>) -> T {
-    tokio::time::timeout(TIMEOUT, awaited).await.expect("it happens in time")
+    tokio::time::timeout(PATIENCE, awaited).await.expect("it happens in time")
 }
 
 /// How long a test watches that nothing is sent. A faulty sandbox would send at once.
@@ -45,7 +45,7 @@ pub(crate) async fn start_with(change: impl FnOnce(&mut Options)) -> World {
     change(&mut options);
     let slack = Workspace::start(options).await.expect("the workspace starts");
     let general = slack.channel("general");
-    World { general, slack, http: reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build().expect("a client") }
+    World { general, slack, http: reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client") }
 }
 
 impl World {

@@ -6,6 +6,8 @@
 mod anthropic;
 mod embeddings;
 mod openai;
+#[path = "../../../../crates/local-server/tests/support/patience.rs"]
+pub(crate) mod patience;
 pub(crate) mod raw;
 mod script;
 pub(crate) mod voice;
@@ -13,7 +15,6 @@ pub(crate) mod voice;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -25,10 +26,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use patience::PATIENCE;
 pub(crate) use script::{Counted, Script};
-
-/// The time limit for expected requests.
-const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A parsed request.
 #[derive(Debug, Clone)]
