@@ -159,7 +159,7 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
         .build()
         .context("cannot make an HTTP client")?;
     use_sentence_model(config, store, &http, &meter, clock)?;
-    let speech = Speech::new(&config.models, &http, meter.clone(), clock.clone())?.map(Arc::new);
+    let speech = Speech::new(&config.models, &http, meter.clone(), clock.clone())?.map(Arc::new).filter(|_| cfg!(feature = "sound"));
     let transcription = Transcription::new(&config.models, &http, meter.clone(), clock.clone())?;
     let models = Models::new(&config.models, &http, meter, clock.clone())?;
     let readings = Readings::new(feeds, clock.clone());

@@ -1,7 +1,7 @@
 //! Voice: what was said in a standup, a board meeting or a look back, as one audio file with a chapter for each speaker (VOICE-1, VOICE-2).
 //!
 //! A feature whose results can be heard is [`Playable`], and puts the button of [`Plays`] below them. `player` makes the audio: `speakable` turns
-//! Markdown into words, the engine of the kernel speaks, `audio` encodes and joins, and `cache` keeps what was spoken by its text, its voice and its
+//! Markdown into words, the engine of the kernel speaks, `opus` encodes and joins, and `cache` keeps what was spoken by its text, its voice and its
 //! engine. `jobs` does so for a click or a command, `commands` also at the terminal. Voice messages of people are read in the intake of chats.
 //!
 //! | the process dies after | stored state | what follows |
@@ -17,6 +17,8 @@ mod cache;
 mod commands;
 mod feature;
 mod jobs;
+#[cfg(feature = "sound")]
+mod opus;
 mod player;
 mod samples;
 mod script;

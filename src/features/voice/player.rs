@@ -20,8 +20,11 @@ use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
 /// The reason that people are told if there is no speech engine.
-pub(super) const SILENT: &str =
-    "nothing can speak here. Install espeak-ng where the team runs, or set models.speech in teamroom.toml to a speech model";
+pub(super) const SILENT: &str = if cfg!(feature = "sound") {
+    "nothing can speak here. Install espeak-ng where the team runs, or set models.speech in teamroom.toml to a speech model"
+} else {
+    "this program was built without sound. Build it with the feature \"sound\""
+};
 
 /// Makes audio of results.
 pub(super) struct Player {

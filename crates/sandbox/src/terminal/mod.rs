@@ -1,11 +1,14 @@
 //! A line client for the sandbox. It uses the gateway and the REST API like any other client.
 //!
 //! This file is one person's session: what they see, and what typed lines and events do to it. `slash` reads the options of the team's
-//! commands, `render` writes messages, `directory` knows the names in both. `console` is the terminal or pipe, `client` the connection.
+//! commands, `render` writes messages, `directory` knows the names in both. `console` is the terminal or pipe, `editor` what is
+//! typed there, `client` the connection.
 
 mod client;
 mod console;
 mod directory;
+#[cfg(feature = "line-editor")]
+mod editor;
 mod render;
 mod slash;
 

@@ -1,0 +1,113 @@
+//! The line editor of a terminal.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context;
+use rustyline::{
+    ColorMode, Completer, Config, Editor, Helper, Hinter, Validator,
+    error::ReadlineError,
+    highlight::{CmdKind, Highlighter},
+    history::DefaultHistory,
+};
+use textwrap::core::display_width;
+
+/// Opens the editor. The function reads a line, until the input ends.
+pub(super) fn open() -> anyhow::Result<(Typing, impl FnMut(&str) -> Option<String> + Send)> {
+    // Colors are forced on, because only then the editor reports each change of the line to `Highlighter`.
+    let config = Config::builder().auto_add_history(true).color_mode(ColorMode::Forced).build();
+    let mut editor = Editor::<Recorder, DefaultHistory>::with_config(config).context("opening the terminal")?;
+    let typing = Typing::default();
+    editor.set_helper(Some(Recorder(typing.clone())));
+    let shared = typing.clone();
+    let read = move |prompt: &str| loop {
+        *shared.lock() = Typed { active: true, prompt: prompt.to_owned(), ..Typed::default() };
+        let read = editor.readline(prompt);
+        shared.lock().active = false;
+        match read {
+            Ok(line) => return Some(line),
+            // Ctrl-C clears the line, as in a shell.
+            Err(ReadlineError::Interrupted) => {}
+            Err(_) => return Some("/quit".to_owned()),
+        }
+    };
+    Ok((typing, read))
+}
+
+/// The line that is being typed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Typing(Arc<Mutex<Typed>>);
+
+impl Typing {
+    /// Prints above the line. It is locked meanwhile, so that the editor cannot start or finish a line.
+    pub(super) fn print_above<T>(&self, text: &str, columns: usize, write: impl FnOnce(&str) -> T) -> T {
+        let typed = self.lock();
+        let frame = if typed.active { typed.print_above(text, columns) } else { format!("{text}\n") };
+        write(&frame)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Typed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The input line as the editor drew it last.
+///
+/// rustyline's own `ExternalPrinter` is not used: with it, rustyline 18.0 holds back keys that arrive in one piece
+/// (typed ahead, `tmux send-keys`) until the next key.
+#[derive(Debug, Default)]
+struct Typed {
+    active: bool,
+    prompt: String,
+    line: String,
+    /// Position of the cursor in `line`, in bytes.
+    cursor: usize,
+}
+
+impl Typed {
+    /// Clears the input line, prints, and draws the input line again.
+    fn print_above(&self, text: &str, columns: usize) -> String {
+        let prompt = display_width(&self.prompt);
+        let cursor = prompt + display_width(self.line.get(..self.cursor).unwrap_or(&self.line));
+        let end = prompt + display_width(&self.line);
+        // A terminal reads a count of 0 as 1.
+        let step = |count: usize, direction| if count == 0 { String::new() } else { format!("\x1b[{count}{direction}") };
+        // The terminal is in raw mode, where a line feed does not return to column 0.
+        let text = text.replace('\n', "\r\n");
+        let clear = format!("\r{}\x1b[J", step(cursor / columns, 'A'));
+        let back = format!("\r{}{}", step(end / columns - cursor / columns, 'A'), step(cursor % columns, 'C'));
+        format!("{clear}{text}\r\n{}{}{back}", self.prompt, self.line)
+    }
+}
+
+/// Records the input line after each change.
+#[derive(Helper, Completer, Hinter, Validator)]
+struct Recorder(Typing);
+
+impl Highlighter for Recorder {
+    fn highlight_char(&self, line: &str, cursor: usize, _: CmdKind) -> bool {
+        let mut typed = self.0.lock();
+        line.clone_into(&mut typed.line);
+        typed.cursor = cursor;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(line: &str, cursor: usize) -> Typed {
+        Typed { active: true, prompt: "#ops> ".to_owned(), line: line.to_owned(), cursor }
+    }
+
+    #[test]
+    fn the_typed_line_stays_below_the_output() {
+        assert_eq!(typed("ab", 2).print_above("x\ny", 10), "\r\x1b[Jx\r\ny\r\n#ops> ab\r\x1b[8C");
+    }
+
+    #[test]
+    fn a_typed_line_of_two_rows_is_cleared_from_its_first_row() {
+        assert_eq!(typed("abcdefgh", 5).print_above("x", 10), "\r\x1b[1A\x1b[Jx\r\n#ops> abcdefgh\r\x1b[1C");
+        assert_eq!(typed("abcdefgh", 1).print_above("x", 10), "\r\x1b[Jx\r\n#ops> abcdefgh\r\x1b[1A\x1b[7C");
+    }
+}
