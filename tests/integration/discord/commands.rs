@@ -214,7 +214,7 @@ async fn a_halt_is_carried_out_though_its_acknowledgement_fails() {
     let stage = with_commands(Setting::new()).await;
     let general = stage.channel("general");
     let callback = Switch::Rest {
-        bot: Some("kelly".to_owned()),
+        bot: None,
         method: None,
         path: "/interactions/".to_owned(),
         times: 1,
