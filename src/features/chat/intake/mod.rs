@@ -59,11 +59,8 @@ impl Conversation {
             return Ok(());
         }
         // Without the content there is nothing to decide on. Another identity may see it, and then the span begins.
-        let span = if message.complete {
-            info_span!("message", message = %message.id, channel = %message.channel.id)
-        } else {
-            Span::none()
-        };
+        let span =
+            if message.complete { info_span!("message", message = %message.id, channel = %message.channel.id) } else { Span::none() };
         self.take_in(message, now).instrument(span).await
     }
 
