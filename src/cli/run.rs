@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(super) async fn run(globals: &Globals) -> anyhow::Result<()> {
     let config = setting::read_team_config(globals)?;
     let roster = setting::read_roster(&config)?;
-    telemetry::start_logs(&config.server, None)?;
+    let _telemetry = telemetry::start(&config.server, None)?;
     let setting = Setting { config, roster, clock: Arc::new(SystemClock) };
     let reload = Reload::new(
         setting.clone(),

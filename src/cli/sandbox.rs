@@ -76,7 +76,7 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
         "--terminal works with the local Discord only. Leave out --slack, or leave out --terminal and open the page in a browser"
     );
     let mut setting = read(file.clone(), &args, setting::read_roster)?;
-    telemetry::start_logs(&setting.config.server, open_log(&args)?)?;
+    let _telemetry = telemetry::start(&setting.config.server, open_log(&args)?)?;
     let mut ports = Ports::read(&args.dir);
     let server = start_server(&args, &setting.roster, &mut ports).await?;
     // Files in the sandbox's folder belong in no repository.

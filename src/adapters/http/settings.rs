@@ -10,6 +10,8 @@ const SHORTEST_TOKEN: usize = 16;
 
 const VARIABLE: &str = "TEAMROOM_SERVER_TOKEN";
 
+const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+
 settings! {
     /// `[server]`: health, metrics, the kanban page and logging.
     #[derive(Debug, Clone)]
@@ -25,6 +27,8 @@ settings! {
         log: String = "info".into(), only "a level (error, warn, info, debug, trace) or a list such as \"warn,teamroom=debug\"",
             |filter| EnvFilter::try_new(filter).is_ok(), "Which messages are logged.";
         log_format: LogFormat = LogFormat::Text, "The format of the log.";
+        /// The collector of spans. None: spans are only in the log. From `OTEL_EXPORTER_OTLP_ENDPOINT`.
+        otlp_endpoint: Option<String> = None, by read_otlp_endpoint;
     }
 }
 
@@ -55,6 +59,16 @@ fn is_host_name(host: &str) -> bool {
         Some(address) => address.parse::<Ipv6Addr>().is_ok(),
         None => !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || ".-".contains(c)),
     }
+}
+
+fn read_otlp_endpoint(section: &mut Section<'_>) -> Option<String> {
+    let about = "Address of an OpenTelemetry collector that gets all spans, over HTTP. Needs a program that was built with `--features otel`.";
+    let endpoint = section.variable(OTLP_ENDPOINT, "http://127.0.0.1:4318", about)?;
+    if reqwest::Url::parse(&endpoint).is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
+        return Some(endpoint);
+    }
+    section.refuse_variable(OTLP_ENDPOINT, "is no address; give one that begins with http:// or https://");
+    None
 }
 
 fn read_token(section: &mut Section<'_>) -> Option<SecretString> {

@@ -40,6 +40,10 @@ impl JobHandler for BacklogHandler {
         self.kind
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("item")
+    }
+
     fn settings(&self) -> KindSettings {
         let usual = KindSettings { retention: Duration::from_hours(1), ..KindSettings::default() };
         let own = &self.work.deps().settings;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, info_span};
 
 use crate::features::backlog::Work;
 use crate::features::backlog::artefacts;
@@ -19,6 +20,7 @@ use crate::features::memory::offer_lesson;
 use kernel::catch_panic::catch_panic;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
+use kernel::ids::PersonaSlug;
 use kernel::jobs::{JobContext, JobError};
 use kernel::persona::Tier;
 
@@ -52,16 +54,22 @@ impl Work {
     pub(super) async fn run_item(&self, job: &JobContext) -> Result<(), JobError> {
         let Some(claimed) = self.deps().store.start_run(job, job.now()).await? else { return Ok(()) };
         let claimed = self.choose_repository(claimed).await?;
-        let item = &claimed.item;
-        tracing::info!(item = %item.id, persona = ?item.persona, job = %job.job().id, token = job.job().token, "a work item was claimed");
+        let persona = claimed.item.persona.as_ref().map(PersonaSlug::as_str);
+        let span = info_span!("item_run", item = %claimed.item.id, persona);
+        self.run_claimed(&claimed).instrument(span).await
+    }
+
+    async fn run_claimed(&self, claimed: &Claimed) -> Result<(), JobError> {
+        let Claimed { item, job, .. } = claimed;
+        tracing::info!(token = job.job().token, "a work item was claimed");
         metrics::counter!("teamroom_work_claims_total").increment(1);
-        let close = match self.run_in_time(&claimed, job.cancelled()).await {
+        let close = match self.run_in_time(claimed, job.cancelled()).await {
             // The result must not be stored after a cancellation. If the job is still held, the item is released.
             _ if job.cancelled().is_cancelled() => End::Released.into(),
             Ok(close) => close,
             Err(error) => self.went_wrong(item, error).await?,
         };
-        self.store_end(&claimed, close).await
+        self.store_end(claimed, close).await
     }
 
     /// Limits the time of a run. It is asked to end first, so that calls in progress are settled, and aborted if it does not.

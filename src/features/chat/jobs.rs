@@ -23,6 +23,10 @@ impl JobHandler for TurnHandler {
         TURN
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("message")
+    }
+
     fn settings(&self) -> KindSettings {
         KindSettings {
             // Channels do not wait for each other. The model limits the number of parallel calls.

@@ -19,6 +19,10 @@ impl JobHandler for MeetingHandler {
         RUN
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("meeting")
+    }
+
     fn settings(&self) -> KindSettings {
         KindSettings {
             // One per channel. Most of them wait.

@@ -127,6 +127,10 @@ impl JobHandler for Changer {
         KIND
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("mission")
+    }
+
     fn settings(&self) -> KindSettings {
         KindSettings { max_attempts: 10, time_limit: std::time::Duration::from_mins(10), ..KindSettings::default() }
     }

@@ -88,6 +88,10 @@ impl JobHandler for Follower {
         MISSION
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("mission")
+    }
+
     fn settings(&self) -> KindSettings {
         KindSettings { max_attempts: 20, time_limit: std::time::Duration::from_mins(30), ..KindSettings::default() }
     }

@@ -117,7 +117,7 @@ impl Listener for MissionListener {
         }
         let Some(classified) = classify(&missions, message, &text, &directive).await else { return Ok(None) };
         if classified.kind != Intent::Project || classified.confidence < SURE {
-            tracing::info!(message = %message.id, kind = ?classified.kind, confidence = classified.confidence, "a message with a document is no mission");
+            tracing::info!(id = %message.id, kind = ?classified.kind, confidence = classified.confidence, "a message with a document is no mission");
             return Ok(None);
         }
         let why = format!("it asks for a mission ({:.0} % sure): {}", classified.confidence * 100.0, flatten(&classified.why, 120));
@@ -177,7 +177,7 @@ async fn take_wish(
     let heard = match ask_model::<Heard>(missions, agents, message, prompt).await {
         Ok(heard) => heard,
         Err(error) => {
-            tracing::warn!(message = %message.id, %error, "whether a message wants a mission changed is not known");
+            tracing::warn!(id = %message.id, %error, "whether a message wants a mission changed is not known");
             return Ok(None);
         }
     };
@@ -235,7 +235,7 @@ async fn classify(missions: &Missions, message: &InboundMessage, text: &str, dir
     if let Some(agents) = missions.agents().filter(|_| missions.settings().classify) {
         match ask_model(missions, agents, message, prompts::classify(text, &directive.render_in_short())).await {
             Ok(classified) => return Some(classified),
-            Err(error) => tracing::warn!(message = %message.id, %error, "what a message wants is told by rule"),
+            Err(error) => tracing::warn!(id = %message.id, %error, "what a message wants is told by rule"),
         }
     }
     let act = find_speech_act(text, missions.roster());

@@ -45,6 +45,10 @@ impl JobHandler for TellReminder {
         KIND
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("reminder")
+    }
+
     /// One transaction: the reminder is told, its message is in the outbox, the next round has its job, and this one is done.
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {
         let round: Round = job.payload()?;

@@ -25,6 +25,10 @@ impl JobHandler for CarryOut {
         FiringJob::KIND
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("job")
+    }
+
     fn settings(&self) -> KindSettings {
         KindSettings { max_attempts: TRIES, keeps_place: false, ..KindSettings::default() }
     }

@@ -55,6 +55,10 @@ impl JobHandler for MakeAudio {
         KIND
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("id")
+    }
+
     fn settings(&self) -> KindSettings {
         KindSettings { parallel: 2, max_attempts: 3, time_limit: Duration::from_mins(30), ..KindSettings::default() }
     }

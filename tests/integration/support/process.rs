@@ -25,12 +25,17 @@ impl TeamProcess {
     /// Starts the team with the sandbox, model and database of `team`, and waits until all identities are online.
     pub(crate) async fn start(team: &TestTeam, extra: &[(&str, &str)]) -> Self {
         let process = Self::spawn(team, extra);
+        process.wait_until_ready().await;
+        process
+    }
+
+    /// Waits until all identities are online.
+    pub(crate) async fn wait_until_ready(&self) {
         let started = Instant::now();
-        while !reqwest::get(format!("{}/readyz", process.http)).await.is_ok_and(|response| response.status().is_success()) {
+        while !reqwest::get(format!("{}/readyz", self.http)).await.is_ok_and(|response| response.status().is_success()) {
             assert!(started.elapsed() < PATIENCE, "the team did not become ready");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        process
     }
 
     /// Like `start`, without waiting.

@@ -14,6 +14,7 @@ mod endpoints;
 mod files;
 mod kills;
 mod load;
+mod logs;
 mod loops;
 mod models;
 mod permissions;

@@ -18,6 +18,11 @@ pub trait JobHandler: Send + Sync + 'static {
         KindSettings::default()
     }
 
+    /// The field of the payload that has the id for `teamroom trace`, such as `message`. None: the job is about nothing that has one.
+    fn subject(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The queues whose jobs must not run now, because people said so. Their running jobs are told to end. Asked at each look for jobs. A new job may
     /// start before the next look, which then ends it.
     async fn paused(&self) -> Result<Paused, StoreError> {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::SemaphorePermit;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, info_span};
 
 use crate::ids::{LedgerId, PersonaSlug};
 use crate::llm::limiter::{ProviderLimiter, ProviderStatus};
@@ -211,8 +212,14 @@ impl Models {
         CallState { call, request, cancel, effort: Effort::new(self.total_timeout, self.attempts), unfinished: None }
     }
 
-    /// Tries the models in order.
     async fn run(&self, state: &mut CallState<'_>) -> Result<ModelReply, ModelError> {
+        let Call { purpose, subject, tier, persona, .. } = state.call;
+        let persona = persona.as_ref().map(PersonaSlug::as_str);
+        let span = info_span!("model_call", purpose = purpose.as_str(), subject, tier = tier.as_str(), persona);
+        self.try_in_order(state).instrument(span).await
+    }
+
+    async fn try_in_order(&self, state: &mut CallState<'_>) -> Result<ModelReply, ModelError> {
         let mut tried: Vec<&ModelRef> = Vec::new();
         let mut failure = ModelError::NoModel;
         for candidate in self.candidates.iter().filter(|candidate| candidate.tier <= state.call.tier) {
@@ -318,15 +325,18 @@ impl Models {
                 (*usage, CallOutcome::Failed, error.kind())
             }
         };
-        let (provider, model) = (name.provider.clone(), name.model.clone());
+        let ModelRef { provider, model } = name;
         metrics::counter!("teamroom_model_calls_total", "provider" => provider.clone(), "model" => model.clone(), "outcome" => kind)
             .increment(1);
-        metrics::histogram!("teamroom_model_latency_seconds", "provider" => provider, "model" => model).record(took);
+        metrics::histogram!("teamroom_model_latency_seconds", "provider" => provider.clone(), "model" => model.clone()).record(took);
         for (kind, tokens) in [("input", usage.input), ("cached", usage.cached), ("output", usage.output)] {
             metrics::counter!("teamroom_model_tokens_total", "kind" => kind).increment(tokens);
         }
         let latency_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let cost = self.prices.cost(&name.model, usage);
+        let seconds = Duration::from_millis(latency_ms).as_secs_f64();
+        let TokenUsage { input, cached, output } = usage;
+        tracing::info!(provider, model, outcome = kind, input, cached, output, %cost, seconds, "model call");
         if let Err(error) = self.meter.settle(&Settlement { id: id.clone(), usage, cost, latency_ms, outcome }).await {
             tracing::error!(ledger = %id, %error, "a model call could not be settled and stays at its worst case");
         }

@@ -45,6 +45,11 @@ impl Route {
         let rest: Vec<&str> = parts.map(|part| if part.bytes().all(|byte| byte.is_ascii_digit()) { ":id" } else { part }).collect();
         Self { template: format!("{method} {head}/{}", rest.join("/")), major }
     }
+
+    /// The method and the path without ids and tokens.
+    pub(crate) fn template(&self) -> &str {
+        &self.template
+    }
 }
 
 /// The rate limits of one token.

@@ -26,6 +26,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use tracing::{Instrument as _, info_span};
 
 pub(crate) use credential::Credential;
 pub(crate) use failure::{Failure, code};
@@ -121,21 +122,26 @@ impl Rest {
     /// Makes a call. Waits for rate limits until the deadline, and retries once after a 429.
     pub(crate) async fn call(&self, credential: &Credential, call: Call<'_>) -> Result<bytes::Bytes, Failure> {
         let route = Route::of(&call.method, &call.path);
+        let span = info_span!("platform_call", call = route.template(), persona = %credential.persona);
+        self.make_call(credential, &route, call).instrument(span).await
+    }
+
+    async fn make_call(&self, credential: &Credential, route: &Route, call: Call<'_>) -> Result<bytes::Bytes, Failure> {
         let counted = if call.authorized { Counted::Globally } else { Counted::Alone };
-        if let Some(denial) = credential.find_denial(&route, call.needs, Instant::now()) {
+        if let Some(denial) = credential.find_denial(route, call.needs, Instant::now()) {
             return Err(denial);
         }
         let latest = Instant::now() + self.deadline;
         let mut limited = false;
         loop {
-            self.wait_for_turn(credential, &route, counted, latest).await?;
+            self.wait_for_turn(credential, route, counted, latest).await?;
             let (status, headers, body) = self.attempt(credential, &call).await?;
             metrics::counter!("teamroom_discord_calls_total", "status" => status.as_str().to_owned()).increment(1);
-            credential.limits().learn(&route, &headers, Instant::now());
+            credential.limits().learn(route, &headers, Instant::now());
             match status {
                 status if status.is_success() => return Ok(body),
                 StatusCode::TOO_MANY_REQUESTS => {
-                    let wait = self.hold_back(credential, &route, &headers, &body);
+                    let wait = self.hold_back(credential, route, &headers, &body);
                     if std::mem::replace(&mut limited, true) {
                         return Err(Failure::RateLimited(wait));
                     }
@@ -151,7 +157,7 @@ impl Rest {
                         self.count_invalid(credential);
                         // If one person has closed their direct messages, others may still be reachable.
                         if !failure.has_code(code::PERSON_NOT_REACHABLE) {
-                            credential.record_denial(route, call.needs, failure.clone(), Instant::now());
+                            credential.record_denial(route.clone(), call.needs, failure.clone(), Instant::now());
                         }
                     }
                     return Err(failure);

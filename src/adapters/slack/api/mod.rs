@@ -16,6 +16,7 @@ use reqwest::{Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use tracing::{Instrument as _, info_span};
 
 pub(super) use failure::Failure;
 
@@ -117,6 +118,16 @@ impl Api {
     }
 
     async fn call_with_headers(
+        &self,
+        with: &Credential,
+        method: &'static str,
+        arguments: Arguments,
+    ) -> Result<(Map<String, Value>, HeaderMap), Failure> {
+        let span = info_span!("platform_call", call = method, persona = %with.persona);
+        self.make_call(with, method, arguments).instrument(span).await
+    }
+
+    async fn make_call(
         &self,
         with: &Credential,
         method: &'static str,

@@ -5,6 +5,7 @@ use anyhow::Context;
 use async_trait::async_trait;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tracing::Instrument as _;
 
 use crate::features::chat::channel::answering::Ending;
 use crate::features::chat::model::ask::may_ask;
@@ -113,15 +114,15 @@ impl Conversation {
         let conversation = self.clone();
         let cancel = self.deps().kill.child_token();
         let guard = cancel.clone().drop_guard();
-        let answer = self.deps().tasks.spawn(async move {
+        let answering = async move {
             let key = TurnId::new(ask.id.as_str());
             let running = Running { channel: ask.channel.clone(), message: ask.message.clone(), cancel: cancel.clone() };
             conversation.running().insert(key.clone(), running);
             let result = conversation.answer_ask(&ask, &cancel).await;
             conversation.running().remove(&key);
             result
-        });
-        Asked { answer, _guard: guard }
+        };
+        Asked { answer: self.deps().tasks.spawn(answering.in_current_span()), _guard: guard }
     }
 
     async fn answer_ask(&self, ask: &Ask, cancel: &CancellationToken) -> Result<Reply, RunError> {

@@ -100,8 +100,6 @@ impl Conversation {
         }
         metrics::counter!("teamroom_decisions_total", "reason" => format!("{:?}", decision.reason)).increment(1);
         tracing::info!(
-            message = %message.id,
-            channel = %message.channel.id,
             responders = ?decision.responders.iter().map(PersonaSlug::as_str).collect::<Vec<_>>(),
             reason = &*decision.explain(),
             "decided"

@@ -119,7 +119,7 @@ impl Conversation {
 
     pub(crate) async fn count_block(&self, blocked: &Blocked<'_>) {
         metrics::counter!("teamroom_guard_blocks_total", "reason" => blocked.block.as_str()).increment(1);
-        tracing::info!(message = %blocked.chain, from = ?blocked.from, to = %blocked.to, block = %blocked.block, "the guard said no");
+        tracing::info!(id = %blocked.chain, from = ?blocked.from, to = %blocked.to, block = %blocked.block, "the guard said no");
         if let Err(error) = self.deps().store.record_block(blocked).await {
             tracing::warn!(%error, "a block could not be counted");
         }

@@ -10,12 +10,14 @@ use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{StoreError, Transaction};
 use kernel::ids::AskId;
 use kernel::jobs::{JobContext, JobError};
+use tracing::Span;
 
 impl Conversation {
     /// Delivers the answer to an expired ask. In the process that sent the ask, the persona is still answering. In any other process it is asked
     /// again.
     pub(crate) async fn answer_late(&self, id: &AskId, job: &JobContext) -> Result<(), JobError> {
         let Some(ask) = self.deps().store.find_ask(id).await?.filter(|ask| ask.state == AskState::Expired) else { return Ok(()) };
+        Span::current().record("message", ask.message.as_str());
         let answer = if self.is_wanted(&ask, job) {
             // Stored before it is posted, so that it is paid once.
             job.step("answer", || self.await_late(&ask, job)).await?

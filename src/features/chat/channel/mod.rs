@@ -18,11 +18,15 @@ mod weighing;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+use tracing::{Instrument as _, info_span};
+
 pub(super) use asking::{Asked, Outcome, attribute};
 pub(super) use queue::ChannelQueue;
 
 use crate::features::chat::Conversation;
 use kernel::catch_panic::catch_panic;
+use kernel::chat::message::InboundMessage;
 use kernel::ids::ChannelId;
 
 /// Checks for ended turns at this interval. Every process announces them, but an announcement of another process is lost if that process dies right
@@ -75,9 +79,15 @@ impl Conversation {
             return Ok(());
         }
         let taken_at = self.deps().clock.now();
-        let mut burst = queue.pop_burst(self.deps().chat.coalesce);
-        if burst.is_empty() {
-            return Ok(());
+        let burst = queue.pop_burst(self.deps().chat.coalesce);
+        let Some(first) = burst.first() else { return Ok(()) };
+        let span = info_span!("decision", message = %first.id);
+        self.work_off_burst(burst, taken_at, queue).instrument(span).await
+    }
+
+    async fn work_off_burst(&self, mut burst: Vec<InboundMessage>, taken_at: DateTime<Utc>, queue: &ChannelQueue) -> anyhow::Result<()> {
+        for other in &burst[1..] {
+            tracing::info!(id = %other.id, "decided together with the message before it");
         }
         let refused = self.read_files(&mut burst).await?;
         // The message was deleted on its way into the queue, or while its files were read.

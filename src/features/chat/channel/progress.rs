@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tracing::Instrument as _;
 
 use crate::features::chat::Conversation;
 use kernel::agent::turn::{Trigger, Turn};
@@ -37,12 +38,13 @@ impl Conversation {
         let over = cancel.child_token();
         let conversation = self.clone();
         let (turn, activity, ended) = (turn.clone(), activity.clone(), over.clone());
-        self.deps().tasks.spawn(async move {
+        let showing = async move {
             tokio::select! {
                 () = ended.cancelled() => {}
                 () = conversation.keep_company(&turn, &activity) => {}
             }
-        });
+        };
+        self.deps().tasks.spawn(showing.in_current_span());
         over.drop_guard()
     }
 

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, info_span};
 
 use crate::features::chat::channel::ChannelQueue;
 use crate::features::chat::channel::answering::{Ending, Performing};
@@ -38,7 +39,8 @@ impl Conversation {
     pub(crate) async fn run_turn(&self, turn: &Turn, job: &JobContext) -> Result<(), JobError> {
         let queue = self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
         let run = Run { turn, job, queue: &queue, since: job.now() };
-        let ended = self.run(&run).await;
+        let span = info_span!("turn", message = %turn.message, turn = %turn.id, persona = %turn.persona);
+        let ended = self.run(&run).instrument(span).await;
         let goes_on = matches!(ended, Err(JobError::Stopping | JobError::Unavailable(_) | JobError::Retry { .. }));
         if !goes_on {
             queue.close_turns([&turn.id]);
@@ -59,6 +61,7 @@ impl Conversation {
         if self.inner.halts.was_halted_since(&turn.channel, turn.queued_at) {
             return self.conclude(run, Ending::silent(TurnState::Cancelled), false).await;
         }
+        tracing::info!(attempt = job.job().token, "turn begun");
         let activity = Activity::default();
         let showing = self.show_progress(turn, &activity, &cancel);
         let journal = TurnJournal::new(job);
@@ -148,7 +151,7 @@ impl Conversation {
             queue.close_turns(follow_ups.iter().map(|turn| &turn.id));
         }
         if !stored? {
-            tracing::info!(message = %turn.message, turn = %turn.id, "the turn was over already; its answer is dropped");
+            tracing::info!("the turn was over already; its answer is dropped");
             return Ok(());
         }
         count_turn(turn, ending.state, ending.error.as_deref());
@@ -222,7 +225,6 @@ async fn person_spoke(queue: &ChannelQueue) {
 fn count_turn(turn: &Turn, state: TurnState, error: Option<&str>) {
     metrics::counter!("teamroom_turns_total", "persona" => turn.persona.to_string(), "state" => state.as_str()).increment(1);
     tracing::info!(
-        message = %turn.message,
         turn = %turn.id,
         persona = %turn.persona,
         state = state.as_str(),

@@ -68,7 +68,7 @@ impl Conversation {
             }
             Ok(None) => Decision { unsure: None, ..decision },
             Err(error) => {
-                tracing::warn!(message = %message.id, %error, "whom a message is for could not be asked");
+                tracing::warn!(id = %message.id, %error, "whom a message is for could not be asked");
                 Decision { unsure: None, ..decision }
             }
         }

@@ -88,6 +88,10 @@ impl JobHandler for SaidHandler {
         SAID
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("message")
+    }
+
     fn settings(&self) -> KindSettings {
         KindSettings { time_limit: Duration::from_mins(10), retention: Duration::from_hours(1), ..KindSettings::default() }
     }

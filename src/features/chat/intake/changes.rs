@@ -131,7 +131,7 @@ impl Conversation {
         }
         let decision = self.route(&row.message).await?;
         if matches!(decision.reason, Reason::Mentioned | Reason::Named) && store.reopen(id).await? {
-            tracing::info!(message = %id, "an edit calls a persona");
+            tracing::info!(%id, "an edit calls a persona");
             self.enqueue_message(row.message, self.deps().clock.now());
         }
         Ok(())

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use tracing::{Instrument as _, Span, info_span};
 
 pub(super) use backfill::Gaps;
 pub(super) use early::EarlyChanges;
@@ -47,16 +48,25 @@ impl Conversation {
             _ => {}
         }
         let now = deps.clock.now();
-        let mut message = self.inner.early.apply_edits(message);
+        let message = self.inner.early.apply_edits(message);
         let claim = self.persist("claiming a message", || deps.store.claim(&message, now)).await?;
         metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
         if let Err(error) = self.note_heard(&message).await {
             // The mark stays where it was. The next start reads the messages after it again, and finds them known.
-            tracing::warn!(message = %message.id, %error, "how far the channel was heard could not be noted");
+            tracing::warn!(id = %message.id, %error, "how far the channel was heard could not be noted");
         }
         if claim == Claim::Known {
             return Ok(());
         }
+        // Without the content there is nothing to decide on. Another identity may see it, and then the span begins.
+        let span =
+            if message.complete { info_span!("message", message = %message.id, channel = %message.channel.id) } else { Span::none() };
+        self.take_in(message, now).instrument(span).await
+    }
+
+    /// Puts a message that was claimed into its channel's queue.
+    async fn take_in(&self, mut message: InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
+        let deps = self.deps();
         // An edit or deletion that came before or during the claim found no row to change.
         if self.inner.early.is_deleted(&message.id) {
             return Ok(deps.store.record_deletion(&[message.id], now).await?);
@@ -67,10 +77,10 @@ impl Conversation {
             message = edited;
         }
         if !message.complete {
-            // Another identity may see the content. Without the content there is nothing to decide on.
-            tracing::debug!(message = %message.id, persona = %message.seen_by, "seen without its content");
+            tracing::debug!(id = %message.id, persona = %message.seen_by, "seen without its content");
             return Ok(());
         }
+        tracing::info!(persona = %message.seen_by, "heard");
         if self.is_stop(&message).await? {
             return self.take_stop(&message, now).await;
         }
@@ -104,7 +114,7 @@ impl Conversation {
         let channel = &message.channel.id;
         self.silence(channel, &message.author.name, now).await?;
         self.decide_stopped(&message.id, &[self.stopped_notice(channel)], now).await?;
-        tracing::info!(message = %message.id, %channel, "a person said stop");
+        tracing::info!(id = %message.id, %channel, "a person said stop");
         Ok(())
     }
 

@@ -86,8 +86,8 @@ impl Conversation {
         for attachment in attachments::select_pictures(&message.attachments) {
             match self.download(attachment).await {
                 Ok(bytes) if attachments::picture_type(&bytes).is_some() => kept.push((attachment.id.clone(), bytes.to_vec())),
-                Ok(_) => tracing::info!(message = %message.id, "a picture is of a kind that no model takes"),
-                Err(error) => tracing::warn!(message = %message.id, %error, "a picture could not be taken"),
+                Ok(_) => tracing::info!(id = %message.id, "a picture is of a kind that no model takes"),
+                Err(error) => tracing::warn!(id = %message.id, %error, "a picture could not be taken"),
             }
         }
         kept
@@ -136,7 +136,7 @@ impl Conversation {
         }
         let heard = transcription.transcribe(&attachment.name, bytes.to_vec(), message.id.as_str()).await;
         heard.map_err(|error| {
-            tracing::warn!(message = %message.id, %error, "a recording is not understood");
+            tracing::warn!(id = %message.id, %error, "a recording is not understood");
             match error {
                 ModelError::Empty { .. } => format!("I heard no words in {name}."),
                 error => {

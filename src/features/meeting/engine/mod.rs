@@ -5,6 +5,8 @@ mod floor;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::{Instrument as _, info_span};
+
 use crate::features::chat::store::{MESSAGES, TURNS};
 use crate::features::meeting::agenda::{Agenda, Preparation, Session, Standstill};
 use crate::features::meeting::model::{Meeting, MeetingState, Participant, Paused, Seat};
@@ -74,7 +76,8 @@ impl Meetings {
             job.check()?;
             let looked_at = clock.now();
             // On the heap, because the future of a model call is large.
-            let next = Box::pin(self.step(run)).await.map_err(JobError::from).inspect_err(|error| {
+            let span = info_span!("meeting_step", meeting = %run.meeting());
+            let next = Box::pin(self.step(run)).instrument(span).await.map_err(JobError::from).inspect_err(|error| {
                 if matches!(error, JobError::Retry { .. } | JobError::Fail(_)) {
                     tracing::error!(meeting = %run.meeting(), %error, "a step of a meeting went wrong");
                     metrics::counter!("teamroom_errors_total", "where" => "meeting").increment(1);

@@ -53,6 +53,10 @@ impl JobHandler for ReadKnowledge {
         KIND
     }
 
+    fn subject(&self) -> Option<&'static str> {
+        Some("message")
+    }
+
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {
         let brought: Brought = job.payload()?;
         let burst = self.memories.store().list_burst(&brought.message).await?;

@@ -72,7 +72,7 @@ mod tests {
     fn row(persona: &str, kind: OutboundKind, place: Placement) -> OutboxRow {
         let at = DateTime::UNIX_EPOCH;
         let message = OutboundMessage { place, ..OutboundMessage::new(&persona.into(), &"10".into(), kind, "x") };
-        OutboxRow { message, position: 0, attempts: 0, first_attempt_at: None, created_at: at, next_attempt_at: at }
+        OutboxRow { message, cause: None, position: 0, attempts: 0, first_attempt_at: None, created_at: at, next_attempt_at: at }
     }
 
     /// The indices of the rows that can be sent.

@@ -23,6 +23,8 @@ pub fn retention(kept: Duration) -> RetentionRule {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxRow {
     pub message: OutboundMessage,
+    /// The message that it responds to.
+    pub cause: Option<MessageId>,
     /// Rises with each row that is added.
     pub position: i64,
     /// The number of attempts.
@@ -59,6 +61,7 @@ pub enum Delivery {
 struct OutboxColumns {
     #[sqlx(try_from = "String")]
     message: Document<OutboundMessage>,
+    cause: Option<String>,
     position: i64,
     #[sqlx(try_from = "i64")]
     attempts: u32,
@@ -72,6 +75,7 @@ impl From<OutboxColumns> for OutboxRow {
     fn from(row: OutboxColumns) -> Self {
         Self {
             message: row.message.0,
+            cause: row.cause.map(MessageId::new),
             position: row.position,
             attempts: row.attempts,
             first_attempt_at: row.first_attempt_at,

@@ -14,6 +14,8 @@ use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, info_span};
 
 pub(super) use places::Reservation;
 
@@ -260,7 +262,8 @@ impl Jobs {
         let inner = &self.inner;
         // The limit of its kind admitted it, so the kind is known.
         let Some((kind, of)) = inner.kinds.get_key_value(job.kind.as_str()) else { return };
-        tracing::debug!(job = %job.id, kind, token = job.token, "a job was claimed");
+        let span = span_of(&job, &*of.handler);
+        span.in_scope(|| tracing::debug!(token = job.token, "a job was claimed"));
         metrics::counter!("teamroom_jobs_claimed_total", "kind" => *kind).increment(1);
         let cancel = CancellationToken::new();
         let context = JobContext::new(job, inner.store.clone(), inner.clock.clone(), cancel.clone(), inner.stop.clone());
@@ -271,7 +274,7 @@ impl Jobs {
         all.insert((job.id, job.token), running);
         count_running(&all, kind);
         drop(all);
-        inner.tasks.spawn(self.clone().run(context, of.clone()));
+        inner.tasks.spawn(self.clone().run(context, of.clone()).instrument(span));
     }
 
     /// True if no other process can run jobs.
@@ -295,6 +298,17 @@ impl Running {
     fn beside(&self) -> Beside<'_> {
         Beside { kind: self.kind, since: self.since, suspicions: self.suspicions, progressed: self.progress.made() }
     }
+}
+
+/// The span of a run. The id of what the job is about is in `message` if that is a message, otherwise in `subject`.
+fn span_of(job: &Job, handler: &dyn JobHandler) -> Span {
+    let span = info_span!("job", job = %job.id, kind = handler.kind(), message = Empty, subject = Empty);
+    if let Some(field) = handler.subject()
+        && let Some(id) = job.payload.get(field).and_then(serde_json::Value::as_str)
+    {
+        span.record(if field == "message" { field } else { "subject" }, id);
+    }
+    span
 }
 
 fn count_running(running: &HashMap<Claimed, Running>, kind: &'static str) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument as _;
 
 use super::{Jobs, Kind, count_running};
 use crate::catch_panic::catch_panic;
@@ -55,6 +56,7 @@ impl Jobs {
             self.run_in_time(&context, &kind).await
         };
         let name = self.store_end(job, &kind, end).await;
+        tracing::debug!(outcome = name, "the run of a job ended");
         metrics::counter!("teamroom_jobs_finished_total", "kind" => kind.handler.kind(), "outcome" => name).increment(1);
         {
             let mut running = self.running();
@@ -72,7 +74,7 @@ impl Jobs {
         let (inner, limit) = (&self.inner, kind.settings.time_limit);
         let mut run = AbortOnDropHandle::new(tokio::spawn({
             let (context, handler) = (context.clone(), kind.handler.clone());
-            async move { handler.run(&context).await }
+            async move { handler.run(&context).await }.in_current_span()
         }));
         let cut_short = tokio::select! {
             ended = &mut run => return self.end_of(context, kind, ended),

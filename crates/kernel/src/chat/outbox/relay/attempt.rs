@@ -4,13 +4,15 @@ use std::collections::HashSet;
 use std::sync::MutexGuard;
 use std::time::Duration;
 
+use tracing::{Span, info_span};
+
 use super::{Inner, Obstacle, Relay};
 use crate::chat::SendError;
 use crate::chat::outbound::{OutboundMessage, Placement};
 use crate::chat::outbox::OutboxRow;
 use crate::chat::outbox::delivery::{Delivery, Hitch};
 use crate::db::StoreError;
-use crate::ids::OutboxId;
+use crate::ids::{MessageId, OutboxId};
 
 /// Waits between attempts double from the first to the last of these.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
@@ -18,6 +20,12 @@ const LAST_RETRY: Duration = Duration::from_mins(1);
 
 /// After this time a message is given up, because it is outdated.
 pub(super) const GIVE_UP_AFTER: chrono::Duration = chrono::Duration::hours(24);
+
+/// The span of an attempt. `message` is the id of the message that the row responds to.
+pub(super) fn span_of(row: &OutboxRow) -> Span {
+    let OutboundMessage { id, persona, channel, .. } = &row.message;
+    info_span!("delivery", message = row.cause.as_ref().map(MessageId::as_str), outbox = %id, %persona, %channel)
+}
 
 impl Relay {
     pub(super) async fn send_row(&self, mut row: OutboxRow) -> (OutboxId, Result<bool, StoreError>) {
@@ -80,7 +88,7 @@ impl Relay {
                     }
                 }
                 metrics::counter!("teamroom_messages_sent_total", "persona" => message.persona.to_string()).increment(1);
-                tracing::debug!(outbox = %message.id, platform_id = %posted.message, persona = %message.persona, "sent");
+                tracing::info!(kind = message.kind.as_str(), platform_id = %posted.message, "sent");
                 Ok(true)
             }
             Err(Hitch::Store(error)) => Err(error),

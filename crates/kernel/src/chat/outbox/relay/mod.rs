@@ -14,6 +14,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
 
 use crate::chat::ChatPlatform;
 use crate::chat::outbound::OutboundMessage;
@@ -274,7 +275,8 @@ impl Relay {
                             others_wait = due.others_wait;
                             for row in due.rows {
                                 in_flight.insert(row.message.id.clone());
-                                sending.push(self.send_row(row));
+                                let span = attempt::span_of(&row);
+                                sending.push(self.send_row(row).instrument(span));
                             }
                         }
                         Err(error) => failed = Some(error),
