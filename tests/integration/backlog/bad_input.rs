@@ -14,7 +14,6 @@ use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_one_store};
 
 on_one_store!(
-    items_that_wait_for_each_other_are_not_taken,
     what_nobody_owns_is_not_added,
     what_ends_with_others_is_told_in_a_few_lines,
     a_persona_is_not_only_told_of_its_own_work,
@@ -23,20 +22,6 @@ on_one_store!(
     an_item_that_is_edited_while_it_runs_is_done_as_it_reads_now,
     the_work_of_a_persona_that_has_left_goes_to_the_coordinator,
 );
-
-async fn items_that_wait_for_each_other_are_not_taken(backing: Backing) {
-    let stage = Setting::on(backing).open().await;
-    let first = stage.glance("Pull the cart");
-    let second = WorkItem { depends_on: vec![first.id.clone()], ..stage.glance("Buy the horse") };
-    let circle = [WorkItem { depends_on: vec![second.id.clone()], ..first.clone() }, second.clone()];
-    let error = stage.store.insert_items(&circle, first.created_at).await.expect_err("a circle");
-    assert!(!error.to_string().is_empty());
-    assert_eq!(stage.list().await, Vec::new(), "nothing of it was stored");
-    // The counterpart: one after the other.
-    stage.put(&[&first, &second]).await;
-    let later = stage.comes_to(&second.id, WorkStatus::Done).await;
-    assert!(stage.read(&first.id).await.updated_at <= later.updated_at);
-}
 
 async fn what_nobody_owns_is_not_added(backing: Backing) {
     let stage = Setting::on(backing).open().await;

@@ -14,14 +14,12 @@ use crate::support::team::{Backing, Wanted, on_one_store};
 
 on_one_store!(
     a_reminded_person_answers_once_and_the_channel_hears_of_it,
-    what_is_not_needed_is_cancelled,
-    nobody_else_answers_for_a_reminded_person,
-    what_only_operators_decide_is_refused_to_others,
+    what_is_not_needed_is_cancelled_and_a_late_button_says_why_it_does_nothing,
+    nobody_answers_for_somebody_else_and_only_operators_decide,
     a_review_is_accepted_or_sent_back,
     what_ended_is_tried_again_and_what_is_open_cancelled,
     a_raised_budget_lets_an_item_go_on_once,
     a_call_is_allowed_once,
-    a_button_of_an_item_that_is_gone_says_so,
 );
 
 /// An item of the person, who was reminded.
@@ -54,7 +52,7 @@ async fn a_reminded_person_answers_once_and_the_channel_hears_of_it(backing: Bac
     store.close().await;
 }
 
-async fn what_is_not_needed_is_cancelled(backing: Backing) {
+async fn what_is_not_needed_is_cancelled_and_a_late_button_says_why_it_does_nothing(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let store = open(&team).await;
     let item = reminded(&team, person(&team));
@@ -63,26 +61,31 @@ async fn what_is_not_needed_is_cancelled(backing: Backing) {
     assert_eq!(read(&store, &item.id).await.status, WorkStatus::Cancelled);
     team.settle().await;
     assert!(team.answers(HERE).await.iter().any(|shown| shown.text.contains("says it is not needed")));
-    let late = press_posted(&team, &store, &WorkButton::Done(item.id.clone()).id()).await;
-    assert!(text(&late).contains("was cancelled"), "{late}");
+    let (gone, nowhere) = ("no longer in the backlog", WorkItemId::from("nowhere"));
+    for (button, told) in [
+        (WorkButton::Done(item.id.clone()).id(), "was cancelled"),
+        (WorkButton::Accept(nowhere.clone()).id(), gone),
+        (WorkButton::Done(nowhere.clone()).id(), gone),
+        (WorkButton::Raise(nowhere).id(), gone),
+        (WorkButton::Allow(ApprovalId::from("nowhere")).id(), gone),
+        ("work:burn:x".to_owned(), "This button no longer works"),
+    ] {
+        let late = press_posted(&team, &store, &button).await;
+        assert!(text(&late).contains(told) && is_ephemeral(&late), "{button}: {late}");
+    }
     store.close().await;
 }
 
-async fn nobody_else_answers_for_a_reminded_person(backing: Backing) {
+async fn nobody_answers_for_somebody_else_and_only_operators_decide(backing: Backing) {
     let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
     let store = open(&team).await;
-    let item = reminded(&team, Owner::Person { id: "77".into(), name: "Ann".to_owned() });
-    let message = post(&team, &store, &item, |voice| voice.remind(&item, chrono_tz::Tz::UTC)).await;
-    let answer = press(&team, &message, &WorkButton::Done(item.id.clone()).id()).await;
+    let theirs = reminded(&team, Owner::Person { id: "77".into(), name: "Ann".to_owned() });
+    let message = post(&team, &store, &theirs, |voice| voice.remind(&theirs, chrono_tz::Tz::UTC)).await;
+    let answer = press(&team, &message, &WorkButton::Done(theirs.id.clone()).id()).await;
     assert!(text(&answer).contains("Only the person who was asked or an operator may answer") && is_ephemeral(&answer), "{answer}");
     assert!(has_buttons(&team, &message).await, "the question stands");
-    assert_eq!(read(&store, &item.id).await.status, WorkStatus::Waiting);
-    store.close().await;
-}
+    assert_eq!(read(&store, &theirs.id).await.status, WorkStatus::Waiting);
 
-async fn what_only_operators_decide_is_refused_to_others(backing: Backing) {
-    let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
-    let store = open(&team).await;
     // An owner may neither review the item nor raise its budget.
     let item = WorkItem { owner: person(&team), ..item(&team, "Draft the letter", WorkStatus::InReview) };
     let message = post(&team, &store, &item, |voice| voice.ask_review(&item, &[], Vec::new())).await;
@@ -205,20 +208,5 @@ async fn a_call_is_allowed_once(backing: Backing) {
     let late = press_posted(&team, &store, &WorkButton::Refuse(approval.id.clone()).id()).await;
     assert!(text(&late).contains("has approved this already") && is_ephemeral(&late), "{late}");
     assert_eq!(store.find_approval(&approval.id).await.unwrap().unwrap().state, ApprovalState::Allowed);
-    store.close().await;
-}
-
-async fn a_button_of_an_item_that_is_gone_says_so(backing: Backing) {
-    let team = Wanted::on(backing).start().await;
-    let store = open(&team).await;
-    let nowhere = WorkItemId::from("nowhere");
-    for button in [WorkButton::Accept(nowhere.clone()), WorkButton::Done(nowhere.clone()), WorkButton::Raise(nowhere)] {
-        let answer = press_posted(&team, &store, &button.id()).await;
-        assert!(text(&answer).contains("no longer in the backlog") && is_ephemeral(&answer), "{answer}");
-    }
-    let answer = press_posted(&team, &store, &WorkButton::Allow(ApprovalId::from("nowhere")).id()).await;
-    assert!(text(&answer).contains("no longer in the backlog"), "{answer}");
-    let answer = press_posted(&team, &store, "work:burn:x").await;
-    assert!(text(&answer).contains("This button no longer works"), "{answer}");
     store.close().await;
 }

@@ -10,9 +10,8 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
 on_one_store!(
     an_item_is_added_found_changed_cancelled_and_tried_again,
-    what_cannot_be_added_is_refused_with_the_reason,
+    what_cannot_be_done_is_refused_with_the_reason,
     what_looks_like_an_open_item_is_asked_about,
-    an_item_that_is_not_there_is_told,
     a_member_changes_what_is_their_own_and_nothing_else,
 );
 
@@ -70,7 +69,7 @@ async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backi
     store.close().await;
 }
 
-async fn what_cannot_be_added_is_refused_with_the_reason(backing: Backing) {
+async fn what_cannot_be_done_is_refused_with_the_reason(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let list = backlog(&team, "list", &[]).await;
     assert!(text(&list).contains("The backlog is empty. Add items with `/backlog add`"), "{list}");
@@ -85,6 +84,15 @@ async fn what_cannot_be_added_is_refused_with_the_reason(backing: Backing) {
         {"type": 3, "name": "kind", "value": "write"},
     ]}]);
     assert_refused(&invoke(&team, HERE, "backlog", kind).await, "can only be reminded");
+    for action in ["show", "run", "retry", "cancel"] {
+        assert_refused(&backlog(&team, action, &[("id", "abc")]).await, "Give at least the last 6 characters");
+        assert_refused(&backlog(&team, action, &[("id", "zzzzzz")]).await, "There is no item #zzzzzz");
+    }
+    let store = open(&team).await;
+    let twins = ["0123-aaaaaa", "4567-aaaaaa"].map(|id| WorkItem { id: id.into(), ..item(&team, "Check the bell", WorkStatus::InReview) });
+    store.insert_items(&twins, now()).await.unwrap();
+    assert_refused(&backlog(&team, "show", &[("id", "aaaaaa")]).await, "Several ids end with aaaaaa. Give a longer part");
+    store.close().await;
 }
 
 async fn what_looks_like_an_open_item_is_asked_about(backing: Backing) {
@@ -118,19 +126,6 @@ async fn what_looks_like_an_open_item_is_asked_about(backing: Backing) {
         })
         .await;
     }
-    store.close().await;
-}
-
-async fn an_item_that_is_not_there_is_told(backing: Backing) {
-    let team = Wanted::on(backing).start().await;
-    for action in ["show", "run", "retry", "cancel"] {
-        assert_refused(&backlog(&team, action, &[("id", "abc")]).await, "Give at least the last 6 characters");
-        assert_refused(&backlog(&team, action, &[("id", "zzzzzz")]).await, "There is no item #zzzzzz");
-    }
-    let store = open(&team).await;
-    let twins = ["0123-aaaaaa", "4567-aaaaaa"].map(|id| WorkItem { id: id.into(), ..item(&team, "Check the bell", WorkStatus::InReview) });
-    store.insert_items(&twins, now()).await.unwrap();
-    assert_refused(&backlog(&team, "show", &[("id", "aaaaaa")]).await, "Several ids end with aaaaaa. Give a longer part");
     store.close().await;
 }
 

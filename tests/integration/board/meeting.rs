@@ -18,8 +18,7 @@ on_one_store!(
     a_person_asks_for_it_in_words_and_adds_a_file,
     what_nobody_has_asked_for_is_not_discussed,
     who_agree_at_once_need_no_second_round,
-    the_vote_of_the_devils_advocate_is_marked,
-    what_follows_goes_into_the_backlog_once,
+    the_devils_advocate_is_marked_and_what_follows_goes_into_the_backlog_once,
     the_outcome_is_known_to_the_next_meeting,
     those_who_are_new_or_hidden_are_not_told,
     a_standup_is_held_beside_a_board_meeting,
@@ -172,7 +171,7 @@ async fn who_agree_at_once_need_no_second_round(backing: Backing) {
     assert_eq!(stage.team.model.requests().iter().filter(|asked| is_turn(asked)).count(), 3);
 }
 
-async fn the_vote_of_the_devils_advocate_is_marked(backing: Backing) {
+async fn the_devils_advocate_is_marked_and_what_follows_goes_into_the_backlog_once(backing: Backing) {
     let stage = open(Setting::on(backing), Play::default()).await;
     command(&stage, "create", &[("topic", json!(QUESTION)), ("team", json!("vince, echo")), ("advocate", json!("solus"))]).await;
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
@@ -180,13 +179,6 @@ async fn the_vote_of_the_devils_advocate_is_marked(backing: Backing) {
     let fields = card.raw["embeds"][0]["fields"].to_string();
     assert!(fields.contains("move: Vince, Echo and Solus (devil's advocate)"), "{fields}");
     assert!(file(&card).await.contains("Solus (devil's advocate)"));
-}
-
-async fn what_follows_goes_into_the_backlog_once(backing: Backing) {
-    let stage = open(Setting::on(backing), Play::default()).await;
-    create(&stage).await;
-    let meeting = comes_to(&stage.store, MeetingState::Done).await;
-    let card = document(&stage.team, &stage.store, &meeting.id).await;
     assert_eq!(labels(&card), ["Add to the backlog"]);
     press_on(&stage, &card, "Add to the backlog").await;
     // Waits only for the item to exist, because a persona may start on it at once.

@@ -16,7 +16,6 @@ on_one_store!(
     what_is_forgotten_is_in_no_later_prompt,
     forget_that_means_what_was_said_or_told_last,
     a_fact_that_contradicts_another_is_offered_to_replace_it,
-    forms_of_a_fact_are_the_same_fact,
 );
 
 on_both!(what_is_old_unused_and_insignificant_is_archived);
@@ -54,6 +53,11 @@ async fn forget_that_means_what_was_said_or_told_last(backing: Backing) {
     assert!(told.starts_with("Forgotten for good (`"), "{told}");
     assert!(!stage.answer_to("when do we deploy?").await.contains("Thursdays"));
     assert!(stage.answer_to("what do herons eat?").await.contains("fish"), "only the last");
+    stage.say_as_bob("kelly, forget that").await;
+    eventually("Bob taught nothing", || async {
+        stage.team.answers(HERE).await.iter().any(|shown| shown.text.starts_with("I know of nothing that you could mean"))
+    })
+    .await;
     // In reply to the answer that repeats the fact.
     let answer = stage.answer_in(HERE, "kelly, what do herons eat?").await;
     stage.reply_to(HERE, answer.raw["id"].as_str().unwrap(), "forget that").await;
@@ -102,20 +106,6 @@ async fn a_fact_that_contradicts_another_is_offered_to_replace_it(backing: Backi
     assert!(!other.contains("contradict"), "{other}");
     let by_command = stage.command("teach", &[("text", "We deploy on Mondays.")]).await;
     assert!(by_command.contains("It may contradict `") && by_command.contains("give the command again with `replaces: "), "{by_command}");
-}
-
-async fn forms_of_a_fact_are_the_same_fact(backing: Backing) {
-    let stage = Stage::start(backing, None).await;
-    let first = id_in(&stage.answer_to("remember: the invoices go to Carla").await);
-    for same in ["remember: invoices go to Carla", "remember: The Invoice go to Carla!", "kelly, remember: To Carla go the invoices."] {
-        let told = stage.answer_to(same).await;
-        assert_eq!(told, format!("I know that already (`{first}`)."), "{same}");
-    }
-    let slip = stage.answer_to("remember: the invocies go to Carla").await;
-    assert!(slip.contains(&format!("It may contradict `{first}`")), "a person decides on a slip of the pen: {slip}");
-    let other = stage.answer_to("remember: the vault code is zq4711").await;
-    let changed = stage.answer_to("remember: the vault code is 4712").await;
-    assert!(changed.ends_with(&format!("It may contradict `{}`, taught by Ann.", id_in(&other))), "{changed}");
 }
 
 async fn what_is_old_unused_and_insignificant_is_archived(home: &Home) {

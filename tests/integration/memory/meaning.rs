@@ -13,9 +13,8 @@ use crate::support::team::{Backing, Wanted, eventually, on_both_stores, on_one_s
 
 on_both_stores!(killed_while_vectors_are_made);
 on_one_store!(
-    what_is_said_in_other_words_is_found_and_paid_for,
+    what_is_said_in_other_words_is_found_and_paid_for_also_after_a_change_of_the_model,
     words_serve_while_the_endpoint_does_not_answer,
-    another_model_makes_its_own_vectors,
     a_used_up_budget_leaves_words,
 );
 
@@ -45,8 +44,8 @@ async fn wait_for_vectors(stage: &Stage, model: &str) {
     .await;
 }
 
-async fn what_is_said_in_other_words_is_found_and_paid_for(backing: Backing) {
-    let stage = stage(backing, "embed-1").await;
+async fn what_is_said_in_other_words_is_found_and_paid_for_also_after_a_change_of_the_model(backing: Backing) {
+    let mut stage = stage(backing, "embed-1").await;
     stage.answer_to("remember: we deploy on Thursdays").await;
     stage.answer_to("remember: herons eat fish").await;
     wait_for_vectors(&stage, "embed-1").await;
@@ -63,6 +62,11 @@ async fn what_is_said_in_other_words_is_found_and_paid_for(backing: Backing) {
     let paid =
         count(&stage.team, "SELECT COUNT(*) FROM ledger WHERE purpose = 'memory' AND outcome = 'answered' AND input_tokens > 0").await;
     assert_eq!(usize::try_from(paid).unwrap(), asked.len());
+    stage.team.stop_app().await;
+    stage.team.config.models.embeddings = Some(ModelRef { provider: "scripted".into(), model: "embed-2".into() });
+    stage.team.start_app().await;
+    wait_for_vectors(&stage, "embed-2").await;
+    assert!(stage.answer_to(OTHER_WORDS).await.contains("Thursdays"));
 }
 
 async fn words_serve_while_the_endpoint_does_not_answer(backing: Backing) {
@@ -76,17 +80,6 @@ async fn words_serve_while_the_endpoint_does_not_answer(backing: Backing) {
     // Advances past the pause of the job after a failure, and past that of the endpoint.
     stage.clock.advance(Duration::from_mins(10));
     wait_for_vectors(&stage, "embed-1").await;
-    assert!(stage.answer_to(OTHER_WORDS).await.contains("Thursdays"));
-}
-
-async fn another_model_makes_its_own_vectors(backing: Backing) {
-    let mut stage = stage(backing, "embed-1").await;
-    stage.answer_to("remember: we deploy on Thursdays").await;
-    wait_for_vectors(&stage, "embed-1").await;
-    stage.team.stop_app().await;
-    stage.team.config.models.embeddings = Some(ModelRef { provider: "scripted".into(), model: "embed-2".into() });
-    stage.team.start_app().await;
-    wait_for_vectors(&stage, "embed-2").await;
     assert!(stage.answer_to(OTHER_WORDS).await.contains("Thursdays"));
 }
 

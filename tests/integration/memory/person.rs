@@ -14,7 +14,7 @@ use crate::support::command::{invoke, sub_command, text};
 use crate::support::team::{Backing, built_in_roster, eventually, on_both_stores, on_one_store};
 
 on_both_stores!(a_removal_that_was_cut_off_is_finished_by_the_next);
-on_one_store!(a_copy_has_what_a_person_said_and_nothing_that_others_said, who_is_forgotten_leaves_no_trace_and_others_keep_theirs,);
+on_one_store!(a_copy_has_what_a_person_said_alone_and_who_is_forgotten_leaves_no_trace,);
 
 const BOB: usize = 1;
 
@@ -63,7 +63,7 @@ async fn forget(stage: &Stage, store: &Store) -> personal::Forgotten {
     personal::forget_person(store, (config, &built_in_roster()), &ann, stage.clock.now()).await.unwrap()
 }
 
-async fn a_copy_has_what_a_person_said_and_nothing_that_others_said(backing: Backing) {
+async fn a_copy_has_what_a_person_said_alone_and_who_is_forgotten_leaves_no_trace(backing: Backing) {
     let stage = Stage::start(backing, None).await;
     let store = speak(&stage).await;
     let copy = personal::export_person(&store, &stage.team.person_id(0)).await.unwrap();
@@ -76,12 +76,7 @@ async fn a_copy_has_what_a_person_said_and_nothing_that_others_said(backing: Bac
         assert!(copy["tables"][table].as_array().is_some_and(|rows| !rows.is_empty()), "{table}: {}", copy["tables"][table]);
     }
     assert_eq!(copy["tables"]["inbox"][0]["message"]["author"]["name"], "Ann", "documents are readable");
-    store.close().await;
-}
 
-async fn who_is_forgotten_leaves_no_trace_and_others_keep_theirs(backing: Backing) {
-    let stage = Stage::start(backing, None).await;
-    let store = speak(&stage).await;
     assert!(forget(&stage, &store).await.rewritten > 0);
 
     let left = dump(&store).await;

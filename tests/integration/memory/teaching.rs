@@ -17,10 +17,8 @@ use crate::support::team::{Backing, eventually, on_one_store};
 on_one_store!(
     what_is_taught_is_found_shown_and_answered_with_its_teacher,
     a_newer_fact_replaces_an_older_one_which_stays_visible,
-    the_same_words_are_one_memory,
+    the_same_words_are_one_memory_and_what_cannot_be_remembered_is_refused_in_words,
     forgetting_leaves_no_copy_and_is_for_the_teacher,
-    what_cannot_be_remembered_is_refused_in_words,
-    what_was_just_taught_is_forgotten_in_words,
     a_persona_forgets_what_its_asker_taught_once_the_person_allows_it,
 );
 
@@ -70,18 +68,32 @@ async fn a_newer_fact_replaces_an_older_one_which_stays_visible(backing: Backing
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text <> '' OR words <> ''").await, 0);
 }
 
-async fn the_same_words_are_one_memory(backing: Backing) {
+async fn the_same_words_are_one_memory_and_what_cannot_be_remembered_is_refused_in_words(backing: Backing) {
     let stage = Stage::start(backing, None).await;
+    let long = format!("remember: {}", "word ".repeat(120));
+    for (said, told) in [
+        ("kelly, remember:", "What should I remember? Try \"remember: we deploy on Thursdays\"."),
+        (long.as_str(), "That is too long to remember: 500 characters are the most. Post it as a file instead."),
+        ("remember: instead of #zzzzz9 we rest", "There is no memory `zzzzz9` here. `/memory search` finds them by words."),
+    ] {
+        assert_eq!(stage.answer_to(said).await, told);
+    }
+    assert!(stage.command("forget", &[("id", "nothing")]).await.contains("There is no memory `nothing` here."));
+    stage.say_as_bob("Ann, remember: milk").await;
+    stage.team.settle().await;
+    let facts = async || count(&stage.team, "SELECT COUNT(*) FROM memories WHERE kind <> 'conversation'").await;
+    assert_eq!(facts().await, 0);
+
     let first = id_in(&stage.answer_to("remember: we deploy on Thursdays").await);
     let again = stage.answer_to("kelly, remember: On Thursdays, we deploy!").await;
     assert_eq!(again, format!("I know that already (`{first}`)."));
-    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories").await, 1);
+    assert_eq!(facts().await, 1);
     // The same words in private are another memory, so that nothing tells where else they were said.
     let private = stage.private_answer_to("remember: we deploy on Thursdays").await;
     assert!(private.starts_with("I'll remember that for this conversation only (`"), "{private}");
     let board = stage.answer_in(BOARD, "remember: we deploy on Thursdays").await.text;
     assert!(board.starts_with("I'll remember that for this channel only (`"), "{board}");
-    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories").await, 3);
+    assert_eq!(facts().await, 3);
 }
 
 async fn forgetting_leaves_no_copy_and_is_for_the_teacher(backing: Backing) {
@@ -113,22 +125,6 @@ async fn forgetting_leaves_no_copy_and_is_for_the_teacher(backing: Backing) {
     assert_ne!(id_in(&stage.answer_to("remember: the vault code is zq4711").await), id);
 }
 
-async fn what_cannot_be_remembered_is_refused_in_words(backing: Backing) {
-    let stage = Stage::start(backing, None).await;
-    let long = format!("remember: {}", "word ".repeat(120));
-    for (said, told) in [
-        ("kelly, remember:", "What should I remember? Try \"remember: we deploy on Thursdays\"."),
-        (long.as_str(), "That is too long to remember: 500 characters are the most. Post it as a file instead."),
-        ("remember: instead of #zzzzz9 we rest", "There is no memory `zzzzz9` here. `/memory search` finds them by words."),
-    ] {
-        assert_eq!(stage.answer_to(said).await, told);
-    }
-    assert!(stage.command("forget", &[("id", "nothing")]).await.contains("There is no memory `nothing` here."));
-    stage.say_as_bob("Ann, remember: milk").await;
-    stage.team.settle().await;
-    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories WHERE kind <> 'conversation'").await, 0);
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_terminal_teaches_searches_shows_and_forgets_what_is_public() {
     let stage = Stage::start(Backing::Sqlite, None).await;
@@ -150,30 +146,6 @@ async fn the_terminal_teaches_searches_shows_and_forgets_what_is_public() {
     assert!(terminal(&["show", id]).contains("was forgotten on"));
     let store = Store::open_shared(&stage.team.config.database_url, stage.team.clock.now()).await.unwrap();
     assert!(store.list_taught(&Scope::TEAM, 9).await.unwrap().is_empty());
-}
-
-async fn what_was_just_taught_is_forgotten_in_words(backing: Backing) {
-    let stage = Stage::start(backing, None).await;
-    let first = id_in(&stage.answer_to("remember: we deploy on Thursdays").await);
-    let second = id_in(&stage.answer_to("remember: the vault code is zq4711").await);
-    stage.say_as_bob("kelly, forget that").await;
-    eventually("Bob taught nothing", || async {
-        stage.team.answers(HERE).await.iter().any(|answer| answer.text.starts_with("I know of nothing that you could mean"))
-    })
-    .await;
-    assert_eq!(
-        stage.answer_to("kelly, forget that").await,
-        format!(
-            "Forgotten for good (`{second}`). Messages in the chat stay visible until you delete them, but we don't read them any more."
-        )
-    );
-    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%zq4711%' OR words LIKE '%zq4711%'").await, 0);
-    assert!(stage.command("show", &[("id", &first)]).await.contains("Thursdays"));
-    // A reply says what is meant, however long ago.
-    let confirmed = stage.team.answers(HERE).await.into_iter().find(|answer| answer.text.contains(&first)).expect("the confirmation");
-    stage.reply_to(HERE, confirmed.raw["id"].as_str().expect("an id"), "forget that").await;
-    let gone = async || count(&stage.team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%Thursdays%'").await == 0;
-    eventually("it is forgotten", || async { gone().await }).await;
 }
 
 async fn a_persona_forgets_what_its_asker_taught_once_the_person_allows_it(backing: Backing) {

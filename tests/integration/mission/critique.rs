@@ -14,8 +14,7 @@ use crate::support::team::{Backing, on_one_store};
 
 on_one_store!(
     an_author_improves_its_work_and_good_work_that_others_check_needs_no_review,
-    work_that_does_not_get_better_is_handed_in_and_reviewed,
-    praise_that_nothing_shows_is_worth_nothing,
+    work_that_does_not_get_better_or_is_praised_for_nothing_is_handed_in_and_reviewed,
     by_setting_every_step_is_reviewed,
     a_question_is_divided_and_what_has_no_answer_is_looked_for_again,
 );
@@ -29,11 +28,14 @@ fn is_review(asked: &Asked) -> bool {
     is_grading(asked) && !is_critique(asked)
 }
 
+/// The title of what is judged.
+fn title_of_judged(asked: &Asked) -> String {
+    asked.prompt().lines().find_map(|line| line.strip_prefix("what: ").map(str::to_owned)).unwrap()
+}
+
 /// The titles of what was reviewed.
 fn reviewed(stage: &Stage) -> Vec<String> {
-    let requests = stage.team.model.requests();
-    let title = |asked: &Asked| asked.prompt().lines().find_map(|line| line.strip_prefix("what: ").map(str::to_owned)).unwrap();
-    requests.iter().filter(|asked| is_review(asked)).map(title).collect()
+    stage.team.model.requests().iter().filter(|asked| is_review(asked)).map(title_of_judged).collect()
 }
 
 fn critiques(stage: &Stage) -> usize {
@@ -104,20 +106,22 @@ async fn an_author_improves_its_work_and_good_work_that_others_check_needs_no_re
     stage.shows(cart, &[line]).await;
 }
 
-async fn work_that_does_not_get_better_is_handed_in_and_reviewed(backing: Backing) {
-    let (stage, mission) = stage_with(Setting::on(backing), |asked| with_scores(asked, [2, 2, 3, 3], all_met(asked))).await;
-    assert_eq!(critiques(&stage), 9, "each is improved twice");
+async fn work_that_does_not_get_better_or_is_praised_for_nothing_is_handed_in_and_reviewed(backing: Backing) {
+    let praised = "Describe the payment";
+    let (stage, mission) = stage_with(Setting::on(backing), move |asked| {
+        if title_of_judged(asked) == praised {
+            with_scores(asked, [5; 4], all_shown_by(asked, "It is perfect in every way."))
+        } else {
+            with_scores(asked, [2, 2, 3, 3], all_met(asked))
+        }
+    })
+    .await;
+    assert_eq!(critiques(&stage), 3 + 1 + 3, "what is not praised is improved twice");
     assert_eq!(reviewed(&stage).len(), 4, "{:?}", reviewed(&stage));
-    assert!(steps(&stage, &mission).await.iter().all(|item| item.attempts == 0), "to improve it is no failed attempt");
-}
-
-async fn praise_that_nothing_shows_is_worth_nothing(backing: Backing) {
-    let (stage, mission) =
-        stage_with(Setting::on(backing), |asked| with_scores(asked, [5; 4], all_shown_by(asked, "It is perfect in every way."))).await;
-    assert_eq!((critiques(&stage), reviewed(&stage).len()), (3, 4));
-    for item in steps(&stage, &mission).await {
-        assert!(!judges(&item).contains(&item.persona.as_ref().unwrap().as_str()), "{item:#?}");
-    }
+    let items = steps(&stage, &mission).await;
+    assert!(items.iter().all(|item| item.attempts == 0), "to improve it is no failed attempt");
+    let item = items.iter().find(|item| item.what == praised).unwrap();
+    assert!(!judges(item).contains(&item.persona.as_ref().unwrap().as_str()), "praise that nothing shows is worth nothing: {item:#?}");
 }
 
 async fn by_setting_every_step_is_reviewed(backing: Backing) {

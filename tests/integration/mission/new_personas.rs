@@ -32,7 +32,6 @@ on_one_store!(
     never_only_says_that_the_role_is_missing,
     nobody_is_drafted_from_what_is_private,
     two_drafts_that_are_refused_end_with_a_sentence,
-    a_role_that_somebody_fills_is_not_missing,
     a_file_that_cannot_be_written_is_told_and_may_be_put_there_by_hand,
 );
 
@@ -232,14 +231,6 @@ async fn two_drafts_that_are_refused_end_with_a_sentence(backing: Backing) {
     go_on.send(true).unwrap();
     comes_to(&stage, MissionStatus::Done).await;
     assert_eq!(stage.team.model.requests().iter().filter(|asked| is_draft(asked)).count(), 2);
-}
-
-async fn a_role_that_somebody_fills_is_not_missing(backing: Backing) {
-    let (stage, mission, _go_on) = begin(Setting::on(backing), "Data", [draft("Dana"), draft("Dana")]).await;
-    let plan = mission.plan.as_ref().unwrap();
-    assert!(plan.missing.is_empty());
-    assert!(plan.warnings.iter().any(|warning| warning.starts_with("No new persona for the role \"Data\": Vince has it")), "{plan:#?}");
-    assert!(!stage.team.model.requests().iter().any(is_draft));
 }
 
 async fn a_file_that_cannot_be_written_is_told_and_may_be_put_there_by_hand(backing: Backing) {

@@ -1,4 +1,4 @@
-//! The stories that run on each platform: Discord, Slack, and one in memory that is unlike both.
+//! The stories that run on several platforms: Discord, Slack, and one in memory that is unlike both.
 
 pub(crate) mod both;
 mod corner;

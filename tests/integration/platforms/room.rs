@@ -1,4 +1,4 @@
-//! A team on one platform, as a person there sees it. A story that uses this type runs on each platform.
+//! A team on one platform, as a person there sees it. A story that uses this type runs on several platforms.
 
 use std::time::Instant;
 

@@ -1,16 +1,16 @@
-//! People talk with personas.
+//! People talk with personas. Discord is left out where a story of the feature runs on it anyway.
 
 use serde_json::json;
 
 use super::room::{Place, Platform, Post, story};
 use crate::support::model::Script;
 
-story!(a_named_persona_answers_once: discord, slack, corner);
-story!(one_persona_asks_another: discord, slack, corner);
-story!(a_file_is_read_and_a_long_answer_comes_as_one: discord, slack);
+story!(a_named_persona_answers_once: discord, slack);
+story!(one_persona_asks_another: slack, corner);
+story!(a_file_is_read_and_a_long_answer_comes_as_one: slack);
 story!(a_command_is_said_to_a_persona: discord, slack, corner);
-story!(a_very_long_answer_goes_along_as_a_file: discord, slack, corner);
-story!(stop_ends_what_runs: discord, slack, corner);
+story!(a_very_long_answer_goes_along_as_a_file: slack, corner);
+story!(stop_ends_what_runs: slack, corner);
 
 async fn a_named_persona_answers_once(place: Place) {
     let room = place.with_model().await;

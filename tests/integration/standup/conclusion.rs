@@ -18,8 +18,7 @@ on_one_store!(
     an_action_that_is_open_already_is_not_set_again,
     a_lesson_is_told_to_whom_it_concerns,
     a_lesson_from_a_page_with_news_waits_for_a_person,
-    a_call_is_the_models_or_says_that_it_is_not,
-    a_conclusion_that_no_model_gives_is_made_by_rule,
+    a_call_and_a_conclusion_are_the_models_or_say_that_they_are_not,
 );
 
 fn action(what: &str, owner: &str, urgency: &str) -> Json {
@@ -104,7 +103,7 @@ async fn a_lesson_from_a_page_with_news_waits_for_a_person(backing: Backing) {
     eventually("it is used", || async { stage.store.list_lessons(&"vince".into(), 5).await.expect("lessons").len() == 1 }).await;
 }
 
-async fn a_call_is_the_models_or_says_that_it_is_not(backing: Backing) {
+async fn a_call_and_a_conclusion_are_the_models_or_say_that_they_are_not(backing: Backing) {
     let mut made = None;
     let stage = Setting::on(backing).with_model().open_after(|work, now| made = history::make_repository(work, 50, now)).await;
     if made.is_none() {
@@ -116,19 +115,14 @@ async fn a_call_is_the_models_or_says_that_it_is_not(backing: Backing) {
     assert_eq!((call.answer, call.model.as_deref()), (Answer::Yes, Some("scripted/scripted-1")));
     assert!(stage.hears("The last five days would do.").await.author == "Solus");
 
-    Cast::default().call(Script::say("I would rather not say.")).perform(&stage.team.model);
+    let nothing = Cast::default().call(Script::say("I would rather not say.")).conclusion(Script::say("Good work, everybody."));
+    nothing.perform(&stage.team.model);
     let held = stage.hold().await;
     let call = &held.report.call.as_ref().expect("a call").call;
     assert!(call.model.is_none() && call.reason.contains("Computed"), "{call:?}");
-    let card = stage.cards().await[0].raw["embeds"][0].to_string();
-    assert!(card.contains("Computed, because the model gave no valid prediction."), "{card}");
-}
-
-async fn a_conclusion_that_no_model_gives_is_made_by_rule(backing: Backing) {
-    let stage = Setting::on(backing).with_model().open().await;
-    Cast::default().conclusion(Script::say("Good work, everybody.")).perform(&stage.team.model);
-    let held = stage.hold().await;
     assert!(held.report.model.is_none() && !held.report.tldr.is_empty(), "{:?}", held.report);
-    let footer = stage.cards().await[0].raw["embeds"][0]["footer"]["text"].to_string();
-    assert!(footer.contains("generated without AI"), "{footer}");
+    let card = stage.cards().await.pop().expect("a card").raw["embeds"][0].clone();
+    assert!(card["footer"]["text"].to_string().contains("generated without AI"), "{card}");
+    let card = card.to_string();
+    assert!(card.contains("Computed, because the model gave no valid prediction."), "{card}");
 }

@@ -20,9 +20,8 @@ use crate::support::team::{Backing, Shown, on_one_store};
 on_one_store!(
     a_standup_is_opened_reported_and_closed_in_order,
     every_number_of_the_report_comes_from_somewhere,
-    actions_are_rows_of_the_backlog,
+    actions_are_rows_of_the_backlog_and_the_report_is_shown_any_time,
     a_feed_that_hangs_does_not_keep_the_kickoff_waiting,
-    the_report_is_shown_any_time,
 );
 
 /// A standup on real commits, with one failed feed. None if the history is missing.
@@ -161,7 +160,7 @@ async fn pages(stage: &Stage) -> String {
     told
 }
 
-async fn actions_are_rows_of_the_backlog(backing: Backing) {
+async fn actions_are_rows_of_the_backlog_and_the_report_is_shown_any_time(backing: Backing) {
     let Some((stage, held, _)) = held(backing).await else { return };
     let report = &held.report;
     assert!(!report.actions.is_empty() && report.refused.is_empty(), "{report:#?}");
@@ -181,6 +180,13 @@ async fn actions_are_rows_of_the_backlog(backing: Backing) {
     }
     let noted = stage.store.list_items_changed(held.meeting.called_at, stage.now()).await.expect("the events");
     assert_eq!(noted.len(), items.len(), "each was recorded as an event: {noted:?}");
+
+    let title = held.meeting.day.format("%a %-d %b %Y").to_string();
+    assert!(stage.subcommand("report", "today", json!([])).await.contains(&title));
+    stage.team.say(CHANNEL, "day report").await;
+    let shown = stage.hears("No standup is running. Today's report").await;
+    assert!(shown.text.contains(&held.report.tldr[0]), "{shown:?}");
+    assert_eq!(stage.cards().await.len(), 1, "showing it posts no other");
 }
 
 async fn a_feed_that_hangs_does_not_keep_the_kickoff_waiting(backing: Backing) {
@@ -195,16 +201,6 @@ async fn a_feed_that_hangs_does_not_keep_the_kickoff_waiting(backing: Backing) {
     let shop = held.report.feeds.iter().find(|feed| feed.feed == "shop").expect("it is told");
     assert!(shop.outcome.as_ref().is_err_and(|reason| reason.contains("10 s")), "{shop:?}");
     assert_eq!(held.seat("vince").state, SeatState::Spoke, "a feed that fails is a report");
-}
-
-async fn the_report_is_shown_any_time(backing: Backing) {
-    let Some((stage, held, _)) = held(backing).await else { return };
-    let title = held.meeting.day.format("%a %-d %b %Y").to_string();
-    assert!(stage.subcommand("report", "today", json!([])).await.contains(&title));
-    stage.team.say(CHANNEL, "day report").await;
-    let shown = stage.hears("No standup is running. Today's report").await;
-    assert!(shown.text.contains(&held.report.tldr[0]), "{shown:?}");
-    assert_eq!(stage.cards().await.len(), 1, "showing it posts no other");
 }
 
 /// The text without dates, places and ids, which are not figures.

@@ -1,7 +1,6 @@
 //! Signals from a report in later prompts, in the cross-check and in the Day Report.
 
 use kernel::llm::settings::ProviderKind;
-use teamroom::features::meeting::model::SeatState;
 use teamroom::features::meeting::signal::Direction;
 
 use super::cast::{Cast, Part, claiming, find_prompt};
@@ -10,10 +9,8 @@ use crate::support::model::Script;
 use crate::support::team::{Backing, on_one_store};
 
 on_one_store!(
-    signals_that_contradict_are_a_tension_with_both_sides,
-    what_one_showed_reaches_those_who_speak_later,
+    signals_that_contradict_reach_who_speaks_later_and_are_a_tension_with_both_sides,
     signals_that_cannot_be_read_cost_a_report_nothing,
-    a_standup_without_signals_has_a_report,
     anthropic_holds_a_standup_too,
 );
 
@@ -26,7 +23,7 @@ async fn contradicted(backing: Backing) -> Stage {
     stage
 }
 
-async fn signals_that_contradict_are_a_tension_with_both_sides(backing: Backing) {
+async fn signals_that_contradict_reach_who_speaks_later_and_are_a_tension_with_both_sides(backing: Backing) {
     let stage = contradicted(backing).await;
     let held = stage.hold().await;
     let said = stage.said().await;
@@ -46,11 +43,7 @@ async fn signals_that_contradict_are_a_tension_with_both_sides(backing: Backing)
     }
     let asked = find_prompt(&stage.team.model, Part::Conclusion, "Kelly").expect("a conclusion");
     assert!(asked.contains("tension: checkout latency"), "{asked}");
-}
 
-async fn what_one_showed_reaches_those_who_speak_later(backing: Backing) {
-    let stage = contradicted(backing).await;
-    stage.hold().await;
     // A later signal on the same subject replaces the earlier hint.
     let (first, later) = ("Echo: checkout latency is going up (80 % sure; news: entries 3)", "Vince: checkout latency is going down");
     for name in SPEAKERS {
@@ -72,23 +65,11 @@ async fn signals_that_cannot_be_read_cost_a_report_nothing(backing: Backing) {
     assert!(vince.signals.is_empty() && !vince.problems.is_empty(), "{vince:?}");
     let posted = stage.hears("Checkout takes 412 ms.").await;
     assert_eq!(posted.text, "Checkout takes 412 ms.");
+    assert!(posted.raw["components"].as_array().is_none_or(Vec::is_empty), "it claims nothing that could be rated");
     // Signals without text become text.
     let echo = held.seat("echo").contribution.as_ref().expect("it spoke");
     assert_eq!((echo.text.as_str(), echo.signals.len()), ("- orders: down", 1));
     assert_eq!(held.report.cross_check.findings.len(), 1);
-}
-
-async fn a_standup_without_signals_has_a_report(backing: Backing) {
-    let stage = Setting::on(backing).with_model().open().await;
-    Cast::default().report("Vince", Script::say("Checkout takes 412 ms.")).perform(&stage.team.model);
-    let held = stage.hold().await;
-    assert!(held.report.cross_check.findings.is_empty() && held.report.cross_check.tensions.is_empty());
-    let quiet = held.states().iter().filter(|state| **state == SeatState::Quiet).count();
-    assert_eq!(quiet, 5, "{:?}", held.states());
-    let vince = stage.hears("Checkout takes 412 ms.").await;
-    assert!(vince.raw["components"].as_array().is_none_or(Vec::is_empty), "it claims nothing that could be rated");
-    assert_eq!(held.report.tldr, ["All is well."]);
-    assert_eq!(held.report.model.as_deref(), Some("scripted/scripted-1"));
 }
 
 async fn anthropic_holds_a_standup_too(backing: Backing) {
@@ -99,4 +80,5 @@ async fn anthropic_holds_a_standup_too(backing: Backing) {
     let held = stage.hold().await;
     assert_eq!(held.seat("vince").contribution.as_ref().map(|said| said.signals.len()), Some(1));
     assert_eq!(held.report.tldr, ["All is well."]);
+    assert_eq!(held.report.model.as_deref(), Some("scripted/scripted-1"));
 }

@@ -10,9 +10,8 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
 on_one_store!(
     a_standup_is_begun_shown_skipped_in_and_wrapped_up,
-    where_no_standup_is_running_nothing_is_steered,
+    where_no_standup_is_running_or_was_held_the_answer_says_so,
     an_operator_cancels_a_standup_and_nobody_else_does,
-    a_report_that_is_not_there_is_told,
 );
 
 /// The standup channel.
@@ -75,11 +74,14 @@ async fn a_standup_is_begun_shown_skipped_in_and_wrapped_up(backing: Backing) {
     assert!(text(&score).contains("too few to judge") && is_ephemeral(&score), "{score}");
 }
 
-async fn where_no_standup_is_running_nothing_is_steered(backing: Backing) {
+async fn where_no_standup_is_running_or_was_held_the_answer_says_so(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     for (action, options) in [("status", &[][..]), ("skip", &[("persona", "vince")]), ("wrap", &[]), ("cancel", &[])] {
         assert_refused(&standup(&team, action, options).await, "No standup is running here. Start one with `/standup start`.");
     }
+    assert_refused(&report(&team, "today", &[]).await, "Start a standup with `/standup start`");
+    assert_refused(&report(&team, "show", &[("date", "2020-01-01")]).await, "There is no report of 2020-01-01");
+    assert_refused(&report(&team, "show", &[("date", "2020-02-30")]).await, "\"2020-02-30\" is not a date. Write it like 20");
     let help = invoke(&team, HERE, "help", json!([])).await;
     for command in ["/standup", "/report", "/predictions"] {
         assert!(text(&help).contains(command), "{help}");
@@ -98,11 +100,4 @@ async fn an_operator_cancels_a_standup_and_nobody_else_does(backing: Backing) {
     assert!(text(&cancelled).contains("The standup is cancelled") && is_ephemeral(&cancelled), "{cancelled}");
     wait_for_post(&team, "There is no report of it").await;
     assert_refused(&report(&team, "today", &[]).await, "There is no report for today yet");
-}
-
-async fn a_report_that_is_not_there_is_told(backing: Backing) {
-    let team = Wanted::on(backing).start().await;
-    assert_refused(&report(&team, "today", &[]).await, "Start a standup with `/standup start`");
-    assert_refused(&report(&team, "show", &[("date", "2020-01-01")]).await, "There is no report of 2020-01-01");
-    assert_refused(&report(&team, "show", &[("date", "2020-02-30")]).await, "\"2020-02-30\" is not a date. Write it like 20");
 }

@@ -9,13 +9,10 @@ use crate::support::team::{Backing, Wanted, eventually, on_one_store};
 
 on_one_store!(
     a_long_document_is_answered_and_a_long_answer_goes_as_a_file,
-    hidden_marks_do_not_change_who_is_addressed,
+    neither_hidden_marks_nor_an_impostor_change_who_answers,
     everyone_in_a_models_answer_pings_nobody,
-    a_file_with_a_path_for_a_name_stays_a_name,
-    a_huge_file_is_refused_in_words_and_its_message_answered,
-    bytes_that_are_no_text_are_refused_in_words,
+    a_path_for_a_name_a_huge_file_and_bytes_that_are_no_text_do_no_harm,
     a_wrong_token_costs_one_identity_and_is_told,
-    impostors_by_name_are_people,
 );
 
 async fn a_long_document_is_answered_and_a_long_answer_goes_as_a_file(backing: Backing) {
@@ -26,13 +23,17 @@ async fn a_long_document_is_answered_and_a_long_answer_goes_as_a_file(backing: B
     let answer = team.wait_for_answers("general", 1).await.remove(0);
     assert_eq!(answer.author, "Vince");
     assert_eq!(answer.raw["attachments"].as_array().map(Vec::len), Some(1), "{}", answer.text);
+    assert!(answer.text.contains("is in the file"), "{}", answer.text);
     assert!(team.model.requests()[0].prompt().len() < 60_000, "the prompt is not bounded");
 }
 
-async fn hidden_marks_do_not_change_who_is_addressed(backing: Backing) {
-    let team = Wanted::on(backing).start().await;
+async fn neither_hidden_marks_nor_an_impostor_change_who_answers(backing: Backing) {
+    let team = Wanted::on(backing).sandbox(|options| options.people = vec!["Vince".into()]).start().await;
+    team.say("general", "kelly, hello").await;
+    assert_eq!(team.wait_for_answers("general", 1).await[0].author, "Kelly");
     team.say("general", "v\u{200b}in\u{200d}ce\u{202e}, are you here?").await;
-    assert_eq!(team.wait_for_answers("general", 1).await[0].author, "Vince");
+    let answer = team.wait_for_answers("general", 2).await.remove(1);
+    assert_eq!((answer.author.as_str(), answer.is_bot), ("Vince", true));
 }
 
 async fn everyone_in_a_models_answer_pings_nobody(backing: Backing) {
@@ -45,29 +46,23 @@ async fn everyone_in_a_models_answer_pings_nobody(backing: Backing) {
     assert_eq!(answer.raw["mentions"], serde_json::json!([]));
 }
 
-async fn a_file_with_a_path_for_a_name_stays_a_name(backing: Backing) {
-    let team = Wanted::on(backing).start().await;
-    team.drop_file("general", "../../x.md", b"# Harbour\nThe harbour opens in May.\n".to_vec(), "kelly, when does the harbour open?").await;
-    let answer = team.wait_for_answers("general", 1).await.remove(0);
-    assert!(answer.text.contains("May"), "{}", answer.text);
-    assert!(!answer.text.contains(".."), "{}", answer.text);
-    assert!(!team.path("../x.md").exists());
-}
-
-async fn a_huge_file_is_refused_in_words_and_its_message_answered(backing: Backing) {
+async fn a_path_for_a_name_a_huge_file_and_bytes_that_are_no_text_do_no_harm(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let refused = team.try_drop_file("general", "huge.txt", vec![b'a'; 50 * 1024 * 1024], "kelly, who is on the team?").await;
     assert_eq!(refused.expect_err("the platform takes no 50 MB")["code"], 40005);
-    team.drop_file("general", "big.txt", vec![b'a'; 5 * 1024 * 1024], "kelly, who is on the team?").await;
-    let answer = team.wait_for_answers("general", 1).await.remove(0);
-    assert!(answer.text.contains("-# big.txt is too large: 5 MiB of at most 1 MiB.") && answer.text.contains("Vince"), "{}", answer.text);
-}
-
-async fn bytes_that_are_no_text_are_refused_in_words(backing: Backing) {
-    let team = Wanted::on(backing).start().await;
-    team.drop_file("general", "notes.md", (0..=255).cycle().take(4096).collect(), "kelly, hello").await;
-    let answer = team.wait_for_answers("general", 1).await.remove(0);
-    assert!(answer.text.starts_with("Hello") && answer.text.contains("-# notes.md is not a text file"), "{}", answer.text);
+    let files = [
+        ("../../x.md", b"# Harbour\nThe harbour opens in May.\n".to_vec()),
+        ("big.txt", vec![b'a'; 5 * 1024 * 1024]),
+        ("notes.md", (0..=255).cycle().take(4096).collect()),
+    ];
+    team.drop_files("general", &files, "kelly, when does the harbour open?").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0).text;
+    assert!(answer.contains("May") && !answer.contains(".."), "{answer}");
+    assert!(
+        answer.contains("-# big.txt is too large: 5 MiB of at most 1 MiB.") && answer.contains("notes.md is not a text file"),
+        "{answer}"
+    );
+    assert!(!team.path("../x.md").exists());
 }
 
 async fn a_wrong_token_costs_one_identity_and_is_told(backing: Backing) {
@@ -84,13 +79,6 @@ async fn a_wrong_token_costs_one_identity_and_is_told(backing: Backing) {
     let mut authors: Vec<_> = team.wait_for_answers("general", 2).await.into_iter().map(|answer| answer.author).collect();
     authors.sort_unstable();
     assert_eq!(authors, ["Kelly", "Oracle"], "without its account a persona speaks through a webhook");
-}
-
-async fn impostors_by_name_are_people(backing: Backing) {
-    let team = Wanted::on(backing).sandbox(|options| options.people = vec!["Vince".into()]).start().await;
-    team.say("general", "kelly, hello").await;
-    let answers = team.wait_for_answers("general", 1).await;
-    assert_eq!(answers[0].author, "Kelly");
 }
 
 #[test]

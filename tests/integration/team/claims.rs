@@ -11,9 +11,7 @@ use crate::support::team::{Backing, TestTeam, eventually, on_one_store};
 on_one_store!(
     a_model_that_only_claims_is_sent_back_and_then_corrected,
     a_model_that_does_it_when_sent_back_is_not_corrected,
-    an_honest_answer_about_earlier_acts_stays_as_it_is,
-    a_promise_that_nothing_can_keep_is_corrected,
-    where_the_check_fails_a_line_says_what_is_true,
+    only_what_is_not_true_of_an_answer_is_corrected,
 );
 
 fn is_check(asked: &Asked) -> bool {
@@ -35,20 +33,16 @@ fn counted(team: &TestTeam) -> (usize, usize) {
 }
 
 async fn a_model_that_only_claims_is_sent_back_and_then_corrected(backing: Backing) {
-    for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
-        let team = wanted(backing).model(kind).start().await;
-        team.model
-            .on(|asked| if is_check(asked) { Script::Json(json!({"acts": ["backlog"]})) } else { Script::say("Added it to the backlog.") });
-        let answer = answer_to(&team, "kelly, take care of the certificate").await;
-        assert_eq!(answer, "Added it to the backlog.\nCorrection: nothing was added to the backlog.");
-        assert_eq!(counted(&team), (2, 2));
-        let requests = team.model.requests();
-        assert!(
-            requests[1].prompt().contains("Added it to the backlog.") && requests[1].prompt().contains("- backlog: that something was")
-        );
-        assert!(requests[2].last().starts_with("Your answer was not sent."), "{}", requests[2].last());
-        assert_eq!(count(&team, "SELECT COUNT(*) FROM work_items").await, 0);
-    }
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    team.model
+        .on(|asked| if is_check(asked) { Script::Json(json!({"acts": ["backlog"]})) } else { Script::say("Added it to the backlog.") });
+    let answer = answer_to(&team, "kelly, take care of the certificate").await;
+    assert_eq!(answer, "Added it to the backlog.\nCorrection: nothing was added to the backlog.");
+    assert_eq!(counted(&team), (2, 2));
+    let requests = team.model.requests();
+    assert!(requests[1].prompt().contains("Added it to the backlog.") && requests[1].prompt().contains("- backlog: that something was"));
+    assert!(requests[2].last().starts_with("Your answer was not sent."), "{}", requests[2].last());
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM work_items").await, 0);
 }
 
 async fn a_model_that_does_it_when_sent_back_is_not_corrected(backing: Backing) {
@@ -69,30 +63,33 @@ async fn a_model_that_does_it_when_sent_back_is_not_corrected(backing: Backing) 
     assert_eq!(count(&team, "SELECT COUNT(*) FROM work_items").await, 1);
 }
 
-async fn an_honest_answer_about_earlier_acts_stays_as_it_is(backing: Backing) {
+async fn only_what_is_not_true_of_an_answer_is_corrected(backing: Backing) {
     let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
     let honest = "Ann added that on Monday, and I noted it in the report. Shall I add the second one too?";
-    team.model.on(move |asked| if is_check(asked) { Script::Json(json!({"acts": []})) } else { Script::say(honest) });
-    assert_eq!(answer_to(&team, "kelly, is the certificate in the backlog?").await, honest);
-    assert_eq!(counted(&team), (1, 1));
-    team.settle().await;
-}
-
-async fn a_promise_that_nothing_can_keep_is_corrected(backing: Backing) {
-    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
-    team.model.on(|asked| {
-        if is_check(asked) { Script::Json(json!({"acts": ["reminder"]})) } else { Script::say("Klar, ich erinnere dich morgen.") }
-    });
-    let answer = answer_to(&team, "kelly, kannst du mich morgen daran erinnern?").await;
-    assert_eq!(
-        answer,
-        "Klar, ich erinnere dich morgen.\nCorrection: no reminder was set. Use `/remind`, or write \"remind me tomorrow at 9 to …\"."
-    );
-}
-
-async fn where_the_check_fails_a_line_says_what_is_true(backing: Backing) {
-    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
-    team.model.on(|asked| if is_check(asked) { Script::say("I cannot tell.") } else { Script::say("Noted.") });
-    let answer = answer_to(&team, "kelly, the harbour silts up").await;
-    assert_eq!(answer, "Noted.\nNothing was added, remembered or scheduled with this answer.");
+    let promise = "Klar, ich erinnere dich morgen.";
+    let answers = [
+        ("kelly, is the certificate in the backlog?", honest, Script::Json(json!({"acts": []})), ""),
+        (
+            "kelly, kannst du mich morgen daran erinnern?",
+            promise,
+            Script::Json(json!({"acts": ["reminder"]})),
+            "\nCorrection: no reminder was set. Use `/remind`, or write \"remind me tomorrow at 9 to …\".",
+        ),
+        // A check that gives no result.
+        (
+            "kelly, the harbour silts up",
+            "Noted.",
+            Script::say("I cannot tell."),
+            "\nNothing was added, remembered or scheduled with this answer.",
+        ),
+    ];
+    for (number, (said, answer, check, correction)) in answers.into_iter().enumerate() {
+        team.model.on(move |asked| if is_check(asked) { check.clone() } else { Script::say(answer) });
+        team.say("general", said).await;
+        let told = team.wait_for_answers("general", number + 1).await.remove(number).text;
+        assert_eq!(told, format!("{answer}{correction}"));
+        if number == 0 {
+            assert_eq!(counted(&team), (1, 1), "what is true is not sent back");
+        }
+    }
 }

@@ -14,12 +14,10 @@ use crate::support::model::Script;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
 on_one_store!(
-    ask_relays_an_attributed_answer,
+    ask_relays_an_attributed_answer_unless_the_persona_is_paused,
     team_and_status_and_costs_and_help_answer_only_the_caller,
     halt_silences_the_team_until_resume,
-    a_stranger_may_read_but_not_change,
-    a_refusal_says_who_may_by_name,
-    a_paused_persona_does_not_answer,
+    a_stranger_may_read_but_not_change_and_is_told_who_may_by_name,
     an_operator_raises_the_budget_of_the_day,
     the_limit_that_was_reached_is_the_one_that_is_raised,
 );
@@ -29,12 +27,19 @@ async fn invoke(team: &TestTeam, name: &str, options: Value) -> Value {
     command::invoke(team, "general", name, options).await
 }
 
-async fn ask_relays_an_attributed_answer(backing: Backing) {
+async fn ask_relays_an_attributed_answer_unless_the_persona_is_paused(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let options = json!([{"type": 3, "name": "persona", "value": "vince"}, {"type": 3, "name": "question", "value": "what do you think about our costs?"}]);
     let answer = invoke(&team, "ask", options).await;
     assert!(text(&answer).contains("**Vince** answers") && text(&answer).contains("$0"), "{answer}");
     assert!(!is_ephemeral(&answer));
+    let persona = |action: &str| json!([{"type": 1, "name": action, "options": [{"type": 3, "name": "persona", "value": "vince"}]}]);
+    invoke(&team, "team", persona("pause")).await;
+    team.say("ops", "vince, hello").await;
+    assert!(team.wait_for_answers("ops", 1).await[0].text.contains("paused"));
+    invoke(&team, "team", persona("resume")).await;
+    team.say("ops", "vince, hello").await;
+    assert_eq!(team.wait_for_answers("ops", 2).await[1].author, "Vince");
 }
 
 async fn team_and_status_and_costs_and_help_answer_only_the_caller(backing: Backing) {
@@ -67,16 +72,7 @@ async fn halt_silences_the_team_until_resume(backing: Backing) {
     team.wait_for_answers("ops", before + 2).await;
 }
 
-async fn a_stranger_may_read_but_not_change(backing: Backing) {
-    let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
-    let refused = invoke(&team, "halt", json!([])).await;
-    assert!(text(&refused).contains("operator") && is_ephemeral(&refused), "{refused}");
-    team.say("ops", "kelly, hello").await;
-    team.wait_for_answers("ops", 1).await;
-    assert!(text(&invoke(&team, "status", json!([])).await).contains("Kelly"));
-}
-
-async fn a_refusal_says_who_may_by_name(backing: Backing) {
+async fn a_stranger_may_read_but_not_change_and_is_told_who_may_by_name(backing: Backing) {
     let listed = |config: &mut Config| config.chat.operators = ["discord:5", "discord:6", "discord:77"].map(str::to_owned).into();
     let team = Wanted::on(backing).configure(listed).start().await;
     let store = Store::open_shared(&team.config.database_url, team.clock.now()).await.expect("the store opens");
@@ -88,17 +84,9 @@ async fn a_refusal_says_who_may_by_name(backing: Backing) {
     let refused = invoke(&team, "halt", json!([])).await;
     assert_eq!(text(&refused), r"Only operators can do that: Ann, Ben \*the\* Boss or 77.");
     assert!(is_ephemeral(&refused), "{refused}");
-}
-
-async fn a_paused_persona_does_not_answer(backing: Backing) {
-    let team = Wanted::on(backing).start().await;
-    let persona = |action: &str| json!([{"type": 1, "name": action, "options": [{"type": 3, "name": "persona", "value": "vince"}]}]);
-    invoke(&team, "team", persona("pause")).await;
-    team.say("ops", "vince, hello").await;
-    assert!(team.wait_for_answers("ops", 1).await[0].text.contains("paused"));
-    invoke(&team, "team", persona("resume")).await;
-    team.say("ops", "vince, hello").await;
-    assert_eq!(team.wait_for_answers("ops", 2).await[1].author, "Vince");
+    team.say("ops", "kelly, hello").await;
+    team.wait_for_answers("ops", 1).await;
+    assert!(text(&invoke(&team, "status", json!([])).await).contains("Kelly"));
 }
 
 /// A team whose model costs something, with these budgets.
@@ -116,6 +104,7 @@ async fn an_operator_raises_the_budget_of_the_day(backing: Backing) {
     let team = priced(backing, |budgets| budgets.day = Some(Money(1))).await;
     team.say("knowledge", "vince, hello").await;
     assert!(team.wait_for_answers("knowledge", 1).await[0].text.contains("/costs raise"));
+    assert_eq!(team.model.count(), 0, "a call was made without money");
     let raised = invoke(&team, "costs", json!([{"type": 10, "name": "raise", "value": 2.5}])).await;
     assert!(text(&raised).contains("$2.50"), "{raised}");
     team.say("knowledge", "vince, hello").await;

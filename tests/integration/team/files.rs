@@ -13,17 +13,12 @@ use crate::support::model::Script;
 use crate::support::team::{Backing, TestTeam, Wanted, on_one_store};
 
 on_one_store!(
-    a_file_is_there_for_the_next_question,
-    a_file_is_there_for_a_reply_to_its_message,
-    a_file_is_there_for_what_a_colleague_is_asked,
+    a_file_is_there_for_the_next_question_and_for_replies_to_its_message,
+    without_a_model_a_file_is_there_for_the_next_question_and_for_replies,
     a_file_of_last_week_answers_what_it_is_about_and_nothing_else,
-    a_refused_file_beside_a_readable_one,
-    no_other_file_answers_for_a_refused_one,
-    ten_files_at_once,
+    a_refused_file_is_told_and_no_other_one_answers_for_it,
     a_large_file_is_read_in_part_and_the_answer_says_so,
-    pictures_and_voice_messages_are_named,
-    pdf_and_office_documents_are_read_as_text,
-    a_damaged_document_is_refused_and_its_message_answered,
+    documents_are_read_as_text_and_a_damaged_one_is_refused,
     a_deleted_file_is_gone,
     a_reply_shows_a_message_from_before_the_team,
     mentions_read_as_names,
@@ -79,18 +74,31 @@ async fn remember_file(team: &TestTeam, name: &str, text: &str, ago: Duration) {
 
 const WEEK: Duration = Duration::from_hours(7 * 24);
 
-async fn a_file_is_there_for_the_next_question(backing: Backing) {
-    for question in ["vince, summarise it", "vince, fasse es zusammen", "vince, what does the plan say?", "vince, and in plan.md?"] {
-        let team = with_model(backing).await;
-        team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
-        team.settle().await;
-        team.say("general", question).await;
-        assert_eq!(answer(&team, 1).await, "understood", "{question}");
-        let prompt = prompt(&team);
-        assert!(prompt.contains("| file plan.md, whole, from "), "{question}: {prompt}");
-        assert!(prompt.contains("The harbour opens in May.") && prompt.contains("here is our plan (with plan.md)"), "{question}: {prompt}");
-    }
+async fn a_file_is_there_for_the_next_question_and_for_replies_to_its_message(backing: Backing) {
+    let team = with_model(backing).await;
+    team.drop_file("general", "notes.md", b"The weather is fine.\n".to_vec(), "here are some notes").await;
+    let message = team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
+    team.settle().await;
+    team.say("general", "vince, summarise it").await;
+    assert_eq!(answer(&team, 1).await, "understood");
+    let shown = prompt(&team);
+    assert!(shown.contains("| file plan.md, whole, from ") && shown.contains("The harbour opens in May."), "{shown}");
+    assert!(shown.contains("here is our plan (with plan.md)"), "{shown}");
+    reply(&team, &message, "vince, what is missing?").await;
+    answer(&team, 2).await;
+    let shown = prompt(&team);
+    assert!(shown.contains("| file plan.md, whole, from ") && !shown.contains("The weather is fine."), "{shown}");
+    assert!(shown.contains("| the message replied to, from person ") && shown.contains("here is our plan (with plan.md)"), "{shown}");
+    assert!(shown.contains("- notes.md, from "), "others are named: {shown}");
+    reply(&team, &message, "ask solus what he thinks about it").await;
+    answer(&team, 3).await;
+    let shown = prompt(&team);
+    assert!(shown.contains("The harbour opens in May.") && shown.contains("in reply to the message above"), "{shown}");
+}
+
+async fn without_a_model_a_file_is_there_for_the_next_question_and_for_replies(backing: Backing) {
     let team = offline(backing).await;
+    let notes = team.drop_file("general", "notes.md", b"# Weather\n\nFine.\n".to_vec(), "here are some notes").await;
     team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
     team.settle().await;
     team.say("general", "vince, summarise it").await;
@@ -99,37 +107,9 @@ async fn a_file_is_there_for_the_next_question(backing: Backing) {
     team.say("general", "vince, when does the harbour open?").await;
     let said = answer(&team, 2).await;
     assert!(said.contains("opens in May") && said.contains("[plan.md, Harbour, line 5]"), "{said}");
-}
-
-async fn a_file_is_there_for_a_reply_to_its_message(backing: Backing) {
-    let team = with_model(backing).await;
-    let message = team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
-    team.drop_file("general", "notes.md", b"The weather is fine.\n".to_vec(), "and some notes").await;
-    team.settle().await;
-    reply(&team, &message, "vince, what is missing?").await;
-    answer(&team, 1).await;
-    let shown = prompt(&team);
-    assert!(shown.contains("| file plan.md, whole, from ") && !shown.contains("The weather is fine."), "{shown}");
-    assert!(shown.contains("| the message replied to, from person ") && shown.contains("here is our plan (with plan.md)"), "{shown}");
-    assert!(shown.contains("- notes.md, from "), "others are named: {shown}");
-
-    let team = offline(backing).await;
-    let message = team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
-    team.drop_file("general", "notes.md", b"# Weather\n\nFine.\n".to_vec(), "and some notes").await;
-    team.settle().await;
-    reply(&team, &message, "vince, summarise it").await;
-    let said = answer(&team, 1).await;
-    assert!(said.starts_with("**plan.md**"), "{said}");
-}
-
-async fn a_file_is_there_for_what_a_colleague_is_asked(backing: Backing) {
-    let team = with_model(backing).await;
-    let message = team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
-    team.settle().await;
-    reply(&team, &message, "ask solus what he thinks about it").await;
-    answer(&team, 1).await;
-    let shown = prompt(&team);
-    assert!(shown.contains("The harbour opens in May.") && shown.contains("in reply to the message above"), "{shown}");
+    reply(&team, &notes, "vince, summarise it").await;
+    let said = answer(&team, 3).await;
+    assert!(said.starts_with("**notes.md**"), "{said}");
 }
 
 async fn a_file_of_last_week_answers_what_it_is_about_and_nothing_else(backing: Backing) {
@@ -152,108 +132,32 @@ async fn a_file_of_last_week_answers_what_it_is_about_and_nothing_else(backing: 
         let prompt = prompt(&team);
         assert_eq!(prompt.contains("Lisbon"), shown, "{question}: {prompt}");
     }
-    let mut team = Wanted::on(backing).without_app().start().await;
-    remember_file(&team, "launch.md", launch, WEEK).await;
-    team.start_app().await;
-    for (count, (question, shown)) in [
-        ("vince, what does the server do?", false),
-        ("vince, summarise it", false),
-        ("vince, what happened to the launch today?", false),
-        ("vince, where is the venue of the launch?", true),
-        ("vince, what is in launch.md?", true),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        team.say("general", question).await;
-        let said = answer(&team, count + 1).await;
-        assert_eq!(said.contains("launch.md"), shown, "{question}: {said}");
-    }
 }
 
-async fn a_refused_file_beside_a_readable_one(backing: Backing) {
-    let two = async |team: &TestTeam| {
-        team.drop_files("general", &[("plan.md", PLAN.into()), ("big.txt", vec![b'a'; 2 << 20])], "vince, when does the harbour open?")
-            .await;
-        answer(team, 1).await
-    };
+async fn a_refused_file_is_told_and_no_other_one_answers_for_it(backing: Backing) {
     let team = with_model(backing).await;
-    let said = two(&team).await;
+    let files = [("plan.md", PLAN.into()), ("big.txt", vec![b'a'; 2 << 20])];
+    team.drop_files("general", &files, "vince, when does the harbour open?").await;
+    let said = answer(&team, 1).await;
     assert_eq!(said, "understood\n-# big.txt is too large: 2 MiB of at most 1 MiB. Please send only the part that matters.");
     let shown = prompt(&team);
     assert!(shown.contains("The harbour opens in May.") && shown.contains(": could not be read. big.txt is too large"), "{shown}");
-    let said = two(&offline(backing).await).await;
-    assert!(said.contains("opens in May") && said.contains("-# big.txt is too large: 2 MiB of at most 1 MiB."), "{said}");
-}
-
-async fn no_other_file_answers_for_a_refused_one(backing: Backing) {
-    let refused = async |team: &TestTeam| {
-        team.drop_file("general", "plan.md", PLAN.into(), "here is our plan").await;
-        team.settle().await;
-        let message = team.drop_file("general", "new.md", (0..=255).cycle().take(4096).collect(), "and the new one").await;
-        team.settle().await;
-        reply(team, &message, "vince, when does the harbour open?").await;
-        answer(team, 1).await
-    };
-    let team = with_model(backing).await;
-    assert_eq!(refused(&team).await, "understood\n-# new.md is not a text file, so I skipped it.");
+    let message = team.drop_file("general", "new.md", (0..=255).cycle().take(4096).collect(), "and the new one").await;
+    team.settle().await;
+    reply(&team, &message, "vince, when does the harbour open?").await;
+    assert_eq!(answer(&team, 2).await, "understood\n-# new.md is not a text file, so I skipped it.");
     let shown = prompt(&team);
     assert!(!shown.contains("opens in May") && shown.contains("- new.md, from "), "{shown}");
-    let team = offline(backing).await;
-    let said = refused(&team).await;
-    assert!(said.starts_with("new.md is not a text file, so I skipped it.") && !said.contains("May"), "{said}");
-    team.say("general", "vince, what does new.md say of the harbour?").await;
-    let said = answer(&team, 2).await;
-    assert!(said.starts_with("new.md is not a text file") && !said.contains("May"), "{said}");
-}
-
-async fn ten_files_at_once(backing: Backing) {
-    let files: Vec<(String, Vec<u8>)> =
-        (0..10).map(|n| (format!("part-{n}.md"), format!("Part {n} is about ship {n}.\n").into_bytes())).collect();
-    let files: Vec<(&str, Vec<u8>)> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
-    let team = with_model(backing).await;
-    team.drop_files("general", &files, "here are our plans").await;
-    team.settle().await;
-    team.say("general", "vince, summarise these").await;
-    answer(&team, 1).await;
-    let shown = prompt(&team);
-    for n in 0..10 {
-        assert!(
-            shown.contains(&format!("| file part-{n}.md, whole, from ")) && shown.contains(&format!("about ship {n}.")),
-            "{n}: {shown}"
-        );
-    }
 }
 
 async fn a_large_file_is_read_in_part_and_the_answer_says_so(backing: Backing) {
     let large = format!("{}\n\nThe harbour opens in May.\n", "Nothing of that kind here.\n\n".repeat(32_143)).into_bytes();
-    let ask = async |team: &TestTeam, question: &str| {
-        team.drop_file("general", "plan.md", large.clone(), question).await;
-        answer(team, 1).await
-    };
     let team = with_model(backing).await;
-    assert_eq!(ask(&team, "vince, when does the harbour open?").await, "understood\n-# Read 1 of 901 kB of plan.md.");
+    team.drop_file("general", "plan.md", large, "vince, when does the harbour open?").await;
+    assert_eq!(answer(&team, 1).await, "understood\n-# Read 1 of 901 kB of plan.md.");
     let shown = prompt(&team);
     assert!(shown.contains("The harbour opens in May.") && shown.contains(": 1 of 901 kB below"), "{shown}");
     assert!(shown.len() < 30_000, "{} bytes", shown.len());
-    let team = with_model(backing).await;
-    assert_eq!(ask(&team, "vince, what do you make of it?").await, "understood\n-# Read 7 of 901 kB of plan.md.");
-    assert!(prompt(&team).contains("| beginning of plan.md>>"));
-    let said = ask(&offline(backing).await, "vince, when does the harbour open?").await;
-    assert!(said.contains("opens in May") && said.contains("-# Quoted 1 of 901 kB of plan.md."), "{said}");
-}
-
-async fn pictures_and_voice_messages_are_named(backing: Backing) {
-    let team = with_model(backing).await;
-    team.drop_files("general", &[("x.png", vec![0x89, 0x50]), ("voice-message.ogg", vec![0x4f])], "vince, what do you think?").await;
-    let said = answer(&team, 1).await;
-    assert_eq!(
-        said,
-        "understood\n-# I can't see pictures yet, so I skipped x.png.\n-# I can't listen to voice messages yet, so I skipped voice-message.ogg."
-    );
-    let shown = prompt(&team);
-    assert!(shown.contains("- a picture: x.png, from ") && shown.contains(", not seen"), "{shown}");
-    assert!(shown.contains("- a voice message: voice-message.ogg, from ") && shown.contains(", not heard"), "{shown}");
 }
 
 /// A Word document with one paragraph.
@@ -279,24 +183,19 @@ fn pdf(text: &str) -> Vec<u8> {
     format!("%PDF-1.4\n{}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n0\n%%EOF\n", objects.concat()).into_bytes()
 }
 
-async fn pdf_and_office_documents_are_read_as_text(backing: Backing) {
-    for (name, bytes) in [("plan.pdf", pdf("The harbour opens in May.")), ("plan.docx", docx("The harbour opens in May."))] {
-        let team = with_model(backing).await;
-        team.drop_file("general", name, bytes.clone(), "vince, when does the harbour open?").await;
-        assert_eq!(answer(&team, 1).await, "understood");
-        let shown = prompt(&team);
-        assert!(shown.contains(&format!("| file {name}, whole, from ")) && shown.contains("The harbour opens in May."), "{shown}");
-        let team = offline(backing).await;
-        team.drop_file("general", name, bytes, "vince, when does the harbour open?").await;
-        let said = answer(&team, 1).await;
-        assert!(said.contains("> The harbour opens in May.") && said.contains(&format!("[{name}")), "{said}");
-    }
-}
-
-async fn a_damaged_document_is_refused_and_its_message_answered(backing: Backing) {
+async fn documents_are_read_as_text_and_a_damaged_one_is_refused(backing: Backing) {
     let team = with_model(backing).await;
-    team.drop_file("general", "plan.pdf", b"%PDF-1.4 and nothing else".to_vec(), "vince, what does it say?").await;
-    assert_eq!(answer(&team, 1).await, "understood\n-# I can't read plan.pdf: it is damaged or not what its name says.");
+    let files = [
+        ("plan.pdf", pdf("The harbour opens in May.")),
+        ("ships.docx", docx("Three ships come first.")),
+        ("broken.pdf", b"%PDF-1.4 and nothing else".to_vec()),
+    ];
+    team.drop_files("general", &files, "vince, what do they say?").await;
+    assert_eq!(answer(&team, 1).await, "understood\n-# I can't read broken.pdf: it is damaged or not what its name says.");
+    let shown = prompt(&team);
+    for (name, text) in [("plan.pdf", "The harbour opens in May."), ("ships.docx", "Three ships come first.")] {
+        assert!(shown.contains(&format!("| file {name}, whole, from ")) && shown.contains(text), "{shown}");
+    }
 }
 
 async fn a_deleted_file_is_gone(backing: Backing) {

@@ -13,8 +13,6 @@ on_both_stores!(a_stop_survives_a_restart, the_end_of_a_loop_survives_a_restart)
 on_one_store!(
     two_agents_stop_at_the_guards_limits_in_a_fast_loop,
     two_agents_stop_in_a_slow_loop,
-    a_ring_of_five_stops,
-    asks_do_not_run_in_a_circle,
     stop_ends_everything_though_the_model_hangs,
     a_stop_silences_what_was_written_before_it,
     a_stop_said_to_a_person_halts_nothing,
@@ -62,31 +60,6 @@ async fn two_agents_stop_in_a_slow_loop(backing: Backing) {
     eventually("the chain is used up", || async { team.answers("general").await.len() >= 8 }).await;
     team.settle().await;
     assert_eq!(team.answers("general").await.len(), 8);
-}
-
-async fn a_ring_of_five_stops(backing: Backing) {
-    let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
-    hand_round(&team, &["Vince", "Solus", "Echo", "Oracle", "Sentinel"]);
-    team.say("general", "vince, begin").await;
-    eventually("somebody answered", || async { !team.answers("general").await.is_empty() }).await;
-    team.settle().await;
-    let answers = team.answers("general").await;
-    assert!((2..=4).contains(&answers.len()), "{answers:#?}");
-}
-
-async fn asks_do_not_run_in_a_circle(backing: Backing) {
-    let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
-    team.model.on(|asked| {
-        let other = if asked.system.contains("You are Vince") { "Solus" } else { "Vince" };
-        if asked.tool_results() >= 3 {
-            Script::say("I stop asking.")
-        } else {
-            Script::call("ask_agent", serde_json::json!({"persona": other, "question": "and you?"}))
-        }
-    });
-    team.say("general", "vince, what now?").await;
-    team.wait_for_answers("general", 1).await;
-    assert!(team.model.count() <= 24, "{} model calls", team.model.count());
 }
 
 async fn stop_ends_everything_though_the_model_hangs(backing: Backing) {

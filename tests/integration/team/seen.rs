@@ -10,8 +10,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
 on_one_store!(
     a_picture_is_shown_to_a_model_that_sees,
-    a_picture_is_shown_to_the_next_question_and_not_for_ever,
-    a_deleted_picture_is_gone,
+    a_picture_is_shown_to_the_next_question_until_it_is_deleted,
     a_reaction_is_shown_until_it_is_taken_back,
     a_title_behind_a_link_is_shown_as_text_from_outside,
 );
@@ -45,33 +44,25 @@ async fn ask(team: &TestTeam, text: &str) -> String {
 }
 
 async fn a_picture_is_shown_to_a_model_that_sees(backing: Backing) {
-    for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
-        let team = with(backing, kind).await;
-        team.drop_files("general", &[("plan.png", PIXEL.to_vec()), ("fake.png", b"no picture".to_vec())], "vince, what is on it?").await;
-        let answer = team.wait_for_answers("general", 1).await.remove(0).text;
-        assert_eq!(answer, "understood\n-# I can't see pictures yet, so I skipped fake.png.");
-        let (prompt, shown) = pictures(&team);
-        assert!(prompt.contains("- a picture: plan.png, from ") && prompt.contains("shown to you"), "{prompt}");
-        assert_eq!(shown.len(), 1, "{shown:?}");
-        match kind {
-            ProviderKind::OpenAi | ProviderKind::ElevenLabs => {
-                let url = shown[0]["image_url"]["url"].as_str().expect("an address");
-                assert!(url.starts_with("data:image/png;base64,iVBORw0KGgo"), "{url}");
-            }
-            ProviderKind::Anthropic => {
-                let source = &shown[0]["source"];
-                assert_eq!((source["type"].as_str(), source["media_type"].as_str()), (Some("base64"), Some("image/png")));
-                assert!(source["data"].as_str().is_some_and(|data| data.starts_with("iVBORw0KGgo")));
-            }
-        }
-    }
+    let team = with(backing, ProviderKind::Anthropic).await;
+    team.drop_files("general", &[("plan.png", PIXEL.to_vec()), ("fake.png", b"no picture".to_vec())], "vince, what is on it?").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0).text;
+    assert_eq!(answer, "understood\n-# I can't see pictures yet, so I skipped fake.png.");
+    let (prompt, shown) = pictures(&team);
+    assert!(prompt.contains("- a picture: plan.png, from ") && prompt.contains("shown to you"), "{prompt}");
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    let source = &shown[0]["source"];
+    assert_eq!((source["type"].as_str(), source["media_type"].as_str()), (Some("base64"), Some("image/png")));
+    assert!(source["data"].as_str().is_some_and(|data| data.starts_with("iVBORw0KGgo")));
 }
 
-async fn a_picture_is_shown_to_the_next_question_and_not_for_ever(backing: Backing) {
+async fn a_picture_is_shown_to_the_next_question_until_it_is_deleted(backing: Backing) {
     let mut team = with(backing, ProviderKind::OpenAi).await;
-    team.drop_file("general", "plan.png", PIXEL.to_vec(), "the new harbour").await;
+    let message = team.drop_file("general", "plan.png", PIXEL.to_vec(), "the new harbour").await;
     ask(&team, "vince, what do you make of it?").await;
-    assert_eq!(pictures(&team).1.len(), 1);
+    let shown = pictures(&team).1;
+    let url = shown[0]["image_url"]["url"].as_str().expect("an address");
+    assert!(shown.len() == 1 && url.starts_with("data:image/png;base64,iVBORw0KGgo"), "{shown:?}");
     // A model without vision is only told about the picture.
     team.stop_app().await;
     team.config.models.vision.clear();
@@ -79,14 +70,11 @@ async fn a_picture_is_shown_to_the_next_question_and_not_for_ever(backing: Backi
     assert_eq!(ask(&team, "vince, what is on plan.png?").await, "understood\n-# I can't see pictures yet, so I skipped plan.png.");
     assert!(pictures(&team).1.is_empty());
     assert_eq!(count(&team, "SELECT COUNT(*) FROM files WHERE picture IS NOT NULL").await, 1);
-}
-
-async fn a_deleted_picture_is_gone(backing: Backing) {
-    let team = with(backing, ProviderKind::OpenAi).await;
-    let message = team.drop_file("general", "plan.png", PIXEL.to_vec(), "the new harbour").await;
-    team.settle().await;
+    team.stop_app().await;
+    team.config.models.vision = vec!["scripted-1".into()];
+    team.start_app().await;
     team.delete("general", &message).await;
-    ask(&team, "vince, what do you make of plan.png?").await;
+    assert_eq!(ask(&team, "vince, what do you make of plan.png?").await, "understood");
     assert!(pictures(&team).1.is_empty());
     assert_eq!(count(&team, "SELECT COUNT(*) FROM files").await, 0);
 }

@@ -11,8 +11,7 @@ use crate::support::model::voice::Manner;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
 on_one_store!(
-    a_voice_message_is_understood_and_answered,
-    what_a_command_of_the_team_is_can_be_spoken,
+    a_voice_message_is_understood_and_answered_also_as_a_command,
     what_is_not_understood_is_told,
     those_who_are_not_listened_to_cost_nothing,
 );
@@ -25,7 +24,7 @@ async fn record(team: &TestTeam, name: &str, text: &str) {
     team.drop_file("general", name, vec![0x4f; 4000], text).await;
 }
 
-async fn a_voice_message_is_understood_and_answered(backing: Backing) {
+async fn a_voice_message_is_understood_and_answered_also_as_a_command(backing: Backing) {
     let team = hears(backing).start().await;
     team.model.on(|_| Script::say("understood"));
     team.model.hear_next("Vince, how many **commits** are there?");
@@ -45,14 +44,10 @@ async fn a_voice_message_is_understood_and_answered(backing: Backing) {
     );
     // Half a minute, as the endpoint says, at 0.006 dollars a minute.
     assert_eq!(count(&team, "SELECT CAST(SUM(cost) AS BIGINT) FROM ledger WHERE purpose = 'voice'").await, 3000);
-}
-
-async fn what_a_command_of_the_team_is_can_be_spoken(backing: Backing) {
-    let team = hears(backing).start().await;
     team.model.hear_next("remember: we deploy on Thursdays");
     record(&team, "voice-message.ogg", "").await;
     let said = || async { team.answers("general").await.into_iter().map(|shown| shown.text).collect::<Vec<_>>() };
-    eventually("it is remembered, and shown what was heard", || async { said().await.len() >= 2 }).await;
+    eventually("it is remembered, and shown what was heard", || async { said().await.len() >= 3 }).await;
     let said = said().await;
     assert!(said.iter().any(|text| text == "-# I heard: \"remember: we deploy on Thursdays\""), "{said:#?}");
     assert_eq!(count(&team, "SELECT COUNT(*) FROM memories WHERE text LIKE '%deploy on Thursdays%'").await, 1);

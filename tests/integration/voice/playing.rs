@@ -18,9 +18,8 @@ use crate::support::team::{Backing, Wanted, eventually, on_both_stores, on_one_s
 on_both_stores!(pressed_by_two_at_once_it_is_made_once);
 on_one_store!(
     a_standup_is_heard_with_a_chapter_for_each_speaker,
-    what_was_spoken_before_costs_nothing,
+    no_secret_is_spoken_and_what_was_spoken_before_costs_nothing,
     without_an_engine_there_is_no_button_and_the_command_says_what_to_do,
-    a_secret_is_not_spoken,
     the_voices_are_heard_by_command_and_by_elevenlabs,
     at_the_terminal_a_file_is_written,
     a_long_meeting_is_cut_and_says_so,
@@ -71,8 +70,14 @@ async fn pressed_by_two_at_once_it_is_made_once(backing: Backing) {
     assert_eq!((team.model.spoken().len(), count(&team, "SELECT COUNT(*) FROM jobs WHERE kind = 'play'").await), (paid, 1));
 }
 
-async fn what_was_spoken_before_costs_nothing(backing: Backing) {
-    let team = wanted(backing).start().await;
+async fn no_secret_is_spoken_and_what_was_spoken_before_costs_nothing(backing: Backing) {
+    let team = wanted(backing)
+        .personas(|personas| {
+            let kelly = personas.iter_mut().find(|persona| persona.coordinator).unwrap();
+            kelly.voice.sample = Some("The key is sk-scripted-0123456789abcdef, as ever.".into());
+        })
+        .start()
+        .await;
     let voices = json!([{"type": 3, "name": "what", "value": "voices"}]);
     for (place, channel) in ["general", "ops"].into_iter().enumerate() {
         invoke(&team, channel, "play", voices.clone()).await;
@@ -82,6 +87,9 @@ async fn what_was_spoken_before_costs_nothing(backing: Backing) {
         .await;
         assert_eq!(team.model.spoken().len(), 7, "in channel {place}");
     }
+    let spoken = team.model.spoken();
+    assert!(spoken.iter().any(|said| said.text.contains("as ever")), "{spoken:?}");
+    assert!(spoken.iter().all(|said| !said.text.contains("0123456789")), "{spoken:?}");
 }
 
 async fn without_an_engine_there_is_no_button_and_the_command_says_what_to_do(backing: Backing) {
@@ -91,21 +99,6 @@ async fn without_an_engine_there_is_no_button_and_the_command_says_what_to_do(ba
     let told = invoke(&team, STANDUP, "play", json!([{"type": 3, "name": "what", "value": "standup"}])).await;
     let told = told["content"].as_str().unwrap();
     assert!(told.contains("Install espeak-ng") && told.contains("models.speech"), "{told}");
-}
-
-async fn a_secret_is_not_spoken(backing: Backing) {
-    let team = wanted(backing)
-        .personas(|personas| {
-            let kelly = personas.iter_mut().find(|persona| persona.coordinator).unwrap();
-            kelly.voice.sample = Some("The key is sk-scripted-0123456789abcdef, as ever.".into());
-        })
-        .start()
-        .await;
-    invoke(&team, "general", "play", json!([{"type": 3, "name": "what", "value": "voices"}])).await;
-    eventually("all are spoken", || async { team.model.spoken().len() == 7 }).await;
-    let spoken = team.model.spoken();
-    assert!(spoken.iter().any(|said| said.text.contains("as ever")), "{spoken:?}");
-    assert!(spoken.iter().all(|said| !said.text.contains("0123456789")), "{spoken:?}");
 }
 
 async fn the_voices_are_heard_by_command_and_by_elevenlabs(backing: Backing) {

