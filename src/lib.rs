@@ -17,6 +17,7 @@
 //! | `crates/slack-sandbox` | a local Slack: server. Knows nothing of the team |
 //! | `crates/kernel` | what every feature stands on. Knows no feature and no platform |
 //! | `teamroom` | features, platform adapters, app, command line |
+//! | `crates/licenses`, `crates/test-runner` | tools for `deploy/release` and `tests/run`; not part of the program |
 //!
 //! # Kernel
 //!

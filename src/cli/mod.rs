@@ -9,6 +9,7 @@ mod db;
 mod doctor;
 mod generated;
 mod init;
+mod man;
 mod meeting;
 mod person;
 mod run;
@@ -83,6 +84,8 @@ enum Special {
     SlackManifest(slack_manifest::Args),
     /// Print a script that completes commands in a shell.
     Completions(completions::Args),
+    /// Write a man page for each command into a directory.
+    Man(man::Args),
 }
 
 /// The exit code that a shell reports after Ctrl-C: 128 plus the number of the signal.
@@ -143,6 +146,7 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
             completions::print(&args, &mut command(registry));
             Ok(())
         }
+        Special::Man(args) => man::write(&args, command(registry)),
     }?;
     Ok(ExitCode::SUCCESS)
 }
