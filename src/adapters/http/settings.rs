@@ -62,7 +62,8 @@ fn is_host_name(host: &str) -> bool {
 }
 
 fn read_otlp_endpoint(section: &mut Section<'_>) -> Option<String> {
-    let about = "Address of an OpenTelemetry collector that gets all spans, over HTTP. Needs a program that was built with `--features otel`.";
+    let about =
+        "Address of an OpenTelemetry collector that gets all spans, over HTTP. Needs a program that was built with `--features otel`.";
     let endpoint = section.variable(OTLP_ENDPOINT, "http://127.0.0.1:4318", about)?;
     if reqwest::Url::parse(&endpoint).is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
         return Some(endpoint);

@@ -213,13 +213,7 @@ async fn an_answer_of_which_discord_tells_nothing_is_there_once() {
 async fn a_halt_is_carried_out_though_its_acknowledgement_fails() {
     let stage = with_commands(Setting::new()).await;
     let general = stage.channel("general");
-    let callback = Switch::Rest {
-        bot: None,
-        method: None,
-        path: "/interactions/".to_owned(),
-        times: 1,
-        with: RestFault::Status(500),
-    };
+    let callback = Switch::Rest { bot: None, method: None, path: "/interactions/".to_owned(), times: 1, with: RestFault::Status(500) };
     stage.misbehave(callback);
     interact(&stage, &general, 2, "halt", json!([])).await;
     assert_eq!(answer(&stage, &general).await["content"], "halt");
