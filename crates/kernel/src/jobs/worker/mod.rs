@@ -262,8 +262,8 @@ impl Jobs {
         let inner = &self.inner;
         // The limit of its kind admitted it, so the kind is known.
         let Some((kind, of)) = inner.kinds.get_key_value(job.kind.as_str()) else { return };
+        tracing::debug!(job = %job.id, kind, token = job.token, "a job was claimed");
         let span = span_of(&job, &*of.handler);
-        span.in_scope(|| tracing::debug!(token = job.token, "a job was claimed"));
         metrics::counter!("teamroom_jobs_claimed_total", "kind" => *kind).increment(1);
         let cancel = CancellationToken::new();
         let context = JobContext::new(job, inner.store.clone(), inner.clock.clone(), cancel.clone(), inner.stop.clone());
@@ -300,9 +300,10 @@ impl Running {
     }
 }
 
-/// The span of a run. The id of what the job is about is in `message` if that is a message, otherwise in `subject`.
+/// The span of a run. The id of what the job is about is in `message` if that is a message, otherwise in `subject`. It has no parent, because a job is
+/// sometimes claimed where it was enqueued, and jobs that enqueue each other would make a chain without end.
 fn span_of(job: &Job, handler: &dyn JobHandler) -> Span {
-    let span = info_span!("job", job = %job.id, kind = handler.kind(), message = Empty, subject = Empty);
+    let span = info_span!(parent: None, "job", job = %job.id, kind = handler.kind(), message = Empty, subject = Empty);
     if let Some(field) = handler.subject()
         && let Some(id) = job.payload.get(field).and_then(serde_json::Value::as_str)
     {
