@@ -29,11 +29,8 @@ impl Search {
     pub fn new(files: &Files, cite: impl Fn(&File, bool) -> String) -> Self {
         let mut search = Self::default();
         let focus = if files.is_meant { FOCUS } else { 1.0 };
-        let all = [
-            (&files.focus, focus, Origin::Conversation),
-            (&files.near, 1.0, Origin::Conversation),
-            (&files.older, 1.0, Origin::Conversation),
-        ];
+        let all =
+            [(&files.focus, focus, Origin::Conversation), (&files.near, 1.0, Origin::Conversation), (&files.older, 1.0, Origin::Older)];
         for (files, boost, origin) in all {
             for file in files {
                 if let Some(text) = &file.text {

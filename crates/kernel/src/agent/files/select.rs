@@ -86,7 +86,7 @@ pub fn select(files: &[KnownFile], asked: &Asked<'_>) -> Selection {
     // A file that was posted before the time in the question says nothing about that time.
     let since = time_phrase::find(&words_of(asked.text), asked.now).map(|(range, _)| range.since);
     let mut older = rest(|closeness| closeness == Closeness::Older, OLDER);
-    older.retain(|index| files[*index].is_readable && (since.is_none() || since.is_some()));
+    older.retain(|index| files[*index].is_readable && since.is_none_or(|since| files[*index].at >= since));
     let near = rest(|closeness| closeness != Closeness::Older, NEAR);
     Selection { near, older, focus, is_meant, is_closed: false }
 }
