@@ -32,8 +32,9 @@ fn write_pages(command: Command, directory: &Path) -> std::io::Result<usize> {
 }
 
 fn write_page(command: &Command, directory: &Path) -> std::io::Result<usize> {
-    // By default the footer of `teamroom backlog add` names a program `add` without a version.
-    let man = Man::new(command.clone()).source(concat!("teamroom ", env!("CARGO_PKG_VERSION"))).manual("Teamroom");
+    // By default the footer of `teamroom backlog add` names a program `add` without a version. An empty date would be left out of the title
+    // line, and the version would take its place.
+    let man = Man::new(command.clone()).date(" ").source(concat!("teamroom ", env!("CARGO_PKG_VERSION"))).manual("Teamroom");
     man.generate_to(directory)?;
     command.get_subcommands().try_fold(1, |written, command| Ok(written + write_page(command, directory)?))
 }
@@ -58,7 +59,7 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), commands);
 
         let page = fs::read_to_string(directory.path().join("teamroom-backlog-add.1")).unwrap();
-        for part in [".TH teamroom-backlog-add 1", "Add an item to the backlog", "criterion", "COMMON OPTIONS"] {
+        for part in [r#".TH teamroom-backlog-add 1 " " "teamroom "#, "Add an item to the backlog", "criterion", "COMMON OPTIONS"] {
             assert!(page.contains(part), "{part} is not in {page}");
         }
     }
