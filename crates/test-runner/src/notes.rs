@@ -22,8 +22,8 @@ impl Notes {
 
     /// Notes a test that failed, with its failure, and then passed alone.
     pub(crate) fn add_flaky(&self, test: &str, failure: &[String]) -> anyhow::Result<()> {
-        let indented: String = failure.iter().map(|line| format!("\t{line}\n")).collect();
-        self.add("flaky", &format!("{test}\n{indented}"))
+        let lines: Vec<&str> = std::iter::once(test).chain(failure.iter().map(String::as_str)).collect();
+        self.add("flaky", &format!("{}\n", lines.join("\n\t")))
     }
 
     /// The flaky tests with their failures.

@@ -8,7 +8,9 @@ pub(crate) fn is_long() -> bool {
 /// How much a test does: what the variable says, else `long` in the long form, else `short`.
 pub(crate) fn amount(variable: &str, short: usize, long: usize) -> usize {
     match std::env::var_os(variable) {
-        Some(asked) => asked.to_str().and_then(|asked| asked.parse().ok()).unwrap_or_else(|| panic!("{variable} is no number: {asked:?}")),
+        Some(asked) => {
+            asked.to_str().and_then(|asked| asked.parse().ok()).unwrap_or_else(|| panic!("{variable} is no number: {}", asked.display()))
+        }
         None if is_long() => long,
         None => short,
     }
