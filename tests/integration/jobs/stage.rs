@@ -27,20 +27,20 @@ macro_rules! on_all {
         mod $story {
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn on_sqlite() {
-                super::$story(crate::jobs::stage::Place::sqlite()).await;
+                Box::pin(super::$story(crate::jobs::stage::Place::sqlite())).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn on_postgresql() {
                 if let Some(place) = crate::jobs::stage::Place::postgres(1).await {
-                    super::$story(place).await;
+                    Box::pin(super::$story(place)).await;
                 }
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn by_two_workers() {
                 if let Some(place) = crate::jobs::stage::Place::postgres(2).await {
-                    super::$story(place).await;
+                    Box::pin(super::$story(place)).await;
                 }
             }
         }

@@ -64,19 +64,19 @@ impl Home {
     }
 }
 
-/// Creates two tests from each test function.
+/// Creates two tests from each test function. Its future is on the heap, because without optimisation large ones fill the stack of a thread.
 macro_rules! on_both {
     ($($story:ident),+ $(,)?) => {$(
         mod $story {
             #[tokio::test]
             async fn on_sqlite() {
-                super::$story(&crate::store::Home::sqlite()).await;
+                Box::pin(super::$story(&crate::store::Home::sqlite())).await;
             }
 
             #[tokio::test]
             async fn on_postgresql() {
                 if let Some(home) = crate::store::Home::postgres().await {
-                    super::$story(&home).await;
+                    Box::pin(super::$story(&home)).await;
                 }
             }
         }

@@ -14,14 +14,15 @@ pub(crate) enum Backing {
     Postgres,
 }
 
-/// Creates tests that run on each store, for stories that need both.
+/// Creates tests that run on each store, for stories that need both. Their futures are on the heap, because without optimisation large ones fill the
+/// stack of a thread.
 macro_rules! on_both_stores {
     ($($(#[$attribute:meta])* $name:ident),+ $(,)?) => {
         mod sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             $(#[$attribute])*
             async fn $name() {
-                super::$name($crate::support::team::Backing::Sqlite).await;
+                Box::pin(super::$name($crate::support::team::Backing::Sqlite)).await;
             })+
         }
         mod postgres {
@@ -29,7 +30,7 @@ macro_rules! on_both_stores {
             $(#[$attribute])*
             async fn $name() {
                 if $crate::support::postgres::is_there().await {
-                    super::$name($crate::support::team::Backing::Postgres).await;
+                    Box::pin(super::$name($crate::support::team::Backing::Postgres)).await;
                 }
             })+
         }
@@ -45,7 +46,7 @@ macro_rules! on_one_store {
             $(#[$attribute])*
             async fn $name() {
                 for backing in $crate::support::stores::choose(concat!(module_path!(), "::", stringify!($name))).await {
-                    super::$name(backing).await;
+                    Box::pin(super::$name(backing)).await;
                 }
             })+
         }

@@ -138,7 +138,7 @@ mod tests {
     const VIEW: u64 = 1 << 10;
 
     fn role(id: u64, permissions: u64) -> Value {
-        json!({"id": id.to_string(), "name": "x", "color": 0, "hoist": false, "managed": false, "mentionable": false,
+        json!({"id": id.to_string(), "name": "x", "color": 0, "colors": {"primary_color": 0}, "hoist": false, "managed": false, "mentionable": false,
             "permissions": permissions.to_string(), "position": 0, "flags": 0})
     }
 
