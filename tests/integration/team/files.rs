@@ -136,14 +136,14 @@ async fn a_file_of_last_week_answers_what_it_is_about_and_nothing_else(backing: 
 
 async fn a_refused_file_is_told_and_no_other_one_answers_for_it(backing: Backing) {
     let team = with_model(backing).await;
+    let message = team.drop_file("general", "new.md", (0..=255).cycle().take(4096).collect(), "here is the new one").await;
+    team.settle().await;
     let files = [("plan.md", PLAN.into()), ("big.txt", vec![b'a'; 2 << 20])];
     team.drop_files("general", &files, "vince, when does the harbour open?").await;
     let said = answer(&team, 1).await;
     assert_eq!(said, "understood\n-# big.txt is too large: 2 MiB of at most 1 MiB. Please send only the part that matters.");
     let shown = prompt(&team);
     assert!(shown.contains("The harbour opens in May.") && shown.contains(": could not be read. big.txt is too large"), "{shown}");
-    let message = team.drop_file("general", "new.md", (0..=255).cycle().take(4096).collect(), "and the new one").await;
-    team.settle().await;
     reply(&team, &message, "vince, when does the harbour open?").await;
     assert_eq!(answer(&team, 2).await, "understood\n-# new.md is not a text file, so I skipped it.");
     let shown = prompt(&team);

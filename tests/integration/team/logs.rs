@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, Wanted, on_one_store};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_one_store};
 
 on_one_store!(the_id_of_a_message_finds_every_stage_of_it);
 
@@ -26,6 +26,11 @@ async fn start(team: &TestTeam, variable: &str) -> (TeamProcess, PathBuf) {
     let process = TeamProcess::spawn_logging(team, &log);
     process.wait_until_ready().await;
     (process, log)
+}
+
+async fn wait_for_answers(team: &TestTeam, channel: &str, count: usize) -> Vec<Shown> {
+    eventually("it is answered", || async { team.answers(channel).await.len() >= count }).await;
+    team.answers(channel).await
 }
 
 /// What `grep` finds.
@@ -52,11 +57,11 @@ async fn the_id_of_a_message_finds_every_stage_of_it(backing: Backing) {
     team.model.on(|_| Script::say("Answered with plums."));
     let (process, log) = start(&team, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9").await;
     let plain = team.say("general", "vince, how much marmalade is left?").await;
-    let answer = team.wait_for_answers("general", 1).await;
-    let ask = team.say("random", "ask vince what he thinks about marmalade").await;
-    team.wait_for_answers("random", 1).await;
+    let answer = wait_for_answers(&team, "general", 1).await;
+    let ask = team.say("ops", "ask vince what he thinks about marmalade").await;
+    wait_for_answers(&team, "ops", 1).await;
     let command = team.say("general", "kelly, what is the status?").await;
-    team.wait_for_answers("general", 2).await;
+    wait_for_answers(&team, "general", 2).await;
     assert!(process.terminate(), "it ends in peace");
 
     let lines = find(&log, &format!("discord:{plain}"));
@@ -175,9 +180,9 @@ mod otel {
         let (endpoint, received) = collect().await;
         let (process, _log) = start(&team, &format!("OTEL_EXPORTER_OTLP_ENDPOINT={endpoint}")).await;
         let plain = team.say("general", "vince, how much marmalade is left?").await;
-        let ask = team.say("random", "ask vince what he thinks about marmalade").await;
-        team.wait_for_answers("general", 1).await;
-        team.wait_for_answers("random", 1).await;
+        let ask = team.say("ops", "ask vince what he thinks about marmalade").await;
+        wait_for_answers(&team, "general", 1).await;
+        wait_for_answers(&team, "ops", 1).await;
         assert!(process.terminate(), "it ends in peace");
 
         let bodies = received.lock().expect("no test panics here").clone();
