@@ -55,6 +55,9 @@ impl Notes {
     pub(crate) fn runs(&self) -> anyhow::Result<String> {
         let mut counts = BTreeMap::new();
         let runs = self.read("runs")?;
+        if runs.is_empty() {
+            return Ok(String::new());
+        }
         for run in runs.lines() {
             *counts.entry(run).or_insert(0) += 1;
         }

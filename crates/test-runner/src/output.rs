@@ -51,12 +51,13 @@ impl Output {
         }
     }
 
-    /// The message of a failed test: what it printed from its panic on.
+    /// The message of a failed test: what it printed from its panic on, without the stack.
     pub(crate) fn failure_of(&self, test: &str) -> &[String] {
         let printed = self.printed.get(test).map_or(&[][..], Vec::as_slice);
         let begin = printed.iter().position(|line| line.contains("panicked at")).unwrap_or(0);
         let message = &printed[begin..];
-        let end = message.iter().position(|line| line.starts_with("note: ")).unwrap_or(message.len());
+        let is_over = |line: &String| line.starts_with("note: ") || line.starts_with("stack backtrace:");
+        let end = message.iter().position(is_over).unwrap_or(message.len());
         &message[..end.min(KEPT_LINES)]
     }
 }
