@@ -8,6 +8,7 @@ pub(super) use without_sound::{encode, join, read_packets};
 pub(super) const ENDING: &str = "ogg";
 
 /// The encoded parts of one speaker.
+#[cfg_attr(not(feature = "sound"), expect(dead_code, reason = "nobody joins them"))]
 pub(super) struct Track {
     pub(super) name: String,
     pub(super) parts: Vec<Vec<u8>>,
