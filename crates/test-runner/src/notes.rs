@@ -44,7 +44,7 @@ impl Notes {
         let mut times: Vec<(f64, &str)> =
             times.lines().filter_map(|line| line.split_once(' ')).filter_map(|(time, test)| Some((time.parse().ok()?, test))).collect();
         times.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let mut text = format!("\nThe slowest of {} tests, in seconds beside others:\n", times.len());
+        let mut text = format!("\nThe slowest of {} tests, in seconds, with others running:\n", times.len());
         for (seconds, test) in times.iter().take(SLOWEST) {
             writeln!(text, "{seconds:8.1}  {test}")?;
         }

@@ -6,7 +6,7 @@ use crate::adapters::discord::commands::answer::EPHEMERAL;
 use crate::adapters::discord::rest::{Call, Failure};
 use kernel::commands::{Audience, Suggestion};
 
-/// The most suggestions that Discord shows.
+/// How many suggestions Discord shows.
 const SUGGESTIONS: usize = 25;
 
 /// The first reply to an interaction, which Discord wants within three seconds.

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use super::{Document, Read, Unreadable};
 
-/// The most bytes that a document may unpack to.
+/// The limit of bytes that a document may unpack to.
 const MAX_UNPACKED: usize = 32 * 1024 * 1024;
-/// The most text that is kept.
+/// The limit of text that is kept.
 const MAX_TEXT: usize = 1024 * 1024;
 /// The most pages, slides or sheets.
 const MAX_PAGES: usize = 400;
