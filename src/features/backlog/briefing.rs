@@ -7,6 +7,7 @@ use crate::features::backlog::executor::{Assignment, Outcome};
 use crate::features::backlog::inputs::{lay_out, list_inputs};
 use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::backlog::repositories::list_needed;
+use crate::features::backlog::store::ItemEvent;
 use anyhow::Context as _;
 use kernel::db::StoreError;
 use kernel::memory::{Recall, Scope};
@@ -60,11 +61,14 @@ impl Work {
     pub(super) async fn find_rejection(&self, item: &WorkItem) -> Result<Option<Rejection>, StoreError> {
         let Some(before) = item.run.checked_sub(1) else { return Ok(None) };
         let store = &self.deps().store;
-        let tried = |status: Option<WorkStatus>| matches!(status, Some(WorkStatus::InProgress | WorkStatus::InReview));
-        let mut events = store.list_events(&item.id).await?.into_iter().rev();
-        let Some(why) = events.find(|event| tried(event.from) && event.to == WorkStatus::Ready).and_then(|event| event.note) else {
-            return Ok(None);
+        let is_sent_back = |event: &ItemEvent| match event.from {
+            Some(WorkStatus::InProgress | WorkStatus::InReview) => event.to == WorkStatus::Ready,
+            // It was reopened, maybe to wait for something else that is done again.
+            Some(WorkStatus::Done) => true,
+            _ => false,
         };
+        let mut events = store.list_events(&item.id).await?.into_iter().rev();
+        let Some(why) = events.find(is_sent_back).and_then(|event| event.note) else { return Ok(None) };
         let outside = store.list_journal(&item.id, before).await?.iter().any(|(entry, _)| entry.is_outside());
         Ok(Some(Rejection { why, outside }))
     }

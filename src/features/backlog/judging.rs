@@ -26,9 +26,11 @@ impl Work {
         let Some(item) = store.find_item(&item).await? else { return Ok(()) };
         match (item.status, &item.wait) {
             (WorkStatus::Waiting, Some(Wait::Decision { why })) => {
+                let parts = store.list_parts(&item.id).await?;
                 // The results of the item's parts may be accepted, too.
-                let made = store.find_product(&item.id).await?.is_some() || !store.list_parts(&item.id).await?.is_empty();
-                self.ask_people(&item, job, |announcer| announcer.ask_decision(&item, why, made)).await
+                let made = store.find_product(&item.id).await?.is_some() || !parts.is_empty();
+                let files = self.read_all_files(&item, &parts).await;
+                self.ask_people(&item, job, |announcer| OutboundMessage { files, ..announcer.ask_decision(&item, why, made) }).await
             }
             (WorkStatus::Waiting, Some(Wait::Help { of })) => {
                 self.ask_people(&item, job, |announcer| announcer.ask_help(&item, of.as_ref())).await
@@ -47,7 +49,8 @@ impl Work {
     async fn hold_review(&self, item: &WorkItem, by_people: bool, job: &JobContext) -> Result<(), JobError> {
         let journal = self.read_journal(item).await?;
         let parts = self.deps().store.list_parts(&item.id).await?;
-        let of = ForReview { item, evidence: &item.evidence, journal: &journal, parts: &parts };
+        let blocked = self.deps().store.find_product(&item.id).await?.and_then(|product| product.blocked);
+        let of = ForReview { item, evidence: &item.evidence, journal: &journal, parts: &parts, blocked: blocked.as_deref() };
         if !by_people {
             match review(&self.inner.reviewer, of, Some(job), job.cancelled()).await {
                 Ok(Some(judged)) => return Ok(self.record_judgement(item, &judged, &journal, job).await?),
@@ -58,11 +61,7 @@ impl Work {
                 },
             }
         }
-        let mut files = self.read_files(item).await;
-        for part in parts.iter().filter(|part| has_file(part)).take(FILES) {
-            files.extend(self.read_files(part).await);
-        }
-        files.truncate(FILES);
+        let files = self.read_all_files(item, &parts).await;
         self.ask_people(item, job, |announcer| announcer.ask_review(item, &parts, files)).await
     }
 
@@ -106,6 +105,7 @@ impl Work {
             account: None,
             job: Some(job),
             accepted,
+            needs_person: judged.needs_person(),
             note: &note,
             findings: &judged.findings,
             scores: judged.scores,
@@ -120,7 +120,17 @@ impl Work {
         Ok(())
     }
 
-    /// The verified files, for people to judge. Unreadable files are skipped; the evidence names them.
+    /// The verified files of an item and of its parts, for people to judge.
+    async fn read_all_files(&self, item: &WorkItem, parts: &[WorkItem]) -> Vec<OutboundFile> {
+        let mut files = self.read_files(item).await;
+        for part in parts.iter().filter(|part| has_file(part)).take(FILES) {
+            files.extend(self.read_files(part).await);
+        }
+        files.truncate(FILES);
+        files
+    }
+
+    /// The verified files of an item. Unreadable files are skipped; the evidence names them.
     async fn read_files(&self, item: &WorkItem) -> Vec<OutboundFile> {
         let Ok(workspace) = self.deps().workspaces.open(&item.id).await else { return Vec::new() };
         let mut files = Vec::new();

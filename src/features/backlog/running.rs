@@ -135,7 +135,8 @@ impl Work {
     async fn close(&self, item: &WorkItem, product: Product, cancel: &CancellationToken) -> anyhow::Result<Close> {
         let now = self.deps().clock.now();
         let journal = self.read_journal(item).await?;
-        let submitted = Submitted { item, product: &product, journal: &journal, now };
+        let earlier = self.deps().store.list_earlier_journals(item).await?;
+        let submitted = Submitted { item, product: &product, journal: &journal, earlier: &earlier, now };
         Ok(match verify(&self.inner.verifier, &submitted, cancel).await? {
             Verdict::Proven(evidence) => self.done(item, &product, evidence, &journal).await?,
             Verdict::Told(evidence) => {
@@ -160,7 +161,7 @@ impl Work {
     async fn needs_no_review(&self, item: &WorkItem, product: &Product) -> Result<bool, StoreError> {
         let deps = self.deps();
         let is_good = |critique: &&Critique| critique.faults.is_empty() && !critique.shown.is_empty();
-        let Some(critique) = product.critique.as_ref().filter(is_good) else { return Ok(false) };
+        let Some(critique) = product.critique.as_ref().filter(is_good).filter(|_| product.blocked.is_none()) else { return Ok(false) };
         let is_expert = item.persona.as_ref().and_then(|slug| deps.roster.find(slug)).is_none_or(|persona| persona.tier == Tier::T3);
         // A change of a repository is always read by somebody else.
         if item.kind != WorkKind::Step || item.repository.is_some() || is_expert || critique.mean() < deps.settings.review_below {

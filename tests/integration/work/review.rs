@@ -34,7 +34,7 @@ impl Made {
     }
 
     fn shown(&self) -> ForReview<'_> {
-        ForReview { item: &self.item, evidence: &self.evidence, journal: &self.journal, parts: &[] }
+        ForReview { item: &self.item, evidence: &self.evidence, journal: &self.journal, parts: &[], blocked: None }
     }
 
     async fn judge(&self, parts: &ReviewDeps) -> anyhow::Result<Option<Judgement>> {
@@ -92,7 +92,7 @@ async fn a_verdict_that_does_not_count_is_asked_for_once_more_with_the_reason() 
     model.next([verdict([Ok("It is fine."); 3]), verdict([Ok(PASSAGE); 3])]);
     assert!(made.judged_by(&model).await.is_some_and(|judged| judged.accepted()));
     let again = model.requests()[1].prompt();
-    assert!(again.contains("the passage that shows criterion 1 does not stand in the material"), "{again}");
+    assert!(again.contains("the passage of criterion 1 is not in the material. Quote it exactly; the passage of criterion 2"), "{again}");
 }
 
 #[tokio::test]

@@ -171,12 +171,5 @@ fn find_answer(item: &WorkItem) -> Option<(&str, &str, DateTime<Utc>)> {
 }
 
 fn made(by: String, text: String, line: &str, at: DateTime<Utc>, model: Option<String>) -> Product {
-    Product {
-        summary: format!("{by}: {line}"),
-        claims: vec![Claim::Answer { by, text, at }],
-        lesson: None,
-        model,
-        questions: Vec::new(),
-        critique: None,
-    }
+    Product { summary: format!("{by}: {line}"), claims: vec![Claim::Answer { by, text, at }], model, ..Product::default() }
 }

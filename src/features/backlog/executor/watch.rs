@@ -71,5 +71,5 @@ impl Work {
 }
 
 fn made(summary: String, claim: Claim) -> Outcome {
-    Outcome::Made(Product { summary, claims: vec![claim], lesson: None, model: None, questions: Vec::new(), critique: None })
+    Outcome::Made(Product { summary, claims: vec![claim], ..Product::default() })
 }

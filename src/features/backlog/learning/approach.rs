@@ -159,7 +159,7 @@ mod tests {
         let (shown, faults, revisions) = (Vec::new(), vec!["accuracy: 2 of 5. The page says: obey me.".into()], 1);
         let critique = Critique { depth, accuracy, actionability, completeness, shown, faults, criticised: texts(criticised), revisions };
         let (claims, questions) = (Vec::new(), texts(questions));
-        Product { summary: "Three shops.".into(), claims, lesson: None, model: None, questions, critique: Some(critique) }
+        Product { summary: "Three shops.".into(), claims, questions, critique: Some(critique), ..Product::default() }
     }
 
     fn search(call: &str, query: &str) -> JournalEntry {

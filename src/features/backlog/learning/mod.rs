@@ -140,14 +140,7 @@ mod tests {
     }
 
     fn product(summary: &str, lesson: Option<&str>) -> Product {
-        Product {
-            summary: summary.into(),
-            claims: Vec::new(),
-            lesson: lesson.map(Into::into),
-            model: None,
-            questions: Vec::new(),
-            critique: None,
-        }
+        Product { summary: summary.into(), claims: Vec::new(), lesson: lesson.map(Into::into), ..Product::default() }
     }
 
     fn done(product: &Product) -> Memory {

@@ -7,7 +7,7 @@ use crate::features::backlog::model::Critique;
 use kernel::ids::{AskId, MessageId, OutboxId, PersonaSlug};
 
 /// The claimed result of a run. Not trusted before it is verified.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Product {
     /// The result in one sentence.
     pub summary: String,
@@ -22,6 +22,9 @@ pub struct Product {
     /// The author's own critique. Only steps of a mission have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique: Option<Critique>,
+    /// What nobody on the team can do about the item, as its author says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<String>,
 }
 
 impl Product {

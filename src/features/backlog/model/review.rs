@@ -35,6 +35,9 @@ pub struct Finding {
     /// None if code has not found the passage in a file.
     #[serde(default)]
     pub place: Option<FilePlace>,
+    /// It is not met, and nobody on the team can meet it.
+    #[serde(default)]
+    pub needs_person: bool,
 }
 
 /// A line of a file, from 1.

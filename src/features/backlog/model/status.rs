@@ -60,8 +60,7 @@ impl WorkStatus {
             InReview => matches!(next, New | Ready | Blocked | Waiting | Done | Failed | Cancelled),
             Waiting => matches!(next, New | Ready | Blocked | Done | Failed | Cancelled),
             // A person asked for another attempt, maybe before the item was planned.
-            Failed | Cancelled => matches!(next, New | Ready | Blocked),
-            Done => false,
+            Failed | Cancelled | Done => matches!(next, New | Ready | Blocked),
         };
         if allowed { Ok(next) } else { Err(InvalidWorkTransition { from: self, to: next }) }
     }

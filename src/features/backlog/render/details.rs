@@ -327,12 +327,19 @@ mod tests {
                     accepted: false,
                     note: "1 of 2 criteria not met\n2. Each price has its page: The price of B has none.".to_owned(),
                     findings: vec![
-                        Finding { criterion: "Three shops".to_owned(), met: true, text: "A, B and C".to_owned(), place: None },
+                        Finding {
+                            criterion: "Three shops".to_owned(),
+                            met: true,
+                            text: "A, B and C".to_owned(),
+                            place: None,
+                            needs_person: false,
+                        },
                         Finding {
                             criterion: "Each price has its page".to_owned(),
                             met: false,
                             text: "The price of B has none.".to_owned(),
                             place: Some(FilePlace { file: "prices.md".to_owned(), line: 3 }),
+                            needs_person: false,
                         },
                     ],
                     scores: Some(Scores { depth: 3, accuracy: 2, actionability: 4, completeness: 3 }),

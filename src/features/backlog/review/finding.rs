@@ -7,12 +7,18 @@ use crate::features::backlog::review::verdict::{Found, Grade, without_marks};
 pub(super) fn list_findings(grades: &[Grade], places: &[&str], files: &[(String, String)]) -> Vec<Finding> {
     let files: Vec<Lines<'_>> = files.iter().map(|(path, text)| Lines::of(path, text)).collect();
     let find = |(index, grade): (usize, &Grade)| {
-        let (met, text, passage) = match &grade.found {
-            Found::Met(passage) => (true, passage, passage.as_str()),
-            Found::Missing(why) => (false, why, places.get(index).copied().unwrap_or_default()),
+        let (text, passage) = match &grade.found {
+            Found::Met(passage) => (passage, passage.as_str()),
+            Found::Seen(seen) => (seen, ""),
+            Found::Missing(why) | Found::NeedsPerson(why) => (why, places.get(index).copied().unwrap_or_default()),
         };
-        let place = files.iter().find_map(|file| file.find(passage));
-        Finding { criterion: grade.criterion.clone(), met, text: text.clone(), place }
+        Finding {
+            criterion: grade.criterion.clone(),
+            met: grade.found.is_met(),
+            text: text.clone(),
+            place: files.iter().find_map(|file| file.find(passage)),
+            needs_person: matches!(grade.found, Found::NeedsPerson(_)),
+        }
     };
     grades.iter().enumerate().map(find).collect()
 }

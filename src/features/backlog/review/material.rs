@@ -34,6 +34,8 @@ pub struct ForReview<'a> {
     pub journal: &'a [JournalEntry],
     /// The items that it consists of, all over. Empty for an item that was carried out itself.
     pub parts: &'a [WorkItem],
+    /// What its author says that nobody on the team can do.
+    pub blocked: Option<&'a str>,
 }
 
 /// The material for a grader.
@@ -106,6 +108,8 @@ impl Shown<'_> {
                 self.of.evidence.iter().map(|found| format!("- {}", cleaner.line(&describe(found, self.zone), 400))),
             ));
         }
+        let blocked = self.of.blocked.map(|blocked| cleaner.line(blocked, 400));
+        blocks.extend(blocked.map(|text| Block { label: "what nobody on the team can do, as its author says".into(), text }));
         for part in self.of.parts.iter().take(PARTS) {
             blocks.push(part_block(part, cleaner, self.zone));
         }

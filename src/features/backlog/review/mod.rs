@@ -73,19 +73,28 @@ pub struct Judgement {
 impl Judgement {
     /// Code decides: only if every criterion is met.
     pub fn accepted(&self) -> bool {
-        self.grades.iter().all(|grade| matches!(grade.found, Found::Met(_)))
+        self.grades.iter().all(|grade| grade.found.is_met())
+    }
+
+    /// Whether the author can do no more: all that is not met needs a person.
+    pub fn needs_person(&self) -> bool {
+        !self.accepted() && !self.grades.iter().any(|grade| matches!(grade.found, Found::Missing(_)))
     }
 
     /// For the author, a line for each criterion that is not met. For people, how many are met.
     pub fn note(&self) -> String {
-        let missing = (1..).zip(&self.grades).filter_map(|(number, grade)| match &grade.found {
-            Found::Missing(why) => Some(format!("{number}. {}: {why}", grade.criterion)),
-            Found::Met(_) => None,
+        let missing = (1..).zip(&self.grades).filter_map(|(number, Grade { criterion, found })| match found {
+            Found::Missing(why) => Some(format!("{number}. {criterion}: {why}")),
+            Found::NeedsPerson(why) => Some(format!("{number}. {criterion}: {why} (a person is asked for this)")),
+            Found::Met(_) | Found::Seen(_) => None,
         });
         let missing: Vec<String> = missing.collect();
         match (missing.len(), self.grades.len()) {
             (0, 1) => "the criterion is met".to_owned(),
             (0, all) => format!("all {all} criteria are met"),
+            (open, all) if self.needs_person() => {
+                format!("{} of {all} criteria are met, the rest needs a person\n{}", all - open, missing.join("\n"))
+            }
             (open, all) => format!("{open} of {all} criteria not met\n{}", missing.join("\n")),
         }
     }
@@ -93,8 +102,8 @@ impl Judgement {
     /// How each criterion was shown.
     pub fn evidence(&self, at: DateTime<Utc>) -> Vec<Evidence> {
         let shown = self.grades.iter().filter_map(|grade| match &grade.found {
-            Found::Met(passage) => Some((&grade.criterion, passage)),
-            Found::Missing(_) => None,
+            Found::Met(shown) | Found::Seen(shown) => Some((&grade.criterion, shown)),
+            Found::Missing(_) | Found::NeedsPerson(_) => None,
         });
         let by = Judge::Persona(self.by.clone());
         shown
@@ -289,7 +298,7 @@ mod tests {
             JournalEntry::Returned { call: "2".into(), text: "commit a1b2c3d".into(), outside: true, status: CallStatus::Ok, trace: None },
         ];
         let (item, roster) = (item(), roster());
-        let of = ForReview { item: &item, evidence: &evidence, journal: &journal, parts: &[] };
+        let of = ForReview { item: &item, evidence: &evidence, journal: &journal, parts: &[], blocked: None };
         let shown = Shown { of, criteria: &item.criteria, files: &[("prices.md".into(), hostile)], fault: None, zone: roster.zone() };
         insta::assert_snapshot!(shown.prompt("Teamroom", &roster, roster.coordinator(), marker, now()).message);
     }
@@ -298,7 +307,7 @@ mod tests {
     fn a_large_file_is_cut_and_says_so() {
         let (item, roster) = (item(), roster());
         let files = [("a.md".to_owned(), "word ".repeat(20_000)), ("b.md".to_owned(), "short".to_owned())];
-        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[] };
+        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None };
         let shown = Shown { of, criteria: &item.criteria, files: &files, fault: Some("criterion 2 has no grade"), zone: roster.zone() };
         let blocks = shown.blocks(Cleaner { marker: "7f3a9c20d1e8" });
         let of = |name: &str| blocks.iter().find(|block| block.label == format!("file {name}")).map(|block| block.text.as_str());

@@ -1,4 +1,5 @@
-//! Reads a grader's verdict. Only code decides: every criterion met, each shown by a passage that is really there.
+//! Reads a grader's verdict. Only code decides: every criterion met, each shown by a passage that is really there, or by what was looked through if
+//! no passage can show it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,6 +12,8 @@ use kernel::text::without_invisible;
 const KEPT: usize = 300;
 /// The fewest letters and digits of a passage, unless it is a whole line. A single word stands everywhere.
 const LEAST: usize = 8;
+/// The fewest letters and digits of a sentence that stands in for a passage.
+const LEAST_SEEN: usize = 16;
 
 /// The model's verdict, not checked yet.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -51,12 +54,18 @@ pub(super) struct GivenGrade {
     /// If it is met: the passage of the material that shows it, copied.
     #[serde(default)]
     shown_by: String,
+    /// If it is met and no passage can show it, because something is absent, counted or a title: what you looked through and found.
+    #[serde(default)]
+    seen: String,
     /// If it is not met: what is missing or wrong, where, and what would be right.
     #[serde(default)]
     missing: String,
     /// If it is not met: the passage of a file that is wrong, copied. Empty if something is not there.
     #[serde(default)]
     place: String,
+    /// If it is not met: nobody on the team can meet it, because a person has to say or approve something, or its time has not come.
+    #[serde(default)]
+    needs_person: bool,
 }
 
 impl GivenVerdict {
@@ -85,57 +94,106 @@ pub struct Grade {
 pub enum Found {
     /// The passage that shows it.
     Met(String),
+    /// What the grader looked through, because no passage can show it.
+    Seen(String),
     /// What is missing.
     Missing(String),
+    /// What is missing, and nobody on the team can add it.
+    NeedsPerson(String),
+}
+
+impl Found {
+    pub(super) fn is_met(&self) -> bool {
+        matches!(self, Self::Met(_) | Self::Seen(_))
+    }
 }
 
 /// Checks a verdict on these criteria. `material`: the texts that may be quoted.
 ///
 /// # Errors
-/// Why the verdict does not count, as a sentence for the model.
+/// All reasons why the verdict does not count, for the model.
 pub(super) fn read_verdict(given: &GivenVerdict, criteria: &[String], material: &[&str]) -> Result<Vec<Grade>, String> {
-    if let Some(unknown) = given.grades.iter().find(|grade| grade.criterion == 0 || grade.criterion > criteria.len()) {
-        return Err(format!("there is no criterion {}; they are numbered from 1 to {}", unknown.criterion, criteria.len()));
-    }
-    let mut grades = Vec::new();
+    let material = Material::of(material);
+    // If any criterion is not met, the others need no passages.
+    let all_met = given.grades.iter().all(|grade| grade.met);
+    let unknown = given.grades.iter().filter(|grade| grade.criterion == 0 || grade.criterion > criteria.len());
+    let mut faults: Vec<String> = unknown
+        .map(|unknown| format!("there is no criterion {}; they are numbered from 1 to {}", unknown.criterion, criteria.len()))
+        .collect();
+    let mut grades: Vec<Grade> = Vec::new();
     for (number, criterion) in (1..).zip(criteria) {
         let found = match &given.grades.iter().filter(|grade| grade.criterion == number).collect::<Vec<_>>()[..] {
-            [] => return Err(format!("criterion {number} has no grade")),
-            [GivenGrade { met: true, shown_by, .. }] => Found::Met(line(shown_by)),
-            [GivenGrade { missing, .. }] => Found::Missing(line(missing)),
-            _ => return Err(format!("criterion {number} has several grades")),
+            [] => Err(format!("criterion {number} has no grade")),
+            [grade] => grade.read(number, all_met.then_some(&material)),
+            _ => Err(format!("criterion {number} has several grades")),
         };
-        grades.push(Grade { criterion: criterion.clone(), found });
-    }
-    if let Some(number) = grades.iter().position(|grade| matches!(&grade.found, Found::Missing(why) if !says_something(why))) {
-        return Err(format!("criterion {} is not met, but what is missing is not said", number + 1));
-    }
-    // If any criterion is not met, the others need no passages.
-    if grades.iter().any(|grade| matches!(grade.found, Found::Missing(_))) {
-        return Ok(grades);
-    }
-    let material: Vec<String> = material.iter().map(|text| plain(text)).collect();
-    let lines: Vec<&str> = material.iter().flat_map(|text| text.lines()).map(str::trim).collect();
-    let texts: Vec<String> = material.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    let stands = |passage: &str| {
-        let enough = passage.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST;
-        lines.contains(&passage) || (enough && texts.iter().any(|text| text.contains(passage)))
-    };
-    for (number, grade) in (1..).zip(given_in_order(given)) {
-        let quoted = plain(&grade.shown_by).split_whitespace().collect::<Vec<_>>().join(" ");
-        // A passage may leave something out in the middle.
-        let passages: Vec<&str> = quoted.split("...").map(str::trim).filter(|passage| says_something(passage)).collect();
-        if passages.is_empty() || !passages.into_iter().all(stands) {
-            return Err(format!("the passage that shows criterion {number} does not stand in the material; copy one letter by letter"));
+        match found {
+            Ok(Found::Seen(seen)) if grades.iter().any(|grade| grade.found == Found::Seen(seen.clone())) => {
+                faults.push(format!("`seen` of criterion {number} is that of another criterion; say what you looked at for this one"));
+            }
+            Ok(found) => grades.push(Grade { criterion: criterion.clone(), found }),
+            Err(fault) => faults.push(fault),
         }
     }
-    Ok(grades)
+    if faults.is_empty() { Ok(grades) } else { Err(faults.join("; ")) }
 }
 
-fn given_in_order(given: &GivenVerdict) -> Vec<&GivenGrade> {
-    let mut grades: Vec<_> = given.grades.iter().collect();
-    grades.sort_by_key(|grade| grade.criterion);
-    grades
+impl GivenGrade {
+    /// `material`: to look the passage up in. None: it is not needed.
+    fn read(&self, number: usize, material: Option<&Material>) -> Result<Found, String> {
+        if !self.met {
+            let why = line(&self.missing);
+            return match (says_something(&why), self.needs_person) {
+                (false, _) => Err(format!("criterion {number} is not met, but what is missing is not said")),
+                (true, true) => Ok(Found::NeedsPerson(why)),
+                (true, false) => Ok(Found::Missing(why)),
+            };
+        }
+        let Some(material) = material else { return Ok(Found::Met(line(&self.shown_by))) };
+        if !says_something(&self.shown_by) && letters(&self.seen) >= LEAST_SEEN {
+            return Ok(Found::Seen(line(&self.seen)));
+        }
+        if material.has(&self.shown_by) {
+            return Ok(Found::Met(line(&self.shown_by)));
+        }
+        Err(if says_something(&self.shown_by) {
+            format!("the passage of criterion {number} is not in the material. Quote it exactly")
+        } else {
+            format!("criterion {number} has no passage. Quote one, or say in `seen` what you looked through if none can show it")
+        })
+    }
+}
+
+/// The texts that may be quoted.
+struct Material {
+    lines: Vec<String>,
+    /// Each text on one line.
+    texts: Vec<String>,
+}
+
+impl Material {
+    fn of(material: &[&str]) -> Self {
+        let material: Vec<String> = material.iter().map(|text| plain(text)).collect();
+        let lines = material.iter().flat_map(|text| text.lines()).map(|line| without_bullet(line).to_owned()).collect();
+        Self { lines, texts: material.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect() }
+    }
+
+    /// Whether a quote is there. It may leave something out in the middle.
+    fn has(&self, quote: &str) -> bool {
+        let quote = plain(quote).split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut passages = quote.split("...").map(without_bullet).filter(|passage| says_something(passage)).peekable();
+        passages.peek().is_some() && passages.all(|passage| self.has_passage(passage))
+    }
+
+    fn has_passage(&self, passage: &str) -> bool {
+        self.lines.iter().any(|line| line == passage) || (letters(passage) >= LEAST && self.texts.iter().any(|text| text.contains(passage)))
+    }
+}
+
+/// Without the mark of a list, which belongs to the material and not to what it lists.
+fn without_bullet(line: &str) -> &str {
+    let line = line.trim();
+    line.strip_prefix("- ").map_or(line, str::trim)
 }
 
 /// In lower case, without the marks and quotes that a copy may lose. Headings are left out: a title shows nothing.
@@ -152,7 +210,11 @@ pub(super) fn without_marks(text: &str) -> String {
 }
 
 fn says_something(text: &str) -> bool {
-    text.chars().any(char::is_alphanumeric)
+    letters(text) > 0
+}
+
+fn letters(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
 fn line(text: &str) -> String {
@@ -167,7 +229,11 @@ mod tests {
 
     fn grade(criterion: usize, met: bool, text: &str) -> GivenGrade {
         let (shown_by, missing) = if met { (text.to_owned(), String::new()) } else { (String::new(), text.to_owned()) };
-        GivenGrade { criterion, met, shown_by, missing, place: String::new() }
+        GivenGrade { criterion, met, shown_by, seen: String::new(), missing, place: String::new(), needs_person: false }
+    }
+
+    fn seen(criterion: usize, seen: &str) -> GivenGrade {
+        GivenGrade { seen: seen.to_owned(), ..grade(criterion, true, "") }
     }
 
     fn read(grades: Vec<GivenGrade>) -> Result<Vec<Found>, String> {
@@ -184,6 +250,7 @@ mod tests {
             "Scanner A asks … says https://a.example/x.\n B asks 4.",
             "B asks 4.",
             "a.md: Markdown, 1 heading",
+            "- a.md: Markdown, 1 heading",
         ] {
             let read = read(vec![grade(2, true, passage), grade(1, true, "Scanner A asks nine dollars")]);
             assert!(matches!(read.as_deref(), Ok([Found::Met(_), Found::Met(_)])), "{passage}: {read:?}");
@@ -192,16 +259,44 @@ mod tests {
 
     #[test]
     fn a_grader_that_only_agrees_has_given_no_verdict() {
-        for passage in
-            ["", "It is fine.", "asks", "…", "Prices of scanners", "Scanner A asks twelve dollars", "Scanner A asks … twelve dollars"]
-        {
+        for passage in ["It is fine.", "asks", "Scanner A asks twelve dollars", "Scanner A asks … twelve dollars"] {
             let read = read(vec![grade(1, true, passage), grade(2, true, "Scanner A asks nine dollars")]);
-            assert_eq!(
-                read,
-                Err("the passage that shows criterion 1 does not stand in the material; copy one letter by letter".into()),
-                "{passage}"
-            );
+            assert_eq!(read, Err("the passage of criterion 1 is not in the material. Quote it exactly".into()), "{passage}");
         }
+        for passage in ["", "…", "Prices of scanners", "# Prices of scanners"] {
+            let read = read(vec![grade(1, true, passage), grade(2, true, "Scanner A asks nine dollars")]);
+            assert!(read.is_err(), "{passage}: a title shows nothing");
+        }
+        assert!(read(vec![seen(1, "It is fine."), seen(2, "Looks good.")]).is_err());
+        let same = "I looked through both files.";
+        assert!(read(vec![seen(1, same), seen(2, same)]).is_err_and(|why| why.contains("that of another criterion")));
+    }
+
+    #[test]
+    fn what_no_passage_can_show_is_met_by_what_was_looked_through() {
+        let absent = "Neither price names a person; I read all four lines.";
+        assert_eq!(
+            read(vec![seen(1, absent), grade(2, true, "B asks 4.")]),
+            Ok(vec![Found::Seen(absent.into()), Found::Met("B asks 4.".into())])
+        );
+    }
+
+    #[test]
+    fn what_nobody_on_the_team_can_meet_is_for_a_person() {
+        let approval = GivenGrade { needs_person: true, ..grade(1, false, "Ann has not approved it yet.") };
+        let read = read(vec![approval, grade(2, true, "B asks 4.")]);
+        assert_eq!(read, Ok(vec![Found::NeedsPerson("Ann has not approved it yet.".into()), Found::Met("B asks 4.".into())]));
+    }
+
+    #[test]
+    fn all_faults_of_a_verdict_are_named_at_once() {
+        let read = read(vec![grade(1, true, "Scanner A asks twelve dollars"), grade(3, true, "B asks 4.")]);
+        assert_eq!(
+            read,
+            Err("there is no criterion 3; they are numbered from 1 to 2; the passage of criterion 1 is not in the material. Quote it exactly; \
+                 criterion 2 has no grade"
+                .into())
+        );
     }
 
     #[test]

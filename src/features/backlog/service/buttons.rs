@@ -189,6 +189,7 @@ impl Backlog {
             account: asker.person().map(|(id, _)| id),
             job: None,
             accepted,
+            needs_person: false,
             note: if accepted { "accepted by button" } else { &rejected },
             findings: &[],
             scores: None,

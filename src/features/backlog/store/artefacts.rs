@@ -1,6 +1,6 @@
 //! Artefacts: what items made, with the content. Those of the item's current run are its result.
 
-use crate::features::backlog::model::{Artefact, ArtefactFacts};
+use crate::features::backlog::model::{Artefact, ArtefactFacts, WorkItem};
 use crate::store::Store;
 use kernel::db::{Result, Transaction, count, sql};
 use kernel::ids::WorkItemId;
@@ -67,7 +67,24 @@ impl Store {
         Ok(rows.into_iter().map(ArtefactFacts::from).collect())
     }
 
-    /// The same with their contents.
+    /// The files that the run before handed in, if the item was sent back and not changed since.
+    pub async fn list_rejected_files(&self, item: &WorkItem) -> Result<Vec<ArtefactFacts>> {
+        let Some(before) = item.run.checked_sub(1) else { return Ok(Vec::new()) };
+        let rows: Vec<FactsColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT name, media_type, bytes, sha256 FROM artefacts
+             WHERE item = $1 AND run = $2 AND NOT EXISTS (
+                 SELECT 1 FROM events WHERE topic = 'item' AND subject = $1 AND kind = 'new' AND events.position > (
+                     SELECT MAX(position) FROM events WHERE topic = 'item' AND subject = $1 AND kind IN ('in_review', 'done')))
+             ORDER BY artefacts.position",
+            item.id.as_str(),
+            i64::from(before)
+        )?;
+        Ok(rows.into_iter().map(ArtefactFacts::from).collect())
+    }
+
+    /// The files of an item's result with their contents.
     pub async fn read_artefacts(&self, item: &WorkItemId) -> Result<Vec<Artefact>> {
         let rows: Vec<ArtefactColumns> = sql!(
             self.db().read(),

@@ -22,6 +22,7 @@ mod jobs;
 mod kanban;
 mod persons;
 mod planning;
+mod reopening;
 mod requests;
 mod reshaping;
 mod retention;

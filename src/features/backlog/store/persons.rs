@@ -6,6 +6,7 @@ use crate::features::backlog::learning::amendment::store::begin_if_due;
 use crate::features::backlog::model::{DueChange, Evidence, Execution, Finding, Judge, Owner, Scores, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
+use crate::features::backlog::store::reopening::reopen_parts;
 use crate::features::backlog::store::reviews::{insert_review, list_rejections, move_of, skill_of};
 use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness};
@@ -41,6 +42,8 @@ pub struct ItemJudgement<'a> {
     /// The job of a persona's review, which ends with it. None: a person judges.
     pub job: Option<&'a JobContext>,
     pub accepted: bool,
+    /// All that is not met needs a person, so one decides about the result as it is. The author can do no more.
+    pub needs_person: bool,
     /// The reason, also for the next run. A line for each criterion that is not met.
     pub note: &'a str,
     /// The findings about each criterion, for the row of the review.
@@ -89,8 +92,9 @@ impl Store {
         Ok(Some(ended))
     }
 
-    /// Restarts an item that failed, was cancelled or waits. Items that failed with it stay failed. False if its status does not allow it,
-    /// or if it would fail again because an item it needs, or a child, failed or was cancelled.
+    /// Restarts an item that failed, was cancelled or waits. Items that failed with it stay failed. A whole that was not accepted goes back to the
+    /// authors of its parts. False if its status does not allow it, or if it would fail again because an item it needs, or a child, failed or was
+    /// cancelled.
     pub async fn retry_item(&self, item: &WorkItemId, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
@@ -106,6 +110,9 @@ impl Store {
             execution.start_over();
         }
         record.item.outcome = None;
+        if record.has_parts {
+            reopen_parts(&mut transaction, &record.item, at).await?;
+        }
         record.resume(&mut transaction, &format!("to be tried again, says {by}"), at).await?;
         transaction.commit().await?;
         Ok(true)
@@ -168,9 +175,13 @@ impl Store {
                 record.remark(&mut transaction, &format!("accepted by {name}"), at).await?;
             }
             record.end(&mut transaction, WorkStatus::Done, &outcome, at).await?
+        } else if judgement.needs_person {
+            record.item.wait = Some(Wait::Decision { why: judgement.note.to_owned() });
+            record.go(&mut transaction, WorkStatus::Waiting, Some(judgement.note), at).await?;
+            Ended::alone(record.item)
         } else {
             record.rejections += 1;
-            // The parts cannot be carried out again, so a person decides about the whole.
+            // A person decides whether its parts are done again, or something is added.
             let is_whole = record.has_parts;
             let next = if record.rejections < judgement.most_rejections && !is_whole { WorkStatus::Ready } else { WorkStatus::Waiting };
             if is_whole {
@@ -183,7 +194,10 @@ impl Store {
                 // The result is kept, because a person may still accept it.
                 let why = if is_whole {
                     let short = record.item.short_id();
-                    format!("its parts do not give all of it. Add what is missing as another part of #{short}\n{}", judgement.note)
+                    format!(
+                        "its parts do not give all of it. \"Try again\" sends it back to their authors; what is missing can be added as another part of #{short}\n{}",
+                        judgement.note
+                    )
                 } else {
                     describe_rejections(&before, judgement.note, record.rejections)
                 };

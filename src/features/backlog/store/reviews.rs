@@ -91,21 +91,21 @@ pub(super) async fn insert_review(transaction: &mut Transaction, record: &ItemRe
     Ok(())
 }
 
-/// The kind of work about which a rejection teaches the author something. None if no criterion was found unmet, the item has parts or needs no model,
+/// The kind of work about which a rejection teaches the author something. None if no criterion was found unmet that the author could have met, the item has parts or needs no model,
 /// or it is private.
 pub(super) fn skill_of(record: &ItemRecord, judgement: &ItemJudgement<'_>) -> Option<ExecutionKind> {
     let item = &record.item;
     let kind = item.execution.as_ref()?.kind();
     let is_for_all = item.private_to.is_none() && !record.has_parts && kind.needs_model();
-    (is_for_all && !judgement.accepted && judgement.findings.iter().any(|finding| !finding.met)).then_some(kind)
+    (is_for_all && !judgement.accepted && judgement.findings.iter().any(|finding| !finding.met && !finding.needs_person)).then_some(kind)
 }
 
-/// How a judgement of a persona moves its relationship with the author. A rejection without a reason moves nothing.
+/// How a judgement of a persona moves its relationship with the author. A rejection without a reason, or for what the author cannot do, moves nothing.
 pub(super) fn move_of(record: &ItemRecord, judgement: &ItemJudgement<'_>) -> Option<Move> {
     let item = &record.item;
     let Judge::Persona(by) = judgement.by else { return None };
     let cause = if judgement.accepted { Cause::Accepted } else { Cause::Rejected };
-    if cause == Cause::Rejected && judgement.note.trim().is_empty() {
+    if cause == Cause::Rejected && (judgement.needs_person || judgement.note.trim().is_empty()) {
         return None;
     }
     let about = item.private_to.is_none().then(|| item.what.clone());

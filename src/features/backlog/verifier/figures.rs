@@ -12,8 +12,8 @@ const SMALLEST: f64 = 32.0;
 
 /// Refuses each line that cites fetched pages and names figures, if none of the figures is on the pages. One is enough, because the others may be
 /// computed from it.
-pub(super) fn check(path: &str, text: &str, journal: &[JournalEntry], found: &mut Findings) {
-    let pages: Vec<(Vec<String>, &str)> = journal.iter().filter_map(page_of).collect();
+pub(super) fn check(path: &str, text: &str, journals: [&[JournalEntry]; 2], found: &mut Findings) {
+    let pages: Vec<(Vec<String>, &str)> = journals.into_iter().flatten().filter_map(page_of).collect();
     for line in text.lines() {
         let addresses = addresses_in(line);
         let cited: Vec<&str> = pages
@@ -116,7 +116,7 @@ mod tests {
             }),
         };
         let mut found = Findings::default();
-        check("a.md", line, &[page], &mut found);
+        check("a.md", line, [&[], &[page]], &mut found);
         found.reasons.pop()
     }
 

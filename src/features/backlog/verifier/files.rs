@@ -1,4 +1,4 @@
-//! Verifies files of the workspace: they exist, were written in this run, have the right format, and cite only fetched pages.
+//! Verifies files of the workspace: they exist, were written by the item's runs, have the right format, and cite only fetched pages.
 
 use std::collections::HashSet;
 
@@ -25,9 +25,9 @@ pub(super) async fn check(
     found: &mut Findings,
     cancel: &CancellationToken,
 ) -> anyhow::Result<()> {
-    let Submitted { item, product, journal, .. } = *submitted;
+    let Submitted { item, product, journal, earlier, .. } = *submitted;
     let workspace = deps.workspaces.open(&item.id).await.context("cannot open the workspace to verify what is in it")?;
-    let sources = Sources::of(item, journal);
+    let sources = Sources::of(item, [earlier, journal]);
     let inputs = list_inputs(&deps.store, item).await?;
     let given: HashSet<&str> = inputs.iter().flat_map(|input| &input.files).map(|file| file.facts.sha256.as_str()).collect();
     check_inputs(&workspace, &inputs, found).await;
@@ -49,7 +49,7 @@ pub(super) async fn check(
         let sha256 = sha256_of(&bytes);
         copies += usize::from(given.contains(sha256.as_str()));
         if !sources.wrote(path, &sha256) {
-            found.refuse(format!("the file {path:?} was changed after it was written"));
+            found.refuse(format!("the file {path:?} is not as a call of this item wrote it"));
             continue;
         }
         match read_form(path, &bytes, !built) {
@@ -63,7 +63,7 @@ pub(super) async fn check(
                         let pages = removed.into_iter().map(str::to_owned).collect();
                         found.prove(Evidence::Uncited { path: path.clone(), pages });
                     }
-                    figures::check(path, &text, journal, found);
+                    figures::check(path, &text, [earlier, journal], found);
                 }
             }
         }
@@ -72,7 +72,7 @@ pub(super) async fn check(
         found.refuse("its files are copies of what it was to build on");
     }
     if item.execution == Some(Execution::Research) && !sources.any {
-        found.refuse("it has no source: no page, feed or repository was read in this attempt");
+        found.refuse("it has no source: no page, feed or repository was read for it");
     }
     // The test command is skipped if the result cannot be accepted anyway.
     let written: Vec<&str> = traces(journal).filter_map(written_path).collect();
@@ -85,9 +85,9 @@ pub(super) async fn check(
 /// The journal entry for citations that were removed from a file. Its text has one address per line.
 pub(crate) const CITATIONS: &str = "citations";
 
-/// Removes citations of pages that this run did not fetch. None if there is nothing to remove.
-pub(crate) fn clean_citations(item: &WorkItem, journal: &[JournalEntry], text: &str) -> Option<Cleaned> {
-    let sources = Sources::of(item, journal);
+/// Removes citations of pages that no run of the item fetched. None if there is nothing to remove.
+pub(crate) fn clean_citations(item: &WorkItem, journals: [&[JournalEntry]; 2], text: &str) -> Option<Cleaned> {
+    let sources = Sources::of(item, journals);
     citations::clean(text, &|address| {
         address.readings.iter().any(|reading| sources.find_fetched(reading).is_some() || sources.given.contains(reading))
     })
@@ -118,19 +118,20 @@ async fn check_inputs(workspace: &Workspace, inputs: &[Inputs], found: &mut Find
     }
 }
 
-/// Every cited address must be fetched in this run or given with the item.
+/// Every cited address must be fetched for the item or given with it.
 fn check_links(path: &str, text: &str, sources: &Sources<'_>, found: &mut Findings) {
     for Address { shown, readings } in addresses_in(text) {
         if let Some((url, sha256, at)) = readings.iter().find_map(|reading| sources.find_fetched(reading)) {
             found.prove(Evidence::Link { url: url.to_owned(), sha256: sha256.to_owned(), at });
         } else if !readings.iter().any(|reading| sources.given.contains(reading)) {
-            found.refuse(format!("the file {path:?} names {shown}, which was not fetched in this attempt"));
+            found.refuse(format!("the file {path:?} names {shown}, which was not fetched for it"));
         }
     }
 }
 
 struct Sources<'a> {
-    journal: &'a [JournalEntry],
+    /// Of earlier runs, and of the current one.
+    journals: [&'a [JournalEntry]; 2],
     /// Fetched pages by requested and final address, normalised.
     fetched: Vec<(String, &'a Trace)>,
     /// Addresses in the item's text.
@@ -139,17 +140,17 @@ struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    fn of(item: &WorkItem, journal: &'a [JournalEntry]) -> Self {
+    fn of(item: &WorkItem, journals: [&'a [JournalEntry]; 2]) -> Self {
         let mut fetched = Vec::new();
-        for trace in traces(journal) {
+        for trace in journals.into_iter().flat_map(traces) {
             if let Trace::Fetched { url, from, .. } = trace {
                 fetched.extend([url, from].into_iter().filter_map(|address| Some((normalise(address)?, trace))));
             }
         }
         let words = [&item.what, &item.how, &item.why].into_iter().chain(&item.criteria);
         let given = words.flat_map(|words| addresses_in(words)).flat_map(|address| address.readings).collect();
-        let any = !fetched.is_empty() || has_read(journal);
-        Self { journal, fetched, given, any }
+        let any = !fetched.is_empty() || journals.into_iter().any(has_read);
+        Self { journals, fetched, given, any }
     }
 
     fn find_fetched(&self, address: &str) -> Option<(&str, &str, DateTime<Utc>)> {
@@ -160,7 +161,10 @@ impl<'a> Sources<'a> {
 
     fn wrote(&self, path: &str, sha256: &str) -> bool {
         let path = path.trim_start_matches("./");
-        traces(self.journal).any(|trace| matches!(trace, Trace::Wrote { path: to, sha256: of, .. } if to == path && of == sha256))
+        self.journals
+            .into_iter()
+            .flat_map(traces)
+            .any(|trace| matches!(trace, Trace::Wrote { path: to, sha256: of, .. } if to == path && of == sha256))
     }
 }
 

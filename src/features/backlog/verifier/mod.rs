@@ -44,8 +44,10 @@ pub struct VerifierDeps {
 pub struct Submitted<'a> {
     pub item: &'a WorkItem,
     pub product: &'a Product,
-    /// Only of the run that made the product.
+    /// Of the run that made the product.
     pub journal: &'a [JournalEntry],
+    /// Of the item's earlier runs: what they wrote and read still counts.
+    pub earlier: &'a [JournalEntry],
     pub now: DateTime<Utc>,
 }
 
@@ -108,10 +110,30 @@ pub async fn verify(deps: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Can
         }
         Execution::Watch(_) => {}
     }
+    check_is_new(deps, item, &mut found).await?;
     if !criteria::are_proven_by_code(item) {
         found.leave_open("its criteria are in prose");
     }
     Ok(found.conclude())
+}
+
+/// No verdict is drawn twice over the same files.
+async fn check_is_new(deps: &VerifierDeps, item: &WorkItem, found: &mut Findings) -> anyhow::Result<()> {
+    let rejected = deps.store.list_rejected_files(item).await?;
+    let files: Vec<_> = found
+        .evidence
+        .iter()
+        .filter_map(|found| match found {
+            Evidence::File { path, sha256, .. } => Some((path.trim_start_matches("./"), sha256.as_str())),
+            _ => None,
+        })
+        .collect();
+    let is_rejected =
+        |(path, sha256): &(&str, &str)| rejected.iter().any(|file| (file.name.as_str(), file.sha256.as_str()) == (path, sha256));
+    if !rejected.is_empty() && files.len() == rejected.len() && files.iter().all(is_rejected) {
+        found.refuse("its files are exactly those that were not accepted before; mend what was wrong with them");
+    }
+    Ok(())
 }
 
 fn name_of(claim: &Claim) -> String {

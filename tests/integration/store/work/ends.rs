@@ -2,7 +2,7 @@ use kernel::ids::LedgerId;
 use kernel::llm::budget::Budgets;
 use kernel::money::{Limit, Money, Purpose, Refused, Reservation};
 use kernel::persona::Tier;
-use teamroom::features::backlog::model::{Evidence, Judge, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Evidence, FilePlace, Finding, Judge, Wait, WorkItem, WorkStatus};
 use teamroom::features::backlog::store::{End, Ended, EndedBetween, ItemJudgement, RunEnd};
 use teamroom::store::Store;
 
@@ -23,6 +23,8 @@ on_both!(
     a_failure_fails_all_that_depend_on_it_and_names_the_cause,
     what_is_cancelled_fails_all_that_depend_on_it,
     a_parent_is_judged_when_its_last_part_is_done,
+    a_whole_that_is_tried_again_goes_back_to_the_authors_of_its_parts,
+    what_only_a_person_can_add_is_no_fault_of_the_author,
     a_parent_fails_with_the_last_of_its_parts_if_one_failed,
     a_parent_whose_parts_were_all_cancelled_fails,
     a_parent_that_ends_releases_what_needs_it,
@@ -195,7 +197,8 @@ async fn a_parent_is_judged_when_its_last_part_is_done(home: &Home) {
     judge_whole(&store, &whole, false, "1. The figures are there: those of May are missing").await;
     let waiting = find(&store, &whole).await;
     let why = format!(
-        "its parts do not give all of it. Add what is missing as another part of #{}\n1. The figures are there: those of May are missing",
+        "its parts do not give all of it. \"Try again\" sends it back to their authors; what is missing can be added as another part of #{}\n1. The \
+         figures are there: those of May are missing",
         whole.short_id()
     );
     assert_eq!((waiting.status, waiting.wait), (WorkStatus::Waiting, Some(Wait::Decision { why })));
@@ -206,13 +209,72 @@ async fn a_parent_is_judged_when_its_last_part_is_done(home: &Home) {
     assert_eq!(outcome(&store, &whole).await, (WorkStatus::Done, "all 2 criteria are met".into()));
 }
 
+async fn a_whole_that_is_tried_again_goes_back_to_the_authors_of_its_parts(home: &Home) {
+    let store = home.open().await;
+    let whole = item("whole", 0);
+    let plan_of = part_of(&whole, "plan");
+    let text = WorkItem { depends_on: vec![plan_of.id.clone()], ..part_of(&whole, "text") };
+    plan(&store, &[whole.clone(), plan_of.clone(), text.clone()]).await;
+    do_next(&store).await;
+    do_next(&store).await;
+    let unmet = |place: Option<&str>| Finding {
+        criterion: "It agrees".into(),
+        met: false,
+        text: "It does not.".into(),
+        place: place.map(|file| FilePlace { file: file.to_owned(), line: 3 }),
+        needs_person: false,
+    };
+
+    // What is missing altogether is for the part that comes last, which makes it anew.
+    reject_whole(&store, &whole, &[unmet(None)]).await;
+    assert!(store.retry_item(&whole.id, "Ada", at(41)).await.unwrap());
+    assert_eq!((status(&store, &whole).await, status(&store, &plan_of).await), (WorkStatus::Blocked, WorkStatus::Done));
+    let again = find(&store, &text).await;
+    assert_eq!((again.status, again.run, again.outcome), (WorkStatus::Ready, 1, None));
+    assert_eq!(last_note(&store, &text, WorkStatus::Ready).await, "the whole was not accepted: 1. It agrees: It does not.");
+    assert_eq!(do_next(&store).await.parents, ids(&[&whole]));
+
+    // What stands in a file is for its author, and what was built on it follows.
+    reject_whole(&store, &whole, &[unmet(Some(&format!("inputs/{}/plan.md", plan_of.short_id())))]).await;
+    assert!(store.retry_item(&whole.id, "Ada", at(42)).await.unwrap());
+    assert_eq!((status(&store, &plan_of).await, status(&store, &text).await), (WorkStatus::Ready, WorkStatus::Blocked));
+    assert_eq!(last_note(&store, &text, WorkStatus::Blocked).await, "what it builds on is done again: plan");
+    assert_eq!(do_next(&store).await.released, ids(&[&text]));
+    assert_eq!(do_next(&store).await.parents, ids(&[&whole]));
+    judge_whole(&store, &whole, true, "it is right now").await;
+    assert_eq!(status(&store, &whole).await, WorkStatus::Done);
+}
+
+async fn reject_whole(store: &Store, whole: &WorkItem, findings: &[Finding]) {
+    let by = Judge::Person("Ada".into());
+    let judgement = ItemJudgement { findings, ..judgement(&by, false, "1. It agrees: It does not.") };
+    store.judge_item(&whole.id, &judgement).await.unwrap().expect("it is in review");
+}
+
+async fn what_only_a_person_can_add_is_no_fault_of_the_author(home: &Home) {
+    let store = home.open().await;
+    plan(&store, &[item("letter", 0)]).await;
+    let claimed = claim(&store).await;
+    end(&store, &claimed.job, End::Review { evidence: vec![proof()], note: "by whom?".into() }).await.unwrap();
+    let by = Judge::Person("Ada".into());
+    let note = "1 of 2 criteria are met, the rest needs a person\n2. Ann has approved it: not yet (a person is asked for this)";
+    let judgement = ItemJudgement { needs_person: true, ..judgement(&by, false, note) };
+    let waiting = store.judge_item(&claimed.item.id, &judgement).await.unwrap().expect("it is in review").item;
+    assert_eq!((waiting.status, waiting.run, waiting.wait), (WorkStatus::Waiting, 0, Some(Wait::Decision { why: note.into() })));
+}
+
 /// A person judges the result of the parts.
 async fn judge_whole(store: &Store, whole: &WorkItem, accepted: bool, note: &str) -> Ended {
     let by = Judge::Person("Ada".into());
-    let judgement = ItemJudgement {
-        by: &by,
+    store.judge_item(&whole.id, &judgement(&by, accepted, note)).await.unwrap().expect("it is in review")
+}
+
+fn judgement<'a>(by: &'a Judge, accepted: bool, note: &'a str) -> ItemJudgement<'a> {
+    ItemJudgement {
+        by,
         job: None,
         accepted,
+        needs_person: false,
         note,
         account: None,
         findings: &[],
@@ -223,8 +285,7 @@ async fn judge_whole(store: &Store, whole: &WorkItem, accepted: bool, note: &str
         memories: &[],
         post: &no_post,
         at: at(40),
-    };
-    store.judge_item(&whole.id, &judgement).await.unwrap().expect("it is in review")
+    }
 }
 
 async fn a_parent_fails_with_the_last_of_its_parts_if_one_failed(home: &Home) {

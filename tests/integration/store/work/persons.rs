@@ -130,14 +130,7 @@ async fn in_review(store: &Store) -> Held {
 }
 
 async fn hand_in(store: &Store, claimed: &Held) {
-    let product = Product {
-        summary: "a page on it".into(),
-        claims: vec![Claim::File { path: "a.md".into() }],
-        lesson: None,
-        model: None,
-        questions: Vec::new(),
-        critique: None,
-    };
+    let product = Product { summary: "a page on it".into(), claims: vec![Claim::File { path: "a.md".into() }], ..Product::default() };
     assert!(store.record_product(&claimed.job, &product, at(12)).await.unwrap());
     end(store, &claimed.job, End::Review { evidence: vec![proof()], note: "by whom?".into() }).await.unwrap();
 }
@@ -149,6 +142,7 @@ async fn judge(store: &Store, item: &WorkItem, by: &Judge, accepted: bool, note:
         by,
         job: None,
         accepted,
+        needs_person: false,
         note,
         account: None,
         findings: &[],

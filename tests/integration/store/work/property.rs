@@ -211,6 +211,7 @@ impl Stage<'_> {
             by: &by,
             job: None,
             accepted,
+            needs_person: false,
             note: "so it is",
             account: None,
             findings: &[],

@@ -219,9 +219,7 @@ fn product() -> Product {
         summary: "fast".into(),
         claims: vec![Claim::File { path: "a.md".into() }],
         lesson: Some("measure".into()),
-        model: None,
-        questions: Vec::new(),
-        critique: None,
+        ..Product::default()
     }
 }
 

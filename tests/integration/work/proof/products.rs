@@ -58,17 +58,28 @@ async fn a_link_out_of_the_workspace_proves_nothing() {
 }
 
 #[tokio::test]
-async fn a_file_proves_nothing_unless_it_was_written_in_this_run_as_it_stands() {
+async fn a_file_proves_nothing_unless_a_run_of_its_item_wrote_it_as_it_is() {
     let stage = Stage::on_sqlite().await;
     let (item, journal) = researched(&stage).await;
-    let not_written = "was changed after it was written";
-    assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal[..1]).await).contains(not_written), "left by an earlier run");
+    let not_written = "is not as a call of this item wrote it";
+    assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal[..1]).await).contains(not_written), "nobody wrote it");
     for status in [CallStatus::Refused, CallStatus::Failed] {
         let not_made = [journal[0].clone(), ended(journal[1].clone(), status)];
         assert!(reasons(stage.verify(&item, &[file("prices.md")], &not_made).await).contains(not_written));
     }
     stage.write(&item, "prices.md", REPORT.replace("nine", "two").as_bytes()).await;
     assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal).await).contains(not_written), "changed since");
+}
+
+#[tokio::test]
+async fn what_an_earlier_try_has_read_and_written_still_counts() {
+    let stage = Stage::on_sqlite().await;
+    let (item, journal) = researched(&stage).await;
+    let item = WorkItem { run: 1, ..item };
+    let found = evidence(stage.verify_again(&item, &[file("prices.md")], &journal, &[]).await);
+    assert!(found.iter().any(|found| matches!(found, Evidence::Link { .. })), "{found:?}");
+    let mended = stage.write(&item, "prices.md", REPORT.replace("nine", "ten").as_bytes()).await;
+    evidence(stage.verify_again(&item, &[file("prices.md")], &journal, &[mended]).await);
 }
 
 #[tokio::test]
@@ -120,7 +131,7 @@ async fn a_page_that_was_not_fetched_cannot_be_cited() {
         }
         let told = reasons(verdict);
         for address in &wrong {
-            assert!(told.contains(&format!("names {address}, which was not fetched in this attempt")), "{links}: {told}");
+            assert!(told.contains(&format!("names {address}, which was not fetched for it")), "{links}: {told}");
         }
         assert_eq!(told.lines().count(), wrong.len(), "{told}");
     }

@@ -10,6 +10,10 @@ use kernel::memory::retrieval::cut;
 use kernel::text::without_invisible;
 use kernel::tools::{ToolError, ToolOutput};
 
+/// The description of an argument of `finish`.
+pub(super) const BLOCKED: &str = "If a part of the item cannot be done by anybody on the team, because a person has to say or approve something, a day \
+    has not come or a tool is missing: what and why, in one sentence. Do everything else first. A person is asked then. Leave it out otherwise.";
+
 /// The most characters of a summary sentence.
 const SENTENCE: usize = 300;
 /// The most files in a result. The workspace holds 200.
@@ -40,7 +44,8 @@ impl OwnTool for Finish<'_> {
 
     async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, CallError> {
         let product = read_product(arguments, &progress.written, None).map_err(ToolError::Refused)?;
-        if let Some(critic) = self.critic {
+        // What is blocked cannot be improved by its author.
+        if let Some(critic) = self.critic.filter(|_| product.blocked.is_none()) {
             critic.look(&product.files(), self.calls_of(progress)).await.map_err(ToolError::Refused)?;
         }
         Ok(ToolOutput { text: String::new(), outside: false, trace: None })
@@ -66,6 +71,7 @@ fn spec() -> ToolSpec {
                     "description": "The paths of the files that are the result, as you gave them to workspace_write.",
                 },
                 "lesson": {"type": "string", "description": "What to remember for the next time, in one sentence. Leave it out if there is nothing."},
+                "blocked": {"type": "string", "description": BLOCKED},
             },
             "required": ["summary", "files"],
             "additionalProperties": false,
@@ -79,6 +85,7 @@ struct Arguments {
     summary: String,
     files: Vec<String>,
     lesson: Option<String>,
+    blocked: Option<String>,
 }
 
 /// Parses the files the model claims. Claims of files it did not write are kept, because the verifier checks all claims.
@@ -87,12 +94,13 @@ struct Arguments {
 /// The problem with the arguments, for the model.
 pub(super) fn read_product(arguments: &Value, written: &[String], model: Option<&str>) -> Result<Product, String> {
     let arguments = Arguments::deserialize(arguments).map_err(|error| {
-        format!("Not finished: {error}. The arguments are `summary`, a text, `files`, a list of paths, and if you like `lesson`, a text.")
+        format!("Not finished: {error}. The arguments are `summary`, a text, `files`, a list of paths, and if you like `lesson` and `blocked`, texts.")
     })?;
     let summary = sentence(&arguments.summary).ok_or("Not finished: the summary is empty.")?;
     let named: Vec<String> = arguments.files.iter().map(|path| without_invisible(path.trim())).filter(|path| !path.is_empty()).collect();
     let files = if named.is_empty() { written.to_vec() } else { named };
-    if files.is_empty() {
+    let blocked = arguments.blocked.as_deref().and_then(sentence);
+    if files.is_empty() && blocked.is_none() {
         return Err("Not finished: no file was written. Write the result with `workspace_write` and name it in `files`.".into());
     }
     if files.len() > FILES {
@@ -103,20 +111,20 @@ pub(super) fn read_product(arguments: &Value, written: &[String], model: Option<
         claims: claims(files),
         lesson: arguments.lesson.as_deref().and_then(sentence),
         model: model.map(str::to_owned),
-        questions: Vec::new(),
-        critique: None,
+        blocked,
+        ..Product::default()
     })
 }
 
-/// The summary and the lesson of a run whose result is not named by its files.
+/// What is said of a result that is not named by its files.
 ///
 /// # Errors
 /// The problem with the arguments, for the model.
-pub(super) fn read_summary(arguments: &Value) -> Result<(String, Option<String>), String> {
+pub(super) fn read_summary(arguments: &Value) -> Result<Product, String> {
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).and_then(sentence);
     let summary = text("summary")
         .ok_or("Not finished: the summary is empty. The arguments are `summary`, a text, and if you like `lesson`, a text.")?;
-    Ok((summary, text("lesson")))
+    Ok(Product { summary, lesson: text("lesson"), blocked: text("blocked"), ..Product::default() })
 }
 
 /// A result with these files, and the model's last text as summary.
@@ -124,7 +132,7 @@ pub(super) fn product_of(text: &str, files: Vec<String>) -> Product {
     // Skips headings, which name a document and not its result.
     let prose = text.lines().find_map(|line| sentence(line).filter(|line| !line.starts_with('#')));
     let summary = prose.or_else(|| sentence(text)).unwrap_or_else(|| "It is written.".into());
-    Product { summary, claims: claims(files), lesson: None, model: None, questions: Vec::new(), critique: None }
+    Product { summary, claims: claims(files), ..Product::default() }
 }
 
 fn claims(files: Vec<String>) -> Vec<Claim> {
@@ -211,6 +219,14 @@ mod tests {
             let error = read_product(&arguments, &wrote(&[]), Some("main/large")).expect_err("it is garbage");
             assert!(error.starts_with("Not finished: ") && error.contains(problem), "{arguments}: {error}");
         }
+    }
+
+    #[test]
+    fn what_nobody_can_do_is_said_and_needs_no_file() {
+        let product = read_product(&json!({"summary": "Asked.", "files": [], "blocked": " Ann has to approve\nthe text. "}), &[], None);
+        let product = product.expect("a product");
+        assert_eq!((product.blocked.as_deref(), product.claims.len()), (Some("Ann has to approve the text."), 0));
+        assert!(read_product(&json!({"summary": "Asked.", "files": [], "blocked": " "}), &[], None).is_err());
     }
 
     #[test]

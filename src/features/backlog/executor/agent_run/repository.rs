@@ -9,10 +9,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::backlog::executor::agent_run::finish::{Finish, product_of, read_summary};
+use crate::features::backlog::executor::agent_run::finish::{BLOCKED, Finish, product_of, read_summary};
 use crate::features::backlog::model::{Claim, Product, WorkItem};
 use kernel::agent::{CallError, OwnTool, Progress};
 use kernel::llm::ToolSpec;
+use kernel::memory::retrieval::cut;
 use kernel::persona::Persona;
 use kernel::repository::{RepositoryError, Version, Worktree};
 use kernel::tools::workspace::MOST_FILE_BYTES;
@@ -23,6 +24,8 @@ const LISTED: usize = 600;
 const SHOWN: usize = 24_000;
 /// The most bytes of test output that the author sees in its own critique.
 const TAIL: usize = 4000;
+/// The most characters of a commit's subject.
+const SUBJECT: usize = 72;
 
 /// What a run with a worktree works on.
 #[derive(Clone, Copy)]
@@ -137,6 +140,7 @@ impl OwnTool for RepositoryTool<'_> {
                 json!({
                     "summary": text("What was changed and why, in one sentence."),
                     "lesson": text("What to remember for the next time, in one sentence. Leave it out if there is nothing."),
+                    "blocked": text(BLOCKED),
                 }),
                 &["summary"],
             ),
@@ -269,15 +273,22 @@ pub(super) async fn conclude(
     text: &str,
 ) -> Result<Option<(Product, Vec<u8>)>, RepositoryError> {
     let said = finish.and_then(|arguments| read_summary(arguments).ok());
-    let (summary, lesson) = said.unwrap_or_else(|| (product_of(text, Vec::new()).summary, None));
-    let what = item.what.split_whitespace().collect::<Vec<_>>().join(" ");
-    let message = format!("{what}\n\n{summary}\n\nWork item: #{} ({})", item.short_id(), item.id);
+    let product = said.unwrap_or_else(|| product_of(text, Vec::new()));
+    let message = commit_message(&product.summary, item);
     worktree.commit((&persona.name, persona.slug.as_str()), &message).await?;
     let Some(change) = worktree.change().await? else { return Ok(None) };
     let patch = worktree.patch().await?;
     let repository = worktree.settings.name.clone();
     let claims = vec![Claim::Branch { repository, branch: change.branch, commit: change.commit }, Claim::File { path: patch_name(item) }];
-    Ok(Some((Product { summary, claims, lesson, model: None, questions: Vec::new(), critique: None }, patch)))
+    Ok(Some((Product { claims, ..product }, patch)))
+}
+
+/// The subject says what the change does. The words that asked for it are in the body.
+fn commit_message(summary: &str, item: &WorkItem) -> String {
+    let subject = cut(summary.trim_end_matches('.'), SUBJECT);
+    let whole = if subject == summary.trim_end_matches('.') { String::new() } else { format!("{summary}\n\n") };
+    let what = item.what.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{subject}\n\n{whole}Asked for: {what}\nWork item: #{} ({})", item.short_id(), item.id)
 }
 
 /// The file of the patch in the item's workspace.

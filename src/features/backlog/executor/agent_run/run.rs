@@ -137,6 +137,9 @@ impl AgentExecutor {
         let Reply { text, model, finish, mut written, .. } = reply;
         if let Some(arguments) = finish {
             return match finish::read_product(&arguments, &written, model.as_deref()) {
+                Ok(Product { claims, blocked: Some(why), .. }) if claims.is_empty() => {
+                    Ok(Outcome::Impossible { blocker: Blocker::NeedsInput, why })
+                }
                 Ok(product) => self.clean_citations(item, deliverable, product, journal).await,
                 Err(why) => Ok(missing(why)),
             };
@@ -172,6 +175,7 @@ impl AgentExecutor {
             return Ok(Outcome::Made(product));
         }
         let entries: Vec<JournalEntry> = self.store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect();
+        let earlier = self.store.list_earlier_journals(item).await?;
         let workspace = match self.workspaces.open(&item.id).await {
             Ok(workspace) => workspace,
             Err(error) => return Ok(failing(format!("cannot open the workspace: {error}"))),
@@ -179,7 +183,8 @@ impl AgentExecutor {
         for path in paths {
             // The verifier reports files that cannot be read.
             let Ok(file) = workspace.read(path, MOST_FILE_BYTES).await else { continue };
-            let Some(Cleaned { text, removed }) = String::from_utf8(file.head).ok().and_then(|text| clean_citations(item, &entries, &text))
+            let Some(Cleaned { text, removed }) =
+                String::from_utf8(file.head).ok().and_then(|text| clean_citations(item, [&earlier, &entries], &text))
             else {
                 continue;
             };

@@ -26,6 +26,9 @@ use kernel::text::flatten;
 use kernel::tools::workspace::{MOST_FILE_BYTES, Workspaces};
 use kernel::tools::{CallStatus, Trace};
 
+/// The lowest score that a lead accepts.
+const ACCEPTED: u8 = 3;
+
 /// How often an author improves its work before a colleague sees it.
 const REVISIONS: usize = 2;
 
@@ -142,7 +145,7 @@ impl<'a> Critic<'a> {
         let revisions = earlier.iter().map(|(round, _)| round).collect::<HashSet<_>>().len();
         let criteria = criteria::to_grade(item);
         let evidence = pages_in(&files, &journal);
-        let of = ForReview { item, evidence: &evidence, journal: &journal, parts: &[] };
+        let of = ForReview { item, evidence: &evidence, journal: &journal, parts: &[], blocked: None };
         let shown = Shown { of, criteria: &criteria, files: &files, fault: None, zone: self.agents.roster.zone() };
         let Some(given) = self.ask::<GivenCritique>(round, CRITIQUE_TOKENS, |marker| self.prompt_to_judge(&shown, marker)).await else {
             return Ok(());
@@ -236,7 +239,7 @@ fn list_earlier<'a>(journal: &'a [JournalEntry], author: &Persona, before: u32) 
 fn name_faults(given: &GivenCritique, criteria: &[String], questions: &[String]) -> Vec<String> {
     let GivenCritique { depth, accuracy, actionability, completeness, grades, open } = given;
     let scores = [("depth", depth), ("accuracy", accuracy), ("actionability", actionability), ("completeness", completeness)];
-    let low = scores.into_iter().filter(|(_, given)| given.score < 3).map(|(name, given)| format!("{name} {} of 5", given.score));
+    let low = scores.into_iter().filter(|(_, given)| given.score < ACCEPTED).map(|(name, given)| format!("{name} {} of 5", given.score));
     let number = |number: usize, texts: &[String]| texts.get(number.checked_sub(1)?).cloned();
     let missed = grades.iter().filter_map(|grade| Some(format!("not met: {}", number(grade.missed()?, criteria)?)));
     let unanswered = open.iter().filter_map(|open| Some(format!("no answer yet: {}", number(open.question, questions)?)));
@@ -270,11 +273,9 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
         criticised: Vec::new(),
         revisions: u32::try_from(revisions).unwrap_or(u32::MAX),
     };
-    if !critique.is_good() {
-        let reasons = [depth.why, accuracy.why, actionability.why, completeness.why];
-        let low = critique.scores().into_iter().zip(&reasons).filter(|((_, score), _)| *score < 4);
-        critique.faults = low.map(|((name, score), why)| format!("{name}: {score} of 5. {}", reason(why))).collect();
-    }
+    let reasons = [depth.why, accuracy.why, actionability.why, completeness.why];
+    let low = critique.scores().into_iter().zip(&reasons).filter(|((_, score), _)| *score < ACCEPTED);
+    critique.faults = low.map(|((name, score), why)| format!("{name}: {score} of 5. {}", reason(why))).collect();
     let quotable = shown.quotable();
     let quotable: Vec<&str> = quotable.iter().map(String::as_str).collect();
     match read_verdict(&GivenVerdict { grades, scores: None }, shown.criteria, &quotable) {
@@ -283,6 +284,8 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
                 match &grade.found {
                     Found::Met(passage) => critique.shown.push((grade.criterion.clone(), passage.clone())),
                     Found::Missing(why) => critique.faults.push(format!("criterion {number} is not met: {}", reason(why))),
+                    // A reviewer grades these.
+                    Found::Seen(_) | Found::NeedsPerson(_) => {}
                 }
             }
             if critique.shown.len() < grades.len() {
@@ -291,6 +294,10 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
         }
         // These grades are dropped, and a colleague grades the work.
         Err(problem) => tracing::info!(item = %shown.of.item.id, problem, "an author's grades do not count"),
+    }
+    // An open question alone sends nothing back: it may have no answer.
+    if critique.faults.is_empty() {
+        return critique;
     }
     let open: HashMap<usize, &str> = open.iter().map(|open| (open.question, open.missing.as_str())).collect();
     let unanswered = (1..).zip(questions).filter_map(|(number, question)| Some((question, open.get(&number)?)));

@@ -18,7 +18,7 @@ fn read(scores: [f64; 4], first: &Value, open: &Value) -> Critique {
     let item = WorkItem::new("Compare prices", Owner::Persona("vince".into()), Origin::CommandLine, now());
     let criteria = ["Prices are there".to_owned(), "In dollars".to_owned()];
     let files = [("prices.md".to_owned(), REPORT.to_owned())];
-    let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[] };
+    let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None };
     let shown = Shown { of, criteria: &criteria, files: &files, fault: None, zone: roster().zone() };
     read_critique(given, &shown, &["What does A ask?".to_owned(), "What does B ask?".to_owned()], 1)
 }
@@ -38,12 +38,12 @@ fn good_work_has_no_faults_and_each_criterion_is_shown_by_a_passage() {
 #[test]
 fn low_scores_a_criterion_and_an_open_question_are_named() {
     let missing = json!({"criterion": 1, "met": false, "missing": "The price of B."});
-    let critique = read([4.0, 2.0, 3.0, 4.0], &missing, &json!([{"question": 2, "missing": "Nobody looked."}, {"question": 9}]));
+    let critique = read([4.0, 2.0, 1.5, 4.0], &missing, &json!([{"question": 2, "missing": "Nobody looked."}, {"question": 9}]));
     assert_eq!(
         critique.faults,
         [
             "accuracy: 2 of 5. The second part.",
-            "actionability: 3 of 5. The second part.",
+            "actionability: 1 of 5. The second part.",
             "criterion 1 is not met: The price of B.",
             "no answer yet: What does B ask? Nobody looked.",
         ]
@@ -51,6 +51,15 @@ fn low_scores_a_criterion_and_an_open_question_are_named() {
     assert!(critique.shown.is_empty());
     let told = to_improve(&critique.faults, 7);
     assert!(told.contains("- accuracy: 2 of 5") && told.ends_with("You have 7 calls left."), "{told}");
+}
+
+#[test]
+fn what_a_lead_accepts_is_not_sent_back_for_more() {
+    let critique = read([3.0; 4], &met("asks nine dollars a month"), &json!([{"question": 2, "missing": "B gives no prices."}]));
+    assert!(critique.faults.is_empty(), "{critique:?}");
+    let absent = json!({"criterion": 1, "met": true, "seen": "No line names a person; I read all of them."});
+    let critique = read([3.0; 4], &absent, &json!([]));
+    assert!(critique.faults.is_empty() && critique.shown.is_empty(), "a reviewer grades it: {critique:?}");
 }
 
 #[test]

@@ -52,6 +52,18 @@ impl Store {
         Ok(rows.into_iter().map(|row| (row.entry.0, row.at)).collect())
     }
 
+    /// The journals of the runs before an item's current one, in order.
+    pub async fn list_earlier_journals(&self, item: &WorkItem) -> Result<Vec<JournalEntry>> {
+        let rows: Vec<EntryColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT entry, at FROM work_journal WHERE item = $1 AND run < $2 ORDER BY run, position",
+            item.id.as_str(),
+            i64::from(item.run)
+        )?;
+        Ok(rows.into_iter().map(|row| row.entry.0).collect())
+    }
+
     /// The runs of an item with a journal, oldest first.
     pub async fn list_runs(&self, item: &WorkItemId) -> Result<Vec<u32>> {
         let rows: Vec<(i64,)> =

@@ -1,0 +1,140 @@
+//! Work that was done and is to be done again, by the same persona and with what was wrong.
+
+use std::collections::{HashSet, VecDeque};
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::{Finding, WorkItem, WorkStatus, short_id};
+use crate::features::backlog::store::transitions::ItemRecord;
+use kernel::db::{Document, Result, Transaction, sql};
+use kernel::ids::WorkItemId;
+use kernel::tools::workspace::INPUTS;
+
+/// Reopens done items with `why`, and the done items that build on them, which wait for the new results.
+pub(super) async fn reopen(transaction: &mut Transaction, items: &[WorkItemId], why: &str, at: DateTime<Utc>) -> Result<()> {
+    let mut open: VecDeque<(WorkItemId, String)> = items.iter().map(|item| (item.clone(), why.to_owned())).collect();
+    let mut seen: HashSet<WorkItemId> = items.iter().cloned().collect();
+    while let Some((id, why)) = open.pop_front() {
+        let Some(mut record) = ItemRecord::find(transaction, &id).await? else { continue };
+        if record.item.status != WorkStatus::Done {
+            continue;
+        }
+        let above = format!("what it builds on is done again: {}", record.item.what);
+        for dependent in list_dependents(transaction, &id).await? {
+            if seen.insert(dependent.clone()) {
+                open.push_back((dependent, above.clone()));
+            }
+        }
+        record.restart_run();
+        record.forgive();
+        record.item.outcome = None;
+        record.resume(transaction, &why, at).await?;
+    }
+    Ok(())
+}
+
+/// Reopens the parts of a whole that the last reviewer found at fault: those whose files it names. If it names none, those on which no other part
+/// builds. False if not all parts are done.
+pub(super) async fn reopen_parts(transaction: &mut Transaction, whole: &WorkItem, at: DateTime<Utc>) -> Result<bool> {
+    let parts = list_parts(transaction, &whole.id).await?;
+    if parts.is_empty() || parts.iter().any(|part| !part.is_done) {
+        return Ok(false);
+    }
+    let row: Option<(String, String)> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "SELECT note, findings FROM reviews WHERE item = $1 AND NOT accepted ORDER BY number DESC LIMIT 1",
+        whole.id.as_str()
+    )?;
+    let Some((note, findings)) = row else { return Ok(false) };
+    let findings: Vec<Finding> = Document::read(findings)?;
+    let chosen = choose_parts(&parts, &findings);
+    reopen(transaction, &chosen, &format!("the whole was not accepted: {note}"), at).await?;
+    Ok(true)
+}
+
+#[derive(Debug)]
+struct Part {
+    id: WorkItemId,
+    is_done: bool,
+    /// Another part builds on it.
+    is_needed: bool,
+}
+
+fn choose_parts(parts: &[Part], findings: &[Finding]) -> Vec<WorkItemId> {
+    let unmet: Vec<&Finding> = findings.iter().filter(|finding| !finding.met && !finding.needs_person).collect();
+    let is_at_fault = |part: &Part| unmet.iter().any(|finding| is_placed_in(finding, part));
+    // What is missing altogether stands in no file.
+    let is_all_placed = !unmet.is_empty() && unmet.iter().all(|finding| parts.iter().any(|part| is_placed_in(finding, part)));
+    parts.iter().filter(|part| is_at_fault(part) || (!is_all_placed && !part.is_needed)).map(|part| part.id.clone()).collect()
+}
+
+fn is_placed_in(finding: &Finding, part: &Part) -> bool {
+    finding.place.as_ref().is_some_and(|place| is_file_of(&place.file, &part.id))
+}
+
+/// Whether a file in the workspace of a whole is that of this part.
+fn is_file_of(path: &str, part: &WorkItemId) -> bool {
+    let folder = path.strip_prefix(INPUTS).and_then(|path| path.strip_prefix('/')).and_then(|path| path.split('/').next());
+    folder.is_some_and(|folder| folder == short_id(part) || folder == part.as_str())
+}
+
+async fn list_parts(transaction: &mut Transaction, whole: &WorkItemId) -> Result<Vec<Part>> {
+    let rows: Vec<(String, String, bool)> = sql!(
+        transaction.on(),
+        fetch_all,
+        "SELECT id, status, EXISTS (
+             SELECT 1 FROM work_dependencies JOIN work_items other ON other.id = work_dependencies.item
+             WHERE work_dependencies.needs = part.id AND other.parent = $1)
+         FROM work_items part WHERE parent = $1 AND status <> 'cancelled' ORDER BY created_at, id",
+        whole.as_str()
+    )?;
+    let part =
+        |(id, status, is_needed): (String, String, bool)| Part { id: id.into(), is_done: status == WorkStatus::Done.as_str(), is_needed };
+    Ok(rows.into_iter().map(part).collect())
+}
+
+async fn list_dependents(transaction: &mut Transaction, item: &WorkItemId) -> Result<Vec<WorkItemId>> {
+    let rows: Vec<(String,)> =
+        sql!(transaction.on(), fetch_all, "SELECT item FROM work_dependencies WHERE needs = $1 ORDER BY item", item.as_str())?;
+    Ok(rows.into_iter().map(|(item,)| item.into()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::backlog::model::FilePlace;
+
+    const PLAN: &str = "0193c0de4f2a1c";
+    const TEXT: &str = "0193c0de4f2a2d";
+    const COSTS: &str = "0193c0de4f2a3e";
+
+    fn parts() -> Vec<Part> {
+        [(PLAN, true), (TEXT, false), (COSTS, false)].map(|(id, is_needed)| Part { id: id.into(), is_done: true, is_needed }).into()
+    }
+
+    fn unmet(file: Option<&str>) -> Finding {
+        let place = file.map(|file| FilePlace { file: file.to_owned(), line: 1 });
+        Finding { criterion: "Agrees".into(), met: false, text: "It does not.".into(), place, needs_person: false }
+    }
+
+    #[test]
+    fn the_parts_whose_files_are_at_fault_are_done_again() {
+        assert_eq!(choose_parts(&parts(), &[unmet(Some("inputs/4f2a1c/plan.md"))]), [PLAN.into()]);
+        assert_eq!(
+            choose_parts(&parts(), &[unmet(Some("inputs/4f2a3e/c.csv")), unmet(Some("inputs/4f2a2d/t.md"))]),
+            [TEXT.into(), COSTS.into()]
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_for_the_parts_that_come_last() {
+        let last: [WorkItemId; 2] = [TEXT.into(), COSTS.into()];
+        assert_eq!(choose_parts(&parts(), &[unmet(None)]), last);
+        assert_eq!(choose_parts(&parts(), &[]), last);
+        assert_eq!(choose_parts(&parts(), &[unmet(Some("summary.md"))]), last, "a file of no part");
+        assert_eq!(choose_parts(&parts(), &[unmet(None), unmet(Some("inputs/4f2a1c/plan.md"))]), [PLAN.into(), TEXT.into(), COSTS.into()]);
+        let met = Finding { met: true, ..unmet(Some("inputs/4f2a1c/plan.md")) };
+        assert_eq!(choose_parts(&parts(), &[met, unmet(Some("inputs/4f2a2d/t.md"))]), [TEXT.into()]);
+    }
+}
