@@ -43,7 +43,7 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone(), &services));
     let people = people(config, &store);
     // An invalid feed must not keep an operator from halting the team.
-    let agents = agents(config, &roster, &store, &clock).ok().map(|deps| Arc::new(deps.agents));
+    let agents = agents(config, &roster, &store, &clock, &services).ok().map(|deps| Arc::new(deps.agents));
     let deps = FeatureDeps {
         config,
         roster: roster.clone(),

@@ -137,7 +137,13 @@ pub struct TeamAgents {
 
 /// # Errors
 /// The settings of a feed, a model or a tool are invalid, or a persona lists a tool that does not exist.
-pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<TeamAgents> {
+pub fn agents(
+    config: &Config,
+    roster: &Arc<Roster>,
+    store: &Store,
+    clock: &SharedClock,
+    commands: &Services,
+) -> anyhow::Result<TeamAgents> {
     let sources = Arc::new(TeamSources { store: store.clone(), roster: roster.clone() });
     let (activity, backlog, ledger) = (sources.clone(), sources.clone(), sources);
     let web = Web::new().context("cannot make an HTTP client for feeds")?;
@@ -164,7 +170,7 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
     let models = Models::new(&config.models, &http, meter, clock.clone())?;
     let readings = Readings::new(feeds, clock.clone());
     let workspaces = workspaces(config);
-    let tools = tools::toolbox(config, roster, store, &readings, &workspaces, clock)?;
+    let tools = tools::toolbox(config, roster, store, &readings, &workspaces, clock, commands)?;
     let runner = Runner { models, tools, redactor: redactor(config), clock: clock.clone() };
     let (team, max_output_tokens) = (config.team.clone(), config.models.max_output_tokens);
     let (roster, store) = (roster.clone(), store.database());

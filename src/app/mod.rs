@@ -117,7 +117,8 @@ impl App {
         let kanban = bound.and_then(|bound| config.server.kanban_url(bound));
         let metrics = telemetry::start_metrics();
 
-        let TeamAgents { agents, budget_low, workspaces } = agents(&config, &roster, &store, &clock)?;
+        let services = Services::new("We are just starting. Please try again in a moment.");
+        let TeamAgents { agents, budget_low, workspaces } = agents(&config, &roster, &store, &clock, &services)?;
         if !agents.is_offline() {
             agents.readings.warm();
         }
@@ -126,7 +127,6 @@ impl App {
         }
         let (events, inbox) = mpsc::channel(EVENTS);
         // Discord gets the commands while the team is still starting.
-        let services = Services::new("We are just starting. Please try again in a moment.");
         let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone(), &services)));
         services.provide(Arc::new(Arc::downgrade(&commands)));
         let platform = connect(Connection {

@@ -77,8 +77,8 @@ impl Watch {
         let (roster, store) =
             (Arc::new(roster.in_zone(config.schedules.zone)), Store::open_shared(&config.database_url, clock.now()).await?);
         let (tasks, shutdown) = (TaskTracker::new(), Shutdown::default());
-        let TeamAgents { agents, workspaces, .. } = super::agents(&config, &roster, &store, &clock)?;
         let services = Services::new("This process takes no commands.");
+        let TeamAgents { agents, workspaces, .. } = super::agents(&config, &roster, &store, &clock, &services)?;
         let team = Team::new(TeamDeps {
             config,
             roster,

@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::features::{self, ToolDeps};
 use crate::store::Store;
 use kernel::agent::Readings;
+use kernel::commands::Services;
 use kernel::persona::FeedSpec;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -44,12 +45,19 @@ pub(super) fn toolbox(
     readings: &Readings,
     workspaces: &Workspaces,
     clock: &SharedClock,
+    services: &Services,
 ) -> anyhow::Result<Toolbox> {
     let mut tools = local_tools(LocalDeps {
         workspaces: workspaces.clone(),
         git: git_folders(config, roster),
         feeds: Arc::new(TeamFeeds { readings: readings.clone(), zone: config.schedules.zone }),
-        features: ToolDeps { store: store.clone(), roster: roster.clone(), people: super::people(config, store), config: config.clone() },
+        features: ToolDeps {
+            store: store.clone(),
+            roster: roster.clone(),
+            people: super::people(config, store),
+            config: config.clone(),
+            services: services.clone(),
+        },
     });
     tools.extend(web_tools(&config.tools, Arc::new(SystemLookup))?);
     let toolbox = Toolbox::new(tools, clock.clone()).with_acts(features::acts());

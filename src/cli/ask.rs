@@ -16,6 +16,7 @@ use kernel::agent::Question;
 use kernel::chat::attachments;
 use kernel::chat::message::{Attachment, Speaker};
 use kernel::chat::store::FileText;
+use kernel::commands::Services;
 use kernel::ids::{ChannelId, MessageId, TurnId};
 use kernel::money::Purpose;
 use kernel::print_line;
@@ -48,7 +49,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     let question = read_question(&args.question)?;
     let files = args.file.iter().map(|path| read_file(path, clock.as_ref())).collect::<anyhow::Result<Vec<_>>>()?;
     let store = Store::open_shared(&config.database_url, clock.now()).await?;
-    let TeamAgents { agents, .. } = app::agents(&config, &roster, &store, &clock)?;
+    let TeamAgents { agents, .. } = app::agents(&config, &roster, &store, &clock, &Services::new("There is no chat here."))?;
     let subject = TurnId::generate();
     let asker = Speaker::Person { id: "terminal".into(), name: "you".into() };
     let question = Question {

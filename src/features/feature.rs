@@ -149,6 +149,8 @@ pub struct ToolDeps {
     /// People who may own work, with their names.
     pub people: People,
     pub config: Config,
+    /// Set once the team has started.
+    pub services: Services,
 }
 
 /// The dependencies of jobs and meetings.

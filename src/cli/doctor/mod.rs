@@ -13,6 +13,7 @@ use crate::cli::{Globals, setting};
 use crate::config::Config;
 use crate::store::Store;
 use kernel::agent::{Agents, PageEntry};
+use kernel::commands::Services;
 use kernel::feeds::FeedQuery;
 use kernel::finding::{Finding, Grade};
 use kernel::persona::roster::Roster;
@@ -110,7 +111,7 @@ async fn check_store_and_agents(config: &Config, roster: &Arc<Roster>, findings:
         }
     };
     findings.push(place::check_database(&store).await);
-    match app::agents(config, roster, &store, &clock) {
+    match app::agents(config, roster, &store, &clock, &Services::new("There is no chat here.")) {
         Err(error) => findings.push(Finding::fault(format!("{error:#}"), "Correct this in teamroom.toml or in the persona's file.")),
         Ok(TeamAgents { agents, .. }) => {
             check_models(&agents, &store, findings).await;

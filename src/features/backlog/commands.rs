@@ -83,6 +83,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
         })
         .command(
             CommandSpec::new("add", "Add an item to the backlog.")
+                .people_only()
                 .public()
                 .offered_as("Add to the backlog", "what")
                 .argument(what().required())
@@ -104,6 +105,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
         )
         .command(
             CommandSpec::new("answer", "Answer an item that waits for your word, which completes it.")
+                .changes()
                 .argument(item())
                 .argument(ArgumentSpec::text("text", 2000, "Your answer, or what you did").required()),
             |backlog, call| Box::pin(answer(backlog, call)),
@@ -113,9 +115,10 @@ pub fn register(registry: &mut Registry, services: &Services) {
             CommandSpec::new("retry", "Retry an item that failed, was cancelled or waits.").public().argument(item()),
             |backlog, call| Box::pin(retry(backlog, call)),
         )
-        .command(CommandSpec::new("cancel", "Cancel an item. Items that depend on it fail.").public().argument(item()), |backlog, call| {
-            Box::pin(cancel(backlog, call))
-        })
+        .command(
+            CommandSpec::new("cancel", "Cancel an item. Items that depend on it fail.").discards().public().argument(item()),
+            |backlog, call| Box::pin(cancel(backlog, call)),
+        )
         .command(
             CommandSpec::new("edit", "Edit an item. Work in progress starts again.")
                 .public()

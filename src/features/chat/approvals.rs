@@ -1,6 +1,6 @@
 //! Calls that a persona may only make once a person has allowed them, because it has read text from outside. They are stored with the answer, each with
 //! two buttons. The decision is stored with a job that makes the call. Tools that change something give it an id that depends on the message alone, so
-//! that a job that is run again changes nothing more.
+//! that a job that is run again changes nothing more. Calls of other tools are not repeated.
 
 use std::time::Duration;
 
@@ -31,6 +31,9 @@ const PREFIX: &str = "allow";
 
 /// The most characters of a request. A longer one is attached as a file.
 const WISH: usize = 1500;
+
+/// The step that is stored before a call that must not be repeated.
+const BEGUN: &str = "begun";
 
 /// A call that fails is tried this many times, with this pause.
 const TRIES: u32 = 3;
@@ -82,7 +85,11 @@ impl Conversation {
                 state: ApprovalState::Asked,
                 by: None,
             };
-            let note = Subtext("I ask because I have read text from outside, which may have given me the idea.");
+            let note = if deps.agents.runner.tools.discards(&call.name, &call.arguments) {
+                Subtext("I ask because this cannot be undone.")
+            } else {
+                Subtext("I ask because I have read text from outside, which may have given me the idea.")
+            };
             let mut message = Self::notice(&turn.persona, &turn.channel, format!("{}\n{note}", wish.trim_end()));
             if wish.chars().count() > WISH {
                 message.fit(&deps.platform.text_format(&turn.channel));
@@ -128,10 +135,21 @@ impl Conversation {
             cancel: &cancel,
         };
         let tools = &deps.agents.runner.tools;
+        let is_repeatable = tools.is_repeatable(&approval.tool);
+        if !is_repeatable && job.find_step::<()>(BEGUN).await?.is_some() {
+            let text = "I was interrupted while I did it. It may be done or not: please look before you ask for it again.";
+            let mut last = job.begin_final().await?;
+            let message = Self::notice(&approval.persona, &approval.channel, text.to_owned());
+            insert_outbound(&mut last, &[message], Some(&approval.message), job.now()).await?;
+            return last.finish().await;
+        }
+        if !is_repeatable {
+            job.step(BEGUN, || async { Ok(()) }).await?;
+        }
         let text = match tools.perform(&approval.tool, &approval.arguments, &context).await {
             Ok(output) => Medium::Chat.line(&output.text),
             Err(ToolError::Failed(_)) if cancel.is_cancelled() => return Err(JobError::Stopping),
-            Err(ToolError::Failed(why)) if job.job().attempts < TRIES => return Err(JobError::retry(AGAIN, why)),
+            Err(ToolError::Failed(why)) if is_repeatable && job.job().attempts < TRIES => return Err(JobError::retry(AGAIN, why)),
             Err(error) => format!("That did not work: {}.", Medium::Chat.line(error.to_string().trim_end_matches('.'))),
         };
         let mut last = job.begin_final().await?;

@@ -3,15 +3,16 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 
 use crate::config::RetentionSettings;
-use crate::features::Feature;
-use crate::features::chat::commands::{ChatCommands, SaidCommands, SaidHandler};
+use crate::features::chat::commands::{ChatCommands, SaidCommands, SaidHandler, TeamCommand};
 use crate::features::chat::listener::Listener;
 use crate::features::chat::{commands, store};
+use crate::features::{Feature, ToolDeps};
 use crate::store::Store;
 use kernel::commands::{Refused, Registry, Services};
 use kernel::db::Result;
 use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::people::Erasure;
+use kernel::tools::Tool;
 use kernel::tools::workspace::Workspaces;
 
 /// The application makes the [`Conversation`](crate::features::chat::Conversation) itself, because other features plug into it.
@@ -35,6 +36,10 @@ impl Feature for ChatFeature {
 
     fn list_retention(&self, settings: &RetentionSettings, _: &Workspaces) -> Vec<RetentionRule> {
         store::retention(settings.messages())
+    }
+
+    fn tools(&self, ToolDeps { store, services, .. }: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+        vec![Arc::new(TeamCommand { store: store.clone(), registry: services.late() })]
     }
 
     async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<()> {

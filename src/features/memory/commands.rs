@@ -17,7 +17,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
     let memories = services.late::<Memories>();
     let id = |description: &'static str| ArgumentSpec::text("id", 20, description).required();
     registry
-        .group(CommandSpec::new("memory", "What the team remembers."), &memories)
+        .group(CommandSpec::new("memory", "What the team remembers.").people_only(), &memories)
         .command(
             CommandSpec::new("teach", "Teach the team something.")
                 .public()

@@ -38,6 +38,7 @@ pub const REMEMBERING: Act = Act {
     name: "memory",
     claim: "something was or will be remembered, noted, saved or written down",
     tool: Some("memory_save"),
+    command: None,
     correction: "Correction: nothing was remembered.",
 };
 
@@ -46,5 +47,6 @@ pub const FORGETTING: Act = Act {
     name: "forgetting",
     claim: "something was or will be forgotten or deleted from the memory",
     tool: Some("memory_forget"),
+    command: None,
     correction: "Correction: nothing was forgotten.",
 };

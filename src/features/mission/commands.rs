@@ -65,6 +65,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
         )
         .command(
             CommandSpec::new("leave-out", "Leave parts of the directive out, with the steps that serve nothing else.")
+                .discards()
                 .public()
                 .argument(which())
                 .argument(ArgumentSpec::text("parts", 100, "Numbers from `/mission coverage`: 3, 7-9").required())
@@ -78,9 +79,10 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
         .command(CommandSpec::new("resume", "Resume a paused mission.").public().argument(which()), |missions, call| {
             Box::pin(resume(missions, call))
         })
-        .command(CommandSpec::new("cancel", "Cancel a mission and its open steps.").public().argument(which()), |missions, call| {
-            Box::pin(cancel(missions, call))
-        })
+        .command(
+            CommandSpec::new("cancel", "Cancel a mission and its open steps.").discards().public().argument(which()),
+            |missions, call| Box::pin(cancel(missions, call)),
+        )
         .command(
             CommandSpec::new("retry", "Try again what failed: the plan, or lost steps.").public().argument(which()),
             |missions, call| Box::pin(retry(missions, call)),

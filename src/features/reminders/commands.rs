@@ -43,7 +43,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             Box::pin(cancel(reminders, call))
         })
         .command(
-            CommandSpec::new("zone", "Show or choose the time zone of your reminders.").argument(ArgumentSpec::text(
+            CommandSpec::new("zone", "Show or choose the time zone of your reminders.").changes().argument(ArgumentSpec::text(
                 "zone",
                 60,
                 "Such as Europe/Berlin; team for the team's",

@@ -46,5 +46,6 @@ pub const REMINDING: Act = Act {
     name: "reminder",
     claim: "a reminder was set, or somebody will be reminded or told later",
     tool: None,
+    command: Some("remind"),
     correction: "Correction: no reminder was set. Use `/remind`, or write \"remind me tomorrow at 9 to …\".",
 };

@@ -42,7 +42,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
             Box::pin(resume(schedule, call))
         })
         .command(
-            CommandSpec::new("remove", "Remove a job that was added by command.").public().operators_only().argument(job()),
+            CommandSpec::new("remove", "Remove a job that was added by command.").discards().public().operators_only().argument(job()),
             |schedule, call| Box::pin(remove(schedule, call)),
         )
         .command(

@@ -62,6 +62,7 @@ pub const SCHEDULING: Act = Act {
     name: "schedule",
     claim: "something was or will be scheduled, planned for a time or put into a calendar",
     tool: None,
+    command: Some("schedule"),
     correction: "Correction: nothing was scheduled. `/schedule add` does that.",
 };
 

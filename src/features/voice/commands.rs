@@ -25,6 +25,7 @@ const KINDS: &[Choice] = &[
 pub(super) fn register(registry: &mut Registry, services: &Services) {
     let player = services.late::<Player>();
     let spec = CommandSpec::new("play", "Listen to a standup, a board meeting or a look back, each speaker in their own voice.")
+        .changes()
         .argument(ArgumentSpec::choice("what", KINDS, "What you want to hear").required())
         .argument(ArgumentSpec::text(
             "id",

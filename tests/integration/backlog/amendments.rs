@@ -1,6 +1,8 @@
 //! Results that are rejected again and again: reviews are rows, and what their author should do differently is drafted, decided on, told and taken
 //! back (WORK-28).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use chrono::TimeDelta;
 use kernel::events::Audience;
 use kernel::llm::settings::{ModelSettings, ProviderKind};
@@ -69,7 +71,12 @@ fn answer(asked: &Asked, drafts: [&[&str]; 2]) -> Script {
     if !is_work(asked) {
         return Script::say("It goes well.");
     }
-    if asked.tool_results() == 0 { write("prices.md", DOCUMENT) } else { finish("prices.md") }
+    // Each try gives another draft: the same one would not be judged again.
+    static DRAFTS: AtomicUsize = AtomicUsize::new(0);
+    match asked.tool_results() {
+        0 => write("prices.md", &format!("{DOCUMENT}\nDraft {}.\n", DRAFTS.fetch_add(1, Ordering::Relaxed))),
+        _ => finish("prices.md"),
+    }
 }
 
 /// A team whose items are tried five times, so that one item gives enough rejections.

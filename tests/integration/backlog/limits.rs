@@ -1,5 +1,6 @@
 //! Work without budget, without a model, during a halt, and with endless rejections.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use kernel::llm::settings::ModelPrice;
@@ -23,6 +24,7 @@ on_one_store!(
     people_are_told_once_of_a_model_that_refuses,
     what_waits_for_the_same_limit_goes_on_when_it_is_raised_elsewhere,
     a_halt_stops_work_and_resume_lets_it_go_on,
+    the_same_files_are_not_judged_twice,
     what_was_rejected_three_times_a_person_decides,
 );
 
@@ -178,12 +180,31 @@ async fn a_halt_stops_work_and_resume_lets_it_go_on(backing: Backing) {
     assert_eq!((done.run, done.attempts), (0, 0));
 }
 
+async fn the_same_files_are_not_judged_twice(backing: Backing) {
+    let stage = Setting::on(backing).with_model().open().await;
+    let prices = stage.web.url("prices");
+    let replies = vec![fetch(&prices), write("prices.md", DOCUMENT), finish("prices.md")];
+    Play::of(vec![Part::new("hosting", replies)]).rejecting("It names one shop.").perform(&stage.team.model);
+    let item = stage.item("Compare the prices of hosting", "", Execution::Research);
+    stage.put(&[&item]).await;
+    stage.until(&item.id, "has been tried twice", |item| item.attempts > 0).await;
+    assert_eq!(stage.store.list_reviews(&item.id).await.unwrap().len(), 1);
+    eventually("it is told why", || async {
+        stage.asked_about("hosting").iter().any(|asked| asked.prompt().contains("exactly those that were not accepted before"))
+    })
+    .await;
+}
+
 async fn what_was_rejected_three_times_a_person_decides(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;
     let prices = stage.web.url("prices");
     let replies = vec![fetch(&prices), write("prices.md", DOCUMENT), finish("prices.md")];
-    let play = Play::of(vec![Part::new("hosting", replies)]);
-    play.rejecting("It names one shop where three were wanted.").perform(&stage.team.model);
+    let play = Play::of(vec![Part::new("hosting", replies)]).rejecting("It names one shop where three were wanted.");
+    let drafts = AtomicUsize::new(0);
+    stage.team.model.on(move |asked| match asked.tool_results() {
+        1 if is_work(asked) => write("prices.md", &format!("{DOCUMENT}\nDraft {}.\n", drafts.fetch_add(1, Ordering::Relaxed))),
+        _ => play.answer(asked),
+    });
     let item = stage.item("Compare the prices of hosting", "", Execution::Research);
     stage.put(&[&item]).await;
     let waits = stage.comes_to(&item.id, WorkStatus::Waiting).await;

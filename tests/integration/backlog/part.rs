@@ -69,7 +69,7 @@ impl Play {
         model.on(move |asked| self.answer(asked));
     }
 
-    fn answer(&self, asked: &Asked) -> Script {
+    pub(crate) fn answer(&self, asked: &Asked) -> Script {
         if let Some(schema) = &asked.schema {
             return Script::Json(if schema.to_string().contains("tldr") {
                 json!({"tldr": ["All is well."], "actions": self.actions, "lessons": []})

@@ -85,7 +85,8 @@ async fn a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing(backing: Back
     assert!(git(repository, &["show", &format!("{branch}:src/total.sh")]).contains("90 / 100"));
     let commit = git(repository, &["log", "-1", "--format=%an <%ae>%n%B", &branch]);
     assert!(
-        commit.starts_with("Eliza <eliza@teamroom>\nMend the total, honest") && commit.contains(&format!("#{}", honest.short_id())),
+        commit.starts_with("Eliza <eliza@teamroom>\nThe discount is 10 % now\n\nAsked for: Mend the total, honest")
+            && commit.contains(&format!("#{}", honest.short_id())),
         "{commit}"
     );
 
@@ -174,7 +175,7 @@ async fn what_another_item_did_is_there_and_missed_if_its_branch_is_gone(backing
     let refusals = stage.refusals(&comment.id).await;
     assert!(refusals[0].contains("nothing in the repository was changed"), "what others did is no change: {refusals:?}");
     let own = format!("teamroom/{}", comment.short_id());
-    assert_eq!(git(repository, &["log", "--format=%s", &own]), "Comment the total\nMend the total\nBegin\n");
+    assert_eq!(git(repository, &["log", "--format=%s", &own]), "The discount is 10 % now\nThe discount is 10 % now\nBegin\n");
     let diffstat = done.evidence.iter().find_map(|found| match found {
         Evidence::Branch { diffstat, .. } => Some(diffstat.as_str()),
         _ => None,

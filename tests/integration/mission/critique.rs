@@ -142,10 +142,11 @@ async fn a_question_is_divided_and_what_has_no_answer_is_looked_for_again(backin
     let both = format!("{green}\nBlack tea is sold nowhere: three shops were looked at.\n");
     stage.team.model.on(move |asked| match () {
         () if is_critique(asked) && asked.prompt().contains("2. What does black tea cost?") => {
-            let mut verdict = with_scores(asked, [4; 4], all_met(asked));
-            if !asked.prompt().contains("Black tea is sold nowhere") {
-                verdict["open"] = json!([{"question": 2, "missing": "The page has green tea alone."}]);
+            if asked.prompt().contains("Black tea is sold nowhere") {
+                return Script::Json(with_scores(asked, [4; 4], all_met(asked)));
             }
+            let mut verdict = with_scores(asked, [4, 4, 4, 2], all_met(asked));
+            verdict["open"] = json!([{"question": 2, "missing": "The page has green tea alone."}]);
             Script::Json(verdict)
         }
         () if asked.schema.is_some() && asked.prompt().contains("Give the questions.") => {
@@ -173,6 +174,6 @@ async fn a_question_is_divided_and_what_has_no_answer_is_looked_for_again(backin
     assert_eq!(
         approaches[0].text,
         "Find out what tea costs. Divided into: What does green tea cost?; What does black tea cost? Pages cited: 127.0.0.1. Criticised before \
-         it was accepted: no answer yet: What does black tea cost?"
+         it was accepted: completeness 2 of 5; no answer yet: What does black tea cost?"
     );
 }

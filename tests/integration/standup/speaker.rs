@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
 use chrono_tz::Tz;
 use kernel::agent::{Agents, RunError};
 use kernel::chat::message::{Channel, Place};
+use kernel::commands::Services;
 use kernel::config::Sources;
 use kernel::feeds::condition::{Comparison, SettlingRule};
 use kernel::ids::PersonaSlug;
@@ -69,7 +70,7 @@ impl Stage {
         let personas = load::BUILT_IN.iter().map(|(name, text)| file::parse(name.trim_end_matches(".md"), text.as_bytes()));
         let roster = Arc::new(Roster::new(personas.map(|persona| persona.expect("a persona")).collect()).expect("a roster"));
         let clock: SharedClock = Arc::new(ManualClock::new(now()));
-        let agents = app::agents(&config, &roster, &store, &clock).expect("the agents").agents;
+        let agents = app::agents(&config, &roster, &store, &clock, &Services::new("nobody commands here")).expect("the agents").agents;
         Self { agents, meeting: meeting(), page: page(), rule: rule(), _dir: dir }
     }
 

@@ -30,3 +30,4 @@ pub(crate) mod trace;
 mod trouble;
 mod turn_crashes;
 mod unsure;
+mod wishes;

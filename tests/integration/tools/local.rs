@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use kernel::commands::Services;
 use kernel::config::Sources;
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::memory::{MemorySource, Scope};
@@ -73,6 +74,7 @@ impl Bench {
                 store,
                 roster: Arc::new(roster()),
                 config: config::load(Sources { dir: directory.path().to_owned(), ..Sources::default() }).expect("the defaults are valid"),
+                services: Services::new("nobody commands here"),
             },
         };
         Self { tools: local_tools(parts), item: "item".into(), source: None, scope: Scope::TEAM, asked_by: None, tainted: false, directory }

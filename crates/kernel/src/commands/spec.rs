@@ -8,6 +8,15 @@ pub enum Right {
     Operator,
 }
 
+/// What a command does to the team's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    Looks,
+    Changes,
+    /// Throws work away. A persona carries it out only after the person has pressed a button.
+    Discards,
+}
+
 /// Who sees the reply in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
@@ -46,6 +55,10 @@ pub struct CommandSpec {
     pub audience: Audience,
     pub surface: Surface,
     pub shortcut: Option<Shortcut>,
+    /// None: it changes something if everybody sees the reply or only operators may do it.
+    pub effect: Option<Effect>,
+    /// Only people give it. A persona does not carry it out for them, because it has a tool of its own or must not.
+    pub people_only: bool,
 }
 
 /// A command that a platform also offers in a menu, such as the menu of a message.
@@ -69,7 +82,27 @@ impl CommandSpec {
             audience: Audience::Caller,
             surface: Surface::Everywhere,
             shortcut: None,
+            effect: None,
+            people_only: false,
         }
+    }
+
+    /// The command changes something, although only the caller sees the reply.
+    #[must_use]
+    pub fn changes(self) -> Self {
+        Self { effect: Some(Effect::Changes), ..self }
+    }
+
+    /// See [`Effect::Discards`].
+    #[must_use]
+    pub fn discards(self) -> Self {
+        Self { effect: Some(Effect::Discards), ..self }
+    }
+
+    /// See [`Self::people_only`].
+    #[must_use]
+    pub fn people_only(self) -> Self {
+        Self { people_only: true, ..self }
     }
 
     /// Also offers the command in the menu of a message. The argument `takes` gets the text of the message.
@@ -107,6 +140,13 @@ impl CommandSpec {
     /// The permission needed with these arguments.
     pub fn right_with<'a>(&self, given: impl IntoIterator<Item = &'a str>) -> Right {
         given.into_iter().filter_map(|name| self.find_argument(name)).map(|argument| argument.right).fold(self.right, Right::max)
+    }
+
+    /// What the command does with these arguments.
+    pub fn effect_with<'a>(&self, given: impl IntoIterator<Item = &'a str> + Clone) -> Effect {
+        let is_public = self.audience_with(given.clone()) == Audience::Everybody;
+        let by_default = if is_public || self.right_with(given) == Right::Operator { Effect::Changes } else { Effect::Looks };
+        self.effect.unwrap_or(by_default)
     }
 
     /// Who sees the reply with these arguments. Changes that affect everybody are visible to everybody.

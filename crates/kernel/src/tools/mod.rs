@@ -61,6 +61,26 @@ pub trait Tool: Send + Sync + 'static {
     /// The effects of this call outside the workspace. The arguments match the schema.
     fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk;
 
+    /// Whether every persona has it in a conversation with a person, whatever its file lists.
+    fn is_for_all(&self) -> bool {
+        false
+    }
+
+    /// Whether the person who is answered has asked for exactly this call, so that text from outside cannot have caused it.
+    fn is_asked_for(&self, _arguments: &Value, _context: &ToolContext<'_>) -> bool {
+        false
+    }
+
+    /// Whether the call throws work away, so that a person has to allow it in any case.
+    fn discards(&self, _arguments: &Value) -> bool {
+        false
+    }
+
+    /// Whether the same call of the same message may be made again after a crash, because it has an effect only once.
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
     /// What a call is doing, for the line that people see while it runs: "Reading example.org".
     fn describe_doing(&self, _arguments: &Value) -> Option<String> {
         None

@@ -18,23 +18,35 @@ pub enum Decision {
     },
 }
 
-/// The table of TRUST-3, for an offered call with valid arguments.
+/// Why a call may not be what the person wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    None,
+    /// The context contains text from outside, which may have caused the call.
+    Outside,
+    /// It throws work away.
+    Discards,
+}
+
+/// Decides about an offered call with valid arguments.
 ///
-/// | effect of the call | only trusted text | text from outside |
-/// | --- | --- | --- |
-/// | `read` | allowed | allowed |
-/// | `write` | allowed | by approval |
-/// | `reach-out` | allowed | by approval |
-///
-/// `tainted`: the context contains text from outside, which may have caused the call.
-pub(super) fn decide(tool: &str, risk: Risk, tainted: bool) -> Decision {
+/// | effect of the call | only trusted text | text from outside | throws work away |
+/// | --- | --- | --- | --- |
+/// | `read` | allowed | allowed | allowed |
+/// | `write` | allowed | by approval | by approval |
+/// | `reach-out` | allowed | by approval | by approval |
+pub(super) fn decide(tool: &str, risk: Risk, doubt: Doubt) -> Decision {
     let does = match risk {
-        _ if !tainted => return Decision::Allowed { risk },
         Risk::Read => return Decision::Allowed { risk },
         Risk::Write => "changes the team's data",
         Risk::ReachOut => "is visible to others",
     };
-    Decision::NeedsApproval { risk, why: format!("{tool} {does}, and it has read text from outside") }
+    let why = match doubt {
+        Doubt::None => return Decision::Allowed { risk },
+        Doubt::Outside => "it has read text from outside",
+        Doubt::Discards => "it throws work away",
+    };
+    Decision::NeedsApproval { risk, why: format!("{tool} {does}, and {why}") }
 }
 
 #[cfg(test)]
@@ -44,12 +56,14 @@ mod tests {
     #[test]
     fn text_from_outside_takes_away_all_but_reading() {
         for risk in [Risk::Read, Risk::Write, Risk::ReachOut] {
-            assert_eq!(decide("x", risk, false), Decision::Allowed { risk });
+            assert_eq!(decide("x", risk, Doubt::None), Decision::Allowed { risk });
         }
-        assert_eq!(decide("x", Risk::Read, true), Decision::Allowed { risk: Risk::Read });
+        assert_eq!(decide("x", Risk::Read, Doubt::Outside), Decision::Allowed { risk: Risk::Read });
         let why = "memory_save changes the team's data, and it has read text from outside".to_owned();
-        assert_eq!(decide("memory_save", Risk::Write, true), Decision::NeedsApproval { risk: Risk::Write, why });
+        assert_eq!(decide("memory_save", Risk::Write, Doubt::Outside), Decision::NeedsApproval { risk: Risk::Write, why });
         let why = "fetch_page is visible to others, and it has read text from outside".to_owned();
-        assert_eq!(decide("fetch_page", Risk::ReachOut, true), Decision::NeedsApproval { risk: Risk::ReachOut, why });
+        assert_eq!(decide("fetch_page", Risk::ReachOut, Doubt::Outside), Decision::NeedsApproval { risk: Risk::ReachOut, why });
+        let why = "team_command changes the team's data, and it throws work away".to_owned();
+        assert_eq!(decide("team_command", Risk::Write, Doubt::Discards), Decision::NeedsApproval { risk: Risk::Write, why });
     }
 }

@@ -27,4 +27,9 @@ pub enum Trace {
         kind: String,
         id: String,
     },
+    /// A command of the team that changed something, with its reply.
+    Carried {
+        command: String,
+        reply: String,
+    },
 }

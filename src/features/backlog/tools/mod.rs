@@ -21,5 +21,6 @@ pub const ADDING: Act = Act {
     name: "backlog",
     claim: "something was or will be put into the backlog, a to-do list or a list of tasks",
     tool: Some("backlog_add"),
+    command: None,
     correction: "Correction: nothing was added to the backlog.",
 };

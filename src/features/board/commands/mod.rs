@@ -98,7 +98,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             Box::pin(steering::stop(boards, call))
         })
         .command(
-            CommandSpec::new("cancel", "End a board meeting without a document.").operators_only().argument(which()),
+            CommandSpec::new("cancel", "End a board meeting without a document.").discards().operators_only().argument(which()),
             |boards, call| Box::pin(steering::cancel(boards, call)),
         );
     registry.button(BoardButton::PREFIX, &boards, |boards, call| Box::pin(steering::press(boards, call)));

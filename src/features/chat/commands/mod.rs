@@ -5,6 +5,7 @@ mod permission;
 mod said;
 mod silencing;
 mod status;
+mod tool;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ use kernel::time::SharedClock;
 
 pub use permission::authorizer;
 pub(super) use said::{SaidCommands, SaidHandler};
+pub(super) use tool::TeamCommand;
 
 /// Prefix of the id that replaces a message id where a command started the work. No platform id has this prefix.
 const COMMAND: &str = "command-";
@@ -60,6 +62,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
     let persona = || ArgumentSpec::persona("persona", "Which persona").required();
     registry.command(
         CommandSpec::new("ask", "Ask a persona and relay its answer.")
+            .people_only()
             .public()
             .only_in(Surface::Chat)
             .argument(ArgumentSpec::persona("persona", "Whom to ask").required())
@@ -98,11 +101,11 @@ pub fn register(registry: &mut Registry, services: &Services) {
         &chat,
         |chat, call| Box::pin(chat.costs(call)),
     );
-    registry.command(CommandSpec::new("halt", "Silence the whole team.").public().operators_only(), &chat, |chat, call| {
+    registry.command(CommandSpec::new("halt", "Silence the whole team.").people_only().public().operators_only(), &chat, |chat, call| {
         Box::pin(chat.halt(call))
     });
     registry.command(
-        CommandSpec::new("resume", "Let the team speak again after a halt.").public().operators_only(),
+        CommandSpec::new("resume", "Let the team speak again after a halt.").people_only().public().operators_only(),
         &chat,
         |chat, call| Box::pin(chat.resume(call)),
     );
@@ -111,7 +114,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
 
 /// Registers `/help`, which lists the commands registered so far.
 pub fn register_help(registry: &mut Registry, services: &Services) {
-    let spec = CommandSpec::new("help", "How to talk to the team, and its commands.").only_in(Surface::Chat);
+    let spec = CommandSpec::new("help", "How to talk to the team, and its commands.").people_only().only_in(Surface::Chat);
     let mut commands = registry.commands().to_vec();
     commands.push(spec.clone());
     registry.command(spec, &services.late::<ChatCommands>(), move |chat, _| {

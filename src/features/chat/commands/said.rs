@@ -128,7 +128,8 @@ impl JobHandler for SaidHandler {
     }
 }
 
-async fn carry_out(registry: &Registry, said: InboundMessage, Typed { path, given }: Typed) -> CommandReply {
+/// Carries out a command with the rights of the person who said the message.
+pub(super) async fn carry_out(registry: &Registry, said: InboundMessage, Typed { path, given }: Typed) -> CommandReply {
     let right = registry.find(&path).map_or(Right::Operator, |command| command.right_with(given.iter().map(|(name, _)| name.as_str())));
     if right == Right::Operator && registry.audience_of(&path, &given) == Audience::Caller {
         // Everybody in the channel would read the answer.

@@ -44,6 +44,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
         .group(CommandSpec::new("standup", "The daily standup of a channel."), &standups)
         .command(
             CommandSpec::new("start", "Start a standup now.")
+                .changes()
                 .argument(channel("Channel by name or id; by default that of the scheduled standup")),
             |standups, call| Box::pin(standups.start(call)),
         )
@@ -58,6 +59,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
         )
         .command(
             CommandSpec::new("checkin", "Be asked by direct message before the standups of this channel, or not any more.")
+                .changes()
                 .argument(ArgumentSpec::choice("state", STATES, "Whether you are asked").required()),
             |standups, call| Box::pin(standups.opt(call)),
         )
@@ -68,7 +70,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
         .command(CommandSpec::new("wrap", "End the standup now and write the Day Report.").public(), |standups, call| {
             Box::pin(standups.wrap(call))
         })
-        .command(CommandSpec::new("cancel", "Stop the standup without a Day Report.").operators_only(), |standups, call| {
+        .command(CommandSpec::new("cancel", "Stop the standup without a Day Report.").discards().operators_only(), |standups, call| {
             Box::pin(standups.cancel(call))
         });
     registry

@@ -174,8 +174,12 @@ impl Agents {
         }
         let mut around = self.look_around(question, self.runner.models.sees(persona.tier)).await?;
         let pictures = std::mem::take(&mut around.pictures);
+        let mut listed = persona.tools.clone();
+        if question.in_chat.is_some_and(|in_chat| in_chat.proposes) {
+            listed.extend(self.runner.tools.list_for_all().map(str::to_owned));
+        }
         let tools = Tools {
-            listed: persona.tools.clone(),
+            listed,
             own,
             workspace: None,
             source: question.source.clone(),

@@ -12,7 +12,7 @@ use crate::agent::run::{Prompt, Run, Session};
 use crate::agent::{RunError, run::Tools};
 use crate::persona::Tier;
 use crate::text::without_invisible;
-use crate::tools::Act;
+use crate::tools::{Act, Trace};
 
 static PROMPT: Template = Template::new(include_str!("claims.md.j2"));
 
@@ -86,7 +86,12 @@ impl Session<'_> {
     /// Whether an act was done, or a person is asked to allow it.
     fn is_settled(&self, act: &Act) -> bool {
         let mut used = self.progress.done.iter().map(|(tool, _)| tool).chain(self.progress.proposed.iter().map(|call| &call.name));
-        used.any(|tool| Some(tool.as_str()) == act.tool)
+        let by_command = |group: &str| {
+            let is_of_group = |trace: &Trace| matches!(trace, Trace::Carried { command, .. } if command.split(' ').next() == Some(group));
+            let mut asked = self.progress.proposed.iter().filter_map(|call| call.arguments.get("command")?.as_str());
+            self.progress.done.iter().any(|(_, trace)| is_of_group(trace)) || asked.any(|path| path.split(' ').next() == Some(group))
+        };
+        used.any(|tool| Some(tool.as_str()) == act.tool) || act.command.is_some_and(by_command)
     }
 
     /// None if no model could tell.

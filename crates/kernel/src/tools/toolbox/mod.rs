@@ -10,10 +10,11 @@ use crate::catch_panic::catch_panic;
 use crate::config::find_nearest;
 use crate::llm::ToolSpec;
 use crate::time::SharedClock;
-use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, policy, schema};
+use crate::tools::policy::{self, Doubt};
+use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 17] = [
+const BUILT_IN: [&str; 18] = [
     "ask_agent",
     "backlog_add",
     "backlog_search",
@@ -27,6 +28,7 @@ const BUILT_IN: [&str; 17] = [
     "memory_save",
     "memory_search",
     "read_feed",
+    "team_command",
     "web_search",
     "workspace_list",
     "workspace_read",
@@ -69,6 +71,21 @@ impl Toolbox {
     /// See [`Tool::describe_wish`].
     pub fn describe_wish(&self, name: &str, arguments: &Value) -> Option<String> {
         Some(self.tools.get(name)?.describe_wish(arguments))
+    }
+
+    /// See [`Tool::discards`].
+    pub fn discards(&self, name: &str, arguments: &Value) -> bool {
+        self.tools.get(name).is_some_and(|tool| tool.discards(arguments))
+    }
+
+    /// See [`Tool::is_repeatable`].
+    pub fn is_repeatable(&self, name: &str) -> bool {
+        self.tools.get(name).is_none_or(|tool| tool.is_repeatable())
+    }
+
+    /// The tools that every persona has in a conversation with a person.
+    pub fn list_for_all(&self) -> impl Iterator<Item = &'static str> {
+        self.tools.values().filter(|tool| tool.is_for_all()).map(|tool| tool.name())
     }
 
     /// Sorted.
@@ -118,7 +135,7 @@ impl Toolbox {
             return Decision::Refused { why: format!("{name} works on the files of a work item, and this is a conversation") };
         }
         match schema::check(&tool.parameters(), arguments) {
-            Ok(()) => policy::decide(tool.name(), tool.risk(arguments, context), context.tainted),
+            Ok(()) => policy::decide(tool.name(), tool.risk(arguments, context), find_doubt(tool.as_ref(), arguments, context)),
             Err(misfit) => Decision::Refused { why: format!("{name} was not called: {misfit}") },
         }
     }
@@ -144,6 +161,14 @@ impl Toolbox {
             }
         };
         called.map(|output| ToolOutput { text: cut(output.text, limits.chars), ..output })
+    }
+}
+
+fn find_doubt(tool: &dyn Tool, arguments: &Value, context: &ToolContext<'_>) -> Doubt {
+    match () {
+        () if tool.discards(arguments) => Doubt::Discards,
+        () if context.tainted && !tool.is_asked_for(arguments, context) => Doubt::Outside,
+        () => Doubt::None,
     }
 }
 

@@ -1,0 +1,123 @@
+//! What a person wants in other words than a command: the persona that was asked carries the command out, with the person's rights.
+
+use kernel::llm::settings::ProviderKind;
+use serde_json::{Value, json};
+
+use super::acts::{is_talk, no_claims, wanted};
+use super::crashes::set;
+use crate::support::command::press;
+use crate::support::database::{allow, count, forbid};
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
+
+on_one_store!(
+    a_wish_in_the_persons_own_words_is_carried_out_and_its_reply_is_shown,
+    what_the_model_words_itself_or_throws_away_waits_for_a_button,
+    a_command_is_explained_and_given_only_with_the_rights_of_the_person,
+);
+
+on_both_stores!(killed_after_an_allowed_command_was_given);
+
+async fn reminders(team: &TestTeam) -> i64 {
+    count(team, "SELECT COUNT(*) FROM reminders").await
+}
+
+fn remind(when: &str, what: &str) -> Script {
+    Script::call("team_command", json!({"command": "remind new", "arguments": {"when": when, "what": what}}))
+}
+
+/// Makes the call in each turn, and then says the last words of its result.
+fn makes(team: &TestTeam, call: Script) {
+    team.model.on(move |asked| match (is_talk(asked), asked.tool_results()) {
+        (false, _) => no_claims(asked),
+        (true, 0) => call.clone(),
+        (true, _) => {
+            Script::say(format!("told: {}", asked.last().lines().filter(|line| !line.starts_with("<<")).collect::<Vec<_>>().join(" ")))
+        }
+    });
+}
+
+async fn expect(team: &TestTeam, holds: &str) -> Shown {
+    let find = async || team.answers("general").await.into_iter().find(|answer| answer.text.contains(holds));
+    eventually(holds, || async { find().await.is_some() }).await;
+    find().await.expect("it was there")
+}
+
+async fn a_wish_in_the_persons_own_words_is_carried_out_and_its_reply_is_shown(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    team.model.on(|asked| match (is_talk(asked), asked.tool_results()) {
+        (false, _) => no_claims(asked),
+        (true, 0) => remind("tomorrow at 9", "pay the hosting bill"),
+        (true, _) => Script::say("I'll be there."),
+    });
+    team.say("general", "kelly, it would be good to hear from you tomorrow at 9, i tend to forget to pay the hosting bill").await;
+    let answer = expect(&team, "I'll be there.").await;
+    assert!(answer.text.contains("pay the hosting bill") && answer.text.contains("09:00"), "the command's own reply: {}", answer.text);
+    assert_eq!(reminders(&team).await, 1);
+}
+
+async fn what_the_model_words_itself_or_throws_away_waits_for_a_button(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    makes(&team, remind("tomorrow at 9", "pay the bill of the hosting company"));
+    team.say("general", "kelly, the hosting bill should not be forgotten tomorrow morning").await;
+    let question = expect(&team, "May I do this for you?").await;
+    assert!(
+        question.text.starts_with(
+            "May I do this for you? **remind new**: Set a reminder.\nwhat: pay the bill of the hosting company\nwhen: tomorrow at 9\n"
+        ),
+        "{}",
+        question.text
+    );
+    assert_eq!(reminders(&team).await, 0);
+    press(&team, "general", &question, yes).await;
+    eventually("it is set", || async { reminders(&team).await == 1 }).await;
+
+    let item = json!({"command": "backlog cancel", "arguments": {"item": "the scanner prices"}});
+    makes(&team, Script::call("team_command", item));
+    team.say("general", "kelly, nobody needs the scanner prices any more").await;
+    let question = expect(&team, "backlog cancel").await;
+    assert!(question.text.contains("I ask because this cannot be undone."), "{}", question.text);
+}
+
+async fn a_command_is_explained_and_given_only_with_the_rights_of_the_person(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    let wish = |arguments: Value| Script::call("team_command", arguments);
+    for (said, call, told) in [
+        ("kelly, one", json!({"command": "remind new"}), "`remind new` takes: - when, needed:"),
+        ("kelly, two", json!({"command": "remind later"}), "there is no command \"remind later\" that you can give."),
+        ("kelly, three", json!({"command": "halt"}), "there is no command \"halt\" that you can give."),
+        ("kelly, four", json!({"command": "backlog list"}), "told: "),
+    ] {
+        makes(&team, wish(call));
+        team.say("general", said).await;
+        expect(&team, told).await;
+    }
+    makes(&team, wish(json!({"command": "team pause", "arguments": {"persona": "Vince"}})));
+    team.say("general", "kelly, vince talks too much, let him rest").await;
+    let question = expect(&team, "**team pause**").await;
+    press(&team, "general", &question, yes).await;
+    expect(&team, "That did not work: nothing was done.").await;
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM halts").await, 0, "Ann is no operator");
+}
+
+fn yes(button: &Value) -> bool {
+    button["label"] == "Yes, do it"
+}
+
+async fn killed_after_an_allowed_command_was_given(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
+    set(&team, "parallel = 8");
+    makes(&team, remind("tomorrow at 9", "pay the bill of the hosting company"));
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say("general", "kelly, the hosting bill should not be forgotten").await;
+    let question = expect(&team, "May I do this for you?").await;
+    forbid(&team, "wall", "INSERT ON outbox", "NEW.message LIKE '%pay the bill%' AND NEW.message NOT LIKE '%May I do%'").await;
+    press(&team, "general", &question, yes).await;
+    eventually("it was carried out", || async { reminders(&team).await == 1 }).await;
+    process.kill();
+    allow(&team, "wall").await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect(&team, "It may be done or not").await;
+    assert_eq!(reminders(&team).await, 1, "it is not repeated");
+}
