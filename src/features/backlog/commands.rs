@@ -112,7 +112,10 @@ pub fn register(registry: &mut Registry, services: &Services) {
         )
         .command(CommandSpec::new("run", "Do an item next.").public().argument(item()), |backlog, call| Box::pin(run(backlog, call)))
         .command(
-            CommandSpec::new("retry", "Retry an item that failed, was cancelled or waits.").public().argument(item()),
+            CommandSpec::new("retry", "Do an item again that failed, was cancelled, waits or is done but not right.")
+                .public()
+                .argument(item())
+                .argument(ArgumentSpec::text("why", 1000, "What is wrong with the result, for whoever does it again")),
             |backlog, call| Box::pin(retry(backlog, call)),
         )
         .command(
@@ -200,7 +203,7 @@ async fn run(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRep
 }
 
 async fn retry(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let item = backlog.retry(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
+    let item = backlog.retry(call.arguments.get_text("id")?, call.arguments.find_text("why"), &Asker::of(call)).await.map_err(explain)?;
     let text = format!("{} restarted {}", call.caller.subject(), line(&item));
     Ok(CommandReply::public(text).with_data(json!({ "item": item })))
 }

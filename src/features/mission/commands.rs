@@ -84,7 +84,10 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             |missions, call| Box::pin(cancel(missions, call)),
         )
         .command(
-            CommandSpec::new("retry", "Try again what failed: the plan, or lost steps.").public().argument(which()),
+            CommandSpec::new("retry", "Try again what failed, or what was delivered and is not right.")
+                .public()
+                .argument(which())
+                .argument(ArgumentSpec::text("why", 1000, "What is wrong with the delivery; a file that it names is done again")),
             |missions, call| Box::pin(retry(missions, call)),
         )
         .command(CommandSpec::new("costs", "What a mission has cost, by step and persona.").argument(which()), |missions, call| {
@@ -221,7 +224,7 @@ async fn cancel(missions: &Missions, call: &CommandCall) -> anyhow::Result<Comma
 
 async fn retry(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, _) = find(missions, call).await?;
-    let again = missions.retry(&mission, &Asker::of(call)).await.map_err(explain)?;
+    let again = missions.retry(&mission, call.arguments.find_text("why"), &Asker::of(call)).await.map_err(explain)?;
     let what = match again {
         None => "is planned once more".to_owned(),
         Some(1) => "goes on: 1 step is tried again".to_owned(),
@@ -257,7 +260,9 @@ async fn press(missions: &Missions, call: &CommandCall) -> anyhow::Result<Comman
             let by = missions.raise(&mission, tokens, from, &asker).await;
             by.map(|amount| format!("{who} raised the budget of {} by {amount}.", render::title(&mission)))
         }
-        Choice::Retry => missions.retry(&mission, &asker).await.map(|_| format!("{who} has {} tried again.", render::title(&mission))),
+        Choice::Retry => {
+            missions.retry(&mission, None, &asker).await.map(|_| format!("{who} has {} tried again.", render::title(&mission)))
+        }
     };
     Ok(CommandReply::public(told.map_err(explain)?).retiring_buttons())
 }

@@ -37,6 +37,9 @@ const KNOWN: u32 = 50;
 pub(super) const REQUEST: usize = 4000;
 const TITLE: usize = 80;
 
+/// The most characters of what is wrong with a delivery.
+const WHY: usize = 1000;
+
 pub(super) struct Deps {
     pub(super) store: Store,
     pub(super) roster: Arc<Roster>,
@@ -269,8 +272,9 @@ impl Missions {
             .await
     }
 
-    /// Tries again: plans if there is no plan, or else restarts the lost steps. Returns the number of these steps; none for the plan.
-    pub(super) async fn retry(&self, mission: &Mission, asker: &Asker) -> Result<Option<usize>> {
+    /// Tries again: plans if there is no plan, or else restarts the lost steps, or those of a delivered mission that are not right. Returns the number
+    /// of these steps; none for the plan.
+    pub(super) async fn retry(&self, mission: &Mission, why: Option<&str>, asker: &Asker) -> Result<Option<usize>> {
         check_may_change(mission, asker)?;
         let now = self.now();
         let Some(plan) = mission.plan.as_ref().filter(|_| mission.status != MissionStatus::Proposed) else {
@@ -280,14 +284,19 @@ impl Missions {
             self.change(mission, &MissionChange { status: Some(MissionStatus::Planning), ..MissionChange::default() }, asker).await?;
             return Ok(None);
         };
-        if mission.status == MissionStatus::Done {
-            return Err(refused(format!("{} is done.", named(mission))));
-        }
         let mut again = 0;
-        for step in &plan.steps {
-            again += usize::from(self.deps.store.retry_item(&step.item, asker.name(), now).await?);
+        if mission.status == MissionStatus::Done {
+            let why = match why.map(|why| flatten(why, WHY)).filter(|why| !why.is_empty()) {
+                Some(why) => format!("{} says of the delivery: {why}", asker.name()),
+                None => format!("{} wants it done again", asker.name()),
+            };
+            again = self.deps.store.reopen_whole(&mission.id, &why, now).await?;
+        } else {
+            for step in &plan.steps {
+                again += usize::from(self.deps.store.retry_item(&step.item, asker.name(), now).await?);
+            }
+            self.deps.store.retry_item(&mission.id, asker.name(), now).await?;
         }
-        self.deps.store.retry_item(&mission.id, asker.name(), now).await?;
         if self.deps.store.find_item(&mission.id).await?.is_none_or(|whole| whole.status.is_over()) {
             return Err(refused(format!("{} cannot be tried again: its steps are gone.", named(mission))));
         }

@@ -7,6 +7,7 @@ use teamroom::features::mission::model::MissionStatus;
 use super::stage::{
     HERE, Play, ROADMAP, comes_to, command, command_text, files_of, find, hand_over, hears, open, plan, press_on, step, steps, thread,
 };
+use crate::backlog::part::{MORE, finish, is_work, write};
 use crate::backlog::stage::Setting;
 use crate::support::command::text;
 use crate::support::database::execute;
@@ -14,6 +15,7 @@ use crate::support::team::{Backing, eventually, on_one_store};
 
 on_one_store!(
     a_document_is_planned_worked_on_and_delivered,
+    a_delivered_mission_is_taken_up_again_with_what_is_wrong,
     a_question_about_a_document_is_answered,
     a_plan_that_is_never_valid_is_left_to_the_coordinator,
     a_long_plan_waits_for_a_word,
@@ -89,6 +91,32 @@ async fn a_document_is_planned_worked_on_and_delivered(backing: Backing) {
 async fn fetch(file: &serde_json::Value) -> Vec<u8> {
     let url = file["url"].as_str().expect("an address");
     reqwest::get(url).await.expect("the file").bytes().await.expect("bytes").to_vec()
+}
+
+async fn a_delivered_mission_is_taken_up_again_with_what_is_wrong(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    hand_over(&stage).await;
+    let mission = comes_to(&stage, MissionStatus::Done).await;
+    hears(&stage, "is done. 3 of 3 steps done").await;
+    let before = stage.asked_about("Join both").len();
+    stage.team.model.on(|asked| {
+        let again = is_work(asked) && asked.prompt().contains("says of the delivery: the refund is missing");
+        match (again, asked.tool_results()) {
+            (true, 0) => write("result.md", &format!("# Refunds\n\nA refund takes three days.{MORE}\n")),
+            (true, _) => finish("result.md"),
+            _ => Play::default().answer(asked),
+        }
+    });
+    let told = command_text(&stage, "retry", &[("id", mission.short_id()), ("why", "the refund is missing")]).await;
+    assert!(told.contains("goes on: 1 step is tried again"), "{told}");
+    eventually("it is delivered again", || async {
+        stage.team.answers(HERE).await.iter().filter(|shown| shown.text.contains("is done. 3 of 3 steps done")).count() == 2
+    })
+    .await;
+    let asked = stage.asked_about("Join both").remove(before).prompt();
+    assert!(asked.contains("why the last try was not accepted>>\n") && asked.contains("the refund is missing"), "{asked}");
+    let items = steps(&stage, &mission).await;
+    assert_eq!(items.iter().map(|item| item.run).sum::<u32>(), 1, "only the last step was done again: {items:#?}");
 }
 
 async fn a_question_about_a_document_is_answered(backing: Backing) {

@@ -73,7 +73,7 @@ async fn what_the_model_words_itself_or_throws_away_waits_for_a_button(backing: 
     press(&team, "general", &question, yes).await;
     eventually("it is set", || async { reminders(&team).await == 1 }).await;
 
-    let item = json!({"command": "backlog cancel", "arguments": {"item": "the scanner prices"}});
+    let item = json!({"command": "backlog cancel", "arguments": {"id": "the scanner prices"}});
     makes(&team, Script::call("team_command", item));
     team.say("general", "kelly, nobody needs the scanner prices any more").await;
     let question = expect(&team, "backlog cancel").await;

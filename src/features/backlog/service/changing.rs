@@ -39,19 +39,29 @@ impl Backlog {
         self.read(&item).await
     }
 
-    /// Tries an item again from the beginning.
+    /// Tries an item again from the beginning. One that is done is reopened with `why`, which its persona is told.
     ///
     /// # Errors
-    /// It has not ended and does not wait.
-    pub async fn retry(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
+    /// It has not ended and does not wait, or it is part of something that is over.
+    pub async fn retry(&self, id: &str, why: Option<&str>, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get_own(id, asker).await?;
-        self.retry_item(&item, asker).await
+        if item.status != WorkStatus::Done {
+            return self.retry_item(&item, asker).await;
+        }
+        let why = match why.map(|why| clean_prose("why", why)).transpose().map_err(refused)? {
+            Some(why) if !why.is_empty() => format!("{} says: {why}", asker.name()),
+            _ => format!("{} wants it done again", asker.name()),
+        };
+        if !self.deps.store.reopen_item(&item.id, &why, self.deps.clock.now()).await? {
+            return Err(refused(format!("{} cannot be reopened, because what it was a part of is over", named(&item))));
+        }
+        self.read(&item).await
     }
 
     pub(super) async fn retry_item(&self, item: &WorkItem, asker: &Asker) -> Result<WorkItem, BacklogError> {
         if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
             let stands = item.status.as_str().replace('_', " ");
-            return Err(refused(format!("{} is {stands}. Only items that failed, were cancelled or wait can be retried", named(item))));
+            return Err(refused(format!("{} is {stands}. Only items that are over or wait can be retried", named(item))));
         }
         if !self.deps.store.retry_item(&item.id, asker.name(), self.deps.clock.now()).await? {
             let now = self.read(item).await?;
@@ -215,7 +225,7 @@ pub(in crate::features::backlog) fn named(item: &WorkItem) -> String {
 /// The error if an item is over, with what can be done.
 pub(super) fn over(item: &WorkItem) -> String {
     match item.status {
-        WorkStatus::Done => format!("{} is already done", named(item)),
+        WorkStatus::Done => format!("{} is already done. `/backlog retry` reopens it", named(item)),
         WorkStatus::Cancelled => format!("{} was cancelled. You can retry it", named(item)),
         _ => format!("{} has failed. You can retry it", named(item)),
     }

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Finding, WorkItem, WorkStatus, short_id};
 use crate::features::backlog::store::transitions::ItemRecord;
+use crate::store::Store;
 use kernel::db::{Document, Result, Transaction, sql};
 use kernel::ids::WorkItemId;
 use kernel::tools::workspace::INPUTS;
@@ -28,6 +29,9 @@ pub(super) async fn reopen(transaction: &mut Transaction, items: &[WorkItemId], 
         record.restart_run();
         record.forgive();
         record.item.outcome = None;
+        if let Some(execution) = &mut record.item.execution {
+            execution.start_over();
+        }
         record.resume(transaction, &why, at).await?;
     }
     Ok(())
@@ -51,6 +55,52 @@ pub(super) async fn reopen_parts(transaction: &mut Transaction, whole: &WorkItem
     let chosen = choose_parts(&parts, &findings);
     reopen(transaction, &chosen, &format!("the whole was not accepted: {note}"), at).await?;
     Ok(true)
+}
+
+impl Store {
+    /// Reopens a done item, and what builds on it. An item of which it is a part waits for it again. False if it is not done, or part of something
+    /// that is over.
+    pub async fn reopen_item(&self, item: &WorkItemId, why: &str, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let Some(record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
+        let whole = match &record.item.parent {
+            Some(parent) => ItemRecord::find(&mut transaction, parent).await?,
+            None => None,
+        };
+        if record.item.status != WorkStatus::Done || whole.as_ref().is_some_and(|whole| whole.item.status.is_over()) {
+            return Ok(false);
+        }
+        reopen(&mut transaction, std::slice::from_ref(item), why, at).await?;
+        if let Some(mut whole) = whole.filter(|whole| matches!(whole.item.status, WorkStatus::InReview | WorkStatus::Waiting)) {
+            whole.restart_run();
+            whole.resume(&mut transaction, "one of its parts is done again", at).await?;
+        }
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Reopens a whole that was accepted: the parts whose files or titles `why` names, or else those that come last. Returns how many there are; 0
+    /// if it is not done.
+    pub async fn reopen_whole(&self, whole: &WorkItemId, why: &str, at: DateTime<Utc>) -> Result<usize> {
+        let mut transaction = self.db().begin().await?;
+        let Some(mut record) = ItemRecord::find(&mut transaction, whole).await? else { return Ok(0) };
+        let parts = list_parts(&mut transaction, whole).await?;
+        if record.item.status != WorkStatus::Done || parts.is_empty() || parts.iter().any(|part| !part.is_done) {
+            return Ok(0);
+        }
+        let names = list_names(&mut transaction, whole).await?;
+        let mut chosen: Vec<WorkItemId> = parts.iter().map(|part| &part.id).filter(|part| is_named(part, &names, why)).cloned().collect();
+        if chosen.is_empty() {
+            chosen = choose_parts(&parts, &[]);
+        }
+        reopen(&mut transaction, &chosen, why, at).await?;
+        record.restart_run();
+        record.forgive();
+        record.item.outcome = None;
+        record.resume(&mut transaction, why, at).await?;
+        transaction.commit().await?;
+        Ok(chosen.len())
+    }
 }
 
 #[derive(Debug)]
@@ -94,6 +144,23 @@ async fn list_parts(transaction: &mut Transaction, whole: &WorkItemId) -> Result
     Ok(rows.into_iter().map(part).collect())
 }
 
+/// The titles and the file names of parts.
+async fn list_names(transaction: &mut Transaction, whole: &WorkItemId) -> Result<Vec<(WorkItemId, String)>> {
+    let rows: Vec<(String, String)> = sql!(
+        transaction.on(),
+        fetch_all,
+        "SELECT id, what FROM work_items WHERE parent = $1
+         UNION ALL SELECT artefacts.item, artefacts.name FROM artefacts JOIN work_items ON work_items.id = artefacts.item WHERE parent = $1",
+        whole.as_str()
+    )?;
+    Ok(rows.into_iter().map(|(id, name)| (id.into(), name)).collect())
+}
+
+fn is_named(part: &WorkItemId, names: &[(WorkItemId, String)], text: &str) -> bool {
+    let text = text.to_lowercase();
+    names.iter().any(|(id, name)| id == part && !name.trim().is_empty() && text.contains(&name.to_lowercase()))
+}
+
 async fn list_dependents(transaction: &mut Transaction, item: &WorkItemId) -> Result<Vec<WorkItemId>> {
     let rows: Vec<(String,)> =
         sql!(transaction.on(), fetch_all, "SELECT item FROM work_dependencies WHERE needs = $1 ORDER BY item", item.as_str())?;
@@ -125,6 +192,13 @@ mod tests {
             choose_parts(&parts(), &[unmet(Some("inputs/4f2a3e/c.csv")), unmet(Some("inputs/4f2a2d/t.md"))]),
             [TEXT.into(), COSTS.into()]
         );
+    }
+
+    #[test]
+    fn a_part_is_named_by_its_title_or_a_file() {
+        let names = [(PLAN.into(), "Plan the year".to_owned()), (PLAN.into(), "plan.md".to_owned()), (TEXT.into(), "text.md".to_owned())];
+        assert!(is_named(&PLAN.into(), &names, "In Plan.md the budget is wrong") && !is_named(&TEXT.into(), &names, "In Plan.md"));
+        assert!(is_named(&PLAN.into(), &names, "\"plan the year\" lacks May") && !is_named(&COSTS.into(), &names, "plan.md text.md"));
     }
 
     #[test]

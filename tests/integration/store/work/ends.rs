@@ -25,6 +25,7 @@ on_both!(
     a_parent_is_judged_when_its_last_part_is_done,
     a_whole_that_is_tried_again_goes_back_to_the_authors_of_its_parts,
     what_only_a_person_can_add_is_no_fault_of_the_author,
+    a_done_item_is_reopened_with_what_is_wrong_and_what_builds_on_it_follows,
     a_parent_fails_with_the_last_of_its_parts_if_one_failed,
     a_parent_whose_parts_were_all_cancelled_fails,
     a_parent_that_ends_releases_what_needs_it,
@@ -243,6 +244,24 @@ async fn a_whole_that_is_tried_again_goes_back_to_the_authors_of_its_parts(home:
     assert_eq!(do_next(&store).await.parents, ids(&[&whole]));
     judge_whole(&store, &whole, true, "it is right now").await;
     assert_eq!(status(&store, &whole).await, WorkStatus::Done);
+}
+
+async fn a_done_item_is_reopened_with_what_is_wrong_and_what_builds_on_it_follows(home: &Home) {
+    let store = home.open().await;
+    let base = item("measure", 0);
+    let top = needing("deploy", &[&base]);
+    plan(&store, &[base.clone(), top.clone()]).await;
+    assert!(!store.reopen_item(&base.id, "Ada says: no", at(2)).await.unwrap(), "it is not done yet");
+    do_next(&store).await;
+    do_next(&store).await;
+    assert!(store.reopen_item(&base.id, "Ada says: the second run is missing", at(41)).await.unwrap());
+    let again = find(&store, &base).await;
+    assert_eq!((again.status, again.run, again.outcome), (WorkStatus::Ready, 1, None));
+    assert_eq!(last_note(&store, &base, WorkStatus::Ready).await, "Ada says: the second run is missing");
+    assert_eq!(status(&store, &top).await, WorkStatus::Blocked);
+    assert_eq!(do_next(&store).await.released, ids(&[&top]));
+    do_next(&store).await;
+    assert_eq!((status(&store, &base).await, status(&store, &top).await), (WorkStatus::Done, WorkStatus::Done));
 }
 
 async fn reject_whole(store: &Store, whole: &WorkItem, findings: &[Finding]) {

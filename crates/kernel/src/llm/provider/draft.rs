@@ -1,6 +1,6 @@
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::Value;
 
+use crate::llm::provider::arguments::read_arguments;
 use crate::llm::provider::content::{self, WrittenCall};
 use crate::llm::{Cause, ModelError, ModelReply, ModelRequest, ToolCall, tokens_of};
 use crate::money::TokenUsage;
@@ -227,7 +227,7 @@ impl<'a> Draft<'a> {
             if self.request.schema.as_ref().is_some_and(|schema| schema.name == draft.name) {
                 self.text = draft.arguments;
             } else if !self.request.tools.is_empty() {
-                calls.push(self.read_call(position, draft)?);
+                calls.push(read_call(position, draft));
             } else {
                 let name: String = draft.name.chars().take(80).collect();
                 return Err(self.garbled(format!("it calls the tool {name:?}, and was offered none")));
@@ -235,15 +235,12 @@ impl<'a> Draft<'a> {
         }
         Ok(calls)
     }
+}
 
-    fn read_call(&self, position: usize, draft: DraftCall) -> Result<ToolCall, ModelError> {
-        let arguments = if draft.arguments.trim().is_empty() { "{}" } else { &draft.arguments };
-        let arguments: Value = serde_json::from_str(arguments)
-            .map_err(|error| self.garbled(format!("the arguments for the tool {:?} are not JSON: {error}", draft.name)))?;
-        // Some local servers leave out the id, which results need.
-        let id = if draft.id.is_empty() { format!("call_{position}") } else { draft.id };
-        Ok(ToolCall { id, name: draft.name, arguments })
-    }
+fn read_call(position: usize, draft: DraftCall) -> ToolCall {
+    // Some local servers leave out the id, which results need.
+    let id = if draft.id.is_empty() { format!("call_{position}") } else { draft.id };
+    ToolCall { id, name: draft.name, arguments: read_arguments(&draft.arguments) }
 }
 
 fn called(number: usize, call: WrittenCall) -> ToolCall {

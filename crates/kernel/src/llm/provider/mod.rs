@@ -4,6 +4,7 @@
 //! and costs.
 
 mod anthropic;
+mod arguments;
 mod content;
 mod draft;
 mod embeddings;
