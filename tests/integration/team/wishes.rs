@@ -84,7 +84,7 @@ async fn a_command_is_explained_and_given_only_with_the_rights_of_the_person(bac
     let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
     let wish = |arguments: Value| Script::call("team_command", arguments);
     for (said, call, told) in [
-        ("kelly, one", json!({"command": "remind new"}), "`remind new` takes: - when, needed:"),
+        ("kelly, one", json!({"command": "remind new"}), "\"when\" is missing. `remind new` takes: - when, needed:"),
         ("kelly, two", json!({"command": "remind later"}), "there is no command \"remind later\" that you can give."),
         ("kelly, three", json!({"command": "halt"}), "there is no command \"halt\" that you can give."),
         ("kelly, four", json!({"command": "backlog list"}), "told: "),

@@ -12,7 +12,7 @@ use crate::store::Store;
 use kernel::chat::medium::Medium;
 use kernel::chat::message::{AuthorKind, InboundMessage};
 use kernel::chat::outbound::{OutboundFile, OutboundKind, OutboundMessage};
-use kernel::commands::{ArgumentKind, ArgumentSpec, CommandSpec, Effect, Late, Registry, Typed};
+use kernel::commands::{ArgumentKind, CommandSpec, Effect, Late, Registry, Typed};
 use kernel::config::find_nearest;
 use kernel::db::StoreError;
 use kernel::ids::OutboxId;
@@ -62,12 +62,13 @@ impl TeamCommand {
         self.registry.get().ok()?.upgrade()
     }
 
-    /// The effect of a call. One that cannot be read has none.
+    /// The effect of a call. One that is not complete only gets an explanation.
     fn effect(&self, arguments: &Value) -> Effect {
         let wanted = Wanted::read(arguments).ok().zip(self.registry());
         let effect = wanted.and_then(|(wanted, registry)| {
-            let given = wanted.given();
-            Some(find_offered(&registry, &wanted.command)?.effect_with(given.iter().map(|(name, _)| name.as_str())))
+            let (spec, given) = (find_offered(&registry, &wanted.command)?, wanted.given());
+            registry.check_arguments(spec, &given).ok()?;
+            Some(spec.effect_with(given.iter().map(|(name, _)| name.as_str())))
         });
         effect.unwrap_or(Effect::Looks)
     }
@@ -175,9 +176,8 @@ impl Tool for TeamCommand {
         };
         let said = self.find_said(context).await?;
         let given = wanted.given();
-        let is_given = |argument: &&ArgumentSpec| given.iter().any(|(name, _)| name == argument.name);
-        if spec.arguments.iter().filter(|argument| argument.required).any(|argument| !is_given(&argument)) {
-            return Err(ToolError::Refused(format!("nothing was done. {}", usage(&wanted.command, spec))));
+        if let Err(misfit) = registry.check_arguments(spec, &given) {
+            return Err(ToolError::Refused(format!("nothing was done: {misfit}. {}", usage(&wanted.command, spec))));
         }
         let effect = spec.effect_with(given.iter().map(|(name, _)| name.as_str()));
         let (said, path) = (said, wanted.command);

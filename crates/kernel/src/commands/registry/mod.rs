@@ -211,7 +211,7 @@ impl Registry {
     ///
     /// # Errors
     /// Something is missing or does not fit.
-    pub(super) fn check_arguments(&self, command: &CommandSpec, given: &[(String, String)]) -> Result<(), Refused> {
+    pub fn check_arguments(&self, command: &CommandSpec, given: &[(String, String)]) -> Result<(), Refused> {
         Arguments::parse(command, given, self.platform).map(drop)
     }
 
