@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_goes_back_with_the_words() {
-        for text in ["look at a.md", "{\"path\": ", "[1, 2]", "{\"a\": 1}{\"a\": 2}", "7"] {
+        for text in ["look at a.md", "{\"path\":", "[1, 2]", "{\"a\": 1}{\"a\": 2}", "7"] {
             assert_eq!(read_arguments(text), json!({ "not_json": text }), "{text}");
         }
         let long = "x".repeat(2000);
