@@ -5,14 +5,15 @@ mod speech;
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::{AskRequest, Decision, Reason};
-use crate::features::chat::model::talk::RecentTalk;
+use crate::features::chat::model::talk::{Company, RecentTalk};
 use crate::features::chat::settings::{ChatSettings, FallbackAnswer};
 use kernel::chat::attachments;
-use kernel::chat::message::{AuthorKind, ChannelKind, InboundMessage, Place, ReplyTo};
+use kernel::agent::SpeechAct;
+use kernel::chat::message::{Author, AuthorKind, ChannelKind, InboundMessage, Place, ReplyTo};
 use kernel::chat::text::find_mention;
-use kernel::ids::PersonaSlug;
+use kernel::ids::{PersonaSlug, UserId};
 use kernel::persona::roster::{Accounts, Roster};
-use kernel::text::{without_invisible, without_quotes_and_code};
+use kernel::text::{fold_name, without_invisible, without_quotes_and_code};
 
 use crate::features::chat::rules::addressing::{Addressed, calls_a_stranger};
 use crate::features::chat::rules::ask_phrase::find_ask;
@@ -39,8 +40,14 @@ pub struct Arrival<'a> {
     pub binding: Option<&'a str>,
     pub fallback: FallbackAnswer,
     pub halted: bool,
+    /// The text alone shows that a feature carries it out: "remind me …", "let's start the standup".
+    pub is_command: bool,
+    /// No model is connected. What is not clearly for the team then is left alone where several people write.
+    pub is_offline: bool,
     /// The persona whose message is replied to.
     pub replied_to: Option<&'a PersonaSlug>,
+    /// The person whom that message answered.
+    pub replied_for: Option<&'a UserId>,
     pub thread: Option<&'a ThreadOf>,
     /// The personas that can speak here. Only in a direct conversation.
     pub voices: &'a [PersonaSlug],
@@ -96,9 +103,10 @@ pub fn route(arrival: &Arrival<'_>) -> Decision {
     let visible = without_invisible(&arrival.message.text);
     let spoken = without_quotes_and_code(&visible);
     let text = sentences(&spoken);
-    let names = Names::of_personas(arrival.roster, arrival.accounts).and_people(arrival.talk.people, &text);
+    let names = Names::of_personas(arrival.roster, arrival.accounts).and_people(arrival.talk.people, &arrival.message.author, &text);
     let reading = Reading::of(arrival, &visible, &spoken, text, &names);
-    let decision = RULES.iter().find_map(|rule| rule(arrival, &reading)).unwrap_or_else(|| Decision::nobody(Reason::Silence));
+    let decision = RULES.iter().find_map(|rule| rule(arrival, &reading)).filter(|decision| !is_said_in_passing(arrival, &reading, decision));
+    let decision = decision.unwrap_or_else(|| Decision::nobody(Reason::Silence));
     let by_person = arrival.message.author.kind == AuthorKind::Person;
     if arrival.halted && !decision.responders.is_empty() && !(by_person && reading.speaks_to_an_agent(decision.reason)) {
         return Decision::nobody(Reason::Halted);
@@ -123,7 +131,7 @@ fn find_unsure(arrival: &Arrival<'_>, reading: &Reading<'_>, names: &Names<'_>, 
     let may_want = || intent::may_want(&reading.text) || names.may_call_a_persona(&reading.text);
     match &recent.with {
         Some(persona) if decision.reason == Reason::Silence => Some(persona.clone()).filter(|_| may_want()),
-        _ => (!recent.is_among_people && may_want()).then(|| arrival.roster.coordinator().slug.clone()),
+        _ => (recent.company < Company::Speaking && may_want()).then(|| arrival.roster.coordinator().slug.clone()),
     }
 }
 
@@ -133,6 +141,8 @@ struct Reading<'t> {
     text: Vec<Sentence<'t>>,
     addressed: Addressed,
     ask: Option<AskRequest>,
+    /// The text requests something of a persona: "frag Vince, was er denkt".
+    asks_for_persona: bool,
     stop: bool,
     /// The text tells another person to stop.
     stops_others: bool,
@@ -152,7 +162,8 @@ impl<'t> Reading<'t> {
         let calls_nobody = addressed.personas.is_empty() && !addressed.team;
         let to_others = says_stop && (names.speaks_only_to_others(&text) || (calls_nobody && replies_to_another(arrival)));
         let wants_no_answer = arrival.message.attachments.is_empty() && (intent::is_wordless(&text) || intent::is_thanks(&text, names));
-        let mut reading = Self { text, addressed, ask, stop: says_stop && !to_others, stops_others: to_others, wants_no_answer };
+        let asks_for_persona = names.requests_of_persona(&text);
+        let mut reading = Self { text, addressed, ask, asks_for_persona, stop: says_stop && !to_others, stops_others: to_others, wants_no_answer };
         reading.spare_the_askee(arrival);
         reading
     }
@@ -250,9 +261,16 @@ fn addressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
 }
 
 fn replied(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    // "Bob, look at this" as a reply to a persona's message is for Bob.
-    (!reading.addressed.others_first).then_some(())?;
-    one(arrival, arrival.replied_to?, Reason::Reply)
+    let persona = arrival.replied_to?;
+    let wants = wants_something(reading);
+    // "Bob, look at this" and "told you so, Bob" as a reply to a persona's message are for Bob, unlike "send it to @Bob".
+    let calls_others = reading.addressed.others_first || (reading.addressed.others && !wants);
+    // Somebody else asked, so "I told you so" is said to them.
+    let for_asker = arrival.replied_for.is_some_and(|asker| *asker != arrival.message.author.id) && !wants;
+    if calls_others || for_asker {
+        return is_for_others(arrival, reading).then(|| Decision::nobody(Reason::ForOthers)).or(Some(Decision::nobody(Reason::Silence)));
+    }
+    one(arrival, persona, Reason::Reply)
 }
 
 /// Messages between people stay between them, even questions.
@@ -263,8 +281,8 @@ fn among_people(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision
 fn is_for_others(arrival: &Arrival<'_>, reading: &Reading<'_>) -> bool {
     let replies = replies_to_another(arrival);
     // "Ask Bob …" and "remind <@bob> …" are said to the team.
-    let to_team =
-        !reading.stops_others && !reading.addressed.others_first && (reading.ask.is_some() || intent::begins_request(&reading.text));
+    let is_request = reading.ask.is_some() || arrival.is_command || intent::begins_request(&reading.text);
+    let to_team = is_request && !reading.stops_others && !reading.addressed.others_first;
     !to_team && (reading.addressed.others || replies || reading.announces())
 }
 
@@ -284,7 +302,8 @@ fn in_own_thread(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decisio
 
 fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let recent = arrival.talk.recent?;
-    let goes_on = !recent.is_interrupted || wants_something(reading);
+    let goes_on = !recent.is_interrupted || (wants_something(reading) && !intent::reacts(&reading.text));
+    let goes_on = goes_on && !is_for_company(arrival, reading);
     // The coordinator carries out asks, whichever persona one has talked to before.
     (goes_on && !reading.addressed.team && reading.ask.is_none() && !calls_a_stranger(&reading.text)).then_some(())?;
     one(arrival, recent.with.as_ref()?, Reason::FollowUp)
@@ -323,32 +342,74 @@ fn bound(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
     }
 }
 
-/// The coordinator, if the channel's setting allows it and the text is a question, a request or a greeting, and people do not talk among themselves.
+/// The coordinator, if the channel's setting allows it and the text is a question, a request or a greeting that is for the team.
 fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    let (message, text) = (arrival.message, reading.text.as_slice());
-    // A readable file without text counts as a directive, because people post directives as files.
-    let only_a_file = text.is_empty() && message.attachments.iter().any(|file| attachments::accept(file).is_ok());
-    let reason = if arrival.fallback == FallbackAnswer::Never {
-        return None;
-    } else if intent::is_greeting(text) {
-        arrival.talk.recent.is_none_or(|recent| !recent.is_busy).then_some(Reason::Greeting)?
-    } else if reading.addressed.team {
-        Reason::Team
-    } else if calls_a_stranger(text) || (arrival.fallback != FallbackAnswer::Always && are_among_themselves(arrival)) {
-        return None;
-    } else if intent::is_question(text) {
-        Reason::Question
-    } else if reading.ask.is_some() || intent::is_request(text) || only_a_file || arrival.fallback == FallbackAnswer::Always {
-        Reason::Directive
-    } else {
-        return None;
-    };
+    (arrival.fallback != FallbackAnswer::Never).then_some(())?;
+    let reason = find_call(arrival, reading).or_else(|| find_wish(arrival, reading))?;
     Some(coordinator(arrival, reason))
 }
 
-/// Whether people have just talked to each other, or this is a thread of people.
-fn are_among_themselves(arrival: &Arrival<'_>) -> bool {
-    arrival.talk.recent.is_some_and(|recent| recent.is_among_people) || arrival.thread == Some(&ThreadOf::Person)
+/// What is for the team whoever else is in the channel: a command, an ask for a persona, and what greets or asks the team.
+fn find_call(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
+    let is_author = |word: &str| is_name_of(&arrival.message.author, word);
+    let asks_persona = || reading.ask.as_ref().is_some_and(|ask| arrival.roster.resolve(&ask.askee).is_ok());
+    match () {
+        () if arrival.is_command || asks_persona() || reading.asks_for_persona => Some(Reason::Directive),
+        () if reading.addressed.team => Some(Reason::Team),
+        () if intent::introduces(&reading.text, is_author) => Some(Reason::Greeting),
+        () => None,
+    }
+}
+
+/// What may be for the team: a greeting, a question or a request. The more people talk to each other, the clearer it must be.
+fn find_wish(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
+    let (text, company) = (reading.text.as_slice(), find_company(arrival));
+    // A readable file without text counts as a directive, because people post directives as files.
+    let only_a_file = text.is_empty() && arrival.message.attachments.iter().any(|file| attachments::accept(file).is_ok());
+    let always = arrival.fallback == FallbackAnswer::Always;
+    let is_clear = always
+        || match company {
+            Company::Alone => true,
+            Company::Quiet | Company::Lately => only_a_file || intent::is_clear(text),
+            Company::Speaking => intent::is_clear(text) && intent::is_self_contained(text),
+            Company::Talking => intent::is_clear(text) && intent::is_self_contained(text) && intent::says_we(text),
+        };
+    match () {
+        () if intent::is_greeting(text) => {
+            let limit = if intent::greets_everybody(text) { Company::Speaking } else { Company::Lately };
+            (company < limit).then_some(Reason::Greeting)
+        }
+        () if calls_a_stranger(text) || !is_clear => None,
+        () if intent::is_question(text) => Some(Reason::Question),
+        () if reading.ask.is_some() || intent::is_request(text) || intent::asks_to_do(text) || only_a_file || always => Some(Reason::Directive),
+        () => None,
+    }
+}
+
+fn find_company(arrival: &Arrival<'_>) -> Company {
+    let in_thread = if arrival.thread == Some(&ThreadOf::Person) { Company::Talking } else { Company::Alone };
+    arrival.talk.recent.map_or(Company::Alone, |recent| recent.company).max(in_thread)
+}
+
+/// Whether what follows a persona's answer is more likely said to the other people of a channel: small talk, or a statement with "you".
+fn is_for_company(arrival: &Arrival<'_>, reading: &Reading<'_>) -> bool {
+    let text = &reading.text;
+    let says_you = || !wants_something(reading) && intent::speaks_to_you(text);
+    find_company(arrival) > Company::Alone && !arrival.is_command && (intent::is_social(text) || says_you())
+}
+
+/// Whether a message is left alone where a persona would answer everything, because nobody without a model has an answer to it: it only tells
+/// something, or it is not clearly for the team where several people write.
+fn is_said_in_passing(arrival: &Arrival<'_>, reading: &Reading<'_>, decision: &Decision) -> bool {
+    let goes_on = matches!(decision.reason, Reason::FollowUp | Reason::Thread | Reason::Bound);
+    let only_tells = || find_speech_act(&arrival.message.text, arrival.roster) == SpeechAct::Statement;
+    goes_on && arrival.is_offline && arrival.message.attachments.is_empty() && (only_tells() || is_for_company(arrival, reading))
+}
+
+/// Whether a folded word is the first word of one of the author's names.
+fn is_name_of(author: &Author, word: &str) -> bool {
+    let is_first = |name: &String| fold_name(name).split_whitespace().next() == Some(word);
+    is_first(&author.name) || author.aliases.iter().any(is_first)
 }
 
 fn wants_something(reading: &Reading<'_>) -> bool {

@@ -264,7 +264,7 @@ fn the_rules_are_unsure_where_words_hint_at_a_wish_and_never_about_talk_among_pe
     let coordinator = sample::roster().coordinator().slug.to_string();
     for text in ["vince maybe", "it would be nice to hear your view on this", "mohu vám poslat ten soubor"] {
         assert_eq!(unsure(&Case::says(text)).as_deref(), Some(&*coordinator), "{text}");
-        assert_eq!(unsure(&Case::says(text).with(|case| case.recent.is_among_people = true)), None, "{text}");
+        assert_eq!(unsure(&Case::says(text).with(|case| case.recent.company = Company::Speaking)), None, "{text}");
         assert_eq!(unsure(&Case::says(text).with(|case| case.thread = Some(ThreadOf::Person))), None, "{text}");
         assert_eq!(unsure(&Case::says(text).with(|case| case.fallback = FallbackAnswer::Never)), None, "{text}");
         assert_eq!(unsure(&Case::says(text).with(|case| case.halted = true)), None, "{text}");
@@ -286,7 +286,7 @@ fn the_rules_are_unsure_where_words_hint_at_a_wish_and_never_about_talk_among_pe
     let goes_on = |case: &mut Case| {
         case.recent.with = Some("vince".into());
         case.recent.is_interrupted = true;
-        case.recent.is_among_people = true;
+        case.recent.company = Company::Speaking;
     };
     assert_eq!(unsure(&Case::says("the second one you named").with(goes_on)).as_deref(), Some("vince"));
     assert_eq!(unsure(&Case::says("I am off to lunch").with(goes_on)), None);
