@@ -48,7 +48,7 @@ pub enum Company {
     Lately,
     /// Somebody has just said something to people.
     Speaking,
-    /// The author and others are talking to each other.
+    /// People are talking to each other.
     Talking,
 }
 
@@ -86,10 +86,11 @@ fn find_company(said: &[Said], author: &UserId, now: DateTime<Utc>) -> Option<Co
     let just_said: Vec<&Said> = for_people.iter().copied().filter(|said| is_within(AMONG_PEOPLE, said.at, now)).collect();
     let takes_part = own.iter().any(|said| said.among_people && is_within(FOLLOW_UP, said.at, now));
     let is_asked = just_said.iter().any(|said| said.names_author || said.asks);
+    let are_several = just_said.iter().any(|said| said.by != just_said[0].by);
     match () {
         () if just_said.is_empty() && for_people.is_empty() => (!others.is_empty()).then_some(Company::Quiet),
         () if just_said.is_empty() => Some(Company::Lately),
-        () if takes_part || is_asked => Some(Company::Talking),
+        () if takes_part || is_asked || are_several => Some(Company::Talking),
         () => Some(Company::Speaking),
     }
 }

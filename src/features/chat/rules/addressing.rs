@@ -211,6 +211,10 @@ fn is_address(sentence: &Sentence<'_>, called: &Called<'_>, greeted: bool, is_fi
         return true;
     }
     let after = called.end;
+    // "next May, …"
+    if called.start > 0 && !called.joined && is_ordinary_word(sentence, called) && sentence.phrase(called.start - 1, Sense::Governing) > 0 {
+        return false;
+    }
     let next = sentence.pieces[after..].iter().find(|piece| !matches!(piece, Piece::Other(_)));
     match next {
         // A name in a list, or on a line of its own, may be an entry or a signature.
@@ -221,10 +225,10 @@ fn is_address(sentence: &Sentence<'_>, called: &Called<'_>, greeted: bool, is_fi
         Some(_) if is_ordinary_word(sentence, called) => {
             sentence.phrase(after, Sense::CanYou) > 0 || (greeted && speaks_to(sentence, after) && sentence.phrase(after, Sense::You) == 0)
         }
-        // "Kelly I need the numbers."
-        Some(_) if sentence.phrase(after, Sense::FirstPerson) > 0 => true,
+        // "Kelly I need the numbers", "Kelly hi".
+        Some(_) if sentence.phrase(after, Sense::FirstPerson).max(sentence.phrase(after, Sense::Greeting)) > 0 => true,
         Some(_) => {
-            let tells = sentence.phrase(after, Sense::Stating) > 0 && !sentence.asks;
+            let tells = sentence.phrase(after, Sense::Stating) > sentence.phrase(after, Sense::Question) && !sentence.asks;
             ((greeted || called.stands_out) && !tells) || speaks_to(sentence, after)
         }
     }

@@ -79,13 +79,24 @@ pub(super) fn is_self_contained(text: &[Sentence<'_>]) -> bool {
 }
 
 /// Whether a text begins as a reaction to what was said: "sure", "and", "no way".
-pub(super) fn reacts(text: &[Sentence<'_>]) -> bool {
+fn reacts(text: &[Sentence<'_>]) -> bool {
+    let outweighing = [Sense::Please, Sense::Question, Sense::Greeting, Sense::Request];
+    begins_with(text, &[Sense::Agreeing, Sense::Opener, Sense::Praise], &outweighing)
+}
+
+/// Whether a text begins by agreeing with somebody: "sure, where?".
+pub(super) fn begins_agreeing(text: &[Sentence<'_>]) -> bool {
+    begins_with(text, &[Sense::Agreeing], &[])
+}
+
+/// Whether the first words have one of `senses`, and none of `outweighing` that is longer or as long.
+fn begins_with(text: &[Sentence<'_>], senses: &[Sense], outweighing: &[Sense]) -> bool {
     let Some(first) = text.first() else { return false };
     let at = first.pieces.iter().position(|piece| matches!(piece, Piece::Word(_))).unwrap_or_default();
     let longest = |senses: &[Sense]| senses.iter().map(|sense| first.phrase(at, *sense)).max().unwrap_or_default();
-    let begins = |word: &str| [Sense::Agreeing, Sense::Opener].iter().any(|sense| words::begins(word, *sense));
+    let begins = |word: &str| senses.iter().any(|sense| words::begins(word, *sense));
     let unspaced = || matches!(first.pieces.get(at), Some(Piece::Word(word)) if begins(&word.folded));
-    longest(&[Sense::Agreeing, Sense::Opener, Sense::Praise]) > longest(&[Sense::Please, Sense::Question, Sense::Greeting, Sense::Request]) || unspaced()
+    longest(senses) > longest(outweighing) || unspaced()
 }
 
 /// Whether a text speaks of the people and personas together: "when do we deploy?".
@@ -202,6 +213,8 @@ fn first_significant(sentence: &Sentence<'_>) -> usize {
                 let skipped = [Sense::Opener, Sense::Greeting, Sense::Attention, Sense::Thanks, Sense::Everybody, Sense::Team];
                 skipped.iter().map(|sense| sentence.phrase(at, *sense)).max().unwrap_or_default()
             }
+            // "ann@example.com is the contact" is about the address.
+            Piece::Other(other) if other.contains(char::is_alphanumeric) => 0,
             _ => 1,
         };
         if skipped == 0 {

@@ -127,6 +127,9 @@ fn note_word(word: &str, said: &mut [u8; Sense::COUNT]) {
     }
     if !word.is_ascii() {
         words::senses_of_unspaced(word).for_each(|sense| said[sense as usize] = 1);
+        // "Good morning, team" as one word.
+        let greets_team = words::is_made_of(word, &[Sense::Team, Sense::Greeting, Sense::Everybody]) && words::holds(word, Sense::Team);
+        said[Sense::Team as usize] = said[Sense::Team as usize].max(u8::from(greets_team));
     }
 }
 

@@ -153,7 +153,7 @@ const PHRASES: &[(Sense, &[&str])] = &[
         "mr|mrs|ms|dr|prof|sir|madam|captain|boss|herr|frau|señor|señora|sr|sra|don|doña|monsieur|madame|m|mme|mademoiselle|senhor|senhora|seu|dona|signor|signora|господин|госпожа|श्री|श्रीमती|जी|ji|bhai|भाई|السيد|السيدة|أستاذ|জনাব|দাদা|ভাই|صاحب|جناب|بھائی|san|kun|chan|sama|sensei|mate|buddy|bro|dude|bhaiya|pak|bu|mas|mbak|anh|chị|em|ơi|my friend|amigo|amiga|mon ami|haan",
     ]),
     (Sense::FirstPerson, &[
-        "i|i'm|i've|i'd|i'll|im|ive|my|we|we're|we've|we'd|we'll|our|this|these|there's|it's|ich|wir|mein|meine|unser|unsere|yo|mi|necesito|tengo|quiero|nosotros|nuestro|nuestra|je|j'ai|j'aimerais|mon|nous|eu|preciso|tenho|quero|meu|minha|nós|nosso|nossa|io|ho bisogno|mio|mia|ik|wij|ja|moja|mój|bana|benim",
+        "i|i'm|i've|i'd|i'll|im|ive|my|we|we're|we've|we'd|we'll|our|the|this|these|there's|it's|ich|wir|mein|meine|unser|unsere|yo|mi|necesito|tengo|quiero|nosotros|nuestro|nuestra|je|j'ai|j'aimerais|mon|nous|eu|preciso|tenho|quero|meu|minha|nós|nosso|nossa|io|ho bisogno|mio|mia|ik|wij|ja|moja|mój|bana|benim",
         "я|мне|у меня|у нас|мы|мой|моя|нам|наш|मैं|मुझे|हम|मेरा|मेरी|मेरे|हमें|mujhe|main|mera|أنا|أحتاج|عندي|لدي|نحن|نحتاج|আমি|আমার|আমাদের|میں|مجھے|ہم|میرا|میری",
     ]),
     (Sense::We, &[
@@ -161,14 +161,14 @@ const PHRASES: &[(Sense, &[&str])] = &[
         "мы|наш|наша|наше|наши|нашего|нас|нам|हम|हमारा|हमारे|हमारी|हमें|hum|hamara|hamari|نحن|لدينا|عندنا|لنا|আমরা|আমাদের|ہم|ہمارا|ہماری|ہمارے",
     ]),
     (Sense::Anaphora, &[
-        "it|its|that|that's|he|she|him|her|they|them|then|one|ones|same|too|either|instead|though|that one|er|dann|dort|dazu|davon|dafür|damit|jetzt|auch|denn|eso|esto|ese|esa|entonces|también|él|ella|ça|cela|alors|lui|elle|isso|isto|então|também|ele|ela|allora|quello|anche|lui|lei",
+        "it|its|that|that's|what about|how about|was ist mit|und was ist mit|qué tal|et pour|e quanto a|что насчёт|he|she|him|her|they|them|then|one|ones|same|too|either|instead|though|that one|er|dann|dort|dazu|davon|dafür|damit|jetzt|auch|denn|eso|esto|ese|esa|entonces|también|él|ella|ça|cela|alors|lui|elle|isso|isto|então|também|ele|ela|allora|quello|anche|lui|lei",
         "это|этот|эта|тогда|он|она|они|его|её|там|тоже|यह|वह|ये|वो|तो|फिर|भी|toh|phir|إذن|هذا|هذه|ذلك|هناك|أيضا|তাহলে|সেটা|ওটা|پھر|تو|یہ|وہ|o zaman|peki|onu",
     ]),
     (Sense::Social, &[
-        "lunch|dinner|breakfast|brunch|coffee|espresso|beer|beers|wine|drinks|pub|pizza|burger|cake|croissant|snack|snacks|hungry|eat|eating|canteen|cafeteria|party|weekend|birthday|gym|gig|umbrella|the game|the match|the movie|we meet|we leave|we go|should we|shall we|shall i|you be|you come|you join|you like|you make it|you guess|you believe|you feel|you doing|see you|up for",
-        "mittagessen|mittag|abendessen|frühstück|kaffee|bier|kuchen|hunger|essen|kantine|wochenende|geburtstag|feierabend|regenschirm|treffen wir|wir uns|sollen wir|sollten wir|almuerzo|almorzar|cena|cenar|desayuno|comer|comemos|café|cerveza|tarta|hambre|finde|fin de semana|cumpleaños|quedamos|nos vemos|deberíamos",
-        "déjeuner|dîner|manger|on mange|bière|gâteau|faim|cantine|week-end|weekend|anniversaire|on se voit|on se retrouve|on devrait|almoço|almoçar|jantar|cerveja|bolo|fome|fim de semana|aniversário|a gente se vê|pranzo|pranzare|cena|mangiare|caffè|birra|torta|compleanno|fine settimana|ci vediamo|öğle yemeği|kahve|lunchen|koffie|obiad|kawa",
-        "обед|обедать|ужин|завтрак|кофе|пиво|торт|есть хочешь|столовая|выходные|день рождения|встречаемся|увидимся|लंच|खाना|चाय|कॉफ़ी|नाश्ता|जन्मदिन|मिलते|chai|lunch|khana|غداء|الغداء|عشاء|فطور|قهوة|كعكة|جائع|نلتقي|লাঞ্চ|দুপুরের|চা|খাবার|لنچ|کھانا|چائے|makan siang|kopi",
+        "lunch|dinner|breakfast|brunch|coffee|espresso|beer|beers|wine|drinks|pub|pizza|burger|cake|croissant|snack|snacks|hungry|eat|eating|canteen|cafeteria|party|weekend|birthday|gym|gig|umbrella|the game|the match|the movie|we meet|we leave|we go|should we|shall we|shall i|you be|you come|you join|you like|you make it|you guess|you believe|you feel|you doing|you two|you guys|you both|kids|family|you coming|who's coming|who is coming|see you|up for",
+        "kommt mit|kommst du|mittagessen|mittag|abendessen|frühstück|kaffee|bier|kuchen|hunger|essen|kantine|wochenende|geburtstag|feierabend|regenschirm|treffen wir|wir uns|sollen wir|sollten wir|almuerzo|almorzar|cena|cenar|desayuno|comer|comemos|café|cerveza|tarta|hambre|finde|fin de semana|cumpleaños|quedamos|quién viene|quién se apunta|nos vemos|deberíamos",
+        "qui vient|tu viens|déjeuner|dîner|manger|on mange|bière|gâteau|faim|cantine|week-end|weekend|anniversaire|on se voit|on se retrouve|on devrait|quem vem|você vem|almoço|almoçar|jantar|cerveja|bolo|fome|fim de semana|aniversário|a gente se vê|pranzo|pranzare|cena|mangiare|caffè|birra|torta|compleanno|fine settimana|ci vediamo|öğle yemeği|kahve|lunchen|koffie|obiad|kawa",
+        "кто идёт|кто идет|ты идёшь|обед|обедать|ужин|завтрак|кофе|пиво|торт|есть хочешь|столовая|выходные|день рождения|встречаемся|увидимся|लंच|खाना|चाय|कॉफ़ी|नाश्ता|जन्मदिन|मिलते|chai|lunch|khana|غداء|الغداء|عشاء|فطور|قهوة|كعكة|جائع|نلتقي|লাঞ্চ|দুপুরের|চা|খাবার|لنچ|کھانا|چائے|makan siang|kopi",
     ]),
     (Sense::Introducing, &["i'm|i’m|i am|im|this is|my name is|it's|ich bin|ich heiße|mein name ist|hier ist|soy|me llamo|aquí|je suis|je m'appelle|c'est|sou|sou o|sou a|me chamo|aqui é|sono|mi chiamo|ik ben|jestem|ben|я|меня зовут|это|मैं|मेरा नाम|main|mera naam|أنا|اسمي|আমি|আমার নাম|میں|میرا نام"]),
     (Sense::Here, &["here|hier|aquí|ici|aqui|здесь|тут|qui"]),
@@ -213,7 +213,7 @@ const UNSPACED: &[(Sense, &str)] = &[
     (Sense::Telling, "是|了|我|我们|有|です|ました|ます|でした|입니다|했습니다|있습니다"),
     (Sense::Title, "さん|君|くん|ちゃん|様|先生|氏|同学|老师|哥|姐|님|씨"),
     (Sense::Everybody, "大家|各位|你们|所有人|みんな|みなさん|皆さん|여러분"),
-    (Sense::Team, "团队|チーム"),
+    (Sense::Team, "团队|团队各位|团队的各位|チーム|チームのみなさん|チームの皆さん|チームのみんな"),
     (Sense::Presence, "有人吗|有人在吗|在吗|誰かいますか|誰かいる"),
     (Sense::Stop, "停下来|停下|停止|停|别说了|闭嘴|安静|住口|够了|やめて|やめろ|止まって|止めて|ストップ|静かにして|静かに|멈춰|그만"),
     (Sense::AroundStop, "请|现在|马上|大家|都|吧|了|立刻|ください|みんな|今すぐ|お願い"),

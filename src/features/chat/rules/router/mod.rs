@@ -302,7 +302,7 @@ fn in_own_thread(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decisio
 
 fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let recent = arrival.talk.recent?;
-    let goes_on = !recent.is_interrupted || (wants_something(reading) && !intent::reacts(&reading.text));
+    let goes_on = !recent.is_interrupted || (wants_something(reading) && !intent::begins_agreeing(&reading.text));
     let goes_on = goes_on && !is_for_company(arrival, reading);
     // The coordinator carries out asks, whichever persona one has talked to before.
     (goes_on && !reading.addressed.team && reading.ask.is_none() && !calls_a_stranger(&reading.text)).then_some(())?;
