@@ -29,4 +29,5 @@ mod time;
 pub(crate) mod trace;
 mod trouble;
 mod turn_crashes;
+mod two_people;
 mod unsure;

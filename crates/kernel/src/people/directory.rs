@@ -273,7 +273,8 @@ mod tests {
 
     #[test]
     fn a_decorated_name_is_found_by_its_plain_letters() {
-        let directory = Directory::of(&[(UserId::on("discord", "51"), "🌸 𝓐𝓷𝓷 𝓛𝓮𝓮".to_owned()), (UserId::on("discord", "52"), "★Ｂｏｂ★".to_owned())]);
+        let directory =
+            Directory::of(&[(UserId::on("discord", "51"), "🌸 𝓐𝓷𝓷 𝓛𝓮𝓮".to_owned()), (UserId::on("discord", "52"), "★Ｂｏｂ★".to_owned())]);
         let found = |name: &str| directory.find(name).map(|person| person.id.bare().to_owned());
         for (name, id) in [("ann", "51"), ("Ann Lee", "51"), ("🌸 𝓐𝓷𝓷 𝓛𝓮𝓮", "51"), ("bob", "52")] {
             assert_eq!(found(name).as_deref(), Ok(id), "{name}");

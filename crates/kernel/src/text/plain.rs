@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn a_decorated_name_is_found_by_its_plain_letters() {
-        for name in ["Ann", "🌸 Ann 🌸", "𝓐𝓷𝓷", "𝔸𝕟𝕟", "Ⓐⓝⓝ", "Ａｎｎ", "★ Ann ★", "A̶n̶n̶", "🅰🅽🅽", "🄰🄽🄽", "Aɴɴ", "Ann 🇫🇷", "Ann™"] {
+        for name in ["Ann", "🌸 Ann 🌸", "𝓐𝓷𝓷", "𝔸𝕟𝕟", "Ⓐⓝⓝ", "Ａｎｎ", "★ Ann ★", "A̶n̶n̶", "🅰🅽🅽", "🄰🄽🄽", "Aɴɴ", "Ann 🇫🇷", "Ann™"]
+        {
             assert_eq!(plain_letters(name).to_lowercase(), "ann", "{name}");
         }
     }

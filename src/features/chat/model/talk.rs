@@ -81,7 +81,8 @@ impl RecentTalk {
 
 /// None if no other person has written in the last minutes.
 fn find_company(said: &[Said], author: &UserId, now: DateTime<Utc>) -> Option<Company> {
-    let (own, others): (Vec<&Said>, Vec<&Said>) = said.iter().filter(|said| is_within(BUSY, said.at, now)).partition(|said| said.by == *author);
+    let (own, others): (Vec<&Said>, Vec<&Said>) =
+        said.iter().filter(|said| is_within(BUSY, said.at, now)).partition(|said| said.by == *author);
     let for_people: Vec<&Said> = others.iter().copied().filter(|said| said.among_people).collect();
     let just_said: Vec<&Said> = for_people.iter().copied().filter(|said| is_within(AMONG_PEOPLE, said.at, now)).collect();
     let takes_part = own.iter().any(|said| said.among_people && is_within(FOLLOW_UP, said.at, now));

@@ -46,7 +46,8 @@ pub(super) fn asks_to_do(text: &[Sentence<'_>]) -> bool {
 }
 
 fn asks_you_to_do(sentence: &Sentence<'_>) -> bool {
-    let ends = || (1..=2).any(|length| sentence.pieces.len().checked_sub(length).is_some_and(|at| sentence.phrase(at, Sense::AskToDo) == length));
+    let ends =
+        || (1..=2).any(|length| sentence.pieces.len().checked_sub(length).is_some_and(|at| sentence.phrase(at, Sense::AskToDo) == length));
     let unspaced = || sentence.words().any(|word| words::holds(&word.folded, Sense::AskToDo));
     sentence.phrase(first_significant(sentence), Sense::AskToDo) > 0 || ends() || unspaced()
 }

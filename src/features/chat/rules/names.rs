@@ -177,7 +177,8 @@ impl<'a> Names<'a> {
             Piece::Word(first) if first.quoted => None,
             Piece::Word(first) => {
                 let (said, after) = (&*first.folded, &pieces[at + 1..]);
-                let goes_on = |rest: &[String]| rest.len() <= after.len() && rest.iter().zip(after).all(|(word, piece)| is_word(piece, word));
+                let goes_on =
+                    |rest: &[String]| rest.len() <= after.len() && rest.iter().zip(after).all(|(word, piece)| is_word(piece, word));
                 let known = if self.first.may_hold(said.as_bytes()) { self.known.as_slice() } else { &[] };
                 let (name, whom) = match known.iter().find(|name| name.first == said && goes_on(&name.rest)) {
                     Some(name) => (1 + name.rest.len(), name.whom),
@@ -220,7 +221,8 @@ impl<'a> Names<'a> {
         if word.quoted || word.folded.len() < SHORTEST_NICKNAME || !sentence.is_unknown_at(at) {
             return None;
         }
-        let mut meant: Vec<Whom<'a>> = self.known.iter().filter(|name| name.first.starts_with(&*word.folded)).map(|name| name.whom).collect();
+        let mut meant: Vec<Whom<'a>> =
+            self.known.iter().filter(|name| name.first.starts_with(&*word.folded)).map(|name| name.whom).collect();
         meant.dedup();
         match meant.as_slice() {
             [whom @ Whom::Persona(_)] => {
@@ -252,7 +254,8 @@ fn first_of_ascii(name: &str) -> Option<&[u8]> {
     let end = name.bytes().position(|byte| !byte.is_ascii_graphic()).unwrap_or(name.len());
     let is_whole = name.as_bytes().get(end).is_none_or(|byte| *byte == b' ');
     let first = &name.as_bytes()[..end];
-    let is_plain = first.first().zip(first.last()).is_some_and(|(first, last)| first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric());
+    let is_plain =
+        first.first().zip(first.last()).is_some_and(|(first, last)| first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric());
     (is_whole && is_plain).then_some(first)
 }
 

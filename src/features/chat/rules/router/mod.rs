@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use crate::features::chat::model::decision::{AskRequest, Decision, Reason};
 use crate::features::chat::model::talk::{Company, RecentTalk};
 use crate::features::chat::settings::{ChatSettings, FallbackAnswer};
-use kernel::chat::attachments;
 use kernel::agent::SpeechAct;
+use kernel::chat::attachments;
 use kernel::chat::message::{Author, AuthorKind, ChannelKind, InboundMessage, Place, ReplyTo};
 use kernel::chat::text::find_mention;
 use kernel::ids::{PersonaSlug, UserId};
@@ -105,7 +105,8 @@ pub fn route(arrival: &Arrival<'_>) -> Decision {
     let text = sentences(&spoken);
     let names = Names::of_personas(arrival.roster, arrival.accounts).and_people(arrival.talk.people, &arrival.message.author, &text);
     let reading = Reading::of(arrival, &visible, &spoken, text, &names);
-    let decision = RULES.iter().find_map(|rule| rule(arrival, &reading)).filter(|decision| !is_said_in_passing(arrival, &reading, decision));
+    let decision =
+        RULES.iter().find_map(|rule| rule(arrival, &reading)).filter(|decision| !is_said_in_passing(arrival, &reading, decision));
     let decision = decision.unwrap_or_else(|| Decision::nobody(Reason::Silence));
     let by_person = arrival.message.author.kind == AuthorKind::Person;
     if arrival.halted && !decision.responders.is_empty() && !(by_person && reading.speaks_to_an_agent(decision.reason)) {
@@ -163,7 +164,8 @@ impl<'t> Reading<'t> {
         let to_others = says_stop && (names.speaks_only_to_others(&text) || (calls_nobody && replies_to_another(arrival)));
         let wants_no_answer = arrival.message.attachments.is_empty() && (intent::is_wordless(&text) || intent::is_thanks(&text, names));
         let asks_for_persona = names.requests_of_persona(&text);
-        let mut reading = Self { text, addressed, ask, asks_for_persona, stop: says_stop && !to_others, stops_others: to_others, wants_no_answer };
+        let mut reading =
+            Self { text, addressed, ask, asks_for_persona, stop: says_stop && !to_others, stops_others: to_others, wants_no_answer };
         reading.spare_the_askee(arrival);
         reading
     }
@@ -381,7 +383,9 @@ fn find_wish(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
         }
         () if calls_a_stranger(text) || !is_clear => None,
         () if intent::is_question(text) => Some(Reason::Question),
-        () if reading.ask.is_some() || intent::is_request(text) || intent::asks_to_do(text) || only_a_file || always => Some(Reason::Directive),
+        () if reading.ask.is_some() || intent::is_request(text) || intent::asks_to_do(text) || only_a_file || always => {
+            Some(Reason::Directive)
+        }
         () => None,
     }
 }

@@ -132,7 +132,14 @@ impl Before {
         }
         let names_author =
             self.text.contains("<@ann>") || self.text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == "ann");
-        Said { by: account(&self.who), at, among_people: self.to.is_none(), names_author, asks: self.text.contains(['?', '？', '؟']), answer: None }
+        Said {
+            by: account(&self.who),
+            at,
+            among_people: self.to.is_none(),
+            names_author,
+            asks: self.text.contains(['?', '？', '؟']),
+            answer: None,
+        }
     }
 }
 
@@ -196,5 +203,8 @@ fn nearly_all_of_what_people_write_goes_to_whom_it_is_for_and_their_talk_is_left
     }
     println!("{}\n{} of {} wrong", table.render(), wrong.len(), messages.len());
     let is_right = wrong.len() * 100 <= messages.len() * (100 - RIGHT);
-    assert!(is_right && intrusions == 0 && silences == 0, "{intrusions} into people's talk, {silences} commands unheard, wrong: {wrong:#?}");
+    assert!(
+        is_right && intrusions == 0 && silences == 0,
+        "{intrusions} into people's talk, {silences} commands unheard, wrong: {wrong:#?}"
+    );
 }

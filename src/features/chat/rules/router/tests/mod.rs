@@ -8,6 +8,7 @@ use kernel::testing::roster as sample;
 
 mod addressing;
 mod case;
+mod company;
 mod labelled;
 mod properties;
 mod stop;
