@@ -18,6 +18,7 @@ pub(crate) const BUSY: Duration = Duration::from_mins(10);
 pub struct Said {
     pub by: UserId,
     pub at: DateTime<Utc>,
+    pub text: String,
     /// The message was for people, or for nobody.
     pub among_people: bool,
     /// The message names or mentions the author of the current message.
@@ -60,6 +61,8 @@ pub struct RecentTalk {
     pub is_told: bool,
     /// Another person has written something since that answer.
     pub is_interrupted: bool,
+    /// The last message for people, if it was just said.
+    pub remark: String,
     pub company: Company,
 }
 
@@ -74,9 +77,15 @@ impl RecentTalk {
             with: answer.map(|answer| answer.by.clone()),
             is_told: last.is_some_and(|answer| !answer.asks),
             is_interrupted: answer.is_some_and(|answer| put_in(answer.at).next().is_some()),
+            remark: find_remark(said, author, now).map_or_else(String::new, |said| said.text.clone()),
             company: find_company(said, author, now).unwrap_or(if is_shared { Company::Quiet } else { Company::Alone }),
         }
     }
+}
+
+fn find_remark<'a>(said: &'a [Said], author: &UserId, now: DateTime<Utc>) -> Option<&'a Said> {
+    let for_people = said.iter().filter(|said| said.by != *author && said.among_people && is_within(AMONG_PEOPLE, said.at, now));
+    for_people.max_by_key(|said| said.at)
 }
 
 /// None if no other person has written in the last minutes.
@@ -113,6 +122,7 @@ mod tests {
         Said {
             by: by.into(),
             at: at(ago),
+            text: String::new(),
             among_people,
             names_author: false,
             asks: false,

@@ -14,6 +14,9 @@ use crate::features::chat::rules::names::{Called, Names, Whom};
 use crate::features::chat::rules::sentence::{Piece, Sentence, sentences};
 use crate::features::chat::rules::words::{self, Sense};
 
+/// The words before the name in a heading: "one question for".
+const LONGEST_HEADING: usize = 3;
+
 /// The personas that an agent's text addresses, in the order named: by account, or by `@Name` as our own personas write it.
 ///
 /// A bare name is no address here. Agents often talk about each other, and each name would start a turn.
@@ -117,7 +120,7 @@ impl<'a> Names<'a> {
             let leads = |found: &&Called<'_>| leading.binary_search_by_key(&found.start, |leading| leading.start).is_ok();
             leading.iter().for_each(|found| addressed.add(found));
             for found in called.iter().filter(|found| !leads(found)) {
-                let inside = || is_enclosed(sentence, found, &called) || is_asked(sentence, found);
+                let inside = || is_enclosed(sentence, found, &called) || is_asked(sentence, found) || is_heading(sentence, found);
                 if found.mentioned || closes(sentence, found, closing) || inside() {
                     addressed.add(found);
                 }
@@ -226,7 +229,7 @@ fn is_address(sentence: &Sentence<'_>, called: &Called<'_>, greeted: bool, is_fi
             sentence.phrase(after, Sense::CanYou) > 0 || (greeted && speaks_to(sentence, after) && sentence.phrase(after, Sense::You) == 0)
         }
         // "Kelly I need the numbers", "Kelly hi".
-        Some(_) if sentence.phrase(after, Sense::FirstPerson).max(sentence.phrase(after, Sense::Greeting)) > 0 => true,
+        Some(_) if sentence.phrase(after, Sense::Subject).max(sentence.phrase(after, Sense::Greeting)) > 0 => true,
         Some(_) => {
             let tells = sentence.phrase(after, Sense::Stating) > sentence.phrase(after, Sense::Question) && !sentence.asks;
             ((greeted || called.stands_out) && !tells) || speaks_to(sentence, after)
@@ -281,6 +284,12 @@ fn is_enclosed(sentence: &Sentence<'_>, found: &Called<'_>, called: &[Called<'_>
         || sentence.phrase(after, Sense::And) > 0;
     let tells = sentence.phrase(after, Sense::Stating) > sentence.phrase(after, Sense::CanYou);
     !listed && !tells
+}
+
+/// Whether a name stands in the heading of a question: "one for vince: is it late?".
+fn is_heading(sentence: &Sentence<'_>, found: &Called<'_>) -> bool {
+    let is_short = found.start <= LONGEST_HEADING && !is_ordinary_word(sentence, found);
+    is_short && matches!(sentence.pieces.get(found.end), Some(Piece::Pause)) && (sentence.asks || speaks_to(sentence, found.end + 1))
 }
 
 /// Whether a name in the middle is asked something: "it is late but vince can you look", "can bob fix the lamp?".

@@ -18,6 +18,9 @@ const CLEAR_QUESTION: usize = 3;
 /// The words of a question that does not depend on what was said before.
 const SELF_CONTAINED: usize = 4;
 
+/// A shorter word is no subject.
+const SUBJECT: usize = 5;
+
 /// A longer text is more than thanks.
 const MOST_THANKS_WORDS: usize = 8;
 
@@ -49,7 +52,10 @@ fn asks_you_to_do(sentence: &Sentence<'_>) -> bool {
     let ends =
         || (1..=2).any(|length| sentence.pieces.len().checked_sub(length).is_some_and(|at| sentence.phrase(at, Sense::AskToDo) == length));
     let unspaced = || sentence.words().any(|word| words::holds(&word.folded, Sense::AskToDo));
-    sentence.phrase(first_significant(sentence), Sense::AskToDo) > 0 || ends() || unspaced()
+    // "please can you", "ты можешь"
+    let at = first_significant(sentence);
+    let skipped = [Sense::Please, Sense::You].map(|sense| sentence.phrase(at, sense)).into_iter().max().unwrap_or_default();
+    sentence.phrase(at, Sense::AskToDo).max(sentence.phrase(at + skipped, Sense::AskToDo)) > 0 || ends() || unspaced()
 }
 
 /// Whether a text is a full question or request that an assistant can be meant to answer, although other people could be meant too. A fragment
@@ -57,9 +63,20 @@ fn asks_you_to_do(sentence: &Sentence<'_>) -> bool {
 pub(super) fn is_clear(text: &[Sentence<'_>]) -> bool {
     let wants = |sentence: &Sentence<'_>| {
         let asks = (sentence.asks || !sentence.ended) && begins_question(sentence) && length(sentence) >= CLEAR_QUESTION;
-        asks || asks_you_to_do(sentence) || requests(sentence)
+        // "whose bike is that?"
+        let points = sentence.pieces.len().checked_sub(1).is_some_and(|last| sentence.phrase(last, Sense::Anaphora) > 0);
+        (asks && !points) || asks_you_to_do(sentence) || requests(sentence)
     };
-    text.iter().any(wants) && !is_social(text) && !speaks_to_you(text)
+    text.iter().any(wants) && !text.iter().any(invites) && !speaks_to_you(text)
+}
+
+/// Whether a sentence is small talk, and no question about a thing as in "what are lunch vouchers worth?".
+fn invites(sentence: &Sentence<'_>) -> bool {
+    let at = first_significant(sentence);
+    let about_people = || [Sense::We, Sense::You, Sense::Who].iter().any(|sense| sentence.holds(*sense));
+    // "what", "when", but not "is the".
+    let asks_about = || sentence.phrase(at, Sense::Question) == 1 && length(sentence) > SELF_CONTAINED;
+    sentence.holds(Sense::Social) && (about_people() || !asks_about())
 }
 
 /// Whether a text is about meals, meetings of people and other small talk.
@@ -75,8 +92,21 @@ pub(super) fn speaks_to_you(text: &[Sentence<'_>]) -> bool {
 /// Whether a text can be understood without what was said before it: it is no reaction ("sure, …") and refers to nothing ("… it").
 pub(super) fn is_self_contained(text: &[Sentence<'_>]) -> bool {
     let refers = text.iter().any(|sentence| sentence.holds(Sense::Anaphora));
-    let is_long = text.iter().any(|sentence| length(sentence) >= if sentence.holds(Sense::We) { CLEAR_QUESTION } else { SELF_CONTAINED });
+    // Other writings need fewer words: they have no articles, or join them to the noun.
+    let is_latin = |sentence: &Sentence<'_>| sentence.words().all(|word| word.folded.chars().all(|c| c < '\u{370}'));
+    let needs = |sentence: &Sentence<'_>| if sentence.holds(Sense::We) || !is_latin(sentence) { CLEAR_QUESTION } else { SELF_CONTAINED };
+    let is_long = text.iter().any(|sentence| length(sentence) >= needs(sentence));
     is_long && !refers && !reacts(text)
+}
+
+/// Whether a text is about what somebody has just said: "is the dentist nice?" after "back from the dentist".
+pub(super) fn takes_up(text: &[Sentence<'_>], remark: &str) -> bool {
+    let said: Vec<_> = remark.split(|c: char| !c.is_alphanumeric()).map(fold).collect();
+    let subject = |sentence: &Sentence<'_>, at: usize| match &sentence.pieces[at] {
+        Piece::Word(word) if sentence.is_unknown_at(at) && word.folded.chars().count() >= SUBJECT => said.contains(&word.folded),
+        _ => false,
+    };
+    text.iter().any(|sentence| (0..sentence.pieces.len()).any(|at| subject(sentence, at)))
 }
 
 /// Whether a text begins as a reaction to what was said: "sure", "and", "no way".

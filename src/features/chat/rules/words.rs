@@ -40,14 +40,16 @@ pub(super) enum Sense {
     Telling,
     /// Before or after a name.
     Title,
-    /// The author as the subject: "I", "my", "мне".
-    FirstPerson,
+    /// Begins a clause after a name: "I", "my", "the", "мне".
+    Subject,
     /// The people and personas together: "we", "our".
     We,
     /// Refers to what was said before: "it", "then", "dazu".
     Anaphora,
     /// Meals, meetings of people and other small talk.
     Social,
+    /// Asks for people: "who".
+    Who,
     /// The author says who they are: "I'm", "this is".
     Introducing,
     /// After the author's name: "Ann here".
@@ -121,7 +123,7 @@ const PHRASES: &[(Sense, &[&str])] = &[
     ]),
     (Sense::AskToDo, &[
         "can you|could you|would you|will you|can u|could u|would u|can y'all|won't you|wouldn't you|kannst|könntest|kannst du|könntest du|würdest du|magst du|könnt ihr|könntet ihr|würdet ihr|können sie|könnten sie|würden sie|puedes|podrías|puede usted|podría usted|podéis|pueden ustedes|me ayudas|me puedes|me podrías|nos puedes|me dices|me pasas",
-        "peux-tu|pourrais-tu|pouvez-vous|pourriez-vous|tu peux|tu pourrais|vous pouvez|vous pourriez|est-ce que tu peux|est-ce que vous pouvez|pode|poderia|podes|podem|você pode|você poderia|vocês podem|consegue|puoi|potresti|potete|mi aiuti|kun je|kunt u|możesz|mógłbyś|mogłabyś",
+        "peux-tu|pourrais-tu|pouvez-vous|pourriez-vous|tu peux|tu pourrais|vous pouvez|vous pourriez|est-ce que tu peux|est-ce que vous pouvez|pode|poderia|podes|podem|você pode|você poderia|vocês podem|dá para você|dá pra você|tem como você|consegue|puoi|potresti|potete|mi aiuti|kun je|kunt u|możesz|mógłbyś|mogłabyś",
         "можешь|можете|не можешь|не можете|мог бы|могла бы|могли бы|не мог бы|не могла бы|не могли бы|क्या तुम|क्या आप|kya tum|kya aap|सकते हो|सकते हैं|सकती हो|सकती हैं|sakte ho|sakte hain|هل يمكنك|يمكنك|هل تستطيع|تستطيع|تقدر|ممكن|পারো|পারবে|পারেন|পারবেন|کیا تم|کیا آپ|bisakah|bisa kamu|tolong|misin|mısın|musun|müsün|misiniz|mısınız",
     ]),
     (Sense::Can, &["can|could|would|will|may|might|shall|must|should|kann|könnte|würde|puede|podría|peut|pourrait|pode|poderia|может|мог бы|può|potrebbe"]),
@@ -152,8 +154,8 @@ const PHRASES: &[(Sense, &[&str])] = &[
     (Sense::Title, &[
         "mr|mrs|ms|dr|prof|sir|madam|captain|boss|herr|frau|señor|señora|sr|sra|don|doña|monsieur|madame|m|mme|mademoiselle|senhor|senhora|seu|dona|signor|signora|господин|госпожа|श्री|श्रीमती|जी|ji|bhai|भाई|السيد|السيدة|أستاذ|জনাব|দাদা|ভাই|صاحب|جناب|بھائی|san|kun|chan|sama|sensei|mate|buddy|bro|dude|bhaiya|pak|bu|mas|mbak|anh|chị|em|ơi|my friend|amigo|amiga|mon ami|haan",
     ]),
-    (Sense::FirstPerson, &[
-        "i|i'm|i've|i'd|i'll|im|ive|my|we|we're|we've|we'd|we'll|our|the|this|these|there's|it's|ich|wir|mein|meine|unser|unsere|yo|mi|necesito|tengo|quiero|nosotros|nuestro|nuestra|je|j'ai|j'aimerais|mon|nous|eu|preciso|tenho|quero|meu|minha|nós|nosso|nossa|io|ho bisogno|mio|mia|ik|wij|ja|moja|mój|bana|benim",
+    (Sense::Subject, &[
+        "i|i'm|i've|i'd|i'll|im|ive|my|we|we're|we've|we'd|we'll|our|the|this|these|there|there's|it's|da|hier|ich|wir|mein|meine|unser|unsere|yo|mi|necesito|tengo|quiero|nosotros|nuestro|nuestra|je|j'ai|j'aimerais|mon|nous|eu|preciso|tenho|quero|meu|minha|nós|nosso|nossa|io|ho bisogno|mio|mia|ik|wij|ja|moja|mój|bana|benim",
         "я|мне|у меня|у нас|мы|мой|моя|нам|наш|मैं|मुझे|हम|मेरा|मेरी|मेरे|हमें|mujhe|main|mera|أنا|أحتاج|عندي|لدي|نحن|نحتاج|আমি|আমার|আমাদের|میں|مجھے|ہم|میرا|میری",
     ]),
     (Sense::We, &[
@@ -165,13 +167,14 @@ const PHRASES: &[(Sense, &[&str])] = &[
         "это|этот|эта|тогда|он|она|они|его|её|там|тоже|यह|वह|ये|वो|तो|फिर|भी|toh|phir|إذن|هذا|هذه|ذلك|هناك|أيضا|তাহলে|সেটা|ওটা|پھر|تو|یہ|وہ|o zaman|peki|onu",
     ]),
     (Sense::Social, &[
-        "lunch|dinner|breakfast|brunch|coffee|espresso|beer|beers|wine|drinks|pub|pizza|burger|cake|croissant|snack|snacks|hungry|eat|eating|canteen|cafeteria|party|weekend|birthday|gym|gig|umbrella|the game|the match|the movie|we meet|we leave|we go|should we|shall we|shall i|you be|you come|you join|you like|you make it|you guess|you believe|you feel|you doing|you two|you guys|you both|kids|family|you coming|who's coming|who is coming|see you|up for",
-        "kommt mit|kommst du|mittagessen|mittag|abendessen|frühstück|kaffee|bier|kuchen|hunger|essen|kantine|wochenende|geburtstag|feierabend|regenschirm|treffen wir|wir uns|sollen wir|sollten wir|almuerzo|almorzar|cena|cenar|desayuno|comer|comemos|café|cerveza|tarta|hambre|finde|fin de semana|cumpleaños|quedamos|quién viene|quién se apunta|nos vemos|deberíamos",
+        "lunch|dinner|breakfast|brunch|coffee|espresso|beer|beers|wine|drinks|pub|pizza|burger|cake|croissant|snack|snacks|hungry|eat|eating|canteen|cafeteria|party|weekend|birthday|gym|gig|umbrella|the game|the match|the movie|we meet|we leave|we go|should we|shall we|shall i|you be there|you be late|you be back|you be around|you be home|you be free|you be coming|still on for|you come|you join|you like|you make it|you guess|you believe|you feel|you doing|you two|you guys|you both|kids|family|you coming|who's coming|who is coming|see you|up for",
+        "kommt mit|kommst du|mittagessen|mittag|abendessen|frühstück|kaffee|bier|kuchen|hunger|essen|kantine|wochenende|geburtstag|feierabend|regenschirm|treffen wir|wir uns|sollen wir|sollten wir|almuerzo|almorzar|cena|cenar|desayuno|comer|comemos|café|cerveza|tarta|hambre|finde|fin de semana|qué tal|cumpleaños|quedamos|quién viene|quién se apunta|nos vemos|deberíamos",
         "qui vient|tu viens|déjeuner|dîner|manger|on mange|bière|gâteau|faim|cantine|week-end|weekend|anniversaire|on se voit|on se retrouve|on devrait|quem vem|você vem|almoço|almoçar|jantar|cerveja|bolo|fome|fim de semana|aniversário|a gente se vê|pranzo|pranzare|cena|mangiare|caffè|birra|torta|compleanno|fine settimana|ci vediamo|öğle yemeği|kahve|lunchen|koffie|obiad|kawa",
         "кто идёт|кто идет|ты идёшь|обед|обедать|ужин|завтрак|кофе|пиво|торт|есть хочешь|столовая|выходные|день рождения|встречаемся|увидимся|लंच|खाना|चाय|कॉफ़ी|नाश्ता|जन्मदिन|मिलते|chai|lunch|khana|غداء|الغداء|عشاء|فطور|قهوة|كعكة|جائع|نلتقي|লাঞ্চ|দুপুরের|চা|খাবার|لنچ|کھانا|چائے|makan siang|kopi",
     ]),
+    (Sense::Who, &["who|who's|whose|wer|wem|wessen|quién|quiénes|qui|quem|chi|кто|कौन|kaun|من|কে|کون|siapa|kto|kim|wie|vem"]),
     (Sense::Introducing, &["i'm|i’m|i am|im|this is|my name is|it's|ich bin|ich heiße|mein name ist|hier ist|soy|me llamo|aquí|je suis|je m'appelle|c'est|sou|sou o|sou a|me chamo|aqui é|sono|mi chiamo|ik ben|jestem|ben|я|меня зовут|это|मैं|मेरा नाम|main|mera naam|أنا|اسمي|আমি|আমার নাম|میں|میرا نام"]),
-    (Sense::Here, &["here|hier|aquí|ici|aqui|здесь|тут|qui"]),
+    (Sense::Here, &["here|speaking|hier|aquí|ici|aqui|здесь|тут|qui"]),
     (Sense::And, &["and|&|+|then|und|y|e|et|и|و|और|اور|এবং|ও|plus|n"]),
     (Sense::Team, &["team|the team|bots|agents|equipo|l'équipe|équipe|equipe|команда|टीम|فريق|টিম|ٹیم"]),
     (Sense::Everybody, &[
@@ -204,10 +207,11 @@ const UNSPACED: &[(Sense, &str)] = &[
     (Sense::Question, "什么|为什么|怎么|怎样|如何|吗|呢|谁|哪|几|多少|是否|有没有|是不是|何|なぜ|どう|いつ|どこ|誰|いくつ|いくら|ですか|ますか|でしょうか|무엇|왜|어떻게|언제|어디|누구"),
     (Sense::You, "你|您|能不能|可以|あなた|くれる|くれますか"),
     (Sense::AskToDo, "你能|您能|能不能|能帮|可以帮|可不可以|可以请|请你|くれますか|くれる|もらえますか|もらえる|いただけますか|くださいますか|있나요|주시겠어요|줄래요|주실래요|줄 수"),
-    (Sense::FirstPerson, "我|我们|咱们|私|僕|俺|저|제가|우리|나는"),
+    (Sense::Subject, "我|我们|咱们|私|僕|俺|저|제가|우리|나는"),
     (Sense::We, "我们|咱们|私たち|我々|弊社|うちの|우리|저희"),
     (Sense::Anaphora, "它|他|她|那个|这个|那么|也|それ|これ|あれ|そこ|그거|그것"),
     (Sense::Social, "午饭|吃饭|晚饭|早饭|咖啡|啤酒|蛋糕|周末|生日|见面|几点见|ランチ|昼ご飯|晩ご飯|食べ|コーヒー|ビール|ケーキ|週末|誕生日|会いましょ|점심|저녁|밥|커피|맥주|케이크|주말|생일"),
+    (Sense::Who, "谁|誰|누구"),
     (Sense::Introducing, "我是|我叫|这是|私は|저는|제 이름은"),
     (Sense::Request, "总结|解释|列出|写|查|检查|告诉|显示|比较|翻译|分析|准备|看看|看一下|给我|まとめて|教えて|見て|書いて|調べて|説明して|確認して"),
     (Sense::Telling, "是|了|我|我们|有|です|ました|ます|でした|입니다|했습니다|있습니다"),

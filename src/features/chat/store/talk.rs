@@ -77,6 +77,7 @@ impl SaidColumns {
             among_people: decision.is_some_and(|decision| matches!(decision.reason, Reason::Silence | Reason::ForOthers)),
             names_author: names || replies,
             asks: asks(&text),
+            text,
             answer: self.persona.zip(self.finished_at).filter(|_| to_person).map(|(by, at)| Answered {
                 by: by.into(),
                 at,

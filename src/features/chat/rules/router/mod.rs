@@ -369,11 +369,12 @@ fn find_wish(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
     // A readable file without text counts as a directive, because people post directives as files.
     let only_a_file = text.is_empty() && arrival.message.attachments.iter().any(|file| attachments::accept(file).is_ok());
     let always = arrival.fallback == FallbackAnswer::Always;
+    let takes_up = || arrival.talk.recent.is_some_and(|recent| intent::takes_up(text, &recent.remark));
     let is_clear = always
         || match company {
             Company::Alone => true,
             Company::Quiet | Company::Lately => only_a_file || intent::is_clear(text),
-            Company::Speaking => intent::is_clear(text) && intent::is_self_contained(text),
+            Company::Speaking => intent::is_clear(text) && intent::is_self_contained(text) && (intent::says_we(text) || !takes_up()),
             Company::Talking => intent::is_clear(text) && intent::is_self_contained(text) && intent::says_we(text),
         };
     match () {

@@ -125,6 +125,7 @@ impl Before {
                 by,
                 at,
                 among_people: false,
+                text: self.text.clone(),
                 names_author: false,
                 asks: false,
                 answer: Some(Answered { by: self.who.as_str().into(), at, asks: self.text.contains('?') }),
@@ -135,6 +136,7 @@ impl Before {
         Said {
             by: account(&self.who),
             at,
+            text: self.text.clone(),
             among_people: self.to.is_none(),
             names_author,
             asks: self.text.contains(['?', '？', '؟']),
