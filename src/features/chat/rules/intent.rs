@@ -75,7 +75,8 @@ fn invites(sentence: &Sentence<'_>) -> bool {
     let at = first_significant(sentence);
     let about_people = || [Sense::We, Sense::You, Sense::Who].iter().any(|sense| sentence.holds(*sense));
     // "what", "when", but not "is the".
-    let asks_about = || sentence.phrase(at, Sense::Question) == 1 && length(sentence) > SELF_CONTAINED;
+    let asks_about =
+        || sentence.phrase(at, Sense::Question) == 1 && sentence.phrase(at, Sense::Social) == 0 && length(sentence) > SELF_CONTAINED;
     sentence.holds(Sense::Social) && (about_people() || !asks_about())
 }
 
