@@ -159,7 +159,7 @@ impl Conversation {
             binding: deps.chat.channels.find_binding(id, name).or_else(|| habit(&deps.roster, name)),
             fallback: deps.chat.channels.fallback_of(id, name),
             halted: self.inner.halts.is_halted_in(&message.channel.id),
-            is_command: deps.listeners.iter().any(|listener| listener.recognises(message)),
+            is_command: deps.listeners.iter().any(|listener| listener.is_for_team(message)),
             is_offline: deps.agents.is_offline(),
             replied_to: replied_to.as_ref(),
             replied_for: replied_for.as_ref(),

@@ -96,11 +96,13 @@ fn find_company(said: &[Said], author: &UserId, now: DateTime<Utc>) -> Option<Co
     let just_said: Vec<&Said> = for_people.iter().copied().filter(|said| is_within(AMONG_PEOPLE, said.at, now)).collect();
     let takes_part = own.iter().any(|said| said.among_people && is_within(FOLLOW_UP, said.at, now));
     let is_asked = just_said.iter().any(|said| said.names_author || said.asks);
+    // Who turns to the team ends the talk.
+    let goes_on = said.iter().max_by_key(|said| said.at).is_some_and(|last| last.among_people);
     let are_several = just_said.iter().any(|said| said.by != just_said[0].by);
     match () {
         () if just_said.is_empty() && for_people.is_empty() => (!others.is_empty()).then_some(Company::Quiet),
         () if just_said.is_empty() => Some(Company::Lately),
-        () if takes_part || is_asked || are_several => Some(Company::Talking),
+        () if goes_on && (takes_part || is_asked || are_several) => Some(Company::Talking),
         () => Some(Company::Speaking),
     }
 }

@@ -58,6 +58,12 @@ fn asks_you_to_do(sentence: &Sentence<'_>) -> bool {
     sentence.phrase(at, Sense::AskToDo).max(sentence.phrase(at + skipped, Sense::AskToDo)) > 0 || ends() || unspaced()
 }
 
+/// Whether a text asks somebody for what an assistant can do: "can you check the repo?", unlike "can you bring the charger?".
+pub(super) fn asks_for_work(text: &[Sentence<'_>]) -> bool {
+    let is_work = |sentence: &Sentence<'_>| [Sense::Request, Sense::Deed].iter().any(|sense| sentence.holds(*sense));
+    text.iter().any(|sentence| asks_you_to_do(sentence) && is_work(sentence))
+}
+
 /// Whether a text is a full question or request that an assistant can be meant to answer, although other people could be meant too. A fragment
 /// ("at noon?"), small talk, and what is asked about "you" ("did you sleep well?") are not.
 pub(super) fn is_clear(text: &[Sentence<'_>]) -> bool {

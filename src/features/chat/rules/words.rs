@@ -48,6 +48,8 @@ pub(super) enum Sense {
     Anaphora,
     /// Meals, meetings of people and other small talk.
     Social,
+    /// The infinitive of a verb that requests something: "prüfen".
+    Deed,
     /// Asks for people: "who".
     Who,
     /// The author says who they are: "I'm", "this is".
@@ -171,6 +173,11 @@ const PHRASES: &[(Sense, &[&str])] = &[
         "kommt mit|kommst du|mittagessen|mittag|abendessen|frühstück|kaffee|bier|kuchen|hunger|essen|kantine|wochenende|geburtstag|feierabend|regenschirm|treffen wir|wir uns|sollen wir|sollten wir|almuerzo|almorzar|cena|cenar|desayuno|comer|comemos|café|cerveza|tarta|hambre|finde|fin de semana|qué tal|cumpleaños|quedamos|quién viene|quién se apunta|nos vemos|deberíamos",
         "qui vient|tu viens|déjeuner|dîner|manger|on mange|bière|gâteau|faim|cantine|week-end|weekend|anniversaire|on se voit|on se retrouve|on devrait|quem vem|você vem|almoço|almoçar|jantar|cerveja|bolo|fome|fim de semana|aniversário|a gente se vê|pranzo|pranzare|cena|mangiare|caffè|birra|torta|compleanno|fine settimana|ci vediamo|öğle yemeği|kahve|lunchen|koffie|obiad|kawa",
         "кто идёт|кто идет|ты идёшь|обед|обедать|ужин|завтрак|кофе|пиво|торт|есть хочешь|столовая|выходные|день рождения|встречаемся|увидимся|लंच|खाना|चाय|कॉफ़ी|नाश्ता|जन्मदिन|मिलते|chai|lunch|khana|غداء|الغداء|عشاء|فطور|قهوة|كعكة|جائع|نلتقي|লাঞ্চ|দুপুরের|চা|খাবার|لنچ|کھانا|چائے|makan siang|kopi",
+    ]),
+    (Sense::Deed, &[
+        "prüfen|überprüfen|nachsehen|helfen|zusammenfassen|auflisten|übersetzen|erklären|suchen|zeigen|erinnern|schreiben|vergleichen|berechnen|erstellen|planen|revisar|ayudar|ayudarme|resumir|listar|traducir|explicar|explicarme|buscar|mostrar|recordar|recordarme|escribir|redactar|comparar|calcular|preparar|comprobar|verificar",
+        "vérifier|aider|m'aider|résumer|lister|traduire|expliquer|m'expliquer|chercher|montrer|rappeler|rédiger|écrire|comparer|calculer|préparer|ajudar|traduzir|procurar|lembrar|escrever|redigir|preparar|controllare|aiutare|aiutarmi|riassumere|elencare|tradurre|spiegare|cercare|mostrare|ricordare|scrivere",
+        "проверить|помочь|составить|перевести|объяснить|найти|показать|напомнить|написать|сравнить|посчитать|подготовить|التحقق|تلخيص|مراجعة|ترجمة|شرح|تساعدني|controleren|helpen|samenvatten|vertalen",
     ]),
     (Sense::Who, &["who|who's|whose|wer|wem|wessen|quién|quiénes|qui|quem|chi|кто|कौन|kaun|من|কে|کون|siapa|kto|kim|wie|vem"]),
     (Sense::Introducing, &["i'm|i’m|i am|im|this is|my name is|it's|ich bin|ich heiße|mein name ist|hier ist|soy|me llamo|aquí|je suis|je m'appelle|c'est|sou|sou o|sou a|me chamo|aqui é|sono|mi chiamo|ik ben|jestem|ben|я|меня зовут|это|मैं|मेरा नाम|main|mera naam|أنا|اسمي|আমি|আমার নাম|میں|میرا نام"]),

@@ -132,7 +132,8 @@ fn find_unsure(arrival: &Arrival<'_>, reading: &Reading<'_>, names: &Names<'_>, 
     let may_want = || intent::may_want(&reading.text) || names.may_call_a_persona(&reading.text);
     match &recent.with {
         Some(persona) if decision.reason == Reason::Silence => Some(persona.clone()).filter(|_| may_want()),
-        _ => (recent.company < Company::Speaking && may_want()).then(|| arrival.roster.coordinator().slug.clone()),
+        _ => ((recent.company < Company::Speaking || intent::asks_to_do(&reading.text)) && may_want())
+            .then(|| arrival.roster.coordinator().slug.clone()),
     }
 }
 
@@ -264,15 +265,14 @@ fn addressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
 
 fn replied(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let persona = arrival.replied_to?;
-    let wants = wants_something(reading);
-    // "Bob, look at this" and "told you so, Bob" as a reply to a persona's message are for Bob, unlike "send it to @Bob".
-    let calls_others = reading.addressed.others_first || (reading.addressed.others && !wants);
-    // Somebody else asked, so "I told you so" is said to them.
-    let for_asker = arrival.replied_for.is_some_and(|asker| *asker != arrival.message.author.id) && !wants;
-    if calls_others || for_asker {
-        return is_for_others(arrival, reading).then(|| Decision::nobody(Reason::ForOthers)).or(Some(Decision::nobody(Reason::Silence)));
+    let (addressed, wants) = (&reading.addressed, wants_something(reading));
+    // "Bob, look at this" and "told you so, Bob" are for Bob, unlike "send it to @Bob".
+    if addressed.others_first || (addressed.others && !wants) {
+        return Some(Decision::nobody(Reason::ForOthers));
     }
-    one(arrival, persona, Reason::Reply)
+    // Somebody else had asked, so "I told you so" is said to them.
+    let is_for_asker = !wants && arrival.replied_for.is_some_and(|asker| *asker != arrival.message.author.id);
+    if is_for_asker { Some(Decision::nobody(Reason::Silence)) } else { one(arrival, persona, Reason::Reply) }
 }
 
 /// Messages between people stay between them, even questions.
@@ -375,7 +375,10 @@ fn find_wish(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
             Company::Alone => true,
             Company::Quiet | Company::Lately => only_a_file || intent::is_clear(text),
             Company::Speaking => intent::is_clear(text) && intent::is_self_contained(text) && (intent::says_we(text) || !takes_up()),
-            Company::Talking => intent::is_clear(text) && intent::is_self_contained(text) && intent::says_we(text),
+            Company::Talking => {
+                let is_for_team = intent::says_we(text) || (intent::asks_for_work(text) && arrival.thread != Some(&ThreadOf::Person));
+                is_for_team && intent::is_clear(text) && intent::is_self_contained(text)
+            }
         };
     match () {
         () if intent::is_greeting(text) => {
