@@ -12,15 +12,6 @@ const MOST_STOP_WORDS: usize = 12;
 /// A longer text is more than the name of a thing.
 const STATEMENT_WORDS: usize = 5;
 
-/// A question with fewer words is a fragment.
-const CLEAR_QUESTION: usize = 3;
-
-/// The words of a question that does not depend on what was said before.
-const SELF_CONTAINED: usize = 4;
-
-/// A shorter word is no subject.
-const SUBJECT: usize = 5;
-
 /// A longer text is more than thanks.
 const MOST_THANKS_WORDS: usize = 8;
 
@@ -30,7 +21,7 @@ pub(super) fn is_question(text: &[Sentence<'_>]) -> bool {
     text.iter().any(|sentence| sentence.asks) || text.first().is_some_and(begins) || text.last().is_some_and(begins)
 }
 
-fn begins_question(sentence: &Sentence<'_>) -> bool {
+pub(super) fn begins_question(sentence: &Sentence<'_>) -> bool {
     let at = first_significant(sentence);
     let question = sentence.phrase(at, Sense::Question);
     // "can you …"
@@ -48,7 +39,7 @@ pub(super) fn asks_to_do(text: &[Sentence<'_>]) -> bool {
     text.iter().any(asks_you_to_do)
 }
 
-fn asks_you_to_do(sentence: &Sentence<'_>) -> bool {
+pub(super) fn asks_you_to_do(sentence: &Sentence<'_>) -> bool {
     let ends =
         || (1..=2).any(|length| sentence.pieces.len().checked_sub(length).is_some_and(|at| sentence.phrase(at, Sense::AskToDo) == length));
     let unspaced = || sentence.words().any(|word| words::holds(&word.folded, Sense::AskToDo));
@@ -56,90 +47,6 @@ fn asks_you_to_do(sentence: &Sentence<'_>) -> bool {
     let at = first_significant(sentence);
     let skipped = [Sense::Please, Sense::You].map(|sense| sentence.phrase(at, sense)).into_iter().max().unwrap_or_default();
     sentence.phrase(at, Sense::AskToDo).max(sentence.phrase(at + skipped, Sense::AskToDo)) > 0 || ends() || unspaced()
-}
-
-/// Whether a text asks somebody for what an assistant can do: "can you check the repo?", unlike "can you bring the charger?".
-pub(super) fn asks_for_work(text: &[Sentence<'_>]) -> bool {
-    let is_work = |sentence: &Sentence<'_>| [Sense::Request, Sense::Deed].iter().any(|sense| sentence.holds(*sense));
-    text.iter().any(|sentence| asks_you_to_do(sentence) && is_work(sentence))
-}
-
-/// Whether a text is a full question or request that an assistant can be meant to answer, although other people could be meant too. A fragment
-/// ("at noon?"), small talk, and what is asked about "you" ("did you sleep well?") are not.
-pub(super) fn is_clear(text: &[Sentence<'_>]) -> bool {
-    let wants = |sentence: &Sentence<'_>| {
-        let asks = (sentence.asks || !sentence.ended) && begins_question(sentence) && length(sentence) >= CLEAR_QUESTION;
-        // "whose bike is that?"
-        let points = sentence.pieces.len().checked_sub(1).is_some_and(|last| sentence.phrase(last, Sense::Anaphora) > 0);
-        (asks && !points) || asks_you_to_do(sentence) || requests(sentence)
-    };
-    text.iter().any(wants) && !text.iter().any(invites) && !speaks_to_you(text)
-}
-
-/// Whether a sentence is small talk, and no question about a thing as in "what are lunch vouchers worth?".
-fn invites(sentence: &Sentence<'_>) -> bool {
-    let at = first_significant(sentence);
-    let about_people = || [Sense::We, Sense::You, Sense::Who].iter().any(|sense| sentence.holds(*sense));
-    // "what", "when", but not "is the".
-    let asks_about =
-        || sentence.phrase(at, Sense::Question) == 1 && sentence.phrase(at, Sense::Social) == 0 && length(sentence) > SELF_CONTAINED;
-    sentence.holds(Sense::Social) && (about_people() || !asks_about())
-}
-
-/// Whether a text is about meals, meetings of people and other small talk.
-pub(super) fn is_social(text: &[Sentence<'_>]) -> bool {
-    text.iter().any(|sentence| sentence.holds(Sense::Social))
-}
-
-/// Whether a text says "you" to somebody, and not only to ask for something: "you forgot it", "did you get it?".
-pub(super) fn speaks_to_you(text: &[Sentence<'_>]) -> bool {
-    text.iter().any(|sentence| (sentence.holds(Sense::You) || sentence.holds(Sense::CanYou)) && !asks_you_to_do(sentence))
-}
-
-/// Whether a text can be understood without what was said before it: it is no reaction ("sure, …") and refers to nothing ("… it").
-pub(super) fn is_self_contained(text: &[Sentence<'_>]) -> bool {
-    let refers = text.iter().any(|sentence| sentence.holds(Sense::Anaphora));
-    // Other writings need fewer words: they have no articles, or join them to the noun.
-    let is_latin = |sentence: &Sentence<'_>| sentence.words().all(|word| word.folded.chars().all(|c| c < '\u{370}'));
-    let needs = |sentence: &Sentence<'_>| if sentence.holds(Sense::We) || !is_latin(sentence) { CLEAR_QUESTION } else { SELF_CONTAINED };
-    let is_long = text.iter().any(|sentence| length(sentence) >= needs(sentence));
-    is_long && !refers && !reacts(text)
-}
-
-/// Whether a text is about what somebody has just said: "is the dentist nice?" after "back from the dentist".
-pub(super) fn takes_up(text: &[Sentence<'_>], remark: &str) -> bool {
-    let said: Vec<_> = remark.split(|c: char| !c.is_alphanumeric()).map(fold).collect();
-    let subject = |sentence: &Sentence<'_>, at: usize| match &sentence.pieces[at] {
-        Piece::Word(word) if sentence.is_unknown_at(at) && word.folded.chars().count() >= SUBJECT => said.contains(&word.folded),
-        _ => false,
-    };
-    text.iter().any(|sentence| (0..sentence.pieces.len()).any(|at| subject(sentence, at)))
-}
-
-/// Whether a text begins as a reaction to what was said: "sure", "and", "no way".
-fn reacts(text: &[Sentence<'_>]) -> bool {
-    let outweighing = [Sense::Please, Sense::Question, Sense::Greeting, Sense::Request];
-    begins_with(text, &[Sense::Agreeing, Sense::Opener, Sense::Praise], &outweighing)
-}
-
-/// Whether a text begins by agreeing with somebody: "sure, where?".
-pub(super) fn begins_agreeing(text: &[Sentence<'_>]) -> bool {
-    begins_with(text, &[Sense::Agreeing], &[])
-}
-
-/// Whether the first words have one of `senses`, and none of `outweighing` that is longer or as long.
-fn begins_with(text: &[Sentence<'_>], senses: &[Sense], outweighing: &[Sense]) -> bool {
-    let Some(first) = text.first() else { return false };
-    let at = first.pieces.iter().position(|piece| matches!(piece, Piece::Word(_))).unwrap_or_default();
-    let longest = |senses: &[Sense]| senses.iter().map(|sense| first.phrase(at, *sense)).max().unwrap_or_default();
-    let begins = |word: &str| senses.iter().any(|sense| words::begins(word, *sense));
-    let unspaced = || matches!(first.pieces.get(at), Some(Piece::Word(word)) if begins(&word.folded));
-    longest(senses) > longest(outweighing) || unspaced()
-}
-
-/// Whether a text speaks of the people and personas together: "when do we deploy?".
-pub(super) fn says_we(text: &[Sentence<'_>]) -> bool {
-    text.iter().any(|sentence| sentence.holds(Sense::We))
 }
 
 /// Whether a text greets everybody in the room: "hi all".
@@ -167,7 +74,7 @@ pub(super) fn introduces(text: &[Sentence<'_>], is_author: impl Fn(&str) -> bool
 }
 
 /// The number of words. In writing without spaces two letters count as one.
-fn length(sentence: &Sentence<'_>) -> usize {
+pub(super) fn length(sentence: &Sentence<'_>) -> usize {
     sentence.words().map(|word| if word.folded.contains(words::is_unspaced) { word.folded.chars().count().div_ceil(2) } else { 1 }).sum()
 }
 
@@ -193,7 +100,7 @@ pub(super) fn is_request(text: &[Sentence<'_>]) -> bool {
     text.iter().any(requests)
 }
 
-fn requests(sentence: &Sentence<'_>) -> bool {
+pub(super) fn requests(sentence: &Sentence<'_>) -> bool {
     let pleads = (0..sentence.pieces.len()).any(|at| sentence.phrase(at, Sense::Please) > 0) && sentence.words().count() > 1;
     let unspaced = sentence.words().any(|word| words::holds(&word.folded, Sense::Please) || words::begins(&word.folded, Sense::Request));
     begins_with_request(sentence) || pleads || unspaced || ends_with_request(sentence)
@@ -238,7 +145,7 @@ pub(super) fn may_want(text: &[Sentence<'_>]) -> bool {
 }
 
 /// The position after the words that only begin a sentence: "ok, so …".
-fn first_significant(sentence: &Sentence<'_>) -> usize {
+pub(super) fn first_significant(sentence: &Sentence<'_>) -> usize {
     let mut at = 0;
     while at < sentence.pieces.len() {
         let skipped = match sentence.pieces[at] {

@@ -1,5 +1,6 @@
 //! Decides who answers a person's message (CHAT-7). Pure: one decision per message, with its reason.
 
+mod company;
 mod speech;
 
 use chrono::{DateTime, Utc};
@@ -7,21 +8,20 @@ use chrono::{DateTime, Utc};
 use crate::features::chat::model::decision::{AskRequest, Decision, Reason};
 use crate::features::chat::model::talk::{Company, RecentTalk};
 use crate::features::chat::settings::{ChatSettings, FallbackAnswer};
-use kernel::agent::SpeechAct;
-use kernel::chat::attachments;
-use kernel::chat::message::{Author, AuthorKind, ChannelKind, InboundMessage, Place, ReplyTo};
+use kernel::chat::message::{AuthorKind, ChannelKind, InboundMessage, Place, ReplyTo};
 use kernel::chat::text::find_mention;
 use kernel::ids::{PersonaSlug, UserId};
 use kernel::persona::roster::{Accounts, Roster};
-use kernel::text::{fold_name, without_invisible, without_quotes_and_code};
+use kernel::text::{without_invisible, without_quotes_and_code};
 
 use crate::features::chat::rules::addressing::{Addressed, calls_a_stranger};
 use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
-use crate::features::chat::rules::intent;
 use crate::features::chat::rules::names::Names;
 use crate::features::chat::rules::sentence::{Sentence, sentences};
+use crate::features::chat::rules::{clarity, intent};
 
+use company::{is_for_company, is_said_in_passing, unaddressed};
 use speech::after_addressees;
 pub(crate) use speech::{Calls, find_calls, find_speech_act, only_tells};
 pub use speech::{is_stop, speaks_to_a_persona};
@@ -304,7 +304,7 @@ fn in_own_thread(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decisio
 
 fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let recent = arrival.talk.recent?;
-    let goes_on = !recent.is_interrupted || (wants_something(reading) && !intent::begins_agreeing(&reading.text));
+    let goes_on = !recent.is_interrupted || (wants_something(reading) && !clarity::begins_agreeing(&reading.text));
     let goes_on = goes_on && !is_for_company(arrival, reading);
     // The coordinator carries out asks, whichever persona one has talked to before.
     (goes_on && !reading.addressed.team && reading.ask.is_none() && !calls_a_stranger(&reading.text)).then_some(())?;
@@ -342,82 +342,6 @@ fn bound(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
         LISTEN_ONLY => Some(Decision::nobody(Reason::ListenOnly)),
         persona => Some(Decision::one(arrival.roster.find_named(persona)?.slug.clone(), Reason::Bound)),
     }
-}
-
-/// The coordinator, if the channel's setting allows it and the text is a question, a request or a greeting that is for the team.
-fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    (arrival.fallback != FallbackAnswer::Never).then_some(())?;
-    let reason = find_call(arrival, reading).or_else(|| find_wish(arrival, reading))?;
-    Some(coordinator(arrival, reason))
-}
-
-/// What is for the team whoever else is in the channel: a command, an ask for a persona, and what greets or asks the team.
-fn find_call(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
-    let is_author = |word: &str| is_name_of(&arrival.message.author, word);
-    let asks_persona = || reading.ask.as_ref().is_some_and(|ask| arrival.roster.resolve(&ask.askee).is_ok());
-    match () {
-        () if arrival.is_command || asks_persona() || reading.asks_for_persona => Some(Reason::Directive),
-        () if reading.addressed.team => Some(Reason::Team),
-        () if intent::introduces(&reading.text, is_author) => Some(Reason::Greeting),
-        () => None,
-    }
-}
-
-/// What may be for the team: a greeting, a question or a request. The more people talk to each other, the clearer it must be.
-fn find_wish(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
-    let (text, company) = (reading.text.as_slice(), find_company(arrival));
-    // A readable file without text counts as a directive, because people post directives as files.
-    let only_a_file = text.is_empty() && arrival.message.attachments.iter().any(|file| attachments::accept(file).is_ok());
-    let always = arrival.fallback == FallbackAnswer::Always;
-    let takes_up = || arrival.talk.recent.is_some_and(|recent| intent::takes_up(text, &recent.remark));
-    let is_clear = always
-        || match company {
-            Company::Alone => true,
-            Company::Quiet | Company::Lately => only_a_file || intent::is_clear(text),
-            Company::Speaking => intent::is_clear(text) && intent::is_self_contained(text) && (intent::says_we(text) || !takes_up()),
-            Company::Talking => {
-                let is_for_team = intent::says_we(text) || (intent::asks_for_work(text) && arrival.thread != Some(&ThreadOf::Person));
-                is_for_team && intent::is_clear(text) && intent::is_self_contained(text)
-            }
-        };
-    match () {
-        () if intent::is_greeting(text) => {
-            let limit = if intent::greets_everybody(text) { Company::Speaking } else { Company::Lately };
-            (company < limit).then_some(Reason::Greeting)
-        }
-        () if calls_a_stranger(text) || !is_clear => None,
-        () if intent::is_question(text) => Some(Reason::Question),
-        () if reading.ask.is_some() || intent::is_request(text) || intent::asks_to_do(text) || only_a_file || always => {
-            Some(Reason::Directive)
-        }
-        () => None,
-    }
-}
-
-fn find_company(arrival: &Arrival<'_>) -> Company {
-    let in_thread = if arrival.thread == Some(&ThreadOf::Person) { Company::Talking } else { Company::Alone };
-    arrival.talk.recent.map_or(Company::Alone, |recent| recent.company).max(in_thread)
-}
-
-/// Whether what follows a persona's answer is more likely said to the other people of a channel: small talk, or a statement with "you".
-fn is_for_company(arrival: &Arrival<'_>, reading: &Reading<'_>) -> bool {
-    let text = &reading.text;
-    let says_you = || !wants_something(reading) && intent::speaks_to_you(text);
-    find_company(arrival) > Company::Alone && !arrival.is_command && (intent::is_social(text) || says_you())
-}
-
-/// Whether a message is left alone where a persona would answer everything, because nobody without a model has an answer to it: it only tells
-/// something, or it is not clearly for the team where several people write.
-fn is_said_in_passing(arrival: &Arrival<'_>, reading: &Reading<'_>, decision: &Decision) -> bool {
-    let goes_on = matches!(decision.reason, Reason::FollowUp | Reason::Thread | Reason::Bound);
-    let only_tells = || find_speech_act(&arrival.message.text, arrival.roster) == SpeechAct::Statement;
-    goes_on && arrival.is_offline && arrival.message.attachments.is_empty() && (only_tells() || is_for_company(arrival, reading))
-}
-
-/// Whether a folded word is the first word of one of the author's names.
-fn is_name_of(author: &Author, word: &str) -> bool {
-    let is_first = |name: &String| fold_name(name).split_whitespace().next() == Some(word);
-    is_first(&author.name) || author.aliases.iter().any(is_first)
 }
 
 fn wants_something(reading: &Reading<'_>) -> bool {
