@@ -296,7 +296,7 @@ fn is_heading(sentence: &Sentence<'_>, found: &Called<'_>) -> bool {
 fn is_asked(sentence: &Sentence<'_>, found: &Called<'_>) -> bool {
     let before = |sense| found.start > 0 && sentence.phrase(found.start - 1, sense) > 0;
     let requests = || sentence.asks || sentence.holds(Sense::Please);
-    if found.whom == Whom::Other && found.start == 1 && before(Sense::Can) && requests() && !is_ordinary_word(sentence, found) {
+    if found.whom != Whom::Team && found.start == 1 && before(Sense::Can) && requests() && !is_ordinary_word(sentence, found) {
         return true;
     }
     !before(Sense::Governing) && sentence.phrase(found.end, Sense::CanYou) > 0 && !is_ordinary_word(sentence, found)

@@ -24,11 +24,17 @@ pub(super) fn asks_for_work(text: &[Sentence<'_>]) -> bool {
 pub(super) fn is_clear(text: &[Sentence<'_>]) -> bool {
     let wants = |sentence: &Sentence<'_>| {
         let asks = (sentence.asks || !sentence.ended) && intent::begins_question(sentence) && intent::length(sentence) >= CLEAR_QUESTION;
-        // "whose bike is that?"
-        let points = sentence.pieces.len().checked_sub(1).is_some_and(|last| sentence.phrase(last, Sense::Anaphora) > 0);
-        (asks && !points) || intent::asks_you_to_do(sentence) || intent::requests(sentence)
+        (asks && !points_to_something(sentence)) || intent::asks_you_to_do(sentence) || intent::requests(sentence)
     };
     text.iter().any(wants) && !text.iter().any(invites) && !speaks_to_you(text)
+}
+
+/// Whether a question is about something that only those who talk can know: "whose bike is that?", "is it raining?".
+fn points_to_something(sentence: &Sentence<'_>) -> bool {
+    let is_anaphora = |at: usize| sentence.phrase(at, Sense::Anaphora) > 0;
+    let at = intent::first_significant(sentence);
+    let is_subject = sentence.phrase(at, Sense::Question) == 2 && is_anaphora(at + 1);
+    is_subject || sentence.pieces.len().checked_sub(1).is_some_and(is_anaphora)
 }
 
 /// Whether a sentence is small talk, and no question about a thing as in "what are lunch vouchers worth?".

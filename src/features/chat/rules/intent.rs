@@ -63,11 +63,18 @@ pub(super) fn introduces(text: &[Sentence<'_>], is_author: impl Fn(&str) -> bool
     };
     // The name ends the clause, so that "I'm Friday out" is none.
     let ends = |sentence: &Sentence<'_>, at: usize| !matches!(sentence.pieces.get(at), Some(Piece::Word(_)));
+    // "Ann from accounting here"
+    let is_here = |sentence: &Sentence<'_>, at: usize| {
+        let is_author = matches!(sentence.pieces.get(at), Some(Piece::Word(word)) if is_author(&word.folded));
+        let between = if is_author { 4 } else { 1 };
+        let closes = |at: usize| sentence.phrase(at, Sense::Here) > 0 && ends(sentence, at + 1);
+        is_name(sentence, at) && (1..=between).any(|words| closes(at + words))
+    };
     let names = |sentence: &Sentence<'_>| {
         (0..sentence.pieces.len()).any(|at| {
             let after = at + sentence.phrase(at, Sense::Introducing);
             let says_so = after > at && is_name(sentence, after) && ends(sentence, after + 1);
-            says_so || (is_name(sentence, at) && sentence.phrase(at + 1, Sense::Here) > 0 && ends(sentence, at + 2))
+            says_so || is_here(sentence, at)
         })
     };
     greets && text.iter().any(names)

@@ -121,7 +121,7 @@ const PHRASES: &[(Sense, &[&str])] = &[
     (Sense::CanYou, &[
         "can you|could you|would you|will you|do you|did you|are you|have you|can u|could u|would u|r u|do u|got a minute|kannst|könntest|kannst du|könntest du|weißt du|hast du|bist du|würdest du|magst du|meinst du|könnt ihr|könnten sie",
         "puedes|podrías|puede|podría|pueden|me ayudas|me puedes|me dices|me pasas|peux-tu|pourrais-tu|pouvez-vous|pourriez-vous|tu peux|tu pourrais|sais-tu|penses-tu|as-tu|vous pouvez|pode|poderia|podes|você pode|consegue|você sabe|puoi|potresti|mi aiuti|hai|sai|quelqu'un peut|quelqu'un pourrait|alguien puede|alguien podría|alguém pode|alguém poderia|jemand kann|qualcuno può|ktoś może",
-        "можешь|можете|мог бы|могли бы|знаешь|знаете|क्या तुम|क्या आप|kya tum|kya aap|هل يمكنك|يمكنك|تقدر|ممكن|تعرف|تستطيع|هل تعرف|পারো|পারবে|পারেন|পারবেন|کیا تم|کیا آپ|bisa|tolong",
+        "можешь|можете|сможешь|сможете|мог бы|могли бы|знаешь|знаете|क्या तुम|क्या आप|kya tum|kya aap|هل يمكنك|يمكنك|تقدر|ممكن|تعرف|تستطيع|هل تعرف|পারো|পারবে|পারেন|পারবেন|کیا تم|کیا آپ|bisa|tolong",
     ]),
     (Sense::AskToDo, &[
         "can you|could you|would you|will you|can u|could u|would u|can y'all|won't you|wouldn't you|kannst|könntest|kannst du|könntest du|würdest du|magst du|könnt ihr|könntet ihr|würdet ihr|können sie|könnten sie|würden sie|puedes|podrías|puede usted|podría usted|podéis|pueden ustedes|me ayudas|me puedes|me podrías|nos puedes|me dices|me pasas",
