@@ -7,6 +7,9 @@ use crate::features::chat::rules::words::{self, Sense};
 /// A question with fewer words is a fragment.
 const CLEAR_QUESTION: usize = 3;
 
+/// The least words of a long question.
+const LONG_QUESTION: usize = 7;
+
 /// The words of a question that does not depend on what was said before.
 const SELF_CONTAINED: usize = 4;
 
@@ -37,15 +40,23 @@ fn points_to_something(sentence: &Sentence<'_>) -> bool {
     is_subject || sentence.pieces.len().checked_sub(1).is_some_and(is_anaphora)
 }
 
+/// Whether a text is a long question about a thing, which people who talk to each other seldom ask: "what did Ann say last week about the launch?".
+pub(super) fn asks_at_length(text: &[Sentence<'_>]) -> bool {
+    let is_long = |sentence: &Sentence<'_>| asks_about(sentence) && intent::length(sentence) >= LONG_QUESTION;
+    text.iter().any(|sentence| is_long(sentence) && !sentence.holds(Sense::Who))
+}
+
+/// Whether a sentence begins with "what", "when" and the like, and not with "is the".
+fn asks_about(sentence: &Sentence<'_>) -> bool {
+    let at = intent::first_significant(sentence);
+    sentence.phrase(at, Sense::Question) == 1 && sentence.phrase(at, Sense::Social) == 0
+}
+
 /// Whether a sentence is small talk, and no question about a thing as in "what are lunch vouchers worth?".
 fn invites(sentence: &Sentence<'_>) -> bool {
-    let at = intent::first_significant(sentence);
     let about_people = || [Sense::We, Sense::You, Sense::Who].iter().any(|sense| sentence.holds(*sense));
-    // "what", "when", but not "is the".
-    let asks_about = || {
-        sentence.phrase(at, Sense::Question) == 1 && sentence.phrase(at, Sense::Social) == 0 && intent::length(sentence) > SELF_CONTAINED
-    };
-    sentence.holds(Sense::Social) && (about_people() || !asks_about())
+    let about_thing = || asks_about(sentence) && intent::length(sentence) > SELF_CONTAINED;
+    sentence.holds(Sense::Social) && (about_people() || !about_thing())
 }
 
 /// Whether a text is about meals, meetings of people and other small talk.

@@ -5,6 +5,7 @@ use crate::features::chat::model::talk::Company;
 use crate::features::chat::rules::addressing::calls_a_stranger;
 use crate::features::chat::rules::router::speech::find_speech_act;
 use crate::features::chat::rules::router::{Arrival, Reading, ThreadOf, coordinator, wants_something};
+use crate::features::chat::rules::sentence::Sentence;
 use crate::features::chat::rules::{clarity, intent};
 use crate::features::chat::settings::FallbackAnswer;
 use kernel::agent::SpeechAct;
@@ -43,10 +44,7 @@ fn find_wish(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
             Company::Alone => true,
             Company::Quiet | Company::Lately => only_a_file || clarity::is_clear(text),
             Company::Speaking => clarity::is_clear(text) && clarity::is_self_contained(text) && (clarity::says_we(text) || !takes_up()),
-            Company::Talking => {
-                let is_for_team = clarity::says_we(text) || (clarity::asks_for_work(text) && arrival.thread != Some(&ThreadOf::Person));
-                is_for_team && clarity::is_clear(text) && clarity::is_self_contained(text)
-            }
+            Company::Talking => is_said_aloud(arrival, text) && clarity::is_clear(text) && clarity::is_self_contained(text),
         };
     match () {
         () if intent::is_greeting(text) => {
@@ -60,6 +58,12 @@ fn find_wish(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
         }
         () => None,
     }
+}
+
+/// Whether a text asks the team as a whole, for what an assistant can do, or about a thing, while people talk to each other.
+fn is_said_aloud(arrival: &Arrival<'_>, text: &[Sentence<'_>]) -> bool {
+    let in_thread = arrival.thread == Some(&ThreadOf::Person);
+    clarity::says_we(text) || (!in_thread && (clarity::asks_for_work(text) || clarity::asks_at_length(text)))
 }
 
 pub(super) fn find_company(arrival: &Arrival<'_>) -> Company {
