@@ -183,10 +183,12 @@ impl<'a> Names<'a> {
                 let (name, whom) = match known.iter().find(|name| name.first == said && goes_on(&name.rest)) {
                     Some(name) => (1 + name.rest.len(), name.whom),
                     None if sentence.phrase(at, Sense::Team) > 0 => (sentence.phrase(at, Sense::Team), Whom::Team),
-                    None if let Some(persona) = self.find_misspelt(first, sentence.is_unknown_at(at)) => (1, Whom::Persona(persona)),
-                    // An account whose name is not known.
-                    None if first.at && !matches!(&*first.folded, "here" | "everyone") => (1, Whom::Other),
-                    None => return None,
+                    None => match self.find_misspelt(first, sentence.is_unknown_at(at)) {
+                        Some(persona) => (1, Whom::Persona(persona)),
+                        // An account whose name is not known.
+                        None if first.at && !matches!(&*first.folded, "here" | "everyone") => (1, Whom::Other),
+                        None => return None,
+                    },
                 };
                 let title = sentence.phrase(at + name, Sense::Title);
                 let end = at + name + title;
@@ -201,12 +203,17 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The persona whose name a word has with one typing error, if there is only one. `is_unknown`: the word is none that the rules know.
+    /// The persona whose name a word has with one typing error. `is_unknown`: the word is none that the rules know.
     fn find_misspelt(&self, word: &Word<'_>, is_unknown: bool) -> Option<&'a PersonaSlug> {
-        if !is_unknown || word.folded.len() + 1 < SHORTEST_MISSPELT {
+        if is_unknown { self.find_with_error(&word.folded, word.capital) } else { None }
+    }
+
+    /// The persona whose name a folded word has with one typing error, if there is only one.
+    pub(super) fn find_with_error(&self, word: &str, is_capital: bool) -> Option<&'a PersonaSlug> {
+        if word.len() + 1 < SHORTEST_MISSPELT {
             return None;
         }
-        let is_meant = |name: &&Name<'a>| name.rest.is_empty() && has_one_error(&word.folded, &name.first, word.capital);
+        let is_meant = |name: &&Name<'a>| name.rest.is_empty() && has_one_error(word, &name.first, is_capital);
         let mut meant = self.known.iter().filter(is_meant).filter_map(|name| match name.whom {
             Whom::Persona(slug) => Some(slug),
             Whom::Other | Whom::Team => None,

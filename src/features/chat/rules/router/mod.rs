@@ -18,7 +18,7 @@ use crate::features::chat::rules::addressing::{Addressed, calls_a_stranger};
 use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
 use crate::features::chat::rules::names::Names;
-use crate::features::chat::rules::sentence::{Sentence, sentences};
+use crate::features::chat::rules::sentence::{Sentence, fold, sentences};
 use crate::features::chat::rules::{clarity, intent};
 
 use company::{is_for_company, is_said_in_passing, unaddressed};
@@ -160,6 +160,7 @@ impl<'t> Reading<'t> {
             let whole = names.find_addressed(&sentences(visible));
             find_ask(after_addressees(visible, whole.rest)).filter(|same| same.askee == ask.askee).unwrap_or(ask)
         });
+        let ask = ask.map(|ask| AskRequest { askee: correct_askee(ask.askee, arrival.roster, names), ..ask });
         let says_stop = intent::is_stop(&text, &arrival.settings.stop_phrases, names);
         let calls_nobody = addressed.personas.is_empty() && !addressed.team;
         let to_others = says_stop && (names.speaks_only_to_others(&text) || (calls_nobody && replies_to_another(arrival)));
@@ -200,6 +201,16 @@ impl<'t> Reading<'t> {
 fn stopped(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let by_person = arrival.message.author.kind == AuthorKind::Person;
     (by_person && reading.stop).then(|| Decision::nobody(Reason::Stop))
+}
+
+/// The name of the persona that is meant, after a typing error.
+fn correct_askee(askee: String, roster: &Roster, names: &Names<'_>) -> String {
+    let is_unknown = !askee.starts_with('<') && roster.resolve(&askee).is_err();
+    let meant = || names.find_with_error(&fold(&askee), askee.starts_with(char::is_uppercase));
+    match is_unknown.then(meant).flatten() {
+        Some(slug) => roster.name_of(slug).to_owned(),
+        None => askee,
+    }
 }
 
 /// Whether the message replies to another person. A reply to oneself continues one's own message.

@@ -232,6 +232,7 @@ fn an_ask_is_done_by_whoever_would_answer_or_the_coordinator() {
         ("can you ask vince whether it holds", "kelly", "vince", "Whether it holds?"),
         ("ask <user:discord:102> what he thinks", "kelly", "Vince", "What do you think?"),
         ("ask @vince what he thinks", "kelly", "vince", "What do you think?"),
+        ("ask vicne what he thinks", "kelly", "Vince", "What do you think?"),
         ("solus, eliza: ask echo how it sounds", "solus", "echo", "How it sounds?"),
         ("ask bob what he thinks", "kelly", "bob", "What do you think?"),
     ] {
