@@ -7,7 +7,7 @@ use crate::features::chat::channel::answering::Ending;
 use crate::features::chat::model::decision::Reason;
 use crate::features::chat::rules::router::find_speech_act;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
-use kernel::agent::{AnswerVerdict, SpeechAct};
+use kernel::agent::{AnswerVerdict, Reply, SpeechAct};
 use kernel::chat::message::Place;
 use kernel::db::StoreError;
 use kernel::people::Seen;
@@ -20,36 +20,38 @@ const SPARED: &str = "nothing was found, and the channel was told so less than a
 impl Conversation {
     /// Leaves out a refusal that the channel does not need. If the database does not answer, the refusal is posted.
     pub(super) async fn spare_refusal(&self, turn: &Turn, ending: Ending) -> Ending {
-        let refuses = |reply: &kernel::agent::Reply| reply.model.is_none() && reply.verdict == Some(AnswerVerdict::DoesNotKnow);
+        let refuses = |reply: &Reply| reply.model.is_none() && reply.verdict == Some(AnswerVerdict::DoesNotKnow);
         if turn.trigger != Trigger::Message || !ending.reply.as_ref().is_some_and(refuses) {
             return ending;
         }
         let key = format!("refusal:{}", turn.channel);
-        match self.is_refused_again(turn, &key).await {
-            Ok(true) => Ending { error: Some(SPARED.to_owned()), ..Ending::silent(TurnState::Silent) },
-            Ok(false) => Ending { noticed: Some(key), ..ending },
+        let was_refused = async || self.deps().store.was_noticed(&key, self.deps().clock.now(), REFUSED_EVERY).await;
+        match self.is_unasked(turn).await {
+            Ok(false) => ending,
+            Ok(true) if matches!(was_refused().await, Ok(true)) => {
+                Ending { error: Some(SPARED.to_owned()), ..Ending::silent(TurnState::Silent) }
+            }
+            Ok(true) => Ending { noticed: Some(key), ..ending },
             Err(error) => {
-                tracing::warn!(turn = %turn.id, %error, "earlier refusals could not be read");
+                tracing::warn!(turn = %turn.id, %error, "whether a refusal is needed could not be read");
                 ending
             }
         }
     }
 
-    /// Whether the channel was refused within the hour, and nobody asked a persona or the team. Who is alone in a channel is told each time that
-    /// a question has no answer.
-    async fn is_refused_again(&self, turn: &Turn, key: &str) -> Result<bool, StoreError> {
+    /// Whether a message asks no persona and not the team: a question to nobody where others write too, or something that asks nothing.
+    async fn is_unasked(&self, turn: &Turn) -> Result<bool, StoreError> {
         let deps = self.deps();
-        let Some(row) = deps.store.find_message(&turn.message).await? else { return Ok(false) };
-        let (message, reason) = (row.message, row.decision.map(|decision| decision.reason));
-        let is_open = matches!(
-            reason,
-            Some(Reason::Question | Reason::FollowUp | Reason::Thread | Reason::Bound | Reason::Knowledge | Reason::Weighed)
-        );
-        if !is_open || message.channel.place == Place::Direct || !deps.store.was_noticed(key, deps.clock.now(), REFUSED_EVERY).await? {
-            return Ok(false);
-        }
+        let burst = deps.store.list_burst(&turn.message).await?;
+        let Some(decision) = burst.first().and_then(|row| row.decision.as_ref()) else { return Ok(false) };
+        let message = &burst[0].message;
         let seen = Seen { author: &message.author, channel: &message.channel, at: message.sent_at };
-        let asks = find_speech_act(&message.text, &deps.roster) == SpeechAct::Question;
-        Ok(!asks || deps.store.is_shared(&seen).await?)
+        let asks = burst.iter().any(|row| find_speech_act(&row.message.text, &deps.roster) == SpeechAct::Question);
+        Ok(match decision.reason {
+            _ if message.channel.place == Place::Direct => false,
+            Reason::Question | Reason::Bound | Reason::Knowledge | Reason::Weighed => !asks || deps.store.is_shared(&seen).await?,
+            Reason::FollowUp | Reason::Thread => !asks,
+            _ => false,
+        })
     }
 }

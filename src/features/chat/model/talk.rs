@@ -43,9 +43,9 @@ pub enum Company {
     /// Nobody else has written here.
     #[default]
     Alone,
-    /// Others have written here, but nothing for people in the last ten minutes.
+    /// Others have written here, but not in the last ten minutes.
     Quiet,
-    /// Somebody said something to people in the last ten minutes.
+    /// Somebody else wrote in the last ten minutes.
     Lately,
     /// Somebody has just said something to people.
     Speaking,
@@ -92,15 +92,14 @@ fn find_remark<'a>(said: &'a [Said], author: &UserId, now: DateTime<Utc>) -> Opt
 fn find_company(said: &[Said], author: &UserId, now: DateTime<Utc>) -> Option<Company> {
     let (own, others): (Vec<&Said>, Vec<&Said>) =
         said.iter().filter(|said| is_within(BUSY, said.at, now)).partition(|said| said.by == *author);
-    let for_people: Vec<&Said> = others.iter().copied().filter(|said| said.among_people).collect();
-    let just_said: Vec<&Said> = for_people.iter().copied().filter(|said| is_within(AMONG_PEOPLE, said.at, now)).collect();
+    let just_said: Vec<&Said> = others.iter().copied().filter(|said| said.among_people && is_within(AMONG_PEOPLE, said.at, now)).collect();
     let takes_part = own.iter().any(|said| said.among_people && is_within(FOLLOW_UP, said.at, now));
     let is_asked = just_said.iter().any(|said| said.names_author || said.asks);
     // Who turns to the team ends the talk.
     let goes_on = said.iter().max_by_key(|said| said.at).is_some_and(|last| last.among_people);
     let are_several = just_said.iter().any(|said| said.by != just_said[0].by);
     match () {
-        () if just_said.is_empty() && for_people.is_empty() => (!others.is_empty()).then_some(Company::Quiet),
+        () if others.is_empty() => None,
         () if just_said.is_empty() => Some(Company::Lately),
         () if goes_on && (takes_part || is_asked || are_several) => Some(Company::Talking),
         () => Some(Company::Speaking),
@@ -148,7 +147,7 @@ mod tests {
     #[test]
     fn another_talk_with_a_persona_changes_nothing_and_talk_among_people_does() {
         let asked = said("ann", 70, false, Some(("vince", 60)));
-        assert_eq!(before(&[asked.clone(), said("bob", 50, false, Some(("echo", 40)))]), (Some("vince".into()), Quiet));
+        assert_eq!(before(&[asked.clone(), said("bob", 50, false, Some(("echo", 40)))]), (Some("vince".into()), Lately));
         let put_in = said("bob", 50, true, None);
         assert_eq!(before(&[asked.clone(), put_in.clone()]), (Some("vince".into()), Speaking));
         assert_eq!(before(&[asked, Said { names_author: true, ..put_in }]), (None, Talking), "Bob speaks to Ann");
