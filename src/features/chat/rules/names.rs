@@ -127,7 +127,7 @@ impl<'a> Names<'a> {
                 && self.known.iter().any(|taken| taken.first == name.first && taken.rest == name.rest)
         };
         // Somebody's display name may be "You", which as a word is no name.
-        let is_pronoun = |name: &Name<'_>| name.rest.is_empty() && words::says(&name.first, Sense::You);
+        let is_pronoun = |name: &Name<'_>| name.whom == Whom::Other && name.rest.is_empty() && words::says(&name.first, Sense::You);
         if let Some(name) = name.filter(|name| !is_taken(name) && !is_pronoun(name)) {
             self.first.add(&name.first);
             self.known.push(name);
@@ -266,9 +266,15 @@ fn first_of_ascii(name: &str) -> Option<&[u8]> {
     (is_whole && is_plain).then_some(first)
 }
 
-/// Whether a word is a name with one typing error: a letter is missing, doubled, replaced, or in the place of its neighbour. The first letter is nearly
-/// always right. A word with a capital and another letter is likely another name ("Vance"), and one with an "s" more is a plural.
+/// Whether a word is a name with one typing error: a letter is missing, doubled, replaced, or in the place of its neighbour. The first letter is
+/// nearly always right. A word with a capital and another letter is likely another name ("Vance"), and one with an "s" more is a plural.
 fn has_one_error(word: &str, name: &str, is_capital: bool) -> bool {
+    // Rules out nearly all words at once.
+    let letters = |text: &str| text.chars().next().zip(text.chars().nth(1));
+    let begins_alike = letters(word).zip(letters(name)).is_some_and(|((a, b), (c, d))| a == c || (a == d && b == c));
+    if !begins_alike {
+        return false;
+    }
     let (word, name): (Vec<char>, Vec<char>) = (word.chars().collect(), name.chars().collect());
     if name.len() < SHORTEST_MISSPELT || word.len().abs_diff(name.len()) > 1 {
         return false;
