@@ -15,6 +15,11 @@ pub trait Listener: Send + Sync + 'static {
     /// Whether the text alone shows that the message is for this feature. The channel then does not wait for the rest of a burst. Pure.
     fn recognises(&self, message: &InboundMessage) -> bool;
 
+    /// Whether the text alone shows that it is said to the team, whoever else is in the channel. Pure.
+    fn is_for_team(&self, message: &InboundMessage) -> bool {
+        self.recognises(message)
+    }
+
     /// Takes the message if it is for this feature. Otherwise `decision` applies. Reads the database and writes nothing, because the message may
     /// already be decided on.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError>;

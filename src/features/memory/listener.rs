@@ -33,6 +33,12 @@ impl Listener for RememberListener {
         message.author.kind == AuthorKind::Person && is_request()
     }
 
+    /// People say "forget that" to each other.
+    fn is_for_team(&self, message: &InboundMessage) -> bool {
+        let Ok(memories) = self.memories.get() else { return false };
+        message.author.kind == AuthorKind::Person && find_request(&memories, message).is_some()
+    }
+
     /// Takes a message that a persona would answer, or that is addressed to nobody. The persona that was spoken to, or the coordinator, confirms that
     /// the fact is remembered.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {

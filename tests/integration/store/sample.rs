@@ -121,6 +121,7 @@ pub(crate) fn finished(turn: &Turn) -> Finished<'_> {
         error: None,
         usage: TokenUsage { input: 100, cached: 40, output: 7 },
         prompt_chars: 400,
+        noticed: None,
         outbox: &[],
         approvals: &[],
         next: None,

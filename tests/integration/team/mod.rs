@@ -29,5 +29,6 @@ mod time;
 pub(crate) mod trace;
 mod trouble;
 mod turn_crashes;
+mod two_people;
 mod unsure;
 mod wishes;

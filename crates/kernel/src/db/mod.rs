@@ -33,6 +33,7 @@ pub use database::Database;
 pub use effect::{Applied, Effect};
 pub use error::{Result, StoreError};
 pub use leadership::Leadership;
+pub use notices::record_notice;
 pub use sqlite::SqlitePools;
 pub(crate) use weak_link::WeakLink;
 pub use who::Who;

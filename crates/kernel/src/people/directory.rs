@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use crate::chat::text::{Mention, find_mention, list_mentions};
 use crate::ids::UserId;
 use crate::people::KnownPerson;
-use crate::text::{flatten, fold_name};
+use crate::text::{flatten, fold_name, plain_letters};
 
 /// The most people that a refusal names, and the most characters of each name.
 const NAMED: usize = 5;
@@ -73,11 +73,13 @@ impl Directory {
     /// Notes what a person may be called.
     fn call(&mut self, person: usize) {
         let names = if self.people[person].is_public { self.people[person].names.as_slice() } else { &[] };
+        let names: Vec<String> = names.iter().map(|name| plain_letters(name).into_owned()).collect();
         for name in names.iter().flat_map(|name| [Some(name.as_str()), name.split_whitespace().next()].into_iter().flatten()) {
             let words: Vec<String> = words(name).map(|(_, word)| word.to_lowercase()).collect();
             // A name of one letter is too likely something else.
-            if words.iter().map(|word| word.chars().count()).sum::<usize>() > 1 {
-                self.called.entry(words[0].clone()).or_default().push(Called { person, name: name.to_owned(), words });
+            let is_long = words.iter().map(|word| word.chars().count()).sum::<usize>() > 1;
+            if let Some(first) = words.first().filter(|_| is_long) {
+                self.called.entry(first.clone()).or_default().push(Called { person, name: name.to_owned(), words });
             }
         }
     }
@@ -267,6 +269,17 @@ mod tests {
         ] {
             assert_eq!(directory().find(name).map(|person| person.id.bare().to_owned()).as_deref(), Ok(id), "{name}");
         }
+    }
+
+    #[test]
+    fn a_decorated_name_is_found_by_its_plain_letters() {
+        let directory =
+            Directory::of(&[(UserId::on("discord", "51"), "🌸 𝓐𝓷𝓷 𝓛𝓮𝓮".to_owned()), (UserId::on("discord", "52"), "★Ｂｏｂ★".to_owned())]);
+        let found = |name: &str| directory.find(name).map(|person| person.id.bare().to_owned());
+        for (name, id) in [("ann", "51"), ("Ann Lee", "51"), ("🌸 𝓐𝓷𝓷 𝓛𝓮𝓮", "51"), ("bob", "52")] {
+            assert_eq!(found(name).as_deref(), Ok(id), "{name}");
+        }
+        assert_eq!(directory.find_in("ask Bob about it").unwrap().map(|(at, person)| (at, person.name)), Some((4, "★Ｂｏｂ★".to_owned())));
     }
 
     #[test]

@@ -63,6 +63,14 @@ impl Database {
         Ok(names)
     }
 
+    /// Whether anybody else was seen where a person was seen.
+    pub async fn is_shared(&self, seen: &Seen<'_>) -> Result<bool> {
+        let (place, author) = (seen.place().as_str(), seen.author.id.as_str());
+        let row: Option<(String,)> =
+            sql!(self.db().read(), fetch_optional, "SELECT id FROM people WHERE channel = $1 AND id <> $2 LIMIT 1", place, author)?;
+        Ok(row.is_some())
+    }
+
     /// The channels in which only the team sees what a person writes.
     pub async fn list_private_channels_of(&self, person: &UserId) -> Result<Vec<ChannelId>> {
         let rows: Vec<(String,)> =

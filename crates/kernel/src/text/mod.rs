@@ -1,6 +1,7 @@
 //! Text functions used for decisions.
 
 mod flat;
+mod plain;
 pub mod tokens;
 
 use std::borrow::Cow;
@@ -9,6 +10,7 @@ use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 
 pub use flat::{essence, flatten};
+pub use plain::plain_letters;
 
 /// Invisible characters that could hide or reverse text: whatever Unicode has programs ignore by default (zero-width characters, direction
 /// marks, tags), separators, annotations and control characters.
@@ -42,9 +44,9 @@ pub fn join_with_and(words: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// Normalises a name for comparison: no invisible characters, lower case, no `@`, trimmed.
+/// Normalises a name for comparison: plain letters, no invisible characters, lower case, no `@`, trimmed.
 pub fn fold_name(name: &str) -> String {
-    without_invisible(name).trim().trim_start_matches('@').to_lowercase()
+    plain_letters(&without_invisible(name)).trim().trim_start_matches('@').to_lowercase()
 }
 
 /// The author's own words: without quoted lines (`>`, and everything after `>>>`), code blocks and inline code.

@@ -30,6 +30,8 @@ pub(crate) struct Ending {
     pub(super) reply: Option<Reply>,
     pub(super) error: Option<String>,
     pub(super) notice: Option<String>,
+    /// The key of a notice that the reply gives, recorded with the end.
+    pub(super) noticed: Option<String>,
 }
 
 /// A turn in progress.
@@ -57,7 +59,7 @@ impl Conversation {
             Err(RunError::OutOfBudget(_)) => self.deps().platform.set_presence(&turn.persona, Presence::OutOfBudget).await,
             _ => {}
         }
-        Ending::from_result(result, matches!(turn.trigger, Trigger::Message))
+        self.spare_refusal(turn, Ending::from_result(result, matches!(turn.trigger, Trigger::Message))).await
     }
 
     async fn answer_message(&self, performing: &Performing<'_>) -> Result<Reply, RunError> {
@@ -223,16 +225,16 @@ fn spoken(message: InboundMessage) -> Option<Spoken> {
 
 impl Ending {
     pub(crate) fn answered(reply: Reply) -> Self {
-        Self { state: TurnState::Answered, reply: Some(reply), error: None, notice: None }
+        Self { state: TurnState::Answered, reply: Some(reply), error: None, notice: None, noticed: None }
     }
 
     pub(crate) fn failed(error: &str, notice: &str) -> Self {
-        Self { state: TurnState::Failed, reply: None, error: Some(error.into()), notice: Some(notice.into()) }
+        Self { state: TurnState::Failed, reply: None, error: Some(error.into()), notice: Some(notice.into()), noticed: None }
     }
 
     /// Ends the turn without a message.
     pub(super) fn silent(state: TurnState) -> Self {
-        Self { state, reply: None, error: None, notice: None }
+        Self { state, reply: None, error: None, notice: None, noticed: None }
     }
 
     /// `to_person`: a person waits for this answer, so a failure is reported to them. Between agents a failure posts nothing.
@@ -247,6 +249,7 @@ impl Ending {
                 // Agents stay silent about a failure, except when a message has used up its limit of model calls.
                 notice: (to_person || matches!(error, RunError::OutOfCalls(_))).then(|| error.for_person()),
                 error: Some(error.to_string()),
+                noticed: None,
             },
         }
     }

@@ -13,7 +13,6 @@ use crate::features::chat::model::talk::{BUSY, RecentTalk};
 use crate::features::chat::rules::router;
 use crate::features::chat::rules::router::{Arrival, Talk, ThreadOf};
 use crate::features::chat::store::{Blocked, Decided};
-use kernel::agent::SpeechAct;
 use kernel::agent::ask::{Ask, AskState};
 use kernel::agent::halts::HaltScope;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
@@ -23,6 +22,7 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::text::Subtext;
 use kernel::db::StoreError;
 use kernel::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
+use kernel::people::Seen;
 use kernel::persona::ChannelHabit;
 use kernel::persona::roster::{Accounts, Roster};
 
@@ -142,6 +142,10 @@ impl Conversation {
             },
             None => None,
         };
+        let replied_for = match &message.reply_to {
+            Some(reply) if replied_to.is_some() => deps.store.find_answered(&reply.message).await?,
+            _ => None,
+        };
         let (id, name) = rule_names(&message.channel);
         let is_direct = message.channel.place == Place::Direct;
         let voices = if is_direct { deps.platform.list_voices(&message.channel.id, &message.seen_by) } else { Vec::new() };
@@ -155,7 +159,10 @@ impl Conversation {
             binding: deps.chat.channels.find_binding(id, name).or_else(|| habit(&deps.roster, name)),
             fallback: deps.chat.channels.fallback_of(id, name),
             halted: self.inner.halts.is_halted_in(&message.channel.id),
+            is_command: deps.listeners.iter().any(|listener| listener.is_for_team(message)),
+            is_offline: deps.agents.is_offline(),
             replied_to: replied_to.as_ref(),
+            replied_for: replied_for.as_ref(),
             thread: thread.as_ref(),
             voices: &voices,
             roster: &deps.roster,
@@ -168,26 +175,17 @@ impl Conversation {
         // Where one account speaks for several, it matters who has just spoken.
         if decision.reason.depends_on_talk() || voices.len() > 1 {
             let said = deps.store.list_said_before(message, message.sent_at - BUSY).await?;
-            let recent = RecentTalk::before(&said, &message.author.id, message.sent_at);
+            let seen = Seen { author: &message.author, channel: &message.channel, at: message.sent_at };
+            let is_shared = deps.store.is_shared(&seen).await?;
+            let recent = RecentTalk::before(&said, &message.author.id, message.sent_at, is_shared);
             let people = deps.store.list_names_of_people().await?;
             let talk = Talk { people: &people, recent: Some(&recent) };
             decision = router::route(&Arrival { talk, ..arrival });
         }
-        let decision = if self.is_told_in_passing(message, &decision) { Decision::nobody(Reason::Silence) } else { decision };
         // Only `/resume` lifts a halt of the whole team.
         let silenced = self.inner.halts.is_team_halted() && !decision.responders.is_empty();
         let decision = if silenced { Decision::nobody(Reason::Halted) } else { decision };
         self.past_the_guard(message, decision).await
-    }
-
-    /// Whether a message only tells something and does not address the persona that would answer. Without a model nobody has an answer to it.
-    fn is_told_in_passing(&self, message: &InboundMessage, decision: &Decision) -> bool {
-        let deps = self.deps();
-        let goes_on = matches!(decision.reason, Reason::FollowUp | Reason::Thread | Reason::Bound);
-        goes_on
-            && deps.agents.is_offline()
-            && message.attachments.is_empty()
-            && router::find_speech_act(&message.text, &deps.roster) == SpeechAct::Statement
     }
 
     /// The owner of a thread: the author of the message on which it hangs, or the persona that opened it.

@@ -2,7 +2,7 @@
 //!
 //! `queue` holds the waiting messages. `deciding` turns a burst into a decision, and `weighing` asks a model where the rules are unsure. `running` runs the job of a turn, and `answering` builds its
 //! question and its reply. `handover` lets agents answer each other as far as the guard allows. `asking` carries questions from one persona to
-//! another, and `late` delivers answers after the deadline.
+//! another, and `late` delivers answers after the deadline. `refusals` keeps the same refusal from being posted again and again.
 
 mod answering;
 mod asking;
@@ -11,6 +11,7 @@ mod handover;
 mod late;
 mod progress;
 mod queue;
+mod refusals;
 mod running;
 mod turn_journal;
 mod weighing;

@@ -140,6 +140,7 @@ impl Conversation {
             error: ending.error.as_deref(),
             prompt_chars: ending.reply.as_ref().map_or(0, |reply| reply.prompt_chars as u64),
             outbox: &outbox,
+            noticed: ending.noticed.as_deref(),
             approvals: &approvals,
             next: next.as_ref().map(|decision| FollowUp { decision, turns: &follow_ups }),
             usage: ending.reply.as_ref().map(|reply| reply.usage).unwrap_or_default(),

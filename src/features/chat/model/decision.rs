@@ -155,6 +155,7 @@ impl Reason {
         matches!(
             self,
             Self::Standup
+                | Self::Reply
                 | Self::Thread
                 | Self::Bound
                 | Self::ListenOnly

@@ -9,9 +9,13 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{without_invisible, without_quotes_and_code};
 
+use crate::features::chat::rules::intent;
 use crate::features::chat::rules::names::{Called, Names, Whom};
 use crate::features::chat::rules::sentence::{Piece, Sentence, sentences};
 use crate::features::chat::rules::words::{self, Sense};
+
+/// The words before the name in a heading: "one question for".
+const LONGEST_HEADING: usize = 3;
 
 /// The personas that an agent's text addresses, in the order named: by account, or by `@Name` as our own personas write it.
 ///
@@ -77,6 +81,15 @@ impl<'a> Names<'a> {
         !called.is_empty() && called.iter().all(|called| called.whom == Whom::Other)
     }
 
+    /// Whether a text begins with a request whose object is a persona: "tell Vince …", "demande à Vince …".
+    pub(super) fn requests_of_persona(&self, text: &[Sentence<'_>]) -> bool {
+        let Some(first) = text.first() else { return false };
+        let end = intent::find_request(first);
+        let is_short = |at: usize| matches!(first.pieces.get(at), Some(Piece::Word(word)) if word.folded.chars().count() <= 2);
+        let at = |at: usize| self.find_called(first, at).is_some_and(|called| called.persona().is_some());
+        end.is_some_and(|end| at(end) || (is_short(end) && at(end + 1)))
+    }
+
     /// Whether a text names a persona without clearly talking about it, as "told vince" and "vince would know" do.
     pub(super) fn may_call_a_persona(&self, text: &[Sentence<'_>]) -> bool {
         let talks_about = |sentence: &Sentence<'_>, called: &Called<'_>| {
@@ -92,8 +105,11 @@ impl<'a> Names<'a> {
     /// Whom a text addresses.
     pub(super) fn find_addressed(&self, text: &[Sentence<'_>]) -> Addressed {
         let mut addressed = Addressed::default();
+        let mut is_head = true;
         for (number, sentence) in text.iter().enumerate() {
-            let leading = self.list_leading(sentence, number == 0);
+            let leading = self.list_leading(sentence, is_head);
+            // "hi", "kelly", "I need the numbers": a greeting does not end the beginning of the text.
+            is_head &= leading.is_empty() && only_opens(sentence);
             if number == 0 {
                 addressed.rest = leading.last().map_or(0, |last| last.text_end);
                 addressed.others_first = leading.first().is_some_and(|first| first.whom == Whom::Other);
@@ -101,10 +117,11 @@ impl<'a> Names<'a> {
             }
             let called = self.list_called(sentence);
             let closing = find_closing(sentence, &called);
-            for found in &called {
-                let leads = leading.binary_search_by_key(&found.start, |leading| leading.start).is_ok();
-                let inside = || is_enclosed(sentence, found, &called) || is_asked(sentence, found);
-                if found.mentioned || leads || closes(sentence, found, closing) || inside() {
+            let leads = |found: &&Called<'_>| leading.binary_search_by_key(&found.start, |leading| leading.start).is_ok();
+            leading.iter().for_each(|found| addressed.add(found));
+            for found in called.iter().filter(|found| !leads(found)) {
+                let inside = || is_enclosed(sentence, found, &called) || is_asked(sentence, found) || is_heading(sentence, found);
+                if found.mentioned || closes(sentence, found, closing) || inside() {
                     addressed.add(found);
                 }
             }
@@ -120,7 +137,8 @@ impl<'a> Names<'a> {
         let mut called: Vec<Called<'a>> = Vec::new();
         let (mut at, mut greeted, mut joined) = (0, false, false);
         while at < sentence.pieces.len() {
-            if let Some(found) = self.find_called(sentence, at) {
+            let nickname = || if greeted { self.find_shortened(sentence, at) } else { None };
+            if let Some(found) = self.find_called(sentence, at).or_else(nickname) {
                 at = found.end;
                 // Two names without a mark between them are no list of addressees: "vince solus".
                 let apart = joined || found.mentioned || called.last().is_none_or(|last| last.end < found.start);
@@ -176,21 +194,44 @@ pub(super) fn calls_a_stranger(text: &[Sentence<'_>]) -> bool {
     is_name && matches!(first.pieces.get(at + 1), Some(Piece::Comma)) && speaks()
 }
 
+/// Whether a sentence only greets, or says nothing: "hi", "ok".
+fn only_opens(sentence: &Sentence<'_>) -> bool {
+    const OPENING: [Sense; 5] = [Sense::Greeting, Sense::Attention, Sense::Opener, Sense::Agreeing, Sense::Everybody];
+    let mut at = 0;
+    while at < sentence.pieces.len() {
+        let length = OPENING.iter().map(|sense| sentence.phrase(at, *sense)).max().unwrap_or_default();
+        match sentence.pieces[at] {
+            Piece::Word(_) if length == 0 => return false,
+            _ => at += length.max(1),
+        }
+    }
+    true
+}
+
 /// Whether what follows a name at the beginning of a sentence shows that it is an address.
 fn is_address(sentence: &Sentence<'_>, called: &Called<'_>, greeted: bool, is_first: bool) -> bool {
     if called.mentioned {
         return true;
     }
     let after = called.end;
+    // "next May, …"
+    if called.start > 0 && !called.joined && is_ordinary_word(sentence, called) && sentence.phrase(called.start - 1, Sense::Governing) > 0 {
+        return false;
+    }
     let next = sentence.pieces[after..].iter().find(|piece| !matches!(piece, Piece::Other(_)));
     match next {
         // A name in a list, or on a line of its own, may be an entry or a signature.
         None => !sentence.is_entry && (is_first || greeted || sentence.ended || !sentence.begins_line),
         Some(Piece::Comma | Piece::Pause) if sentence.is_entry => speaks_to(sentence, after + 1),
         Some(Piece::Comma | Piece::Pause | Piece::Mention { .. }) => true,
-        Some(_) if is_ordinary_word(sentence, called) => false,
+        // "Will can you look", but not "will you look".
+        Some(_) if is_ordinary_word(sentence, called) => {
+            sentence.phrase(after, Sense::CanYou) > 0 || (greeted && speaks_to(sentence, after) && sentence.phrase(after, Sense::You) == 0)
+        }
+        // "Kelly I need the numbers", "Kelly hi".
+        Some(_) if sentence.phrase(after, Sense::Subject).max(sentence.phrase(after, Sense::Greeting)) > 0 => true,
         Some(_) => {
-            let tells = sentence.phrase(after, Sense::Stating) > 0 && !sentence.asks;
+            let tells = sentence.phrase(after, Sense::Stating) > sentence.phrase(after, Sense::Question) && !sentence.asks;
             ((greeted || called.stands_out) && !tells) || speaks_to(sentence, after)
         }
     }
@@ -245,20 +286,26 @@ fn is_enclosed(sentence: &Sentence<'_>, found: &Called<'_>, called: &[Called<'_>
     !listed && !tells
 }
 
+/// Whether a name stands in the heading of a question: "one for vince: is it late?".
+fn is_heading(sentence: &Sentence<'_>, found: &Called<'_>) -> bool {
+    let is_short = found.start <= LONGEST_HEADING && !is_ordinary_word(sentence, found);
+    is_short && matches!(sentence.pieces.get(found.end), Some(Piece::Pause)) && (sentence.asks || speaks_to(sentence, found.end + 1))
+}
+
 /// Whether a name in the middle is asked something: "it is late but vince can you look", "can bob fix the lamp?".
 fn is_asked(sentence: &Sentence<'_>, found: &Called<'_>) -> bool {
     let before = |sense| found.start > 0 && sentence.phrase(found.start - 1, sense) > 0;
     let requests = || sentence.asks || sentence.holds(Sense::Please);
-    if found.whom == Whom::Other && found.start == 1 && before(Sense::Can) && requests() {
+    if found.whom != Whom::Team && found.start == 1 && before(Sense::Can) && requests() && !is_ordinary_word(sentence, found) {
         return true;
     }
     !before(Sense::Governing) && sentence.phrase(found.end, Sense::CanYou) > 0 && !is_ordinary_word(sentence, found)
 }
 
-/// People have names such as Will and Mark.
+/// People and personas have names such as Will, May and Mark.
 fn is_ordinary_word(sentence: &Sentence<'_>, called: &Called<'_>) -> bool {
-    let senses = [Sense::Stating, Sense::Governing, Sense::Request, Sense::Imperative, Sense::Question, Sense::Opener];
-    called.whom == Whom::Other && !called.mentioned && senses.iter().any(|sense| sentence.phrase(called.start, *sense) > 0)
+    let senses = [Sense::Stating, Sense::Governing, Sense::Request, Sense::Imperative, Sense::Question, Sense::Opener, Sense::Can];
+    !called.mentioned && called.whom != Whom::Team && senses.iter().any(|sense| sentence.phrase(called.start, *sense) > 0)
 }
 
 /// Whether the words from `at` on speak to somebody ("what do you think", "check the costs") and do not tell about somebody ("said no").

@@ -17,20 +17,72 @@ const MOST_THANKS_WORDS: usize = 8;
 
 /// Whether a text is a question: a sentence ends with a question mark, or the first or last one begins like a question and has no mark.
 pub(super) fn is_question(text: &[Sentence<'_>]) -> bool {
-    let begins = |sentence: &Sentence<'_>| {
-        let at = first_significant(sentence);
-        let question = sentence.phrase(at, Sense::Question);
-        // "can you …"
-        let asks_you = sentence.phrase(at, Sense::CanYou) > 0;
-        let is_word =
-            |at: usize, words: &[&str]| matches!(sentence.pieces.get(at), Some(Piece::Word(word)) if words.contains(&&*word.folded));
-        let exclaims = is_word(at, &["what"]) && is_word(at + 1, &["a", "an"]);
-        let holds = sentence.words().any(|word| {
-            words::holds(&word.folded, Sense::Question) || (is_verb_last(&word.folded) && words::says(&word.folded, Sense::Question))
-        });
-        !sentence.ended && ((question > 0 && !exclaims) || asks_you || holds)
-    };
+    let begins = |sentence: &Sentence<'_>| !sentence.ended && begins_question(sentence);
     text.iter().any(|sentence| sentence.asks) || text.first().is_some_and(begins) || text.last().is_some_and(begins)
+}
+
+pub(super) fn begins_question(sentence: &Sentence<'_>) -> bool {
+    let at = first_significant(sentence);
+    let question = sentence.phrase(at, Sense::Question);
+    // "can you …"
+    let asks_you = sentence.phrase(at, Sense::CanYou) > 0;
+    let is_word = |at: usize, words: &[&str]| matches!(sentence.pieces.get(at), Some(Piece::Word(word)) if words.contains(&&*word.folded));
+    let exclaims = is_word(at, &["what"]) && is_word(at + 1, &["a", "an"]);
+    let holds = sentence.words().any(|word| {
+        words::holds(&word.folded, Sense::Question) || (is_verb_last(&word.folded) && words::says(&word.folded, Sense::Question))
+    });
+    (question > 0 && !exclaims) || asks_you || holds
+}
+
+/// Whether a text asks somebody to do something: "can you check the repo?". Turkish, Hindi and Korean have such words at the end.
+pub(super) fn asks_to_do(text: &[Sentence<'_>]) -> bool {
+    text.iter().any(asks_you_to_do)
+}
+
+pub(super) fn asks_you_to_do(sentence: &Sentence<'_>) -> bool {
+    let ends =
+        || (1..=2).any(|length| sentence.pieces.len().checked_sub(length).is_some_and(|at| sentence.phrase(at, Sense::AskToDo) == length));
+    let unspaced = || sentence.words().any(|word| words::holds(&word.folded, Sense::AskToDo));
+    // "please can you", "ты можешь"
+    let at = first_significant(sentence);
+    let skipped = [Sense::Please, Sense::You].map(|sense| sentence.phrase(at, sense)).into_iter().max().unwrap_or_default();
+    sentence.phrase(at, Sense::AskToDo).max(sentence.phrase(at + skipped, Sense::AskToDo)) > 0 || ends() || unspaced()
+}
+
+/// Whether a text greets everybody in the room: "hi all".
+pub(super) fn greets_everybody(text: &[Sentence<'_>]) -> bool {
+    text.iter().any(|sentence| sentence.phrase(0, Sense::Greeting) > 0 && sentence.holds(Sense::Everybody))
+}
+
+/// Whether the author greets and says who they are: "hi all, Ann here". `is_author` knows the author's names.
+pub(super) fn introduces(text: &[Sentence<'_>], is_author: impl Fn(&str) -> bool) -> bool {
+    let greets = text.first().is_some_and(|first| first.phrase(0, Sense::Greeting) > 0);
+    let is_name = |sentence: &Sentence<'_>, at: usize| match sentence.pieces.get(at) {
+        Some(Piece::Word(word)) => is_author(&word.folded) || (word.capital && sentence.is_unknown_at(at)),
+        _ => false,
+    };
+    // The name ends the clause, so that "I'm Friday out" is none.
+    let ends = |sentence: &Sentence<'_>, at: usize| !matches!(sentence.pieces.get(at), Some(Piece::Word(_)));
+    // "Ann from accounting here"
+    let is_here = |sentence: &Sentence<'_>, at: usize| {
+        let is_author = matches!(sentence.pieces.get(at), Some(Piece::Word(word)) if is_author(&word.folded));
+        let between = if is_author { 4 } else { 1 };
+        let closes = |at: usize| sentence.phrase(at, Sense::Here) > 0 && ends(sentence, at + 1);
+        is_name(sentence, at) && (1..=between).any(|words| closes(at + words))
+    };
+    let names = |sentence: &Sentence<'_>| {
+        (0..sentence.pieces.len()).any(|at| {
+            let after = at + sentence.phrase(at, Sense::Introducing);
+            let says_so = after > at && is_name(sentence, after) && ends(sentence, after + 1);
+            says_so || is_here(sentence, at)
+        })
+    };
+    greets && text.iter().any(names)
+}
+
+/// The number of words. In writing without spaces two letters count as one.
+pub(super) fn length(sentence: &Sentence<'_>) -> usize {
+    sentence.words().map(|word| if word.folded.contains(words::is_unspaced) { word.folded.chars().count().div_ceil(2) } else { 1 }).sum()
 }
 
 /// Whether a text begins with a verb that requests something.
@@ -39,26 +91,31 @@ pub(super) fn begins_request(text: &[Sentence<'_>]) -> bool {
 }
 
 fn begins_with_request(sentence: &Sentence<'_>) -> bool {
+    find_request(sentence).is_some()
+}
+
+/// The end of the verb with which a sentence requests something.
+pub(super) fn find_request(sentence: &Sentence<'_>) -> Option<usize> {
     let at = first_significant(sentence);
     let request = sentence.phrase(at, Sense::Request);
     // "report is late" is about a report.
-    request > 0 && sentence.phrase(at + request, Sense::Stating) == 0
+    (request > 0 && sentence.phrase(at + request, Sense::Stating) == 0).then_some(at + request)
 }
 
 /// Whether a text is a request: it begins with "please" or a verb that requests, or, where verbs come last, ends with one.
 pub(super) fn is_request(text: &[Sentence<'_>]) -> bool {
-    text.iter().any(|sentence| {
-        let pleads = (0..sentence.pieces.len()).any(|at| sentence.phrase(at, Sense::Please) > 0) && sentence.words().count() > 1;
-        let unspaced =
-            sentence.words().any(|word| words::holds(&word.folded, Sense::Please) || words::begins(&word.folded, Sense::Request));
-        begins_with_request(sentence) || pleads || unspaced || ends_with_request(sentence)
-    })
+    text.iter().any(requests)
+}
+
+pub(super) fn requests(sentence: &Sentence<'_>) -> bool {
+    let pleads = (0..sentence.pieces.len()).any(|at| sentence.phrase(at, Sense::Please) > 0) && sentence.words().count() > 1;
+    let unspaced = sentence.words().any(|word| words::holds(&word.folded, Sense::Please) || words::begins(&word.folded, Sense::Request));
+    begins_with_request(sentence) || pleads || unspaced || ends_with_request(sentence)
 }
 
 /// Whether a text tells something: it has a subject or a verb of a statement, or is longer than the name of a thing.
 pub(super) fn is_statement(text: &[Sentence<'_>]) -> bool {
-    let words = text.iter().flat_map(Sentence::words);
-    let length: usize = words.map(|word| if word.folded.contains(words::is_unspaced) { word.folded.chars().count() / 2 } else { 1 }).sum();
+    let length: usize = text.iter().map(length).sum();
     length >= STATEMENT_WORDS || text.iter().any(|sentence| sentence.holds(Sense::Telling))
 }
 
@@ -86,13 +143,16 @@ fn ends_with_request(sentence: &Sentence<'_>) -> bool {
 /// has no word that the rules know.
 pub(super) fn may_want(text: &[Sentence<'_>]) -> bool {
     const HINTS: [Sense; 6] = [Sense::You, Sense::CanYou, Sense::Question, Sense::Please, Sense::Team, Sense::Presence];
+    if text.iter().any(|sentence| sentence.asks) {
+        return true;
+    }
     let words = text.iter().flat_map(Sentence::words).count();
     let is_foreign = || words > 1 && text.iter().all(Sentence::is_unknown);
     text.iter().any(|sentence| HINTS.iter().any(|sense| sentence.holds(*sense))) || is_foreign()
 }
 
 /// The position after the words that only begin a sentence: "ok, so …".
-fn first_significant(sentence: &Sentence<'_>) -> usize {
+pub(super) fn first_significant(sentence: &Sentence<'_>) -> usize {
     let mut at = 0;
     while at < sentence.pieces.len() {
         let skipped = match sentence.pieces[at] {
@@ -105,6 +165,8 @@ fn first_significant(sentence: &Sentence<'_>) -> usize {
                 let skipped = [Sense::Opener, Sense::Greeting, Sense::Attention, Sense::Thanks, Sense::Everybody, Sense::Team];
                 skipped.iter().map(|sense| sentence.phrase(at, *sense)).max().unwrap_or_default()
             }
+            // "ann@example.com is the contact" is about the address.
+            Piece::Other(other) if other.contains(char::is_alphanumeric) => 0,
             _ => 1,
         };
         if skipped == 0 {

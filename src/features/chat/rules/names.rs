@@ -1,15 +1,22 @@
 //! The names by which personas and people are called, and their positions in a sentence.
 
-use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::cmp::Reverse;
 
 use foldhash::HashSet;
+use kernel::chat::message::Author;
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
+use kernel::text::plain_letters;
 
-use crate::features::chat::rules::sentence::{Piece, Sentence, fold};
-use crate::features::chat::rules::words::Sense;
+use crate::features::chat::rules::sentence::{Piece, Sentence, Word, fold};
+use crate::features::chat::rules::words::{self, Sense};
+
+/// A shorter name with a typing error is too likely another word.
+const SHORTEST_MISSPELT: usize = 5;
+
+/// A shorter beginning of a name is too likely another word.
+const SHORTEST_NICKNAME: usize = 3;
 
 /// The names of personas and of people, prepared for searching a text.
 pub(crate) struct Names<'a> {
@@ -23,14 +30,17 @@ pub(crate) struct Names<'a> {
 
 /// A name in folded words.
 struct Name<'a> {
-    first: Cow<'a, str>,
-    rest: Vec<Cow<'a, str>>,
+    first: String,
+    rest: Vec<String>,
     whom: Whom<'a>,
 }
 
 impl<'a> Name<'a> {
-    fn parse(name: &'a str, whom: Whom<'a>) -> Option<Self> {
-        let mut words = name.split_whitespace().map(fold);
+    /// Reads the plain letters of a name that may be decorated. None if it has none.
+    fn parse(name: &str, whom: Whom<'a>) -> Option<Self> {
+        let plain = plain_letters(name);
+        let words = plain.split_whitespace().map(|word| fold(word.trim_matches(|c: char| !c.is_alphanumeric())).into_owned());
+        let mut words = words.filter(|word| !word.is_empty());
         Some(Self { first: words.next()?, rest: words.collect(), whom })
     }
 
@@ -116,29 +126,30 @@ impl<'a> Names<'a> {
             self.first.may_hold(name.first.as_bytes())
                 && self.known.iter().any(|taken| taken.first == name.first && taken.rest == name.rest)
         };
-        if let Some(name) = name.filter(|name| !is_taken(name)) {
+        // Somebody's display name may be "You", which as a word is no name.
+        let is_pronoun = |name: &Name<'_>| name.whom == Whom::Other && name.rest.is_empty() && words::says(&name.first, Sense::You);
+        if let Some(name) = name.filter(|name| !is_taken(name) && !is_pronoun(name)) {
             self.first.add(&name.first);
             self.known.push(name);
         }
     }
 
-    /// Adds the names of the server's people. Prepares only those that occur in the text, because there may be thousands.
-    pub(super) fn and_people(mut self, people: &'a [String], text: &[Sentence<'_>]) -> Self {
+    /// Adds the names of the server's people except the author. Prepares only those that occur in the text, because there may be thousands.
+    pub(super) fn and_people(mut self, people: &[String], author: &Author, text: &[Sentence<'_>]) -> Self {
         let words = || text.iter().flat_map(Sentence::words).map(|word| &*word.folded);
         let mut outline = Outline::default();
         words().for_each(|word| outline.add(word));
         let said: LazyCell<HashSet<&str>, _> = LazyCell::new(|| words().collect());
-        let stands_in_text = |person: &&String| {
-            let may_stand = first_of_ascii(person).is_none_or(|first| outline.may_hold(first));
-            may_stand && person.split_whitespace().next().is_some_and(|first| said.contains(&*fold(first)))
-        };
-        for person in people.iter().filter(|person| stands_in_text(person)) {
-            let whole = Name::parse(person, Whom::Other);
+        let is_author = |person: &String| *person == author.name || author.aliases.contains(person);
+        let may_stand = |person: &&String| first_of_ascii(person).is_none_or(|first| outline.may_hold(first)) && !is_author(person);
+        for whole in people.iter().filter(may_stand).filter_map(|person| Name::parse(person, Whom::Other)) {
+            if !said.contains(&*whole.first) {
+                continue;
+            }
             // People are called by their first name too.
-            let first = whole.as_ref().filter(|name| !name.rest.is_empty() && name.first.chars().count() > 1);
-            let first = first.map(|name| Name { first: name.first.clone(), rest: Vec::new(), whom: Whom::Other });
-            self.add(whole);
-            self.add(first);
+            let first = (!whole.rest.is_empty() && whole.first.chars().count() > 1).then(|| whole.first.clone());
+            self.add(Some(whole));
+            self.add(first.map(|first| Name { first, rest: Vec::new(), whom: Whom::Other }));
         }
         self.known.sort_by_key(|name| Reverse(name.rest.len()));
         self
@@ -167,14 +178,17 @@ impl<'a> Names<'a> {
             Piece::Word(first) => {
                 let (said, after) = (&*first.folded, &pieces[at + 1..]);
                 let goes_on =
-                    |rest: &[Cow<'_, str>]| rest.len() <= after.len() && rest.iter().zip(after).all(|(word, piece)| is_word(piece, word));
+                    |rest: &[String]| rest.len() <= after.len() && rest.iter().zip(after).all(|(word, piece)| is_word(piece, word));
                 let known = if self.first.may_hold(said.as_bytes()) { self.known.as_slice() } else { &[] };
                 let (name, whom) = match known.iter().find(|name| name.first == said && goes_on(&name.rest)) {
                     Some(name) => (1 + name.rest.len(), name.whom),
                     None if sentence.phrase(at, Sense::Team) > 0 => (sentence.phrase(at, Sense::Team), Whom::Team),
-                    // An account whose name is not known.
-                    None if first.at && !matches!(&*first.folded, "here" | "everyone") => (1, Whom::Other),
-                    None => return None,
+                    None => match self.find_misspelt(first, sentence.is_unknown_at(at)) {
+                        Some(persona) => (1, Whom::Persona(persona)),
+                        // An account whose name is not known.
+                        None if first.at && !matches!(&*first.folded, "here" | "everyone") => (1, Whom::Other),
+                        None => return None,
+                    },
                 };
                 let title = sentence.phrase(at + name, Sense::Title);
                 let end = at + name + title;
@@ -186,6 +200,42 @@ impl<'a> Names<'a> {
                 Some(Called { whom, mentioned: first.at, joined: false, stands_out, start: at, end, text_end: text_end? })
             }
             Piece::Comma | Piece::Pause | Piece::Other(_) => None,
+        }
+    }
+
+    /// The persona whose name a word has with one typing error. `is_unknown`: the word is none that the rules know.
+    fn find_misspelt(&self, word: &Word<'_>, is_unknown: bool) -> Option<&'a PersonaSlug> {
+        if is_unknown { self.find_with_error(&word.folded, word.capital) } else { None }
+    }
+
+    /// The persona whose name a folded word has with one typing error, if there is only one.
+    pub(super) fn find_with_error(&self, word: &str, is_capital: bool) -> Option<&'a PersonaSlug> {
+        if word.len() + 1 < SHORTEST_MISSPELT {
+            return None;
+        }
+        let is_meant = |name: &&Name<'a>| name.rest.is_empty() && has_one_error(word, &name.first, is_capital);
+        let mut meant = self.known.iter().filter(is_meant).filter_map(|name| match name.whom {
+            Whom::Persona(slug) => Some(slug),
+            Whom::Other | Whom::Team => None,
+        });
+        let first = meant.next()?;
+        meant.all(|other| other == first).then_some(first)
+    }
+
+    /// The persona whose name a word begins, if there is only one: "vin".
+    pub(super) fn find_shortened(&self, sentence: &Sentence<'_>, at: usize) -> Option<Called<'a>> {
+        let Some(Piece::Word(word)) = sentence.pieces.get(at) else { return None };
+        if word.quoted || word.folded.len() < SHORTEST_NICKNAME || !sentence.is_unknown_at(at) {
+            return None;
+        }
+        let mut meant: Vec<Whom<'a>> =
+            self.known.iter().filter(|name| name.first.starts_with(&*word.folded)).map(|name| name.whom).collect();
+        meant.dedup();
+        match meant.as_slice() {
+            [whom @ Whom::Persona(_)] => {
+                Some(Called { whom: *whom, mentioned: false, joined: false, stands_out: false, start: at, end: at + 1, text_end: word.end })
+            }
+            _ => None,
         }
     }
 
@@ -206,11 +256,38 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The first word of a name. None if it is not ASCII, so that the caller must fold it letter by letter.
+/// The first word of a name. None if it is decorated or not ASCII, so that the caller must fold it letter by letter.
 fn first_of_ascii(name: &str) -> Option<&[u8]> {
     let end = name.bytes().position(|byte| !byte.is_ascii_graphic()).unwrap_or(name.len());
     let is_whole = name.as_bytes().get(end).is_none_or(|byte| *byte == b' ');
-    (is_whole && end > 0).then(|| &name.as_bytes()[..end])
+    let first = &name.as_bytes()[..end];
+    let is_plain =
+        first.first().zip(first.last()).is_some_and(|(first, last)| first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric());
+    (is_whole && is_plain).then_some(first)
+}
+
+/// Whether a word is a name with one typing error: a letter is missing, doubled, replaced, or in the place of its neighbour. The first letter is
+/// nearly always right. A word with a capital and another letter is likely another name ("Vance"), and one with an "s" more is a plural.
+fn has_one_error(word: &str, name: &str, is_capital: bool) -> bool {
+    // Rules out nearly all words at once.
+    let letters = |text: &str| text.chars().next().zip(text.chars().nth(1));
+    let begins_alike = letters(word).zip(letters(name)).is_some_and(|((a, b), (c, d))| a == c || (a == d && b == c));
+    if !begins_alike {
+        return false;
+    }
+    let (word, name): (Vec<char>, Vec<char>) = (word.chars().collect(), name.chars().collect());
+    if name.len() < SHORTEST_MISSPELT || word.len().abs_diff(name.len()) > 1 {
+        return false;
+    }
+    let same = word.iter().zip(&name).take_while(|(said, meant)| said == meant).count();
+    let (word, name) = (&word[same..], &name[same..]);
+    match (word, name) {
+        ([extra, rest @ ..], _) if rest == name => !(rest.is_empty() && *extra == 's') && same > 0,
+        (_, [_, rest @ ..]) if word == rest => same > 0,
+        ([a, b, word @ ..], [c, d, name @ ..]) if a == d && b == c => word == name,
+        ([_, word @ ..], [_, name @ ..]) => word == name && same > 0 && !is_capital,
+        _ => false,
+    }
 }
 
 fn is_word(piece: &Piece<'_>, word: &str) -> bool {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use kernel::chat::text::split_mention;
 use kernel::ids::UserId;
+use kernel::text::plain_letters;
 
 use crate::features::chat::rules::words::{self, Sense};
 
@@ -126,6 +127,9 @@ fn note_word(word: &str, said: &mut [u8; Sense::COUNT]) {
     }
     if !word.is_ascii() {
         words::senses_of_unspaced(word).for_each(|sense| said[sense as usize] = 1);
+        // "Good morning, team" as one word.
+        let greets_team = words::is_made_of(word, &[Sense::Team, Sense::Greeting, Sense::Everybody]) && words::holds(word, Sense::Team);
+        said[Sense::Team as usize] = said[Sense::Team as usize].max(u8::from(greets_team));
     }
 }
 
@@ -296,15 +300,13 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// The word in lower case, with full-width letters replaced by ordinary ones.
+/// The word in lower case, with ornate letters (full-width, mathematical, in circles) replaced by ordinary ones.
 pub(super) fn fold(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         let is_folded = !word.bytes().any(|byte| byte.is_ascii_uppercase());
         return if is_folded { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) };
     }
-    let narrow = |c: char| match c {
-        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
-        c => c,
-    };
-    Cow::Owned(word.chars().map(narrow).flat_map(char::to_lowercase).collect())
+    let is_ornate = |c: char| matches!(c, '\u{FF01}'..='\u{FF5E}' | '\u{1D400}'..='\u{1D7FF}' | '\u{24B6}'..='\u{24E9}');
+    let plain = if word.contains(is_ornate) { plain_letters(word) } else { Cow::Borrowed(word) };
+    Cow::Owned(plain.chars().flat_map(char::to_lowercase).collect())
 }

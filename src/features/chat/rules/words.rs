@@ -24,6 +24,8 @@ pub(super) enum Sense {
     You,
     /// Begins a question whether somebody can do something: "can you", "kannst".
     CanYou,
+    /// Asks somebody to do something: "can you", "könntest du".
+    AskToDo,
     /// Begins a question about somebody else: "can bob …".
     Can,
     /// A verb that begins a request.
@@ -38,6 +40,22 @@ pub(super) enum Sense {
     Telling,
     /// Before or after a name.
     Title,
+    /// Begins a clause after a name: "I", "my", "the", "мне".
+    Subject,
+    /// The people and personas together: "we", "our".
+    We,
+    /// Refers to what was said before: "it", "then", "dazu".
+    Anaphora,
+    /// Meals, meetings of people and other small talk.
+    Social,
+    /// The infinitive of a verb that requests something: "prüfen".
+    Deed,
+    /// Asks for people: "who".
+    Who,
+    /// The author says who they are: "I'm", "this is".
+    Introducing,
+    /// After the author's name: "Ann here".
+    Here,
     /// Joins two names.
     And,
     /// The team as a whole.
@@ -103,21 +121,26 @@ const PHRASES: &[(Sense, &[&str])] = &[
     (Sense::CanYou, &[
         "can you|could you|would you|will you|do you|did you|are you|have you|can u|could u|would u|r u|do u|got a minute|kannst|könntest|kannst du|könntest du|weißt du|hast du|bist du|würdest du|magst du|meinst du|könnt ihr|könnten sie",
         "puedes|podrías|puede|podría|pueden|me ayudas|me puedes|me dices|me pasas|peux-tu|pourrais-tu|pouvez-vous|pourriez-vous|tu peux|tu pourrais|sais-tu|penses-tu|as-tu|vous pouvez|pode|poderia|podes|você pode|consegue|você sabe|puoi|potresti|mi aiuti|hai|sai|quelqu'un peut|quelqu'un pourrait|alguien puede|alguien podría|alguém pode|alguém poderia|jemand kann|qualcuno può|ktoś może",
-        "можешь|можете|мог бы|могли бы|знаешь|знаете|क्या तुम|क्या आप|kya tum|kya aap|هل يمكنك|يمكنك|تقدر|ممكن|تعرف|تستطيع|هل تعرف|পারো|পারবে|পারেন|পারবেন|کیا تم|کیا آپ|bisa|tolong",
+        "можешь|можете|сможешь|сможете|мог бы|могли бы|знаешь|знаете|क्या तुम|क्या आप|kya tum|kya aap|هل يمكنك|يمكنك|تقدر|ممكن|تعرف|تستطيع|هل تعرف|পারো|পারবে|পারেন|পারবেন|کیا تم|کیا آپ|bisa|tolong",
     ]),
-    (Sense::Can, &["can|could|would|will|kann|könnte|würde|puede|podría|peut|pourrait|pode|poderia|может|мог бы|può|potrebbe"]),
+    (Sense::AskToDo, &[
+        "can you|could you|would you|will you|can u|could u|would u|can y'all|won't you|wouldn't you|kannst|könntest|kannst du|könntest du|würdest du|magst du|könnt ihr|könntet ihr|würdet ihr|können sie|könnten sie|würden sie|puedes|podrías|puede usted|podría usted|podéis|pueden ustedes|me ayudas|me puedes|me podrías|nos puedes|me dices|me pasas",
+        "peux-tu|pourrais-tu|pouvez-vous|pourriez-vous|tu peux|tu pourrais|vous pouvez|vous pourriez|est-ce que tu peux|est-ce que vous pouvez|pode|poderia|podes|podem|você pode|você poderia|vocês podem|dá para você|dá pra você|tem como você|consegue|puoi|potresti|potete|mi aiuti|kun je|kunt u|możesz|mógłbyś|mogłabyś",
+        "можешь|можете|не можешь|не можете|мог бы|могла бы|могли бы|не мог бы|не могла бы|не могли бы|क्या तुम|क्या आप|kya tum|kya aap|सकते हो|सकते हैं|सकती हो|सकती हैं|sakte ho|sakte hain|هل يمكنك|يمكنك|هل تستطيع|تستطيع|تقدر|ممكن|পারো|পারবে|পারেন|পারবেন|کیا تم|کیا آپ|bisakah|bisa kamu|tolong|misin|mısın|musun|müsün|misiniz|mısınız",
+    ]),
+    (Sense::Can, &["can|could|would|will|may|might|shall|must|should|kann|könnte|würde|puede|podría|peut|pourrait|pode|poderia|может|мог бы|può|potrebbe"]),
     (Sense::Request, &[
         "add|analyse|analyze|announce|arrange|ask|assign|build|calculate|cancel|check|clean|collect|compare|compile|compute|count|create|debug|define|delete|deploy|describe|design|document|draft|draw|estimate|evaluate|explain|export|fetch|find|fix|forecast|generate|give|help|identify|implement|improve|inspect|investigate|list|make|measure|merge|monitor|outline|plan|post|predict|prepare|prioritise|prioritize|propose|publish|rank|read|recommend|refactor|release|remind|remove|rename|replace|report|research|restart|retry|review|rewrite|run|schedule|search|send|share|show|sort|start|suggest|summarise|summarize|tell|test|track|translate|update|verify|write|stop|disable|enable|kill|pause|shut down|turn off|turn on|switch|order|book",
-        "fass|zeig|zeige|erkläre|erklär|liste|schreib|schreibe|prüfe|prüf|such|suche|erstelle|gib|mach|mache|sag|schau|hilf|vergleiche|berechne|übersetze|resume|resúmeme|muestra|muéstrame|explica|explícame|escribe|busca|revisa|haz|dame|dime|compara|calcula|traduce|crea|lista|ayuda|ayúdame|enséñame|cuéntanos|cuéntame",
-        "résume|résumez|montre|montre-moi|explique|explique-moi|écris|cherche|vérifie|fais|donne|donne-moi|dis-moi|compare|calcule|traduis|crée|liste|aide|aide-moi|regarde|prépare|résuma|mostre|mostra|explica|explique|escreva|escreve|procure|verifique|faça|faz|dê|diga|compare|calcule|traduza|crie|liste|ajude|prepare",
-        "покажи|покажите|сделайте|сделай|подскажи|подскажите|объясни|напиши|найди|проверь|сделай|дай|скажи|расскажи|сравни|посчитай|переведи|создай|составь|помоги|подготовь|посмотри|बताओ|बताइए|दिखाओ|दिखाइए|समझाओ|लिखो|खोजो|जाँचो|बनाओ|दो|करो|batao|dikhao|samjhao|likho",
+        "fass|frag|frage|erinnere|erinner|zeig|zeige|erkläre|erklär|liste|schreib|schreibe|prüfe|prüf|such|suche|erstelle|gib|mach|mache|sag|schau|hilf|vergleiche|berechne|übersetze|pregúntale|pregunta|recuérdame|recuerda|resume|resúmeme|muestra|muéstrame|explica|explícame|escribe|busca|revisa|haz|dame|dime|compara|calcula|traduce|crea|lista|ayuda|ayúdame|enséñame|cuéntanos|cuéntame",
+        "demande|demandez|rappelle|rappelle-moi|résume|résumez|montre|montre-moi|explique|explique-moi|écris|cherche|vérifie|fais|donne|donne-moi|dis-moi|compare|calcule|traduis|crée|liste|aide|aide-moi|regarde|prépare|pergunte|pergunta|lembre|me lembra|me lembre|chiedi|ricordami|résuma|mostre|mostra|explica|explique|escreva|escreve|procure|verifique|faça|faz|dê|diga|compare|calcule|traduza|crie|liste|ajude|prepare",
+        "спроси|спросите|напомни|напомните|покажи|покажите|сделайте|сделай|подскажи|подскажите|объясни|напиши|найди|проверь|сделай|дай|скажи|расскажи|сравни|посчитай|переведи|создай|составь|помоги|подготовь|посмотри|बताओ|बताइए|दिखाओ|दिखाइए|समझाओ|लिखो|खोजो|जाँचो|बनाओ|दो|करो|batao|dikhao|samjhao|likho",
         "لخص|لخصي|لخصوا|اشرح|أرني|اكتب|ابحث|تحقق|أعطني|اعطني|قارن|احسب|ترجم|أنشئ|ساعد|راجع|جهز|দেখাও|বলো|বলুন|লেখো|লিখুন|বোঝাও|খুঁজে|বানাও|তৈরি|দেখান|দাও|دکھاؤ|دکھائیں|بتاؤ|بتائیں|لکھو|لکھیں|سمجھاؤ|تلاش|بناؤ|چیک",
     ]),
     (Sense::Imperative, &[
         "look|have|come|go|try|take|hold|skip|wait|mark|see|watch|ping|join|leave|keep|put|set|bring|get|call|meet|talk|let|pick|open|close|drop|use|note|remember|forget|think|relax|stay|don't|redo|undo|rerun|ignore|proceed|continue|speak|say|answer|respond|reply|confirm|guess|mach|komm|geh|nimm|warte|mira|ven|espera|toma|pon|viens|prends|attends|regarde|mets|vem|espera|pega|põe|olha|иди|подожди|возьми|пришли|пришлите|сделайте|देखो|देखिए|सुनो|आओ|रुको|dekho|dekh|انتظر|خذ|انظر|تعال|দেখো|দেখুন|শোনো|এসো|دیکھو|دیکھیں|سنو|آؤ",
     ]),
     (Sense::Governing, &[
-        "to|of|with|about|from|by|for|at|like|than|on|in|as|is|are|was|were|be|been|am|ask|asked|asking|tell|told|telling|see|saw|seen|know|knows|knew|call|called|meet|met|thank|thanked|blame|let|makes|made|when|where's|who's|how's|what's|if|because|that|poor|our|my|your|the|a|via|told|gave|give|gives|need|needs|pinged|ping|while|and|or|not|told|trust|love|hear|heard|wait|before|after|without|both|has|have|does|did|do",
+        "to|of|with|about|from|by|for|at|like|than|on|in|as|is|are|was|were|be|been|am|ask|asked|asking|tell|told|telling|see|saw|seen|know|knows|knew|call|called|meet|met|thank|thanked|blame|let|makes|made|when|where's|who's|how's|what's|if|because|that|poor|our|my|your|the|a|via|told|gave|give|gives|need|needs|pinged|ping|while|and|or|not|told|trust|love|hear|heard|wait|before|after|without|this|next|last|early|late|mid|both|has|have|does|did|do",
         "de|con|a|al|del|para|por|sobre|y|o|es|que|ver|pregunta|conoces|von|mit|zu|für|über|an|bei|und|oder|ist|war|der|die|das|den|dem|dass|frag|kennst|avec|pour|à|et|ou|sur|chez|est|que|le|la|demande|connais|com|da|do|em|e|ou|é|o|pergunta",
         "с|о|об|у|к|для|и|или|что|от|по|про|был|спроси|का|के|की|को|से|ने|और|ka|ke|ki|ko|se|ne|إلى|على|من|مع|عن|في|و|أن|اسأل|کا|کے|کی|کو|سے|نے|اور|এর|কে|থেকে|সাথে|ও",
     ]),
@@ -133,6 +156,32 @@ const PHRASES: &[(Sense, &[&str])] = &[
     (Sense::Title, &[
         "mr|mrs|ms|dr|prof|sir|madam|captain|boss|herr|frau|señor|señora|sr|sra|don|doña|monsieur|madame|m|mme|mademoiselle|senhor|senhora|seu|dona|signor|signora|господин|госпожа|श्री|श्रीमती|जी|ji|bhai|भाई|السيد|السيدة|أستاذ|জনাব|দাদা|ভাই|صاحب|جناب|بھائی|san|kun|chan|sama|sensei|mate|buddy|bro|dude|bhaiya|pak|bu|mas|mbak|anh|chị|em|ơi|my friend|amigo|amiga|mon ami|haan",
     ]),
+    (Sense::Subject, &[
+        "i|i'm|i've|i'd|i'll|im|ive|my|we|we're|we've|we'd|we'll|our|the|this|these|there|there's|it's|da|hier|ich|wir|mein|meine|unser|unsere|yo|mi|necesito|tengo|quiero|nosotros|nuestro|nuestra|je|j'ai|j'aimerais|mon|nous|eu|preciso|tenho|quero|meu|minha|nós|nosso|nossa|io|ho bisogno|mio|mia|ik|wij|ja|moja|mój|bana|benim",
+        "я|мне|у меня|у нас|мы|мой|моя|нам|наш|मैं|मुझे|हम|मेरा|मेरी|मेरे|हमें|mujhe|main|mera|أنا|أحتاج|عندي|لدي|نحن|نحتاج|আমি|আমার|আমাদের|میں|مجھے|ہم|میرا|میری",
+    ]),
+    (Sense::We, &[
+        "we|we're|we've|we'll|our|ours|us|wir|uns|unser|unsere|unserem|unseren|unserer|nosotros|nuestro|nuestra|nuestros|nuestras|tenemos|nous|notre|nos|nós|nosso|nossa|nossos|nossas|temos|a gente|noi|nostro|nostra|abbiamo|wij|ons|onze|biz|bizim",
+        "мы|наш|наша|наше|наши|нашего|нас|нам|हम|हमारा|हमारे|हमारी|हमें|hum|hamara|hamari|نحن|لدينا|عندنا|لنا|আমরা|আমাদের|ہم|ہمارا|ہماری|ہمارے",
+    ]),
+    (Sense::Anaphora, &[
+        "it|its|that|that's|what about|how about|was ist mit|und was ist mit|qué tal|et pour|e quanto a|что насчёт|he|she|him|her|they|them|then|one|ones|same|too|either|instead|though|that one|er|dann|dort|dazu|davon|dafür|damit|jetzt|auch|denn|eso|esto|ese|esa|entonces|también|él|ella|ça|cela|alors|lui|elle|isso|isto|então|também|ele|ela|allora|quello|anche|lui|lei",
+        "это|этот|эта|тогда|он|она|они|его|её|там|тоже|यह|वह|ये|वो|तो|फिर|भी|toh|phir|إذن|هذا|هذه|ذلك|هناك|أيضا|তাহলে|সেটা|ওটা|پھر|تو|یہ|وہ|o zaman|peki|onu",
+    ]),
+    (Sense::Social, &[
+        "lunch|dinner|breakfast|brunch|coffee|espresso|beer|beers|wine|drinks|pub|pizza|burger|cake|croissant|snack|snacks|hungry|eat|eating|canteen|cafeteria|party|weekend|birthday|gym|gig|umbrella|the game|the match|the movie|we meet|we leave|we go|should we|shall we|shall i|you be there|you be late|you be back|you be around|you be home|you be free|you be coming|still on for|you come|you join|you like|you make it|you guess|you believe|you feel|you doing|you two|you guys|you both|kids|family|you coming|who's coming|who is coming|see you|up for",
+        "kommt mit|kommst du|mittagessen|mittag|abendessen|frühstück|kaffee|bier|kuchen|hunger|essen|kantine|wochenende|geburtstag|feierabend|regenschirm|treffen wir|wir uns|sollen wir|sollten wir|almuerzo|almorzar|cena|cenar|desayuno|comer|comemos|café|cerveza|tarta|hambre|finde|fin de semana|qué tal|cumpleaños|quedamos|quién viene|quién se apunta|nos vemos|deberíamos",
+        "qui vient|tu viens|déjeuner|dîner|manger|on mange|bière|gâteau|faim|cantine|week-end|weekend|anniversaire|on se voit|on se retrouve|on devrait|quem vem|você vem|almoço|almoçar|jantar|cerveja|bolo|fome|fim de semana|aniversário|a gente se vê|pranzo|pranzare|cena|mangiare|caffè|birra|torta|compleanno|fine settimana|ci vediamo|öğle yemeği|kahve|lunchen|koffie|obiad|kawa",
+        "кто идёт|кто идет|ты идёшь|обед|обедать|ужин|завтрак|кофе|пиво|торт|есть хочешь|столовая|выходные|день рождения|встречаемся|увидимся|लंच|खाना|चाय|कॉफ़ी|नाश्ता|जन्मदिन|मिलते|chai|lunch|khana|غداء|الغداء|عشاء|فطور|قهوة|كعكة|جائع|نلتقي|লাঞ্চ|দুপুরের|চা|খাবার|لنچ|کھانا|چائے|makan siang|kopi",
+    ]),
+    (Sense::Deed, &[
+        "prüfen|überprüfen|nachsehen|helfen|zusammenfassen|auflisten|übersetzen|erklären|suchen|zeigen|erinnern|schreiben|vergleichen|berechnen|erstellen|planen|revisar|ayudar|ayudarme|resumir|listar|traducir|explicar|explicarme|buscar|mostrar|recordar|recordarme|escribir|redactar|comparar|calcular|preparar|comprobar|verificar",
+        "vérifier|aider|m'aider|résumer|lister|traduire|expliquer|m'expliquer|chercher|montrer|rappeler|rédiger|écrire|comparer|calculer|préparer|ajudar|traduzir|procurar|lembrar|escrever|redigir|preparar|controllare|aiutare|aiutarmi|riassumere|elencare|tradurre|spiegare|cercare|mostrare|ricordare|scrivere",
+        "проверить|помочь|составить|перевести|объяснить|найти|показать|напомнить|написать|сравнить|посчитать|подготовить|التحقق|تلخيص|مراجعة|ترجمة|شرح|تساعدني|controleren|helpen|samenvatten|vertalen",
+    ]),
+    (Sense::Who, &["who|who's|whose|wer|wem|wessen|quién|quiénes|qui|quem|chi|кто|कौन|kaun|من|কে|کون|siapa|kto|kim|wie|vem"]),
+    (Sense::Introducing, &["i'm|i’m|i am|im|this is|my name is|it's|ich bin|ich heiße|mein name ist|hier ist|soy|me llamo|aquí|je suis|je m'appelle|c'est|sou|sou o|sou a|me chamo|aqui é|sono|mi chiamo|ik ben|jestem|ben|я|меня зовут|это|मैं|मेरा नाम|main|mera naam|أنا|اسمي|আমি|আমার নাম|میں|میرا نام"]),
+    (Sense::Here, &["here|speaking|hier|aquí|ici|aqui|здесь|тут|qui"]),
     (Sense::And, &["and|&|+|then|und|y|e|et|и|و|और|اور|এবং|ও|plus|n"]),
     (Sense::Team, &["team|the team|bots|agents|equipo|l'équipe|équipe|equipe|команда|टीम|فريق|টিম|ٹیم"]),
     (Sense::Everybody, &[
@@ -164,11 +213,18 @@ const UNSPACED: &[(Sense, &str)] = &[
     (Sense::Please, "请|麻烦|拜托|帮我|帮忙|ください|お願いします|お願い|してくれ|해주세요|주세요|부탁"),
     (Sense::Question, "什么|为什么|怎么|怎样|如何|吗|呢|谁|哪|几|多少|是否|有没有|是不是|何|なぜ|どう|いつ|どこ|誰|いくつ|いくら|ですか|ますか|でしょうか|무엇|왜|어떻게|언제|어디|누구"),
     (Sense::You, "你|您|能不能|可以|あなた|くれる|くれますか"),
+    (Sense::AskToDo, "你能|您能|能不能|能帮|可以帮|可不可以|可以请|请你|くれますか|くれる|もらえますか|もらえる|いただけますか|くださいますか|있나요|주시겠어요|줄래요|주실래요|줄 수"),
+    (Sense::Subject, "我|我们|咱们|私|僕|俺|저|제가|우리|나는"),
+    (Sense::We, "我们|咱们|私たち|我々|弊社|うちの|우리|저희"),
+    (Sense::Anaphora, "它|他|她|那个|这个|那么|也|それ|これ|あれ|そこ|그거|그것"),
+    (Sense::Social, "午饭|吃饭|晚饭|早饭|咖啡|啤酒|蛋糕|周末|生日|见面|几点见|ランチ|昼ご飯|晩ご飯|食べ|コーヒー|ビール|ケーキ|週末|誕生日|会いましょ|점심|저녁|밥|커피|맥주|케이크|주말|생일"),
+    (Sense::Who, "谁|誰|누구"),
+    (Sense::Introducing, "我是|我叫|这是|私は|저는|제 이름은"),
     (Sense::Request, "总结|解释|列出|写|查|检查|告诉|显示|比较|翻译|分析|准备|看看|看一下|给我|まとめて|教えて|見て|書いて|調べて|説明して|確認して"),
     (Sense::Telling, "是|了|我|我们|有|です|ました|ます|でした|입니다|했습니다|있습니다"),
     (Sense::Title, "さん|君|くん|ちゃん|様|先生|氏|同学|老师|哥|姐|님|씨"),
     (Sense::Everybody, "大家|各位|你们|所有人|みんな|みなさん|皆さん|여러분"),
-    (Sense::Team, "团队|チーム"),
+    (Sense::Team, "团队|团队各位|团队的各位|チーム|チームのみなさん|チームの皆さん|チームのみんな"),
     (Sense::Presence, "有人吗|有人在吗|在吗|誰かいますか|誰かいる"),
     (Sense::Stop, "停下来|停下|停止|停|别说了|闭嘴|安静|住口|够了|やめて|やめろ|止まって|止めて|ストップ|静かにして|静かに|멈춰|그만"),
     (Sense::AroundStop, "请|现在|马上|大家|都|吧|了|立刻|ください|みんな|今すぐ|お願い"),

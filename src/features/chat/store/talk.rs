@@ -9,6 +9,7 @@ use kernel::agent::turn::Trigger;
 use kernel::chat::message::{Author, AuthorKind, InboundMessage};
 use kernel::chat::text::Mention;
 use kernel::db::{Document, Result, sql};
+use kernel::ids::{MessageId, UserId};
 use kernel::text::fold_name;
 
 /// The most messages that are read. Older ones do not show who talks with whom.
@@ -44,6 +45,18 @@ impl Store {
         )?;
         rows.into_iter().filter_map(|row| row.read(&message.author).transpose()).collect()
     }
+
+    /// The person whose message was answered by a persona's message with this id on the platform.
+    pub(crate) async fn find_answered(&self, posted: &MessageId) -> Result<Option<UserId>> {
+        let row: Option<(String,)> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT inbox.message FROM outbox JOIN turns ON turns.id = outbox.turn JOIN inbox ON inbox.id = turns.message
+             WHERE outbox.platform_id = $1 LIMIT 1",
+            posted.as_str()
+        )?;
+        row.map(|(message,)| Document::<InboundMessage>::read(message).map(|message| message.author.id)).transpose()
+    }
 }
 
 impl SaidColumns {
@@ -63,6 +76,8 @@ impl SaidColumns {
             at: self.sent_at,
             among_people: decision.is_some_and(|decision| matches!(decision.reason, Reason::Silence | Reason::ForOthers)),
             names_author: names || replies,
+            asks: asks(&text),
+            text,
             answer: self.persona.zip(self.finished_at).filter(|_| to_person).map(|(by, at)| Answered {
                 by: by.into(),
                 at,

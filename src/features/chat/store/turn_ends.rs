@@ -14,7 +14,7 @@ use kernel::agent::ask::AskState;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::{Result, Transaction, count, document, plain, sql};
+use kernel::db::{Result, Transaction, count, document, plain, record_notice, sql};
 use kernel::ids::{ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::jobs::{self, Job, JobId};
 use kernel::money::TokenUsage;
@@ -38,6 +38,8 @@ pub struct Finished<'a> {
     pub prompt_chars: u64,
     /// The posts, in this order.
     pub outbox: &'a [OutboundMessage],
+    /// The key of a notice that the posts give.
+    pub noticed: Option<&'a str>,
     /// Calls that the person is asked to allow.
     pub approvals: &'a [ChatApproval],
     /// The follow-up of the reply.
@@ -177,6 +179,9 @@ pub async fn finish_turn(transaction: &mut Transaction, finished: &Finished<'_>)
     record_turn_end(transaction, &end, finished.at).await?;
     insert_outbound(transaction, finished.outbox, Some(&turn.message), finished.at).await?;
     insert_approvals(transaction, finished.approvals, finished.at).await?;
+    if let Some(key) = finished.noticed {
+        record_notice(transaction, key, finished.at).await?;
+    }
     if let Some(next) = &finished.next {
         insert_turns(transaction, next.turns).await?;
     }

@@ -1,26 +1,27 @@
 //! Decides who answers a person's message (CHAT-7). Pure: one decision per message, with its reason.
 
+mod company;
 mod speech;
 
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::{AskRequest, Decision, Reason};
-use crate::features::chat::model::talk::RecentTalk;
+use crate::features::chat::model::talk::{Company, RecentTalk};
 use crate::features::chat::settings::{ChatSettings, FallbackAnswer};
-use kernel::chat::attachments;
 use kernel::chat::message::{AuthorKind, ChannelKind, InboundMessage, Place, ReplyTo};
 use kernel::chat::text::find_mention;
-use kernel::ids::PersonaSlug;
+use kernel::ids::{PersonaSlug, UserId};
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{without_invisible, without_quotes_and_code};
 
 use crate::features::chat::rules::addressing::{Addressed, calls_a_stranger};
 use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
-use crate::features::chat::rules::intent;
 use crate::features::chat::rules::names::Names;
-use crate::features::chat::rules::sentence::{Sentence, sentences};
+use crate::features::chat::rules::sentence::{Sentence, fold, sentences};
+use crate::features::chat::rules::{clarity, intent};
 
+use company::{is_for_company, is_said_in_passing, unaddressed};
 use speech::after_addressees;
 pub(crate) use speech::{Calls, find_calls, find_speech_act, only_tells};
 pub use speech::{is_stop, speaks_to_a_persona};
@@ -39,8 +40,14 @@ pub struct Arrival<'a> {
     pub binding: Option<&'a str>,
     pub fallback: FallbackAnswer,
     pub halted: bool,
+    /// The text alone shows that a feature carries it out: "remind me …", "let's start the standup".
+    pub is_command: bool,
+    /// No model is connected. What is not clearly for the team then is left alone where several people write.
+    pub is_offline: bool,
     /// The persona whose message is replied to.
     pub replied_to: Option<&'a PersonaSlug>,
+    /// The person whom that message answered.
+    pub replied_for: Option<&'a UserId>,
     pub thread: Option<&'a ThreadOf>,
     /// The personas that can speak here. Only in a direct conversation.
     pub voices: &'a [PersonaSlug],
@@ -96,9 +103,11 @@ pub fn route(arrival: &Arrival<'_>) -> Decision {
     let visible = without_invisible(&arrival.message.text);
     let spoken = without_quotes_and_code(&visible);
     let text = sentences(&spoken);
-    let names = Names::of_personas(arrival.roster, arrival.accounts).and_people(arrival.talk.people, &text);
+    let names = Names::of_personas(arrival.roster, arrival.accounts).and_people(arrival.talk.people, &arrival.message.author, &text);
     let reading = Reading::of(arrival, &visible, &spoken, text, &names);
-    let decision = RULES.iter().find_map(|rule| rule(arrival, &reading)).unwrap_or_else(|| Decision::nobody(Reason::Silence));
+    let decision =
+        RULES.iter().find_map(|rule| rule(arrival, &reading)).filter(|decision| !is_said_in_passing(arrival, &reading, decision));
+    let decision = decision.unwrap_or_else(|| Decision::nobody(Reason::Silence));
     let by_person = arrival.message.author.kind == AuthorKind::Person;
     if arrival.halted && !decision.responders.is_empty() && !(by_person && reading.speaks_to_an_agent(decision.reason)) {
         return Decision::nobody(Reason::Halted);
@@ -123,7 +132,8 @@ fn find_unsure(arrival: &Arrival<'_>, reading: &Reading<'_>, names: &Names<'_>, 
     let may_want = || intent::may_want(&reading.text) || names.may_call_a_persona(&reading.text);
     match &recent.with {
         Some(persona) if decision.reason == Reason::Silence => Some(persona.clone()).filter(|_| may_want()),
-        _ => (!recent.is_among_people && may_want()).then(|| arrival.roster.coordinator().slug.clone()),
+        _ => ((recent.company < Company::Speaking || intent::asks_to_do(&reading.text)) && may_want())
+            .then(|| arrival.roster.coordinator().slug.clone()),
     }
 }
 
@@ -133,6 +143,8 @@ struct Reading<'t> {
     text: Vec<Sentence<'t>>,
     addressed: Addressed,
     ask: Option<AskRequest>,
+    /// The text requests something of a persona: "frag Vince, was er denkt".
+    asks_for_persona: bool,
     stop: bool,
     /// The text tells another person to stop.
     stops_others: bool,
@@ -148,11 +160,14 @@ impl<'t> Reading<'t> {
             let whole = names.find_addressed(&sentences(visible));
             find_ask(after_addressees(visible, whole.rest)).filter(|same| same.askee == ask.askee).unwrap_or(ask)
         });
+        let ask = ask.map(|ask| AskRequest { askee: correct_askee(ask.askee, arrival.roster, names), ..ask });
         let says_stop = intent::is_stop(&text, &arrival.settings.stop_phrases, names);
         let calls_nobody = addressed.personas.is_empty() && !addressed.team;
         let to_others = says_stop && (names.speaks_only_to_others(&text) || (calls_nobody && replies_to_another(arrival)));
         let wants_no_answer = arrival.message.attachments.is_empty() && (intent::is_wordless(&text) || intent::is_thanks(&text, names));
-        let mut reading = Self { text, addressed, ask, stop: says_stop && !to_others, stops_others: to_others, wants_no_answer };
+        let asks_for_persona = names.requests_of_persona(&text);
+        let mut reading =
+            Self { text, addressed, ask, asks_for_persona, stop: says_stop && !to_others, stops_others: to_others, wants_no_answer };
         reading.spare_the_askee(arrival);
         reading
     }
@@ -186,6 +201,16 @@ impl<'t> Reading<'t> {
 fn stopped(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let by_person = arrival.message.author.kind == AuthorKind::Person;
     (by_person && reading.stop).then(|| Decision::nobody(Reason::Stop))
+}
+
+/// The name of the persona that is meant, after a typing error.
+fn correct_askee(askee: String, roster: &Roster, names: &Names<'_>) -> String {
+    let is_unknown = !askee.starts_with('<') && roster.resolve(&askee).is_err();
+    let meant = || names.find_with_error(&fold(&askee), askee.starts_with(char::is_uppercase));
+    match is_unknown.then(meant).flatten() {
+        Some(slug) => roster.name_of(slug).to_owned(),
+        None => askee,
+    }
 }
 
 /// Whether the message replies to another person. A reply to oneself continues one's own message.
@@ -250,9 +275,15 @@ fn addressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
 }
 
 fn replied(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    // "Bob, look at this" as a reply to a persona's message is for Bob.
-    (!reading.addressed.others_first).then_some(())?;
-    one(arrival, arrival.replied_to?, Reason::Reply)
+    let persona = arrival.replied_to?;
+    let (addressed, wants) = (&reading.addressed, wants_something(reading));
+    // "Bob, look at this" and "told you so, Bob" are for Bob, unlike "send it to @Bob".
+    if addressed.others_first || (addressed.others && !wants) {
+        return Some(Decision::nobody(Reason::ForOthers));
+    }
+    // Somebody else had asked, so "I told you so" is said to them.
+    let is_for_asker = !wants && arrival.replied_for.is_some_and(|asker| *asker != arrival.message.author.id);
+    if is_for_asker { Some(Decision::nobody(Reason::Silence)) } else { one(arrival, persona, Reason::Reply) }
 }
 
 /// Messages between people stay between them, even questions.
@@ -263,8 +294,8 @@ fn among_people(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision
 fn is_for_others(arrival: &Arrival<'_>, reading: &Reading<'_>) -> bool {
     let replies = replies_to_another(arrival);
     // "Ask Bob …" and "remind <@bob> …" are said to the team.
-    let to_team =
-        !reading.stops_others && !reading.addressed.others_first && (reading.ask.is_some() || intent::begins_request(&reading.text));
+    let is_request = reading.ask.is_some() || arrival.is_command || intent::begins_request(&reading.text);
+    let to_team = is_request && !reading.stops_others && !reading.addressed.others_first;
     !to_team && (reading.addressed.others || replies || reading.announces())
 }
 
@@ -284,7 +315,8 @@ fn in_own_thread(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decisio
 
 fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let recent = arrival.talk.recent?;
-    let goes_on = !recent.is_interrupted || wants_something(reading);
+    let goes_on = !recent.is_interrupted || (wants_something(reading) && !clarity::begins_agreeing(&reading.text));
+    let goes_on = goes_on && !is_for_company(arrival, reading);
     // The coordinator carries out asks, whichever persona one has talked to before.
     (goes_on && !reading.addressed.team && reading.ask.is_none() && !calls_a_stranger(&reading.text)).then_some(())?;
     one(arrival, recent.with.as_ref()?, Reason::FollowUp)
@@ -321,34 +353,6 @@ fn bound(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
         LISTEN_ONLY => Some(Decision::nobody(Reason::ListenOnly)),
         persona => Some(Decision::one(arrival.roster.find_named(persona)?.slug.clone(), Reason::Bound)),
     }
-}
-
-/// The coordinator, if the channel's setting allows it and the text is a question, a request or a greeting, and people do not talk among themselves.
-fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    let (message, text) = (arrival.message, reading.text.as_slice());
-    // A readable file without text counts as a directive, because people post directives as files.
-    let only_a_file = text.is_empty() && message.attachments.iter().any(|file| attachments::accept(file).is_ok());
-    let reason = if arrival.fallback == FallbackAnswer::Never {
-        return None;
-    } else if intent::is_greeting(text) {
-        arrival.talk.recent.is_none_or(|recent| !recent.is_busy).then_some(Reason::Greeting)?
-    } else if reading.addressed.team {
-        Reason::Team
-    } else if calls_a_stranger(text) || (arrival.fallback != FallbackAnswer::Always && are_among_themselves(arrival)) {
-        return None;
-    } else if intent::is_question(text) {
-        Reason::Question
-    } else if reading.ask.is_some() || intent::is_request(text) || only_a_file || arrival.fallback == FallbackAnswer::Always {
-        Reason::Directive
-    } else {
-        return None;
-    };
-    Some(coordinator(arrival, reason))
-}
-
-/// Whether people have just talked to each other, or this is a thread of people.
-fn are_among_themselves(arrival: &Arrival<'_>) -> bool {
-    arrival.talk.recent.is_some_and(|recent| recent.is_among_people) || arrival.thread == Some(&ThreadOf::Person)
 }
 
 fn wants_something(reading: &Reading<'_>) -> bool {

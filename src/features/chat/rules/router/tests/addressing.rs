@@ -2,6 +2,7 @@
 
 use crate::features::chat::rules::router::tests::case::{Case, each, plainly};
 use crate::features::chat::rules::router::*;
+use kernel::testing::roster as sample;
 
 #[test]
 fn names_first_in_the_text_are_addressed() {
@@ -107,4 +108,57 @@ fn a_call_first_or_a_question_alone_is_said_to_a_persona() {
     ] {
         assert!(!speaks(answer), "{answer}");
     }
+}
+
+#[test]
+fn one_typing_error_or_a_nickname_after_a_greeting_still_calls_a_persona() {
+    plainly(&[
+        ("vicne, look", "vince / Named"),
+        ("Vicne look at this", "vince / Named"),
+        ("what do you think, vnce?", "vince / Named"),
+        ("@vicne look", "vince / Mentioned"),
+        ("hey vin, look", "vince / Named"),
+        ("hello sol what is up", "solus / Named"),
+        ("vinces report is late", "nobody / Silence"),
+        ("Vance, look", "nobody / Silence"),
+        ("since, look", "nobody / Silence"),
+        ("vin, look", "nobody / Silence"),
+        ("we told vicne to look", "nobody / Silence"),
+    ]);
+    each(&[("elisa, look", "nobody / ForOthers")], |case| case.people = vec!["Elisa".into()]);
+    let twins = |case: &mut Case| {
+        let personas = ["kelly", "marina", "marine"].map(|slug| sample::persona(slug, slug, ""));
+        case.roster = Roster::new(personas.into()).unwrap();
+    };
+    each(&[("marinn, look", "nobody / Silence"), ("hey mari, look", "nobody / Silence"), ("marine, look", "marine / Named")], twins);
+}
+
+#[test]
+fn people_with_decorated_names_are_found_by_their_plain_letters() {
+    for name in ["🌸 Zoe 🌸", "𝓩𝓸𝓮", "★Ｚｏｅ★", "~zoe~", "Ⓩⓞⓔ Ⓡⓔⓓ", "Z̶o̶e̶"] {
+        each(&[("zoe, are you there?", "nobody / ForOthers"), ("𝓩𝓸𝓮, are you there?", "nobody / ForOthers")], |case| {
+            case.people = vec![name.into()];
+        });
+    }
+    each(&[("are you there?", "kelly / Question")], |case| case.people = vec!["🌸".into(), "★".into(), "You".into()]);
+    each(&[("hello ✨ hibou ✨, look", "echo / Named")], |case| {
+        case.accounts.record_nickname("echo".into(), Some("✨ 𝓗𝓲𝓫𝓸𝓾 ✨".to_owned()));
+    });
+}
+
+#[test]
+fn the_author_is_no_addressee() {
+    each(&[("hi all, Ann here", "kelly / Greeting"), ("is Ann's report there?", "kelly / Question")], |case| {
+        case.people = vec!["Ann".into()]
+    });
+}
+
+#[test]
+fn an_address_of_mail_calls_nobody() {
+    plainly(&[
+        ("vince@example.com", "nobody / NoAnswerWanted"),
+        ("kelly.smith@example.com is the contact", "nobody / Silence"),
+        ("my address is <mailto:vince@example.com>", "nobody / Silence"),
+        ("ann+kelly@example.com", "nobody / NoAnswerWanted"),
+    ]);
 }

@@ -8,6 +8,7 @@ use kernel::testing::roster as sample;
 
 mod addressing;
 mod case;
+mod company;
 mod labelled;
 mod properties;
 mod stop;
@@ -231,6 +232,7 @@ fn an_ask_is_done_by_whoever_would_answer_or_the_coordinator() {
         ("can you ask vince whether it holds", "kelly", "vince", "Whether it holds?"),
         ("ask <user:discord:102> what he thinks", "kelly", "Vince", "What do you think?"),
         ("ask @vince what he thinks", "kelly", "vince", "What do you think?"),
+        ("ask vicne what he thinks", "kelly", "Vince", "What do you think?"),
         ("solus, eliza: ask echo how it sounds", "solus", "echo", "How it sounds?"),
         ("ask bob what he thinks", "kelly", "bob", "What do you think?"),
     ] {
@@ -264,7 +266,7 @@ fn the_rules_are_unsure_where_words_hint_at_a_wish_and_never_about_talk_among_pe
     let coordinator = sample::roster().coordinator().slug.to_string();
     for text in ["vince maybe", "it would be nice to hear your view on this", "mohu vám poslat ten soubor"] {
         assert_eq!(unsure(&Case::says(text)).as_deref(), Some(&*coordinator), "{text}");
-        assert_eq!(unsure(&Case::says(text).with(|case| case.recent.is_among_people = true)), None, "{text}");
+        assert_eq!(unsure(&Case::says(text).with(|case| case.recent.company = Company::Speaking)), None, "{text}");
         assert_eq!(unsure(&Case::says(text).with(|case| case.thread = Some(ThreadOf::Person))), None, "{text}");
         assert_eq!(unsure(&Case::says(text).with(|case| case.fallback = FallbackAnswer::Never)), None, "{text}");
         assert_eq!(unsure(&Case::says(text).with(|case| case.halted = true)), None, "{text}");
@@ -286,7 +288,7 @@ fn the_rules_are_unsure_where_words_hint_at_a_wish_and_never_about_talk_among_pe
     let goes_on = |case: &mut Case| {
         case.recent.with = Some("vince".into());
         case.recent.is_interrupted = true;
-        case.recent.is_among_people = true;
+        case.recent.company = Company::Speaking;
     };
     assert_eq!(unsure(&Case::says("the second one you named").with(goes_on)).as_deref(), Some("vince"));
     assert_eq!(unsure(&Case::says("I am off to lunch").with(goes_on)), None);
