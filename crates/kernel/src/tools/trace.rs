@@ -27,4 +27,9 @@ pub enum Trace {
         kind: String,
         id: String,
     },
+    /// A stored row, with the sentence that tells people what was done.
+    Confirmed {
+        id: String,
+        words: String,
+    },
 }

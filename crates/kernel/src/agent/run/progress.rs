@@ -183,7 +183,7 @@ impl Progress {
                     self.rounds.clear();
                 }
             }
-            Some(Trace::Stored { .. }) | None => {}
+            Some(Trace::Stored { .. } | Trace::Confirmed { .. }) | None => {}
         }
     }
 }
