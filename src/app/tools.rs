@@ -49,7 +49,13 @@ pub(super) fn toolbox(
         workspaces: workspaces.clone(),
         git: git_folders(config, roster),
         feeds: Arc::new(TeamFeeds { readings: readings.clone(), zone: config.schedules.zone }),
-        features: ToolDeps { store: store.clone(), roster: roster.clone(), people: super::people(config, store), config: config.clone() },
+        features: ToolDeps {
+            store: store.clone(),
+            roster: roster.clone(),
+            people: super::people(config, store),
+            config: config.clone(),
+            clock: clock.clone(),
+        },
     });
     tools.extend(web_tools(&config.tools, Arc::new(SystemLookup))?);
     let toolbox = Toolbox::new(tools, clock.clone()).with_acts(features::acts());

@@ -149,6 +149,7 @@ pub struct ToolDeps {
     /// People who may own work, with their names.
     pub people: People,
     pub config: Config,
+    pub clock: SharedClock,
 }
 
 /// The dependencies of jobs and meetings.

@@ -157,6 +157,7 @@ const KEPT: [(&str, &str); 32] = [
     ("channels", "one row for each channel: how far it was heard"),
     ("halts", "ended by a person"),
     ("people", "one row for each person in a channel"),
+    ("reminder_dates", "one row for each person"),
     ("reminder_zones", "one row for each person"),
     ("checkin_people", "ended by the person"),
     ("cooldowns", "one row for each pair that talked in a channel"),

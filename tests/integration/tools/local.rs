@@ -11,6 +11,7 @@ use kernel::memory::{MemorySource, Scope};
 use kernel::people::People;
 use kernel::persona::load;
 use kernel::persona::roster::Roster;
+use kernel::time::SystemClock;
 use kernel::tools::approval::Risk;
 use kernel::tools::git::GitFolders;
 use kernel::tools::workspace::Workspaces;
@@ -73,6 +74,7 @@ impl Bench {
                 store,
                 roster: Arc::new(roster()),
                 config: config::load(Sources { dir: directory.path().to_owned(), ..Sources::default() }).expect("the defaults are valid"),
+                clock: Arc::new(SystemClock),
             },
         };
         Self { tools: local_tools(parts), item: "item".into(), source: None, scope: Scope::TEAM, asked_by: None, tainted: false, directory }
@@ -144,6 +146,7 @@ async fn every_tool_has_a_strict_schema_and_the_risk_of_what_it_does() {
         ("memory_save", Risk::Write),
         ("memory_search", Risk::Read),
         ("read_feed", Risk::Read),
+        ("reminder_set", Risk::Write),
         ("workspace_list", Risk::Read),
         ("workspace_read", Risk::Read),
         ("workspace_write", Risk::Read),
