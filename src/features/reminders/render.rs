@@ -73,10 +73,10 @@ pub fn render_cancelled(reminder: &Reminder, reader: Option<&UserId>) -> String 
 
 /// The answer after somebody has done it. Says when a repeated reminder comes again.
 pub fn render_done(reminder: &Reminder, now: DateTime<Utc>) -> String {
-    match reminder.goes_on() {
-        true => format!("Done. The next one comes on {}.", time(reminder.due, now, reminder.zone)),
-        false => "Marked as done.".to_owned(),
+    if !reminder.goes_on() {
+        return "Marked as done.".to_owned();
     }
+    format!("Done. The next one comes on {}.", time(reminder.due, now, reminder.zone))
 }
 
 /// Why a button does nothing any more.

@@ -75,7 +75,7 @@ pub(super) enum Sense {
     Recent,
     Overnight,
     LastNight,
-    Some(u32),
+    Few(u32),
     /// Joins a time to the text of a reminder.
     Joint,
     /// Belongs to a time that this module cannot read: `except`, `twice`.
@@ -267,7 +267,7 @@ fn parse_sense(text: &str) -> Option<Sense> {
         "recent" => Sense::Recent,
         "overnight" => Sense::Overnight,
         "last_night" => Sense::LastNight,
-        "some" => Sense::Some(number()?),
+        "few" => Sense::Few(number()?),
         "joint" => Sense::Joint,
         "unread" => Sense::Unread,
         _ => return None,

@@ -120,7 +120,7 @@ impl Reader<'_> {
         let (count, taken) = match self.words.tokens.get(at)?.kind {
             Kind::Numeral => (self.words.tokens.get(at)?.text.parse().ok()?, 1),
             _ => self.find(at, |sense| match sense {
-                Sense::Number(count) | Sense::Some(count) => Some(i64::from(count)),
+                Sense::Number(count) | Sense::Few(count) => Some(i64::from(count)),
                 Sense::A => Some(1),
                 _ => None,
             })?,

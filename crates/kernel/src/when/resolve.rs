@@ -96,10 +96,10 @@ impl Phrase {
             Day::Away(0) if is_open && in_future(today).is_none() => {
                 Err(WhenError::Ask("What time today? Try \"today at 17:30\" or \"in 2 hours\".".to_owned()))
             }
-            Day::Away(days) if days != 0 && self.is_midnight() => Err(self.ask_midnight(add_days(today, days).ok_or_else(unread)?)),
+            Day::Away(days) if days != 0 && self.is_midnight() => Err(ask_midnight(add_days(today, days).ok_or_else(unread)?)),
             Day::Away(days) => add_days(today, days).and_then(in_future).ok_or_else(past),
             Day::Weekday(..) | Day::OfMonth(..) | Day::Date { .. } | Day::Either { .. } if self.is_midnight() => {
-                Err(self.ask_midnight(candidates(day, today, asker).into_iter().next().ok_or_else(unread)?))
+                Err(ask_midnight(candidates(day, today, asker).into_iter().next().ok_or_else(unread)?))
             }
             _ => {
                 check_weekday(day, today, asker)?;
@@ -110,14 +110,6 @@ impl Phrase {
 
     fn is_midnight(&self) -> bool {
         self.clock.is_some_and(|clock| clock.half == Half::Midnight) && self.part != Some(Part::Night)
-    }
-
-    fn ask_midnight(&self, date: NaiveDate) -> WhenError {
-        let day = date.format("%a %-d %b");
-        WhenError::Ask(format!(
-            "Should that be when {day} begins or when it ends? Please write \"{} at 0:00\" or \"{0} at 24:00\".",
-            date.format("%-d %b")
-        ))
     }
 
     /// `in 3 days`, `in 90 minutes`. None: too far away, or a time of day beside hours.
@@ -204,6 +196,14 @@ impl Phrase {
             }
         }
     }
+}
+
+fn ask_midnight(date: NaiveDate) -> WhenError {
+    let day = date.format("%a %-d %b");
+    WhenError::Ask(format!(
+        "Should that be when {day} begins or when it ends? Please write \"{} at 0:00\" or \"{0} at 24:00\".",
+        date.format("%-d %b")
+    ))
 }
 
 /// The pattern as if it came in each week, day and month.

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::when::lexicon::{Part, Sense, Unit};
-use crate::when::phrase::{Clock, Half, Phrase};
+use crate::when::phrase::{Clock, Half};
 
 impl Parser<'_> {
     /// A time of day. `has_day`: a day was said before, so that `tomorrow 9` is a time.
@@ -177,19 +177,15 @@ impl Parser<'_> {
     }
 
     /// `in the morning`, `this evening`, `abends`. Without a word before it, only beside another part of the time.
-    pub(super) fn part_of_day(&mut self, phrase: &Phrase) -> Option<Part> {
+    pub(super) fn part_of_day(&mut self, has_more: bool) -> Option<Part> {
         let introduced = self.sense(|sense| matches!(sense, Sense::In | Sense::This | Sense::At).then_some(sense));
         self.is(Sense::The);
         let part = self.sense(|sense| match sense {
             Sense::Part(part) => Some(part),
             _ => None,
         })?;
-        let beside = self.sees(|sense| sense == Sense::At)
-            || phrase.day.is_some()
-            || phrase.clock.is_some()
-            || phrase.every.is_some()
-            || phrase.span.is_some();
-        (introduced.is_some() || beside).then_some(part)
+        // "abends um 8"
+        (introduced.is_some() || has_more || self.sees(|sense| sense == Sense::At)).then_some(part)
     }
 
     fn is_before_part_of_day(&self) -> bool {

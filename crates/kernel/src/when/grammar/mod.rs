@@ -62,69 +62,43 @@ fn is_below_a_day(every: &Every) -> bool {
 impl<'a> Parser<'a> {
     /// Reads one more part of the phrase.
     fn part(&mut self, phrase: &mut Phrase) -> Option<()> {
-        let begins = phrase == &Phrase::default();
-        if !begins {
+        if *phrase != Phrase::default() {
             self.comma();
         }
-        if let Some(()) = self.attempt(|parser| parser.every(phrase)) {
-            return Some(());
+        let repeats = phrase.every.is_some();
+        let has_day = phrase.day.is_some() || repeats;
+        let has_more = has_day || phrase.clock.is_some() || phrase.span.is_some();
+        let has_part = phrase.part.is_some();
+        let has_clock = phrase.clock.is_some_and(|clock| clock.half != Half::Midnight);
+        let found = self.attempt(|parser| parser.every(phrase)).is_some()
+            || self.fill(&mut phrase.until, Self::until)
+            || repeats && self.fill(&mut phrase.from, Self::from)
+            || self.fill(&mut phrase.span, Self::span)
+            || has_day && self.fill(&mut phrase.clock, |parser| parser.clock(true))
+            || phrase.day.is_none() && self.attempt(|parser| parser.add_day(phrase)).is_some()
+            || self.fill(&mut phrase.part, |parser| parser.part_of_day(has_more))
+            || self.attempt(|parser| parser.part_of_today(phrase)).is_some()
+            || self.fill(&mut phrase.clock, |parser| parser.clock(has_part))
+            || has_clock && (self.is(Sense::LocalTime) || self.fill(&mut phrase.zone, Self::zone));
+        found.then_some(())
+    }
+
+    /// Reads a part that is not known yet.
+    fn fill<T>(&mut self, part: &mut Option<T>, read: impl FnOnce(&mut Self) -> Option<T>) -> bool {
+        if part.is_some() {
+            return false;
         }
-        if phrase.until.is_none()
-            && let Some(until) = self.attempt(Self::until)
-        {
-            phrase.until = Some(until);
-            return Some(());
-        }
-        if phrase.from.is_none()
-            && phrase.every.is_some()
-            && let Some(from) = self.attempt(Self::from)
-        {
-            phrase.from = Some(from);
-            return Some(());
-        }
-        if phrase.span.is_none()
-            && let Some(span) = self.attempt(Self::span)
-        {
-            phrase.span = Some(span);
-            return Some(());
-        }
-        if phrase.clock.is_none()
-            && phrase.day.is_some() | phrase.every.is_some()
-            && let Some(clock) = self.attempt(|parser| parser.clock(true))
-        {
-            phrase.clock = Some(clock);
-            return Some(());
-        }
-        if phrase.day.is_none() && self.attempt(|parser| parser.add_day(phrase)).is_some() {
-            return Some(());
-        }
-        if phrase.part.is_none()
-            && let Some(part) = self.attempt(|parser| parser.part_of_day(phrase))
-        {
-            phrase.part = Some(part);
-            return Some(());
-        }
-        if phrase.day.is_none() && phrase.part.is_none() {
-            let part = self.sense(|sense| if let Sense::Today(part) = sense { Some(part) } else { None });
-            if let Some(part) = part {
-                (phrase.day, phrase.part) = (Some(Day::Away(0)), Some(part));
-                return Some(());
-            }
-        }
-        if phrase.clock.is_none()
-            && let Some(clock) = self.attempt(|parser| parser.clock(phrase.day.is_some() || phrase.part.is_some()))
-        {
-            phrase.clock = Some(clock);
-            return Some(());
-        }
-        if phrase.zone.is_none() && phrase.clock.is_some_and(|clock| clock.half != Half::Midnight) {
-            if self.is(Sense::LocalTime) {
-                return Some(());
-            }
-            phrase.zone = Some(self.attempt(Self::zone)?);
-            return Some(());
-        }
-        None
+        *part = self.attempt(read);
+        part.is_some()
+    }
+
+    /// `tonight`.
+    fn part_of_today(&mut self, phrase: &mut Phrase) -> Option<()> {
+        let part = self.sense(|sense| match sense {
+            Sense::Today(part) => Some(part),
+            _ => None,
+        })?;
+        (phrase.day.is_none() && phrase.part.is_none()).then(|| (phrase.day, phrase.part) = (Some(Day::Away(0)), Some(part)))
     }
 
     /// The next word in one of its meanings.
