@@ -188,7 +188,12 @@ impl Phrase {
     fn last_date(&self, repetition: &Repetition, asker: &Asker) -> Option<Option<NaiveDate>> {
         match &self.until {
             None => Some(None),
-            Some(Until::Day(day)) => candidates(day, asker.today(), asker).into_iter().find(|date| *date >= repetition.first).map(Some),
+            Some(Until::Day(day)) => {
+                let dates = candidates(day, asker.today(), asker).into_iter();
+                // "until Friday" of a later week, but never until a date of another year.
+                let most = if matches!(day, Day::Weekday(..)) { usize::MAX } else { 1 };
+                dates.take(most).find(|date| *date >= repetition.first).map(Some)
+            }
             Some(Until::For(span)) => {
                 let end =
                     repetition.first.checked_add_months(Months::new(span.months))?.checked_add_days(Days::new(u64::from(span.days)))?;

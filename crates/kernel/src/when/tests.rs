@@ -118,8 +118,8 @@ fn wordings_mean_what_they_say_or_are_not_acted_on() {
                 for (place, reading) in ["alone", "first", "last"].into_iter().zip(readings) {
                     let read = reading.as_ref().ok().map(|reading| read_as(reading, &asker));
                     match (&read, &meant) {
-                        _ if read == meant => count.right += 1,
-                        (None, Some(_)) => count.left += 1,
+                        (None, _) => count.left += 1,
+                        (read, meant) if read == meant => count.right += 1,
                         _ => count.wrong += 1,
                     }
                     if read != meant && faults.len() < 20_000 && !faults.contains(&format!("{wording} ({language:?}, {place}")) {
