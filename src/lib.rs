@@ -24,6 +24,7 @@
 //! | module | what it offers |
 //! | --- | --- |
 //! | [`kernel::ids`], [`kernel::money`], [`kernel::time`], [`kernel::text`] | typed ids, money and usage, `Clock`, rules about text |
+//! | [`kernel::when`] | the one reader of times, repetitions and ranges in people's words: pure, whole or not at all, words by language as data |
 //! | [`kernel::actor`] | who does something: a persona or a person |
 //! | [`kernel::config`] | how sections of `teamroom.toml` and the environment are read and checked |
 //! | [`kernel::db`] | SQLite or PostgreSQL: pools, transactions, `sql!`, migrations |

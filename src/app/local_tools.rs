@@ -22,7 +22,7 @@ pub struct LocalDeps {
 pub fn local_tools(deps: LocalDeps) -> Vec<Arc<dyn Tool>> {
     let mut tools = workspace_tools(&deps.workspaces);
     tools.extend(git_tools(deps.git));
-    tools.extend(memory_tools(&deps.features.store));
+    tools.extend(memory_tools(&deps.features.store, deps.features.config.schedules.zone));
     tools.push(Arc::new(ReadFeed(deps.feeds)));
     tools.extend(features::tools(&deps.features));
     tools

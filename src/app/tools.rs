@@ -57,6 +57,7 @@ pub(super) fn toolbox(
             people: super::people(config, store),
             config: config.clone(),
             services: services.clone(),
+            clock: clock.clone(),
         },
     });
     tools.extend(web_tools(&config.tools, Arc::new(SystemLookup))?);

@@ -151,6 +151,7 @@ pub struct ToolDeps {
     pub config: Config,
     /// Set once the team has started.
     pub services: Services,
+    pub clock: SharedClock,
 }
 
 /// The dependencies of jobs and meetings.

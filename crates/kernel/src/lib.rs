@@ -23,7 +23,6 @@ pub mod repository;
 pub mod testing;
 pub mod text;
 pub mod time;
-mod time_phrase;
 pub mod tools;
 pub mod wakeup;
 pub mod when;

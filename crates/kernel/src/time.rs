@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Datelike as _, Utc};
+use chrono::{DateTime, Datelike as _, NaiveTime, Utc};
 use chrono_tz::Tz;
 use tokio::sync::oneshot;
+
+use crate::when::instant;
 
 /// A time as people read it, in the team's zone: `Fri 27 Nov, 09:00`.
 pub fn show_time(at: DateTime<Utc>, zone: Tz) -> String {
@@ -27,6 +29,12 @@ impl Today {
     /// The present in full: `Friday, 27 November 2026, 09:00 CET`.
     pub fn spell(self) -> String {
         self.now.with_timezone(&self.zone).format("%A, %-d %B %Y, %H:%M %Z").to_string()
+    }
+
+    /// When the day began.
+    pub fn midnight(self) -> DateTime<Utc> {
+        let date = self.now.with_timezone(&self.zone).date_naive();
+        instant(date.and_time(NaiveTime::MIN), self.zone).unwrap_or(self.now)
     }
 
     /// `09:00` on the same day, `Fri 27 Nov, 09:00` in the same year, else `Fri 27 Nov 2025, 09:00`.

@@ -1,7 +1,8 @@
-//! The buttons below a reminder. Each id contains everything needed, so that old buttons work after a restart.
+//! The buttons below a reminder and below a question about one. Each id contains everything needed, so that old buttons work after a restart.
 
 use kernel::chat::outbound::{Button, ButtonStyle};
-use kernel::ids::ReminderId;
+use kernel::ids::{MessageId, ReminderId};
+use kernel::when::{DateOrder, spell_date};
 
 use super::model::Reminder;
 
@@ -67,6 +68,35 @@ impl RemindButton {
     }
 }
 
+/// An answer to "Is 10/4 10 April or 4 October?", for the request in a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DateButton {
+    pub order: DateOrder,
+    pub message: MessageId,
+}
+
+impl DateButton {
+    pub const PREFIX: &str = "remind-date";
+
+    /// Both answers for a date of two numbers.
+    pub(super) fn render_both((first, second): (u32, u32), message: &MessageId) -> Vec<Button> {
+        let button =
+            |order: &str, label: String| Button { id: format!("{}:{order}:{message}", Self::PREFIX), label, style: ButtonStyle::Secondary };
+        vec![button("day", spell_date(second, first)), button("month", spell_date(first, second))]
+    }
+
+    /// None for buttons of others.
+    pub fn parse(id: &str) -> Option<Self> {
+        let (order, message) = id.strip_prefix(Self::PREFIX)?.strip_prefix(':')?.split_once(':')?;
+        let order = match order {
+            "day" => DateOrder::DayFirst,
+            "month" => DateOrder::MonthFirst,
+            _ => return None,
+        };
+        Some(Self { order, message: message.into() })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +107,22 @@ mod tests {
             let button = RemindButton { choice, reminder: "0192f0c1".into(), round: 7 };
             assert_eq!(RemindButton::parse(&button.id()), Some(button));
         }
+    }
+
+    #[test]
+    fn an_answer_about_a_date_is_read_back_from_its_id() {
+        let buttons = DateButton::render_both((10, 4), &"discord:7".into());
+        let labels: Vec<_> = buttons.iter().map(|button| button.label.as_str()).collect();
+        assert_eq!(labels, ["10 April", "4 October"]);
+        let orders: Vec<_> = buttons.iter().filter_map(|button| DateButton::parse(&button.id)).collect();
+        let message = || "discord:7".into();
+        assert_eq!(
+            orders,
+            [
+                DateButton { order: DateOrder::DayFirst, message: message() },
+                DateButton { order: DateOrder::MonthFirst, message: message() }
+            ]
+        );
     }
 
     #[test]

@@ -3,15 +3,15 @@
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
-use super::button::RemindButton;
+use super::button::{DateButton, RemindButton};
 use super::model::Reminder;
 use super::render::{render_cancelled, render_list, render_set, render_snoozed};
 use super::request::ForWhom;
 use super::service::{Asked, Asker, RemindError, Reminders};
 use crate::features::schedule::get_channel;
-use crate::features::schedule::model::Timetable;
 use kernel::chat::message::{Channel, Place};
 use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
+use kernel::when::Repetition;
 
 pub(super) fn register(registry: &mut Registry, services: &Services) {
     let reminders = services.late::<Reminders>();
@@ -20,9 +20,12 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
         .group(CommandSpec::new("remind", "Reminders, once or repeated."), &reminders)
         .command(
             CommandSpec::new("new", "Set a reminder.")
+                .people_only()
                 .public()
                 .offered_as("Set a reminder", "what")
-                .argument(ArgumentSpec::text("when", 100, "When: tomorrow at 9, in 20 minutes, Friday 14:30, every Monday at 8").required())
+                .argument(
+                    ArgumentSpec::text("when", 100, "When: tomorrow at 9, in 1.5 hours, Friday 14:30, every other Monday at 8").required(),
+                )
                 .argument(ArgumentSpec::text("what", 1000, "What to be reminded of").required())
                 .argument(ArgumentSpec::name_or_id("whom", 100, "Whom to remind: a name or a mention; you by default"))
                 .argument(
@@ -51,6 +54,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             |reminders, call| Box::pin(choose_zone(reminders, call)),
         );
     registry.button(RemindButton::PREFIX, &reminders, |reminders, call| Box::pin(press(reminders, call)));
+    registry.button(DateButton::PREFIX, &reminders, |reminders, call| Box::pin(answer_date(reminders, call)));
 }
 
 async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -60,15 +64,15 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
     if asker.person.is_none() && whom == ForWhom::Me {
         refuse("whom? Add --whom with the name or the id of a person")?;
     }
-    let zone = reminders.zone_of(asker.id()).await?;
-    let when = reminders.parse_when(call.arguments.get_text("when")?, zone).map_err(explain)?;
+    let says = reminders.asker_of(asker.id()).await?;
+    let reading = reminders.read(call.arguments.get_text("when")?, &says).map_err(explain)?;
     let what = call.arguments.get_text("what")?;
     // The coordinator answers commands, also in a direct conversation, so it tells these reminders.
     let persona = &reminders.roster().coordinator().slug;
-    let request = Asked { whom: &whom, what, when: &when, zone, by: asker.person.clone(), channel: &channel, persona };
+    let request = Asked { whom: &whom, what, when: &reading.when, zone: says.zone, by: asker.person.clone(), channel: &channel, persona };
     let reminder = reminders.draft(request).await.map_err(explain)?;
     reminders.store().add_reminder(&reminder, now).await?;
-    let text = format!("{} (`{}`)", render_set(&reminder, asker.id(), now), reminder.short_id());
+    let text = format!("{} (`{}`)", render_set(&reminder, &reading, asker.id(), now), reminder.short_id());
     Ok(CommandReply::public(text).with_data(json!({ "reminder": describe(&reminder) })))
 }
 
@@ -79,8 +83,8 @@ async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comma
 
 async fn snooze(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let asker = Asker::of(call);
-    let zone = reminders.zone_of(asker.id()).await?;
-    let until = reminders.parse_instant(call.arguments.find_text("until").unwrap_or("in 1 hour"), zone).map_err(explain)?;
+    let says = reminders.asker_of(asker.id()).await?;
+    let until = reminders.parse_instant(call.arguments.find_text("until").unwrap_or("in 1 hour"), &says).map_err(explain)?;
     let reminder = reminders.snooze(call.arguments.get_text("which")?, until, &asker).await.map_err(explain)?;
     let text = render_snoozed(&reminder, asker.id(), reminders.now());
     Ok(CommandReply::public(text).with_data(json!({ "reminder": describe(&reminder) })))
@@ -111,6 +115,13 @@ async fn press(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comm
     }
 }
 
+async fn answer_date(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    match DateButton::parse(&call.name) {
+        Some(button) => reminders.answer_date(&button, &Asker::of(call)).await.map_err(explain),
+        None => Ok(refuse("this button is not known any more")?),
+    }
+}
+
 /// The channel of the reminder: that of the call, or at the command line the one in `--channel`.
 async fn find_place(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Channel> {
     if let Some(channel) = &call.channel {
@@ -137,7 +148,7 @@ fn explain(error: RemindError) -> anyhow::Error {
 fn describe(reminder: &Reminder) -> Value {
     json!({
         "id": reminder.short_id(), "what": reminder.what, "whom": reminder.whom, "by": reminder.by, "channel": reminder.channel,
-        "due": reminder.due.to_rfc3339_opts(SecondsFormat::Secs, true), "repeat": reminder.repeat.as_ref().map(Timetable::key),
+        "due": reminder.due.to_rfc3339_opts(SecondsFormat::Secs, true), "repeat": reminder.repeat.as_ref().map(Repetition::describe),
         "zone": reminder.zone.name(), "state": reminder.state,
     })
 }

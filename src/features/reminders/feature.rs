@@ -5,14 +5,15 @@ use async_trait::async_trait;
 use crate::features::chat::listener::Listener;
 use crate::features::reminders::jobs::TellReminder;
 use crate::features::reminders::listener::RemindListener;
+use crate::features::reminders::tool::ReminderSet;
 use crate::features::reminders::{Deps, REMINDING, Reminders, commands};
-use crate::features::{Feature, FeatureDeps};
+use crate::features::{Feature, FeatureDeps, ToolDeps};
 use crate::store::Store;
 use kernel::commands::{Refused, Registry, Services};
 use kernel::db::StoreError;
 use kernel::jobs::JobHandler;
 use kernel::people::Erasure;
-use kernel::tools::Act;
+use kernel::tools::{Act, Tool};
 
 pub struct RemindersFeature;
 
@@ -28,6 +29,7 @@ impl Feature for RemindersFeature {
             roster: deps.roster.clone(),
             people: deps.people.clone(),
             zone: deps.config.schedules.zone,
+            has_model: deps.running.as_ref().is_some_and(|running| !running.agents.is_offline()),
             clock: deps.clock.clone(),
         })));
     }
@@ -38,6 +40,13 @@ impl Feature for RemindersFeature {
 
     async fn forget_person(&self, store: &Store, erasure: &Erasure) -> Result<(), StoreError> {
         store.forget_reminders_of(erasure).await
+    }
+
+    fn tools(&self, deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+        let ToolDeps { store, roster, people, config, clock } = deps;
+        let (store, roster, people, clock) = (store.clone(), roster.clone(), people.clone(), clock.clone());
+        let reminders = Reminders::new(Deps { store, roster, people, zone: config.schedules.zone, has_model: true, clock });
+        vec![Arc::new(ReminderSet { reminders })]
     }
 
     fn acts(&self) -> &'static [Act] {

@@ -1,13 +1,11 @@
 //! "remind me tomorrow at 9 to pay the hosting bill", said in the chat.
 
 use async_trait::async_trait;
-use chrono_tz::Tz;
 
-use super::button::{Choice, RemindButton};
-use super::model::{Person, Reminder};
+use super::button::{Choice, DateButton, RemindButton};
 use super::render::render_set;
-use super::request::{Request, begins_request, parse_request};
-use super::service::{Asked, RemindError, Reminders};
+use super::request::{begins_request, parse_request};
+use super::service::{RemindError, Reminders};
 use super::store::AddReminder;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::Decision;
@@ -15,8 +13,8 @@ use kernel::chat::message::{AuthorKind, InboundMessage};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::commands::Late;
 use kernel::db::StoreError;
-use kernel::ids::PersonaSlug;
 use kernel::text::without_invisible;
+use kernel::when::WhenError;
 
 /// Recognises requests for reminders in what people say.
 pub(super) struct RemindListener {
@@ -27,7 +25,7 @@ pub(super) struct RemindListener {
 impl Listener for RemindListener {
     fn recognises(&self, message: &InboundMessage) -> bool {
         let Ok(reminders) = self.reminders.get() else { return false };
-        message.author.kind == AuthorKind::Person && begins_request(&without_invisible(&message.text), &names(&reminders))
+        message.author.kind == AuthorKind::Person && begins_request(&without_invisible(&message.text), &reminders.persona_names())
     }
 
     /// A request counts where a persona would answer. That persona confirms the request, and later tells the reminder.
@@ -37,42 +35,36 @@ impl Listener for RemindListener {
             return Ok(None);
         }
         let (now, text) = (reminders.now(), without_invisible(&message.text));
-        if !begins_request(&text, &names(&reminders)) {
+        if !begins_request(&text, &reminders.persona_names()) {
             return Ok(None);
         }
-        let zone = reminders.zone_of(Some(&message.author.id)).await?;
-        let Some(request) = parse_request(&text, now, zone, &names(&reminders)) else { return Ok(None) };
+        let asker = reminders.asker_of(Some(&message.author.id)).await?;
+        let Some(request) = parse_request(&text, &asker, &reminders.persona_names()) else { return Ok(None) };
+        // A sentence that was not read whole is for the persona, which has a tool for it.
+        if reminders.has_model() && matches!(request.when, Err(WhenError::Unread(_))) {
+            return Ok(None);
+        }
         let say = |text: String| OutboundMessage {
             reply_to: Some(message.id.clone()),
             ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, text)
         };
         let why = "it asks for a reminder".to_owned();
-        Ok(Some(match ask(&reminders, &request, zone, message, persona).await {
-            Ok(reminder) => {
+        if let Err(question) = &request.when
+            && let WhenError::AskDate { first, second } = *question
+        {
+            let buttons = DateButton::render_both((first, second), &message.id);
+            let reply = OutboundMessage { buttons, ..say(question.to_string()) };
+            return Ok(Some(Taken { why, reply: Some(reply), effect: None }));
+        }
+        Ok(Some(match reminders.draft_request(request, asker.zone, message, persona).await {
+            Ok((reminder, reading)) => {
                 let cancel = RemindButton::of(Choice::Cancel, &reminder).render();
-                let reply = OutboundMessage { buttons: vec![cancel], ..say(render_set(&reminder, Some(&message.author.id), now)) };
+                let text = render_set(&reminder, &reading, Some(&message.author.id), now);
+                let reply = OutboundMessage { buttons: vec![cancel], ..say(text) };
                 Taken { why, reply: Some(reply), effect: Some(Box::new(AddReminder(reminder))) }
             }
             Err(RemindError::Refused(told)) => Taken { why, reply: Some(say(told)), effect: None },
             Err(RemindError::Store(error)) => return Err(error),
         }))
     }
-}
-
-async fn ask(
-    reminders: &Reminders,
-    request: &Request,
-    zone: Tz,
-    message: &InboundMessage,
-    persona: &PersonaSlug,
-) -> Result<Reminder, RemindError> {
-    let when = request.when.as_ref().map_err(Clone::clone)?;
-    let by = Some(Person { id: message.author.id.clone(), name: message.author.name.clone() });
-    reminders.draft(Asked { whom: &request.whom, what: &request.what, when, zone, by, channel: &message.channel, persona }).await
-}
-
-/// The names of the personas, which may stand before the request as an address.
-fn names(reminders: &Reminders) -> Vec<&str> {
-    let personas = reminders.roster().personas().iter();
-    personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect()
 }

@@ -1,8 +1,9 @@
 //! Reminders: "remind me tomorrow at 9 to pay the hosting bill", `/remind`, `every Monday at 8`.
 //!
 //! A request becomes a row and a job for its time, in one transaction. For a sentence (`listener`) this is the transaction that decides on the
-//! message. A command or a button (`commands`) has its own. Both use [`Reminders`] (`service`). The job (`jobs`) tells the person by a mention. No
-//! model takes part. `request`, `when` and `whom` read what people write, in the team's time zone; `render` has the texts.
+//! message. A command or a button (`commands`) has its own. Both use [`Reminders`] (`service`). The job (`jobs`) tells the person by a mention. `request` and `whom` read
+//! what people write, `kernel::when` the times in it, in the person's zone; `render` has the texts. A sentence whose time is not read whole is left to
+//! the persona that was asked, which has a tool for reminders (`tool`); without a model the person is asked.
 //!
 //! A reminder belongs to its channel: it is told, listed and changed there. A reminder in a direct conversation is for the person who asked. A halt
 //! of the team does not stop reminders, because a person asked for them.
@@ -33,7 +34,7 @@ pub mod render;
 pub mod request;
 mod service;
 mod store;
-pub mod when;
+mod tool;
 mod whom;
 
 use kernel::tools::Act;
@@ -41,11 +42,11 @@ use kernel::tools::Act;
 pub use feature::RemindersFeature;
 pub use service::{Deps, Reminders};
 
-/// What an answer of a persona must not claim: only the listener and the command set reminders.
+/// What an answer of a persona must not claim without having called the tool.
 pub const REMINDING: Act = Act {
     name: "reminder",
     claim: "a reminder was set, or somebody will be reminded or told later",
-    tool: None,
+    tool: Some(tool::NAME),
     command: Some("remind"),
     correction: "Correction: no reminder was set. Use `/remind`, or write \"remind me tomorrow at 9 to …\".",
 };

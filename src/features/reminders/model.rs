@@ -3,9 +3,8 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use kernel::ids::{ChannelId, PersonaSlug, ReminderId, UserId};
+use kernel::when::Repetition;
 use serde::{Deserialize, Serialize};
-
-use crate::features::schedule::model::Timetable;
 
 /// Somebody who asks for a reminder or gets one. Never a persona, because a mention has no effect on a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +29,8 @@ pub struct Reminder {
     pub persona: PersonaSlug,
     /// The time at which it is told next. After a single reminder was told, the time at which it was due.
     pub due: DateTime<Utc>,
-    pub repeat: Option<Timetable>,
+    pub repeat: Option<Repetition>,
+    /// The zone of the person who asked, in which its times are shown.
     pub zone: Tz,
     pub state: ReminderState,
     /// Increases with each new time, so that a job or a button of an earlier time does nothing.
@@ -77,6 +77,11 @@ impl Reminder {
         &id[id.len().saturating_sub(6)..]
     }
 
+    /// Whether it comes again by itself. One whose last date is over is like one that is told once.
+    pub fn goes_on(&self) -> bool {
+        self.repeat.is_some() && self.state == ReminderState::Waiting
+    }
+
     /// The reminder after it is told now. A repeated one waits for its next time. Times that were missed meanwhile are skipped.
     ///
     /// # Errors
@@ -85,7 +90,7 @@ impl Reminder {
         if self.state != ReminderState::Waiting {
             return Err(InvalidTransition { from: self.state });
         }
-        Ok(match self.repeat.as_ref().and_then(|timetable| timetable.next_after(now)) {
+        Ok(match self.repeat.as_ref().and_then(|repetition| repetition.next_after(now)) {
             Some(next) => Self { due: next, round: self.round + 1, ..self },
             None => Self { state: ReminderState::Told, ..self },
         })
@@ -127,6 +132,9 @@ impl Reminder {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use chrono::{NaiveTime, Weekday};
+    use kernel::when::Pattern;
+
     use super::*;
 
     pub(crate) fn utc(text: &str) -> DateTime<Utc> {
@@ -153,8 +161,14 @@ pub(super) mod tests {
     }
 
     pub(crate) fn weekly() -> Reminder {
-        let repeat = Timetable::parse("0 8 * * 1", Tz::Europe__Berlin).ok();
-        Reminder { what: "water the plants".to_owned(), due: utc("2026-11-30T07:00:00Z"), repeat, ..sample() }
+        let repeat = Repetition {
+            pattern: Pattern::Weeks { every: 1, days: vec![Weekday::Mon] },
+            time: NaiveTime::from_hms_opt(8, 0, 0).expect("a time of day"),
+            zone: Tz::Europe__Berlin,
+            first: "2026-11-30".parse().expect("a date"),
+            until: None,
+        };
+        Reminder { what: "water the plants".to_owned(), due: utc("2026-11-30T07:00:00Z"), repeat: Some(repeat), ..sample() }
     }
 
     #[test]
@@ -173,6 +187,15 @@ pub(super) mod tests {
     fn times_that_were_missed_are_told_once() {
         let told = weekly().told(utc("2026-12-22T12:00:00Z")).expect("told");
         assert_eq!((told.state, told.round, told.due), (ReminderState::Waiting, 1, utc("2026-12-28T07:00:00Z")));
+    }
+
+    #[test]
+    fn a_repeated_one_ends_with_its_last_date() {
+        let repeat = weekly().repeat.map(|repetition| Repetition { until: "2026-12-08".parse().ok(), ..repetition });
+        let told = Reminder { repeat, ..weekly() }.told(utc("2026-11-30T07:00:01Z")).expect("told");
+        assert_eq!((told.state, told.due, told.goes_on()), (ReminderState::Waiting, utc("2026-12-07T07:00:00Z"), true));
+        let last = told.told(utc("2026-12-07T07:00:01Z")).expect("told");
+        assert_eq!((last.state, last.goes_on()), (ReminderState::Told, false));
     }
 
     #[test]

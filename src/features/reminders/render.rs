@@ -8,11 +8,10 @@ use kernel::chat::medium::{Medium, shorten};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::text::Mention;
 use kernel::ids::{PersonaSlug, UserId};
-use kernel::text::join_with_and;
+use kernel::when::{Reading, Repetition};
 
 use super::button::{Choice, RemindButton};
 use super::model::{Person, Reminder, ReminderState};
-use crate::features::schedule::model::Timetable;
 
 /// The most characters of a name, and of the reminder's text in a message and in a list.
 const NAME: usize = 40;
@@ -21,8 +20,6 @@ const LISTED: usize = 60;
 
 /// A reminder that is later than this says when it was due.
 const LATE: TimeDelta = TimeDelta::minutes(5);
-
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// What the reminded person reads when the time has come.
 pub fn render_told(reminder: &Reminder, speaker: &PersonaSlug, now: DateTime<Utc>) -> OutboundMessage {
@@ -42,13 +39,25 @@ pub fn render_told(reminder: &Reminder, speaker: &PersonaSlug, now: DateTime<Utc
 }
 
 /// "I'll remind you on Fri 27 Nov at 09:00 CET: …", said to `reader`.
-pub fn render_set(reminder: &Reminder, reader: Option<&UserId>, now: DateTime<Utc>) -> String {
-    let (whom, first) = (object(reminder, reader), time(reminder.due, now, reminder.zone));
-    let when = match &reminder.repeat {
-        Some(timetable) => format!("{}, first on {first}", render_repeat(timetable)),
-        None => format!("on {first}"),
+pub fn render_set(reminder: &Reminder, reading: &Reading, reader: Option<&UserId>, now: DateTime<Utc>) -> String {
+    format!("I'll remind {} {}: {}", object(reminder, reader), render_when(reminder, reading, now), what(reminder))
+}
+
+/// The reading of a time in full: "every other Monday at 09:00, first on Mon 30 Nov at 09:00 CET".
+pub fn render_when(reminder: &Reminder, reading: &Reading, now: DateTime<Utc>) -> String {
+    let first = time(reminder.due, now, reminder.zone);
+    let when = match (&reminder.repeat, reading.zone) {
+        (Some(repetition), _) => format!("{}, first on {first}", render_repeat(repetition, reminder.zone)),
+        (None, Some(zone)) => format!("on {first} ({})", reminder.due.with_timezone(&zone).format("%H:%M %Z")),
+        (None, None) => format!("on {first}"),
     };
-    format!("I'll remind {whom} {when}: {}", what(reminder))
+    let hour = reminder.due.with_timezone(&reading.zone.unwrap_or(reminder.zone));
+    // "at 5" is read on a clock of 24 hours, which is rarely meant.
+    if reading.is_early {
+        format!("{when} (in the morning; for the afternoon, write {})", (hour + TimeDelta::hours(12)).format("%H:%M"))
+    } else {
+        when
+    }
 }
 
 /// The answer to a snooze.
@@ -64,10 +73,10 @@ pub fn render_cancelled(reminder: &Reminder, reader: Option<&UserId>) -> String 
 
 /// The answer after somebody has done it. Says when a repeated reminder comes again.
 pub fn render_done(reminder: &Reminder, now: DateTime<Utc>) -> String {
-    match reminder.repeat {
-        Some(_) => format!("Done. The next one comes on {}.", time(reminder.due, now, reminder.zone)),
-        None => "Marked as done.".to_owned(),
+    if !reminder.goes_on() {
+        return "Marked as done.".to_owned();
     }
+    format!("Done. The next one comes on {}.", time(reminder.due, now, reminder.zone))
 }
 
 /// Why a button does nothing any more.
@@ -89,7 +98,7 @@ pub fn render_list(reminders: &[Reminder], now: DateTime<Utc>) -> String {
     for reminder in reminders {
         let next = time(reminder.due, now, reminder.zone);
         let when = match &reminder.repeat {
-            Some(timetable) => format!("{}, next on {next}", render_repeat(timetable)),
+            Some(repetition) => format!("{}, next on {next}", render_repeat(repetition, reminder.zone)),
             None => next,
         };
         let (whom, what) = (Medium::Chat.cell(&reminder.whom.name), Medium::Chat.cell(&shorten(&reminder.what, LISTED)));
@@ -118,23 +127,17 @@ fn time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
     at.format(format).to_string()
 }
 
-/// "every Monday and Thursday at 08:00". `when` reads only these kinds of days: single ones, all, or Monday to Friday.
-fn render_repeat(timetable: &Timetable) -> String {
-    let fields: Vec<_> = timetable.cron().split(' ').collect();
-    let &[minute, hour, _, _, days] = fields.as_slice() else { return timetable.cron().to_owned() };
-    let day = |number: &str| match number {
-        "*" => "day",
-        "1-5" => "weekday",
-        number => number.parse::<usize>().ok().and_then(|number| DAYS.get(number % 7)).copied().unwrap_or(""),
-    };
-    let days: Vec<_> = days.split(',').map(day).collect();
-    let days = join_with_and(&days);
-    format!("every {days} at {hour:0>2}:{minute:0>2}")
+/// "every Monday and Thursday at 08:00", with its zone if it is not the one in which other times are shown.
+fn render_repeat(repetition: &Repetition, zone: Tz) -> String {
+    let words = repetition.describe();
+    if repetition.zone == zone { words } else { format!("{words} ({})", repetition.zone.name()) }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use kernel::when::When;
 
     use super::super::model::tests::{sample, utc, weekly};
     use super::*;
@@ -144,11 +147,24 @@ mod tests {
     #[test]
     fn what_was_asked_for_is_said_back() {
         let (ann, now) = (UserId::new("discord:42"), utc(NOW));
-        assert_eq!(render_set(&sample(), Some(&ann), now), "I'll remind you on Fri 27 Nov at 09:00 CET: pay the hosting bill");
-        assert_eq!(render_set(&sample(), None, now), "I'll remind Ann on Fri 27 Nov at 09:00 CET: pay the hosting bill");
+        let once = Reading { when: When::Once(sample().due), zone: None, is_early: false };
+        let abroad = Reading { zone: Some(Tz::America__Los_Angeles), ..once.clone() };
+        assert_eq!(render_set(&sample(), &once, Some(&ann), now), "I'll remind you on Fri 27 Nov at 09:00 CET: pay the hosting bill");
+        assert_eq!(render_set(&sample(), &once, None, now), "I'll remind Ann on Fri 27 Nov at 09:00 CET: pay the hosting bill");
+        assert_eq!(render_when(&sample(), &abroad, now), "on Fri 27 Nov at 09:00 CET (00:00 PST)");
+        let early = Reminder { due: utc("2026-11-27T04:30:00Z"), ..sample() };
         assert_eq!(
-            render_set(&weekly(), Some(&ann), now),
+            render_when(&early, &Reading { is_early: true, ..once.clone() }, now),
+            "on Fri 27 Nov at 05:30 CET (in the morning; for the afternoon, write 17:30)"
+        );
+        assert_eq!(
+            render_set(&weekly(), &once, Some(&ann), now),
             "I'll remind you every Monday at 08:00, first on Mon 30 Nov at 08:00 CET: water the plants"
+        );
+        let in_london = weekly().repeat.map(|repetition| Repetition { zone: Tz::Europe__London, ..repetition });
+        assert_eq!(
+            render_when(&Reminder { repeat: in_london, ..weekly() }, &once, now),
+            "every Monday at 08:00 (Europe/London), first on Mon 30 Nov at 08:00 CET"
         );
         let next_year = Reminder { due: utc("2027-07-01T07:00:00Z"), ..sample() };
         assert_eq!(
@@ -189,20 +205,6 @@ mod tests {
                 "| 91a2b3 | every Monday at 08:00, next on Mon 30 Nov at 08:00 CET | Ann | water the plants |",
             ]
         );
-    }
-
-    #[test]
-    fn repeated_times_have_words() {
-        for (cron, words) in [
-            ("0 8 * * 1", "every Monday at 08:00"),
-            ("30 8 * * 1,4", "every Monday and Thursday at 08:30"),
-            ("5 17 * * 1,3,5", "every Monday, Wednesday and Friday at 17:05"),
-            ("0 9 * * *", "every day at 09:00"),
-            ("0 17 * * 1-5", "every weekday at 17:00"),
-            ("0 10 * * 6,0", "every Saturday and Sunday at 10:00"),
-        ] {
-            assert_eq!(render_repeat(&Timetable::parse(cron, Tz::UTC).expect("a timetable")), words);
-        }
     }
 
     proptest! {

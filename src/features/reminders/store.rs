@@ -1,12 +1,11 @@
 //! Reminders in the database. A reminder and the job that tells it are stored together, so that there is never one without the other.
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc, Weekday};
 use chrono_tz::Tz;
 
 use crate::features::reminders::jobs::Round;
 use crate::features::reminders::model::{Person, Reminder, ReminderState};
-use crate::features::schedule::model::Timetable;
 use crate::store::Store;
 use kernel::actor::Actor;
 use kernel::db::{Applied, Document, Effect, Result, StoreError, Transaction, Word, document, plain, sql};
@@ -14,6 +13,8 @@ use kernel::events::{Event, Topic, record};
 use kernel::ids::{ChannelId, ReminderId, UserId};
 use kernel::jobs;
 use kernel::people::Erasure;
+use kernel::when::{DateOrder, Pattern, Repetition};
+use serde::Deserialize;
 
 /// The events of reminders. They do not contain the reminders' texts.
 pub(super) const REMINDERS: Topic = Topic::new("reminder");
@@ -51,12 +52,42 @@ impl ReminderColumns {
             whom: self.whom.0,
             by: self.asked_by.map(Document::<Person>::read).transpose()?,
             due: self.due,
-            repeat: self.repeat.map(Document::<Timetable>::read).transpose()?,
+            repeat: self.repeat.map(read_repetition).transpose()?,
             zone,
             state: self.state.0,
             round: self.round,
         })
     }
+}
+
+/// A repetition as it is stored. Rows of earlier versions have a cron expression instead: `0 8 * * 1,4`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredRepetition {
+    Repetition(Repetition),
+    Cron { cron: String, zone: String },
+}
+
+fn read_repetition(text: String) -> Result<Repetition> {
+    match Document::<StoredRepetition>::read(text)? {
+        StoredRepetition::Repetition(repetition) => Ok(repetition),
+        StoredRepetition::Cron { cron, zone } => {
+            read_cron(&cron, &zone).ok_or_else(|| StoreError::Corrupt(format!("no reminder is repeated like \"{cron}\" in {zone}")))
+        }
+    }
+}
+
+/// Earlier versions knew one time of day, on all days, from Monday to Friday, or on single days.
+fn read_cron(cron: &str, zone: &str) -> Option<Repetition> {
+    let [minute, hour, "*", "*", days] = cron.split(' ').collect::<Vec<_>>()[..] else { return None };
+    let day = |number: &str| Weekday::try_from((number.parse::<u8>().ok()? + 6) % 7).ok();
+    let pattern = match days {
+        "*" => Pattern::Days(1),
+        "1-5" => Pattern::Weeks { every: 1, days: ["1", "2", "3", "4", "5"].into_iter().filter_map(day).collect() },
+        days => Pattern::Weeks { every: 1, days: days.split(',').map(day).collect::<Option<_>>()? },
+    };
+    let time = NaiveTime::from_hms_opt(hour.parse().ok()?, minute.parse().ok()?, 0)?;
+    Some(Repetition { pattern, time, zone: zone.parse().ok()?, first: NaiveDate::default(), until: None })
 }
 
 impl Store {
@@ -72,6 +103,7 @@ impl Store {
             }
         }
         sql!(transaction.on(), execute, "DELETE FROM reminder_zones WHERE person = $1", erasure.person.as_str())?;
+        sql!(transaction.on(), execute, "DELETE FROM reminder_dates WHERE person = $1", erasure.person.as_str())?;
         transaction.commit().await
     }
 
@@ -147,6 +179,25 @@ impl Store {
             sql!(self.db().read(), fetch_optional, "SELECT zone FROM reminder_zones WHERE person = $1", person.as_str())?;
         // A stored zone that is no longer known counts as none.
         Ok(row.and_then(|(zone,)| zone.parse().ok()))
+    }
+
+    /// How the person writes dates in digits, if they were asked.
+    pub(super) async fn find_date_order(&self, person: &UserId) -> Result<Option<DateOrder>> {
+        let row: Option<(String,)> =
+            sql!(self.db().read(), fetch_optional, "SELECT date_order FROM reminder_dates WHERE person = $1", person.as_str())?;
+        row.map(|(order,)| Word::read(order)).transpose()
+    }
+
+    pub(super) async fn set_date_order(&self, person: &UserId, order: DateOrder) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO reminder_dates (person, date_order) VALUES ($1, $2) ON CONFLICT (person) DO UPDATE SET date_order = excluded.date_order",
+            person.as_str(),
+            order.as_str()
+        )?;
+        transaction.commit().await
     }
 
     pub(super) async fn set_zone(&self, person: &UserId, zone: Option<Tz>) -> Result<()> {
@@ -234,4 +285,25 @@ fn describe_change(from: &Reminder, to: &Reminder) -> &'static str {
 
 fn event(reminder: &Reminder, kind: &'static str, at: DateTime<Utc>) -> Event {
     Event::new(REMINDERS, reminder.id.as_str(), kind, at).seen_in(&reminder.channel).with("due", reminder.due.to_rfc3339())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetitions_of_earlier_versions_are_read() {
+        for (cron, words) in [
+            ("0 8 * * 1", "every Monday at 08:00"),
+            ("30 8 * * 1,4", "every Monday and Thursday at 08:30"),
+            ("0 9 * * *", "every day at 09:00"),
+            ("0 17 * * 1-5", "every weekday at 17:00"),
+            ("0 10 * * 6,0", "every Saturday and Sunday at 10:00"),
+        ] {
+            let stored = format!(r#"{{"cron":"{cron}","zone":"Europe/Berlin"}}"#);
+            let read = read_repetition(stored).expect("a repetition");
+            assert_eq!((read.describe().as_str(), read.zone), (words, Tz::Europe__Berlin));
+        }
+        assert!(read_repetition(r#"{"cron":"*/5 * * * *","zone":"UTC"}"#.to_owned()).is_err());
+    }
 }

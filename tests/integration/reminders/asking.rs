@@ -19,6 +19,16 @@ async fn what_was_asked_for_is_told_once_by_mention(backing: Backing) {
     let set = stage.answer_to("remind me tomorrow at 9 to pay the hosting bill").await;
     assert_eq!((set.text.as_str(), set.author.as_str()), ("I'll remind you on Wed 25 Nov at 09:00 CET: pay the hosting bill", "Kelly"));
     assert_eq!(set.raw["mentions"], json!([]));
+    for (asked, told) in [
+        ("remind me every other Monday at 9 to water the plants", "every other Monday at 09:00, first on Mon 30 Nov at 09:00 CET"),
+        ("remind me every day until Friday to stretch", "every day at 09:00 until Fri 27 Nov, first on Wed 25 Nov at 09:00 CET"),
+        ("remind me at 9am PST to call", "on Tue 24 Nov at 18:00 CET (09:00 PST)"),
+        ("erinnere mich am 18.12. um 17.30 Uhr an den Flug", "on Fri 18 Dec at 17:30 CET"),
+    ] {
+        let set = stage.answer_to(asked).await;
+        assert!(set.text.starts_with(&format!("I'll remind you {told}: ")), "{asked}: {}", set.text);
+        stage.press(&set, "Cancel").await;
+    }
     stage.jump("2026-11-25T07:58:00Z");
     stage.waits(1).await;
     stage.told(0).await;
@@ -56,6 +66,11 @@ async fn two_people_who_ask_at_once_are_both_reminded_and_what_cannot_be_is_answ
     let stage = Stage::start(backing).await;
     for (asked, told) in [
         ("remind me to call the bank", "When should that be? I found no time in your message. Try \"remind me tomorrow at 9"),
+        (
+            "remind me to finish the report by Friday",
+            "I'm not sure when you mean. Could you put the time first, like \"remind me tomorrow at 17:30",
+        ),
+        ("remind me on 10/4 to file taxes", "Is 10/4 10 April or 4 October? Please write the month as a word."),
         ("remind me yesterday to call", "\"yesterday\" is in the past. Name a time that is still to come"),
         ("remind me tomorrow at 9", "What should the reminder say? Try"),
         ("remind Eve tomorrow to call", "I don't know anybody called \"Eve\". Mention them, so that"),

@@ -8,7 +8,11 @@ use crate::support::database::count;
 use crate::support::team::{Backing, Shown, on_one_store};
 use kernel::time::Clock;
 
-on_one_store!(a_reminder_is_snoozed_twice_and_done, one_time_of_a_repeated_reminder_is_snoozed_once,);
+on_one_store!(
+    a_reminder_is_snoozed_twice_and_done,
+    one_time_of_a_repeated_reminder_is_snoozed_once,
+    a_date_with_two_readings_is_asked_about_once,
+);
 
 /// The id of the button of a message that bears this label.
 fn button(message: &Shown, label: &str) -> String {
@@ -76,4 +80,16 @@ async fn one_time_of_a_repeated_reminder_is_snoozed_once(backing: Backing) {
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM reminders WHERE state = 'waiting'").await, 1);
     assert!(stage.clock.now() < utc("2026-12-08T00:00:00Z"));
     stage.waits(1).await;
+}
+
+async fn a_date_with_two_readings_is_asked_about_once(backing: Backing) {
+    let stage = Stage::start(backing).await;
+    let asked = stage.answer_to("remind me on 10/4 at 9 to file taxes").await;
+    assert_eq!(asked.text, "Is 10/4 10 April or 4 October? Please write the month as a word.");
+    let pressed = stage.press(&asked, "10 April").await;
+    assert!(text(&pressed).starts_with("I'll remind you on Sat 10 Apr 2027 at 09:00 CEST: file taxes"), "{pressed}");
+    assert!(!stage.has_buttons(&asked).await);
+    let set = stage.answer_to("remind me on 10/5 at 9 to call the accountant").await;
+    assert_eq!(set.text, "I'll remind you on Mon 10 May 2027 at 09:00 CEST: call the accountant");
+    stage.waits(2).await;
 }

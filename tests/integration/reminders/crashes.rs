@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use chrono::TimeDelta;
+use chrono::{NaiveDate, NaiveTime, TimeDelta};
 use kernel::ids::ReminderId;
 use kernel::time::SystemClock;
+use kernel::when::{Pattern, Repetition};
 use sandbox::{RestFault, Switch};
 use secrecy::ExposeSecret;
 use teamroom::features::reminders::model::{Person, Reminder, ReminderState};
-use teamroom::features::schedule::model::Timetable;
 use teamroom::store::Store;
 
 use super::stage::{HERE, TOLD, quiet, told};
@@ -101,7 +101,13 @@ async fn told_to_the_right_person_by_a_version_whose_ids_say_their_platform(back
 
 async fn killed_before_the_telling_is_stored(backing: Backing) {
     let team = quiet(backing, SystemClock).await;
-    let repeat = Timetable::parse("0 8 * * *", chrono_tz::Tz::UTC).ok();
+    let repeat = Some(Repetition {
+        pattern: Pattern::Days(1),
+        time: NaiveTime::from_hms_opt(8, 0, 0).expect("a time of day"),
+        zone: chrono_tz::Tz::UTC,
+        first: NaiveDate::default(),
+        until: None,
+    });
     add(&team, &[Reminder { repeat, ..reminder(&team, "water the plants", 0) }]).await;
     // Blocks each write of the one transaction, in turn.
     for (change, when) in [

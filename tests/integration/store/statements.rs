@@ -150,13 +150,14 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
 }
 
 /// Why a table is kept for good.
-const KEPT: [(&str, &str); 32] = [
+const KEPT: [(&str, &str); 33] = [
     ("identities", "one row for each persona"),
     ("identifies", "one row for each login, and logins are limited to a few hundred a day"),
     ("registrations", "one row for each place in which commands are registered"),
     ("channels", "one row for each channel: how far it was heard"),
     ("halts", "ended by a person"),
     ("people", "one row for each person in a channel"),
+    ("reminder_dates", "one row for each person"),
     ("reminder_zones", "one row for each person"),
     ("checkin_people", "ended by the person"),
     ("cooldowns", "one row for each pair that talked in a channel"),

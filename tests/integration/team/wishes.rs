@@ -19,12 +19,12 @@ on_one_store!(
 
 on_both_stores!(killed_after_an_allowed_command_was_given);
 
-async fn reminders(team: &TestTeam) -> i64 {
-    count(team, "SELECT COUNT(*) FROM reminders").await
+async fn missions(team: &TestTeam) -> i64 {
+    count(team, "SELECT COUNT(*) FROM missions").await
 }
 
-fn remind(when: &str, what: &str) -> Script {
-    Script::call("team_command", json!({"command": "remind new", "arguments": {"when": when, "what": what}}))
+fn start(what: &str) -> Script {
+    Script::call("team_command", json!({"command": "mission start", "arguments": {"what": what}}))
 }
 
 /// Makes the call in each turn, and then says the last words of its result.
@@ -48,30 +48,30 @@ async fn a_wish_in_the_persons_own_words_is_carried_out_and_its_reply_is_shown(b
     let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
     team.model.on(|asked| match (is_talk(asked), asked.tool_results()) {
         (false, _) => no_claims(asked),
-        (true, 0) => remind("tomorrow at 9", "pay the hosting bill"),
-        (true, _) => Script::say("I'll be there."),
+        (true, 0) => start("compare the prices of hosting"),
+        (true, _) => Script::say("We are on it."),
     });
-    team.say("general", "kelly, it would be good to hear from you tomorrow at 9, i tend to forget to pay the hosting bill").await;
-    let answer = expect(&team, "I'll be there.").await;
-    assert!(answer.text.contains("pay the hosting bill") && answer.text.contains("09:00"), "the command's own reply: {}", answer.text);
-    assert_eq!(reminders(&team).await, 1);
+    team.say("general", "kelly, somebody should compare the prices of hosting, as a mission").await;
+    let answer = expect(&team, "We are on it.").await;
+    assert!(answer.text.contains("Started: **compare the prices of hosting**"), "the command's own reply: {}", answer.text);
+    assert_eq!(missions(&team).await, 1);
 }
 
 async fn what_the_model_words_itself_or_throws_away_waits_for_a_button(backing: Backing) {
     let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
-    makes(&team, remind("tomorrow at 9", "pay the bill of the hosting company"));
-    team.say("general", "kelly, the hosting bill should not be forgotten tomorrow morning").await;
+    makes(&team, start("Compare what hosting costs in Europe"));
+    team.say("general", "kelly, hosting is too expensive, find out what others ask").await;
     let question = expect(&team, "May I do this for you?").await;
     assert!(
         question.text.starts_with(
-            "May I do this for you? **remind new**: Set a reminder.\nwhat: pay the bill of the hosting company\nwhen: tomorrow at 9\n"
+            "May I do this for you? **mission start**: Have the team plan something and carry it out.\nwhat: Compare what hosting costs in Europe\n"
         ),
         "{}",
         question.text
     );
-    assert_eq!(reminders(&team).await, 0);
+    assert_eq!(missions(&team).await, 0);
     press(&team, "general", &question, yes).await;
-    eventually("it is set", || async { reminders(&team).await == 1 }).await;
+    eventually("it is started", || async { missions(&team).await == 1 }).await;
 
     let item = json!({"command": "backlog cancel", "arguments": {"id": "the scanner prices"}});
     makes(&team, Script::call("team_command", item));
@@ -84,8 +84,8 @@ async fn a_command_is_explained_and_given_only_with_the_rights_of_the_person(bac
     let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
     let wish = |arguments: Value| Script::call("team_command", arguments);
     for (said, call, told) in [
-        ("kelly, one", json!({"command": "remind new"}), "\"when\" is missing. `remind new` takes: - when, needed:"),
-        ("kelly, two", json!({"command": "remind later"}), "there is no command \"remind later\" that you can give."),
+        ("kelly, one", json!({"command": "mission start"}), "\"what\" is missing. `mission start` takes: - what, needed:"),
+        ("kelly, two", json!({"command": "mission begin"}), "there is no command \"mission begin\" that you can give."),
         ("kelly, three", json!({"command": "halt"}), "there is no command \"halt\" that you can give."),
         ("kelly, four", json!({"command": "backlog list"}), "told: "),
     ] {
@@ -108,16 +108,16 @@ fn yes(button: &Value) -> bool {
 async fn killed_after_an_allowed_command_was_given(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
     set(&team, "parallel = 8");
-    makes(&team, remind("tomorrow at 9", "pay the bill of the hosting company"));
+    makes(&team, start("Compare what hosting costs in Europe"));
     let process = TeamProcess::start(&team, &[]).await;
-    team.say("general", "kelly, the hosting bill should not be forgotten").await;
+    team.say("general", "kelly, hosting is too expensive").await;
     let question = expect(&team, "May I do this for you?").await;
-    forbid(&team, "wall", "INSERT ON outbox", "NEW.message LIKE '%pay the bill%' AND NEW.message NOT LIKE '%May I do%'").await;
+    forbid(&team, "wall", "INSERT ON outbox", "NEW.message LIKE '%Started: %'").await;
     press(&team, "general", &question, yes).await;
-    eventually("it was carried out", || async { reminders(&team).await == 1 }).await;
+    eventually("it was carried out", || async { missions(&team).await == 1 }).await;
     process.kill();
     allow(&team, "wall").await;
     let _process = TeamProcess::start(&team, &[]).await;
     expect(&team, "It may be done or not").await;
-    assert_eq!(reminders(&team).await, 1, "it is not repeated");
+    assert_eq!(missions(&team).await, 1, "it is not repeated");
 }

@@ -12,6 +12,7 @@ use kernel::memory::{MemorySource, Scope};
 use kernel::people::People;
 use kernel::persona::load;
 use kernel::persona::roster::Roster;
+use kernel::time::SystemClock;
 use kernel::tools::approval::Risk;
 use kernel::tools::git::GitFolders;
 use kernel::tools::workspace::Workspaces;
@@ -75,6 +76,7 @@ impl Bench {
                 roster: Arc::new(roster()),
                 config: config::load(Sources { dir: directory.path().to_owned(), ..Sources::default() }).expect("the defaults are valid"),
                 services: Services::new("nobody commands here"),
+                clock: Arc::new(SystemClock),
             },
         };
         Self { tools: local_tools(parts), item: "item".into(), source: None, scope: Scope::TEAM, asked_by: None, tainted: false, directory }
@@ -146,6 +148,7 @@ async fn every_tool_has_a_strict_schema_and_the_risk_of_what_it_does() {
         ("memory_save", Risk::Write),
         ("memory_search", Risk::Read),
         ("read_feed", Risk::Read),
+        ("reminder_set", Risk::Write),
         ("team_command", Risk::Read),
         ("workspace_list", Risk::Read),
         ("workspace_read", Risk::Read),

@@ -147,7 +147,7 @@ impl Agents {
         let messages: Vec<MessageId> = question.answered.iter().chain(question.files.iter().map(|file| &file.message)).cloned().collect();
         let asked = Asked {
             text,
-            now,
+            today: self.roster.today(now),
             messages: &messages,
             replied_to: refers.replied_to.as_ref().and_then(|spoken| spoken.message.as_ref()),
             starter: refers.starter.as_ref().and_then(|spoken| spoken.message.as_ref()),

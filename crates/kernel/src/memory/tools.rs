@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono_tz::Tz;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -14,6 +15,7 @@ use crate::memory::search::Wanted;
 use crate::memory::store::save_memory_as;
 use crate::memory::{Memory, MemoryKind, MemorySource, Recall, short_id};
 use crate::text::{flatten, fold_name};
+use crate::time::Today;
 use crate::tools::approval::Risk;
 use crate::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
@@ -28,12 +30,16 @@ const TAGS: usize = 8;
 /// Lower than for lessons of a meeting.
 const SIGNIFICANCE: f64 = 0.4;
 
-pub fn memory_tools(store: &Database) -> [Arc<dyn Tool>; 2] {
-    [Arc::new(Save(store.clone())), Arc::new(Search(store.clone()))]
+pub fn memory_tools(store: &Database, zone: Tz) -> [Arc<dyn Tool>; 2] {
+    [Arc::new(Save(store.clone())), Arc::new(Search { store: store.clone(), zone })]
 }
 
 struct Save(Database);
-struct Search(Database);
+struct Search {
+    store: Database,
+    /// The team's, for "last week".
+    zone: Tz,
+}
 
 #[derive(Deserialize)]
 struct SaveArguments {
@@ -139,9 +145,11 @@ impl Tool for Search {
         if Wanted::parse(&query).is_none() {
             return Err(ToolError::Refused("the query has no word in it".into()));
         }
-        let asked =
-            Recall { now: Some(context.now), ..Recall::new(&query, context.scope, TOLD).of(context.persona).everything().loosely() };
-        let found = self.0.recall(&asked).await.map_err(|error| unavailable(&error))?;
+        let asked = Recall {
+            today: Some(Today { now: context.now, zone: self.zone }),
+            ..Recall::new(&query, context.scope, TOLD).of(context.persona).everything().loosely()
+        };
+        let found = self.store.recall(&asked).await.map_err(|error| unavailable(&error))?;
         let lines: Vec<_> = found.iter().map(line).collect();
         let outside = found.iter().any(Memory::may_quote_outside);
         let text = if lines.is_empty() { "Nothing is remembered about that.".into() } else { lines.join("\n") };

@@ -40,7 +40,7 @@ pub enum PersonaFileError {
 }
 
 /// The tools of a persona whose file names none: those without effects outside the team. `tools: []` means no tools.
-pub const DEFAULT_TOOLS: [&str; 12] = [
+pub const DEFAULT_TOOLS: [&str; 13] = [
     "ask_agent",
     "read_feed",
     "memory_search",
@@ -48,6 +48,7 @@ pub const DEFAULT_TOOLS: [&str; 12] = [
     "memory_forget",
     "backlog_search",
     "backlog_add",
+    "reminder_set",
     "board_create",
     "fetch_page",
     "workspace_list",

@@ -5,15 +5,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeZone as _, Utc};
+use chrono_tz::Tz;
 
 use crate::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, Feed, FeedSources, LedgerSource, Services, Web};
 use crate::money::{CostGroup, CostLine};
 use crate::persona::FeedSpec;
-use crate::time::ManualClock;
+use crate::time::{ManualClock, Today};
 
 /// Saturday, 22:50.
 pub fn now() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 22, 50, 0).unwrap()
+}
+
+/// The same time for a team in UTC.
+pub fn today() -> Today {
+    Today { now: now(), zone: Tz::UTC }
 }
 
 /// Returns its data for every range.

@@ -27,9 +27,9 @@ pub enum Trace {
         kind: String,
         id: String,
     },
-    /// A command of the team that changed something, with its reply.
-    Carried {
-        command: String,
-        reply: String,
+    /// A stored row, or a command that was carried out, with the sentence that tells people what was done.
+    Confirmed {
+        id: String,
+        words: String,
     },
 }

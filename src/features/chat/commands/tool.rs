@@ -119,8 +119,8 @@ impl Tool for TeamCommand {
         json!({
             "type": "object",
             "properties": {
-                "command": {"type": "string", "description": "Such as \"remind new\"."},
-                "arguments": {"type": "object", "description": "Such as {\"when\": \"tomorrow at 9\", \"what\": \"pay the bill\"}."},
+                "command": {"type": "string", "description": "Such as \"mission change\"."},
+                "arguments": {"type": "object", "description": "Such as {\"text\": \"Bob does the invoices\"}."},
             },
             "required": ["command"],
             "additionalProperties": false,
@@ -155,8 +155,8 @@ impl Tool for TeamCommand {
     }
 
     fn describe_done(&self, trace: &Trace) -> Option<String> {
-        let Trace::Carried { reply, .. } = trace else { return None };
-        Some(reply.clone())
+        let Trace::Confirmed { words, .. } = trace else { return None };
+        Some(words.clone())
     }
 
     fn describe_wish(&self, arguments: &Value) -> String {
@@ -189,7 +189,7 @@ impl Tool for TeamCommand {
             self.post_files(&said, arguments, reply.files, context).await?;
         }
         let told = flatten(&reply.text, TOLD);
-        let trace = (effect != Effect::Looks).then(|| Trace::Carried { command: path, reply: told });
+        let trace = (effect != Effect::Looks).then(|| Trace::Confirmed { id: path, words: told });
         // A reply quotes items, plans and reports, which may quote anything.
         Ok(ToolOutput { text: reply.text, outside: true, trace })
     }
@@ -276,7 +276,7 @@ mod tests {
     fn a_command_is_explained_with_its_arguments_and_choices() {
         let registry = registry();
         let explain = |path: &str| usage(path, find_offered(&registry, path).expect("offered"));
-        insta::assert_snapshot!(format!("{}\n\n{}\n\n{}", explain("remind new"), explain("standup status"), explain("board create")));
+        insta::assert_snapshot!(format!("{}\n\n{}\n\n{}", explain("remind snooze"), explain("standup status"), explain("board create")));
     }
 
     #[test]
@@ -286,14 +286,14 @@ mod tests {
         for path in ["backlog cancel", "mission cancel", "mission leave-out", "board cancel", "standup cancel", "schedule remove"] {
             assert_eq!(effect(path, &[]), Effect::Discards, "{path}");
         }
-        for path in ["remind new", "standup start", "mission change", "backlog edit", "backlog answer", "team pause", "remind zone"] {
+        for path in ["mission start", "standup start", "mission change", "backlog edit", "backlog answer", "team pause", "remind zone"] {
             assert_eq!(effect(path, &[]), Effect::Changes, "{path}");
         }
         for path in ["backlog list", "status", "mission status", "costs", "remind list"] {
             assert_eq!(effect(path, &[]), Effect::Looks, "{path}");
         }
         assert_eq!(effect("costs", &["raise"]), Effect::Changes);
-        for path in ["halt", "ask", "help", "memory teach", "backlog add", "no such"] {
+        for path in ["remind new", "halt", "ask", "help", "memory teach", "backlog add", "no such"] {
             assert!(find_offered(&registry, path).is_none(), "{path}");
         }
     }

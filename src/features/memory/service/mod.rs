@@ -20,7 +20,7 @@ use kernel::memory::search::SEARCHABLE;
 use kernel::memory::spans::Span;
 use kernel::memory::{Memory, MemoryKind, Recall, Scope};
 use kernel::persona::roster::Roster;
-use kernel::time::SharedClock;
+use kernel::time::{SharedClock, Today};
 use kernel::tools::web::PageReader;
 
 pub(in crate::features::memory) use asker::Asker;
@@ -111,7 +111,8 @@ impl Memories {
 
     /// Memories on a subject. What people taught comes first.
     pub(in crate::features::memory) async fn search(&self, words: &str, scope: &Scope) -> Result<Vec<Memory>> {
-        let asked = Recall { now: Some(self.now()), kinds: SEARCHABLE, ..Recall::new(words, scope, FOUND) };
+        let asked =
+            Recall { today: Some(Today { now: self.now(), zone: self.zone() }), kinds: SEARCHABLE, ..Recall::new(words, scope, FOUND) };
         let mut found = self.store().recall(&asked).await?;
         found.sort_by_key(|memory| memory.kind != MemoryKind::Fact);
         Ok(found)

@@ -2,13 +2,14 @@
 
 use crate::features::reminders::model::{Person, Reminder, ReminderState};
 use crate::features::reminders::render::name;
-use crate::features::reminders::request::ForWhom;
+use crate::features::reminders::request::{ForWhom, Request};
 use crate::features::reminders::service::{Reminders, Result, refused};
-use crate::features::reminders::when::When;
 use crate::features::reminders::whom::resolve;
 use chrono_tz::Tz;
-use kernel::chat::message::{Channel, Place};
-use kernel::ids::{PersonaSlug, ReminderId};
+use kernel::chat::message::{Channel, InboundMessage, Place};
+use kernel::ids::{MessageId, PersonaSlug, ReminderId};
+use kernel::when::{Reading, When};
+use sha2::{Digest as _, Sha256};
 
 /// The most characters of a reminder's text.
 const LONGEST: usize = 1000;
@@ -66,12 +67,30 @@ impl Reminders {
             due,
             repeat: match asked.when {
                 When::Once(_) => None,
-                When::Repeated(timetable) => Some((**timetable).clone()),
+                When::Repeated(repetition) => Some((**repetition).clone()),
             },
             zone: asked.zone,
             state: ReminderState::Waiting,
             round: 0,
         })
+    }
+
+    /// Makes a reminder of a request in words. Writes nothing.
+    ///
+    /// # Errors
+    /// As [`Self::draft`], or the time was not read.
+    pub(in crate::features::reminders) async fn draft_request(
+        &self,
+        request: Request,
+        zone: Tz,
+        message: &InboundMessage,
+        persona: &PersonaSlug,
+    ) -> Result<(Reminder, Reading)> {
+        let Request { whom, what, when } = request;
+        let reading = when?;
+        let by = Some(Person { id: message.author.id.clone(), name: message.author.name.clone() });
+        let asked = Asked { whom: &whom, what: &what, when: &reading.when, zone, by, channel: &message.channel, persona };
+        Ok((self.draft(asked).await?, reading))
     }
 
     async fn find_person(&self, whom: &ForWhom, author: Option<&Person>) -> Result<Person> {
@@ -81,4 +100,10 @@ impl Reminders {
         }
         resolve(whom, author, &people, &self.deps.roster).map_err(refused)
     }
+}
+
+/// The id of a reminder for a message. `which` tells several for the same message apart, so that each is set once.
+pub(in crate::features::reminders) fn reminder_id(message: &MessageId, which: &str) -> ReminderId {
+    let digest = Sha256::digest(format!("{message}\n{which}"));
+    ReminderId::new(digest[..16].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")))
 }

@@ -30,7 +30,7 @@ impl Reminders {
     /// Moves a reminder to `until`. A repeated one gets a copy for this time instead.
     pub(in crate::features::reminders) async fn snooze(&self, named: &str, until: DateTime<Utc>, asker: &Asker) -> Result<Reminder> {
         let reminder = self.get(named, asker).await?;
-        if reminder.repeat.is_some() {
+        if reminder.goes_on() {
             let again = reminder.once_more(ReminderId::generate(), until);
             self.store().add_reminder(&again, self.now()).await?;
             return Ok(again);

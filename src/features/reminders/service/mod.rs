@@ -3,15 +3,15 @@
 mod asker;
 mod asking;
 mod changing;
+mod dates;
 mod press;
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-use chrono_tz::{TZ_VARIANTS, Tz};
+use chrono::{DateTime, NaiveTime, Utc};
+use chrono_tz::Tz;
 
 use crate::features::reminders::model::Reminder;
-use crate::features::reminders::when::{When, WhenError, parse_when};
 use crate::store::Store;
 use kernel::chat::medium::Medium;
 use kernel::db::StoreError;
@@ -19,9 +19,13 @@ use kernel::ids::{PersonaSlug, UserId};
 use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
+use kernel::when::{self, Reading, When, WhenError, find_zone};
 
 pub(in crate::features::reminders) use asker::Asker;
-pub(in crate::features::reminders) use asking::Asked;
+pub(in crate::features::reminders) use asking::{Asked, reminder_id};
+
+/// The time of day if only a day is given.
+const MORNING: NaiveTime = NaiveTime::from_hms_opt(9, 0, 0).expect("a time of day");
 
 /// The dependencies of reminders.
 pub struct Deps {
@@ -30,6 +34,8 @@ pub struct Deps {
     pub people: People,
     /// The team's time zone, for people who have chosen none.
     pub zone: Tz,
+    /// Whether a model answers, which reads what the rules cannot.
+    pub has_model: bool,
     pub clock: SharedClock,
 }
 
@@ -67,6 +73,15 @@ impl Reminders {
         Ok(chosen.unwrap_or(self.deps.zone))
     }
 
+    /// How a person means times, now.
+    pub(in crate::features::reminders) async fn asker_of(&self, person: Option<&UserId>) -> Result<when::Asker, StoreError> {
+        let dates = match person {
+            Some(person) => self.store().find_date_order(person).await?,
+            None => None,
+        };
+        Ok(when::Asker { now: self.now(), zone: self.zone_of(person).await?, usual: MORNING, dates })
+    }
+
     /// Sets a person's time zone by a name such as Europe/Berlin, or resets it to the team's.
     ///
     /// # Errors
@@ -74,7 +89,7 @@ impl Reminders {
     pub(in crate::features::reminders) async fn choose_zone(&self, person: &UserId, name: &str) -> Result<Tz> {
         let chosen = match name.trim() {
             name if name.eq_ignore_ascii_case("team") => None,
-            name => Some(parse_zone(name).ok_or_else(|| {
+            name => Some(find_zone(name).ok_or_else(|| {
                 refused(format!(
                     "I know no time zone \"{}\". Name one like Europe/Berlin or Asia/Tokyo.",
                     Medium::Chat.line_within(name, 60)
@@ -89,8 +104,18 @@ impl Reminders {
         &self.deps.store
     }
 
+    pub(in crate::features::reminders) fn has_model(&self) -> bool {
+        self.deps.has_model
+    }
+
     pub(in crate::features::reminders) fn roster(&self) -> &Roster {
         &self.deps.roster
+    }
+
+    /// The names of the personas, which may stand before a request as an address.
+    pub(in crate::features::reminders) fn persona_names(&self) -> Vec<&str> {
+        let personas = self.roster().personas().iter();
+        personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect()
     }
 
     /// The persona that tells the reminder, or the coordinator if that persona has left the team.
@@ -99,35 +124,24 @@ impl Reminders {
         roster.find(&reminder.persona).map_or(&roster.coordinator().slug, |persona| &persona.slug)
     }
 
-    /// Parses a time that is an argument of a command.
+    /// Reads a time that is an argument of a command. Accepts "20 minutes" like "in 20 minutes".
     ///
     /// # Errors
     /// The text is no time, or the time is over.
-    pub(in crate::features::reminders) fn parse_when(&self, text: &str, zone: Tz) -> Result<When> {
-        let parse = |text: &str| parse_when(text, self.now(), zone);
-        // Accepts "20 minutes" like "in 20 minutes".
-        parse(text).or_else(|error| parse(&format!("in {text}")).map_err(|_| error.into()))
+    pub(in crate::features::reminders) fn read(&self, text: &str, asker: &when::Asker) -> Result<Reading> {
+        Ok(when::read_loosely(text, asker)?)
     }
 
-    /// Parses the time until which a reminder is snoozed.
+    /// Reads the time until which a reminder is snoozed.
     ///
     /// # Errors
     /// The text is no time, the time is over, or it repeats.
-    pub(in crate::features::reminders) fn parse_instant(&self, text: &str, zone: Tz) -> Result<DateTime<Utc>> {
-        match self.parse_when(text, zone)? {
+    pub(in crate::features::reminders) fn parse_instant(&self, text: &str, asker: &when::Asker) -> Result<DateTime<Utc>> {
+        match self.read(text, asker)?.when {
             When::Once(at) => Ok(at),
             When::Repeated(_) => Err(refused("A reminder is snoozed to one time, such as \"tomorrow at 9\" or \"in 2 hours\".")),
         }
     }
-}
-
-/// A time zone by its name, or by the last part of its name if only one zone has it: "berlin". Ignores capitals and accepts spaces for underscores.
-fn parse_zone(name: &str) -> Option<Tz> {
-    let name = name.replace(' ', "_");
-    let is_city = |zone: &&Tz| zone.name().rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&name));
-    let mut cities = TZ_VARIANTS.iter().filter(is_city);
-    let city = cities.next().filter(|_| cities.next().is_none());
-    name.parse().ok().or_else(|| TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(&name)).copied()).or(city.copied())
 }
 
 impl From<WhenError> for RemindError {

@@ -18,14 +18,14 @@ impl Reminders {
         let (now, is_over, round) = (self.now(), reminder.state.is_over(), reminder.round);
         let until = match button.choice {
             Choice::Hour => now + TimeDelta::hours(1),
-            _ => self.parse_instant("tomorrow", self.zone_of(asker.id()).await?)?,
+            _ => self.parse_instant("tomorrow", &self.asker_of(asker.id()).await?)?,
         };
         let changed = match button.choice {
             Choice::Cancel => self.change(reminder, |reminder| reminder.cancelled().ok()).await?,
             _ if is_over => Err(reminder),
             // The other times of a repeated reminder stay as they are.
-            Choice::Done if reminder.repeat.is_some() => Ok(reminder),
-            Choice::Hour | Choice::Tomorrow if reminder.repeat.is_some() => {
+            Choice::Done if reminder.goes_on() => Ok(reminder),
+            Choice::Hour | Choice::Tomorrow if reminder.goes_on() => {
                 let again = reminder.once_more(ReminderId::generate(), until);
                 let added = self.store().add_reminder_again(&again, &format!("{}:{}", reminder.id, button.round), now).await?;
                 if !added {

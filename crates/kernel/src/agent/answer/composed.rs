@@ -54,7 +54,7 @@ impl Agents {
     async fn compose_answer(&self, persona: &Persona, question: &Question<'_>) -> Result<(OfflineAnswer, DateTime<Utc>), RunError> {
         let Surroundings { now, question: text, transcript, refers, files, .. } = self.look_around(question, false).await?;
         let answered: Vec<&MessageId> = question.answered.iter().collect();
-        let asked = Recall { except: &answered, ..recall(persona, question, MEMORIES, now).everything() };
+        let asked = Recall { except: &answered, ..recall(persona, question, MEMORIES, self.roster.today(now)).everything() };
         let memories = self.store.recall(&asked).await?;
         self.store.record_used(&memories, now).await?;
         let composed = offline::compose(&OfflineQuestion {

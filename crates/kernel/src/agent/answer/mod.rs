@@ -27,6 +27,7 @@ use crate::memory::{MemorySource, Recall, Scope, Teacher};
 use crate::money::{Allowance, Purpose};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
+use crate::time::Today;
 use crate::tools::AskedBy;
 
 /// The most lessons on the question's subject in a prompt.
@@ -218,7 +219,7 @@ impl Agents {
     async fn build_prompt(&self, persona: &Persona, question: &Question<'_>, around: Surroundings) -> Result<Prompt, RunError> {
         let Surroundings { now, question: text, transcript, refers, files, annotations, .. } = around;
         let read = self.readings.read(&persona.slug).await;
-        let asked = recall(persona, question, LESSONS, now);
+        let asked = recall(persona, question, LESSONS, self.roster.today(now));
         let shown = transcript.iter().chain(&refers.replied_to).chain(&refers.starter).filter_map(|line| line.message.as_ref());
         let shown: Vec<&MessageId> = shown.chain(question.answered).collect();
         let spans = async {
@@ -274,12 +275,12 @@ fn with_notes(reply: Reply) -> Reply {
     Reply { text, ..reply }
 }
 
-fn recall<'a>(persona: &'a Persona, question: &'a Question<'_>, limit: usize, now: DateTime<Utc>) -> Recall<'a> {
+fn recall<'a>(persona: &'a Persona, question: &'a Question<'_>, limit: usize, today: Today) -> Recall<'a> {
     let asker = match question.asker {
         Speaker::Person { id, .. } => Some(id),
         Speaker::Persona(_) | Speaker::ForeignBot { .. } => None,
     };
-    Recall { asker, now: Some(now), ..Recall::new(question.text, &question.scope, limit).of(&persona.slug) }
+    Recall { asker, today: Some(today), ..Recall::new(question.text, &question.scope, limit).of(&persona.slug) }
 }
 
 /// `text`: the question with names in place of ids, as the model reads it.

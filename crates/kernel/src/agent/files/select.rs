@@ -6,12 +6,13 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use crate::agent::files::KnownFile;
 use crate::ids::MessageId;
 use crate::memory::retrieval::words_of;
-use crate::time_phrase;
+use crate::time::Today;
+use crate::when::find_range;
 
 /// How long a file belongs to the conversation of its channel.
 const CHANNEL: TimeDelta = TimeDelta::hours(6);
@@ -31,7 +32,7 @@ const SHORT_NAME: usize = 3;
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     pub text: &'a str,
-    pub now: DateTime<Utc>,
+    pub today: Today,
     /// The messages that contain it.
     pub messages: &'a [MessageId],
     pub replied_to: Option<&'a MessageId>,
@@ -84,7 +85,7 @@ pub fn select(files: &[KnownFile], asked: &Asked<'_>) -> Selection {
         rest.map(|(_, index)| *index).take(most).collect::<Vec<_>>()
     };
     // A file that was posted before the time in the question says nothing about that time.
-    let since = time_phrase::find(&words_of(asked.text), asked.now).map(|(range, _)| range.since);
+    let since = find_range(&words_of(asked.text), asked.today).map(|(range, _)| range.since);
     let mut older = rest(|closeness| closeness == Closeness::Older, OLDER);
     older.retain(|index| files[*index].is_readable && since.is_none_or(|since| files[*index].at >= since));
     let near = rest(|closeness| closeness != Closeness::Older, NEAR);
@@ -104,7 +105,7 @@ fn rank(files: &[KnownFile], asked: &Asked<'_>) -> Vec<(Closeness, usize)> {
 }
 
 fn closeness(file: &KnownFile, asked: &Asked<'_>) -> Closeness {
-    let age = asked.now - file.at;
+    let age = asked.today.now - file.at;
     if asked.messages.contains(&file.message) {
         Closeness::Own
     } else if asked.replied_to == Some(&file.message) {
@@ -176,7 +177,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::feeds::now;
+    use crate::testing::feeds::{now, today};
 
     fn file(name: &str, message: &str, minutes_ago: i64) -> KnownFile {
         KnownFile {
@@ -205,7 +206,7 @@ mod tests {
     /// The names of the files in focus, near and older. The question is message `m` and replies to `r`.
     fn selected(files: &[KnownFile], text: &str) -> String {
         let (messages, replied_to) = (["m".into()], "r".into());
-        let asked = Asked { text, now: now(), messages: &messages, replied_to: Some(&replied_to), starter: None, in_thread: false };
+        let asked = Asked { text, today: today(), messages: &messages, replied_to: Some(&replied_to), starter: None, in_thread: false };
         show(files, &select(files, &asked))
     }
 
@@ -288,7 +289,7 @@ mod tests {
         let files = [file("plan.md", "s", 30 * DAY), file("draft.md", "1", 20 * DAY)];
         let (messages, starter) = (["m".into()], "s".into());
         let asked =
-            |in_thread, starter| Asked { text: "is it done?", now: now(), messages: &messages, replied_to: None, starter, in_thread };
+            |in_thread, starter| Asked { text: "is it done?", today: today(), messages: &messages, replied_to: None, starter, in_thread };
         assert_eq!(show(&files, &select(&files, &asked(true, Some(&starter)))), "draft.md | plan.md | ");
         assert_eq!(show(&files, &select(&files[..1], &asked(true, Some(&starter)))), "plan.md |  | ");
         assert_eq!(show(&files, &select(&files, &asked(false, None))), " |  | draft.md plan.md");
@@ -315,7 +316,7 @@ mod tests {
                 ..file(["a.md", "plan.md", "costs.csv", "x.png"][*name], ["m", "r", "1", "2", "3"][*message], *age)
             }).collect();
             let (messages, replied_to) = (["m".into()], "r".into());
-            let asked = Asked { text: &text, now: now(), messages: &messages, replied_to: Some(&replied_to), starter: None, in_thread: false };
+            let asked = Asked { text: &text, today: today(), messages: &messages, replied_to: Some(&replied_to), starter: None, in_thread: false };
             let selection = select(&files, &asked);
             let mut all: Vec<usize> = [&selection.focus[..], &selection.near, &selection.older].concat();
             let count = all.len();

@@ -11,7 +11,7 @@ use crate::feeds;
 use crate::feeds::{Feed, FeedItem, FeedQuery, FeedReport, Reading};
 use crate::memory::retrieval::{Query, terms_of};
 use crate::text::capital;
-use crate::time_phrase::TimeRange;
+use crate::when::TimeRange;
 
 /// The most items listed. The rest is only counted.
 const SHOWN: usize = 10;

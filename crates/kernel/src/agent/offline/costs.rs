@@ -1,20 +1,20 @@
 //! Answers "What did we spend?" from the ledger.
 
-use chrono::{NaiveTime, TimeDelta};
+use chrono::TimeDelta;
 
 use crate::agent::AnswerVerdict;
 use crate::agent::offline::wording::{failure, foreign};
 use crate::agent::offline::{Draft, OfflineQuestion, team};
 use crate::feeds::{FeedItem, FeedQuery, Reading};
 use crate::money::Money;
-use crate::time_phrase::TimeRange;
+use crate::when::TimeRange;
 
 /// Reports the costs of the range, by default of today and of the last seven days.
 pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Draft {
     let Some(ledger) = asked.feeds.iter().find(|feed| feed.kind() == "ledger") else {
         return team::no_ledger(asked);
     };
-    let today = asked.now.date_naive().and_time(NaiveTime::MIN).and_utc();
+    let today = asked.today().midnight();
     let week = asked.now - TimeDelta::days(7);
     let stretches = match range {
         Some(range) => vec![(range.label.clone(), range.since, range.until)],

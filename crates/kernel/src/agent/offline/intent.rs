@@ -1,14 +1,12 @@
 //! Detects the intent of a question from its words. The first matching rule wins.
 
-use chrono::{DateTime, Utc};
-
 use crate::agent::SpeechAct;
 use crate::memory::retrieval::{Query, cut, words_of};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::text::without_invisible;
-use crate::time_phrase;
-use crate::time_phrase::TimeRange;
+use crate::time::Today;
+use crate::when::{TimeRange, find_range};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Intent {
@@ -120,9 +118,9 @@ const SURROUNDINGS: &[&str] = &[
 const MAX_CHARS: usize = 2000;
 
 /// Interprets a question to `persona`.
-pub(super) fn understand(text: &str, act: SpeechAct, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Understood {
+pub(super) fn understand(text: &str, act: SpeechAct, persona: &Persona, roster: &Roster, today: Today) -> Understood {
     let mut words = words_said(text, roster);
-    let range = time_phrase::find(&words, now).map(|(range, taken)| {
+    let range = find_range(&words, today).map(|(range, taken)| {
         words.drain(taken);
         range
     });
@@ -262,12 +260,12 @@ fn words_used_up(intent: Intent) -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::feeds::now;
+    use crate::testing::feeds::today;
     use crate::testing::persona::roster;
 
     fn understood(text: &str) -> Understood {
         let roster = roster();
-        understand(text, SpeechAct::Other, roster.coordinator(), &roster, now())
+        understand(text, SpeechAct::Other, roster.coordinator(), &roster, today())
     }
 
     #[test]

@@ -119,7 +119,7 @@ impl<L: Into<String>> From<L> for Draft {
 
 /// Answers a question. Never fails: unreadable sources are mentioned in the answer.
 pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
-    let understood = understand(asked.text, asked.act, asked.persona, asked.roster, asked.now);
+    let understood = understand(asked.text, asked.act, asked.persona, asked.roster, asked.today());
     let Draft { mut lines, sources, verdict, parts, tells_unread, is_bare } = draft(asked, &understood).await;
     if !tells_unread {
         lines.extend(asked.files.list_notes().iter().map(|note| Subtext(foreign(note, 300)).to_string()));
@@ -202,7 +202,7 @@ fn find_asked_before(asked: &OfflineQuestion<'_>) -> Option<Understood> {
     let is_answered = |at: usize| asked.transcript.get(at + 1).is_some_and(|next| matches!(next.speaker, Speaker::Persona(_)));
     let mut before = asked.transcript.iter().enumerate().rev().filter(|(_, line)| by_person(line));
     let (_, line) = before.find(|(at, line)| asks(line) || is_answered(*at))?;
-    Some(understand(&line.text, SpeechAct::Other, asked.persona, asked.roster, asked.now))
+    Some(understand(&line.text, SpeechAct::Other, asked.persona, asked.roster, asked.today()))
 }
 
 /// Whether the question before was about costs: "And last week?", after "what did we spend this week?".

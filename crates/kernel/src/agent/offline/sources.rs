@@ -9,7 +9,7 @@ use crate::agent::{AnswerVerdict, SpeechAct};
 use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
 use crate::memory::retrieval::{Hit, Query, cut, headings_of, terms_of};
 use crate::text::join_with_and;
-use crate::time_phrase::TimeRange;
+use crate::when::TimeRange;
 
 /// The most characters of a quotation, the most quotations, and the most characters in total: one message.
 const QUOTE: usize = 800;

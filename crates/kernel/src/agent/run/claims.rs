@@ -87,7 +87,7 @@ impl Session<'_> {
     fn is_settled(&self, act: &Act) -> bool {
         let mut used = self.progress.done.iter().map(|(tool, _)| tool).chain(self.progress.proposed.iter().map(|call| &call.name));
         let by_command = |group: &str| {
-            let is_of_group = |trace: &Trace| matches!(trace, Trace::Carried { command, .. } if command.split(' ').next() == Some(group));
+            let is_of_group = |trace: &Trace| matches!(trace, Trace::Confirmed { id, .. } if id.split(' ').next() == Some(group));
             let mut asked = self.progress.proposed.iter().filter_map(|call| call.arguments.get("command")?.as_str());
             self.progress.done.iter().any(|(_, trace)| is_of_group(trace)) || asked.any(|path| path.split(' ').next() == Some(group))
         };

@@ -183,7 +183,7 @@ impl Progress {
                     self.rounds.clear();
                 }
             }
-            Some(Trace::Stored { .. } | Trace::Carried { .. }) | None => {}
+            Some(Trace::Stored { .. } | Trace::Confirmed { .. }) | None => {}
         }
     }
 }

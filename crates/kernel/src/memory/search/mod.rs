@@ -16,13 +16,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
-use chrono::{DateTime, Utc};
 use futures_util::future;
 
 use crate::db::{Database, Result};
 use crate::ids::{MessageId, PersonaSlug, UserId};
 use crate::memory::embedder::Meaning;
 use crate::memory::{Memory, MemoryKind, Scope};
+use crate::time::Today;
 
 use index::{Index, term};
 use question::Question;
@@ -70,7 +70,7 @@ pub struct Recall<'a> {
     /// Whom the question means by "I".
     pub asker: Option<&'a UserId>,
     /// The present, for "last week". None: the question names no time.
-    pub now: Option<DateTime<Utc>>,
+    pub today: Option<Today>,
     /// Also finds memories that are only close to the question. For a reader that can judge them: a language model.
     pub is_loose: bool,
 }
@@ -78,7 +78,7 @@ pub struct Recall<'a> {
 impl<'a> Recall<'a> {
     /// Asks for what was taught and learnt, without an asker.
     pub fn new(subject: &'a str, scope: &'a Scope, limit: usize) -> Self {
-        Self { subject, persona: None, scope, kinds: LEARNT, limit, except: &[], asker: None, now: None, is_loose: false }
+        Self { subject, persona: None, scope, kinds: LEARNT, limit, except: &[], asker: None, today: None, is_loose: false }
     }
 
     #[must_use]
@@ -280,7 +280,7 @@ mod tests {
 
     use super::*;
     use crate::memory::{MemorySource, Origin, Teacher};
-    use crate::testing::feeds::now;
+    use crate::testing::feeds::{now, today};
 
     fn memory(text: &str, significance: f64, days_ago: i64) -> Memory {
         let source = MemorySource::WorkItem("item".into());
@@ -386,7 +386,7 @@ mod tests {
             by("ann", "The launch party was nice.", 200),
             by("ann", "Lunch is on me today.", 5),
         ];
-        let asked = |subject| Recall { now: Some(now()), ..Recall::new(subject, &Scope::TEAM, 3).everything() };
+        let asked = |subject| Recall { today: Some(today()), ..Recall::new(subject, &Scope::TEAM, 3).everything() };
         // Now is a Saturday.
         let told = found_by(&asked("what did Ann say the last two weeks about the launch?"), &memories);
         assert_eq!((told[0].as_str(), told.len()), ("The launch should move to May.", 3), "{told:?}");

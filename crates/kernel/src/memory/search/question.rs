@@ -8,7 +8,7 @@ use crate::memory::retrieval::words_of;
 use crate::memory::search::Recall;
 use crate::memory::search::index::{Index, Name};
 use crate::memory::search::words::Wanted;
-use crate::time_phrase;
+use crate::when::find_range;
 
 /// Words by which a speaker means itself, in the ten most spoken languages. They only rank.
 const ONESELF: [&str; 20] =
@@ -26,7 +26,7 @@ impl Question {
     /// The people and times that a question names are hardly its subject, but they can be: "who is Ann's dentist?"
     pub(super) fn parse(asked: &Recall<'_>, index: &Index) -> Self {
         let words = words_of(asked.subject);
-        let time = asked.now.and_then(|now| time_phrase::find(&words, now));
+        let time = asked.today.and_then(|today| find_range(&words, today));
         let mut people: Vec<Name> = words.iter().flat_map(|word| index.find_people(word)).copied().collect();
         let names = words.iter().filter(|word| !index.find_people(word).is_empty());
         let times = time.as_ref().map_or(0..0, |(_, taken)| taken.clone());

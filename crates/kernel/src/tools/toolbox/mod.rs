@@ -14,7 +14,7 @@ use crate::tools::policy::{self, Doubt};
 use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 18] = [
+const BUILT_IN: [&str; 19] = [
     "ask_agent",
     "backlog_add",
     "backlog_search",
@@ -28,6 +28,7 @@ const BUILT_IN: [&str; 18] = [
     "memory_save",
     "memory_search",
     "read_feed",
+    "reminder_set",
     "team_command",
     "web_search",
     "workspace_list",

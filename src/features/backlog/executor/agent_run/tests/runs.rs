@@ -101,7 +101,7 @@ fn sketch(entry: &JournalEntry) -> String {
                 Some(Trace::Fetched { .. }) => " fetched",
                 Some(Trace::Found { .. }) => " found",
                 Some(Trace::Wrote { .. }) => " wrote",
-                Some(Trace::Stored { .. } | Trace::Carried { .. }) => " stored",
+                Some(Trace::Stored { .. } | Trace::Confirmed { .. }) => " stored",
                 None => "",
             };
             let marks = [(*outside, ", outside"), (*status == CallStatus::Refused, ", refused")];
