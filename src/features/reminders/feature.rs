@@ -43,7 +43,7 @@ impl Feature for RemindersFeature {
     }
 
     fn tools(&self, deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
-        let ToolDeps { store, roster, people, config, clock } = deps;
+        let ToolDeps { store, roster, people, config, clock, .. } = deps;
         let (store, roster, people, clock) = (store.clone(), roster.clone(), people.clone(), clock.clone());
         let reminders = Reminders::new(Deps { store, roster, people, zone: config.schedules.zone, has_model: true, clock });
         vec![Arc::new(ReminderSet { reminders })]
