@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn people_talk_to_each_other_once_one_asks_or_answers_the_other() {
         let (ann, bob) = (said("ann", 80, true, None), said("bob", 40, true, None));
-        assert_eq!(before(&[bob.clone()]).1, Speaking);
+        assert_eq!(before(std::slice::from_ref(&bob)).1, Speaking);
         assert_eq!(before(&[Said { asks: true, ..bob.clone() }]).1, Talking);
         assert_eq!(before(&[ann.clone(), bob.clone()]).1, Talking);
         assert_eq!(before(&[Said { among_people: false, ..ann.clone() }, bob]).1, Speaking, "Ann spoke to the team");

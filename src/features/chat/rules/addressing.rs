@@ -118,7 +118,9 @@ impl<'a> Names<'a> {
             let called = self.list_called(sentence);
             let closing = find_closing(sentence, &called);
             let leads = |found: &&Called<'_>| leading.binary_search_by_key(&found.start, |leading| leading.start).is_ok();
-            leading.iter().for_each(|found| addressed.add(found));
+            for found in &leading {
+                addressed.add(found);
+            }
             for found in called.iter().filter(|found| !leads(found)) {
                 let inside = || is_enclosed(sentence, found, &called) || is_asked(sentence, found) || is_heading(sentence, found);
                 if found.mentioned || closes(sentence, found, closing) || inside() {

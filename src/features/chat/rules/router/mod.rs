@@ -138,6 +138,7 @@ fn find_unsure(arrival: &Arrival<'_>, reading: &Reading<'_>, names: &Names<'_>, 
 }
 
 /// The content of a message, parsed once for all rules.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one text")]
 struct Reading<'t> {
     /// Without invisible characters, quotes and code.
     text: Vec<Sentence<'t>>,

@@ -149,7 +149,7 @@ fn people_with_decorated_names_are_found_by_their_plain_letters() {
 #[test]
 fn the_author_is_no_addressee() {
     each(&[("hi all, Ann here", "kelly / Greeting"), ("is Ann's report there?", "kelly / Question")], |case| {
-        case.people = vec!["Ann".into()]
+        case.people = vec!["Ann".into()];
     });
 }
 

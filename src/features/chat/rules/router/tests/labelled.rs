@@ -177,11 +177,15 @@ impl Table {
     fn render(&self) -> String {
         let langs: std::collections::BTreeSet<&String> = self.0.values().flat_map(BTreeMap::keys).collect();
         let mut text = format!("{:18}", "");
-        langs.iter().for_each(|lang| write!(text, "{lang:>10}").unwrap());
+        for lang in &langs {
+            write!(text, "{lang:>10}").unwrap();
+        }
         for (topic, of) in &self.0 {
             write!(text, "\n{topic:18}").unwrap();
             let cell = |lang| of.get(lang).map_or(String::new(), |(right, all)| format!("{right}/{all}"));
-            langs.iter().for_each(|lang| write!(text, "{:>10}", cell(*lang)).unwrap());
+            for lang in &langs {
+                write!(text, "{:>10}", cell(*lang)).unwrap();
+            }
         }
         text
     }
