@@ -149,7 +149,7 @@ pub fn split<'a>(text: &'a str, language: Language, asker: &Asker) -> Result<(Re
     sentence::split(text, language, asker)
 }
 
-/// Whether a text begins with a time, whatever follows.
+/// Whether a text begins with a time or with a word of one, whatever follows.
 pub fn begins_with_time(text: &str, language: Language) -> bool {
     sentence::begins_with_time(text, language)
 }

@@ -52,7 +52,10 @@ pub(super) fn split<'a>(text: &'a str, language: Language, asker: &Asker) -> Res
 
 pub(super) fn begins_with_time(text: &str, language: Language) -> bool {
     let tokens = tokenise(text);
-    parse_at(&Words::new(&tokens, language), 0).is_some_and(|found| is_introduced(&found.phrase))
+    let words = Words::new(&tokens, language);
+    // "every third Friday" is no time that is read, and no name either.
+    let is_word_of_time = words.meanings(0).iter().any(|(meaning, _)| !meaning.weak && is_strong(meaning.sense));
+    is_word_of_time || parse_at(&words, 0).is_some_and(|found| is_introduced(&found.phrase))
 }
 
 pub(super) fn begins_with_joint(text: &str, language: Language) -> bool {
