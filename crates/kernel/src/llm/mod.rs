@@ -62,6 +62,11 @@ pub trait LanguageModel: Send + Sync {
     fn lacks(&self) -> Vec<&'static str> {
         Vec::new()
     }
+
+    /// The context window in tokens, if the endpoint has named it.
+    fn window(&self) -> Option<usize> {
+        None
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

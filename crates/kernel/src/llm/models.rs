@@ -12,7 +12,7 @@ use crate::llm::limiter::{ProviderLimiter, ProviderStatus};
 use crate::llm::price::Prices;
 use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
-use crate::llm::settings::{ModelRef, ModelSettings};
+use crate::llm::settings::{ModelRef, ModelSettings, UNKNOWN_WINDOW};
 use crate::llm::{Cause, FailedAttempt, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written};
 use crate::money::{Allowance, CallOutcome, Money, Purpose, Reservation, Settlement, TokenUsage};
 use crate::persona::Tier;
@@ -52,6 +52,8 @@ pub(super) struct Candidate {
     pub(super) name: ModelRef,
     limiter: Arc<ProviderLimiter>,
     sees: bool,
+    /// The context window by the settings or by its name.
+    window: Option<usize>,
     /// Shared by the tiers that use the same model, because it learns what the endpoint lacks.
     pub(super) adapter: Arc<dyn LanguageModel>,
 }
@@ -114,7 +116,8 @@ impl Models {
                     known.unwrap_or_else(|| Arc::new(HttpModel::new(http.clone(), provider.clone(), name.model.clone(), settings)));
                 let limiter = Arc::clone(&limiters[&name.provider]);
                 let sees = settings.sees(&name.model);
-                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, sees, adapter });
+                let window = settings.find_window(&name.model);
+                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, sees, window, adapter });
             }
         }
         let (total_timeout, attempts) = (settings.total_timeout, settings.attempts.max(1));
@@ -138,6 +141,12 @@ impl Models {
     /// Whether the model that is asked first for a tier sees pictures.
     pub fn sees(&self, tier: Tier) -> bool {
         self.candidates.iter().find(|candidate| candidate.tier <= tier).is_some_and(|candidate| candidate.sees)
+    }
+
+    /// The context window in tokens of the model that is asked first for a tier: what the endpoint has named, or the settings, or what is known by name.
+    pub fn window(&self, tier: Tier) -> usize {
+        let first = self.candidates.iter().find(|candidate| candidate.tier <= tier);
+        first.and_then(|candidate| candidate.adapter.window().or(candidate.window)).unwrap_or(UNKNOWN_WINDOW)
     }
 
     /// Whether any model sees pictures.

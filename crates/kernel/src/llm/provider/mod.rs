@@ -115,6 +115,9 @@ impl HttpModel {
             if let Some(written) = &reported.generated {
                 return draft.take_generated(written);
             }
+            if let Some(window) = reported.find_window() {
+                self.quirks.learn_window(window);
+            }
             let part = reported.find_refused(*status, &rest, self.quirks.may_guess());
             // The same error as before means that the last part was not the reason.
             if first.as_ref() == Some(&failed.error)
@@ -238,5 +241,9 @@ impl LanguageModel for HttpModel {
 
     fn lacks(&self) -> Vec<&'static str> {
         self.quirks.lacks()
+    }
+
+    fn window(&self) -> Option<usize> {
+        self.quirks.window()
     }
 }

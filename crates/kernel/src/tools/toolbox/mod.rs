@@ -13,7 +13,7 @@ use crate::time::SharedClock;
 use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, policy, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 17] = [
+const BUILT_IN: [&str; 19] = [
     "ask_agent",
     "backlog_add",
     "backlog_search",
@@ -23,6 +23,8 @@ const BUILT_IN: [&str; 17] = [
     "git_log",
     "git_show",
     "http_get",
+    "item_read",
+    "meeting_read",
     "memory_forget",
     "memory_save",
     "memory_search",
