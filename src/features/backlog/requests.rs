@@ -13,7 +13,7 @@ use super::service::{AskedIn, Asker, Backlog, BacklogError, PROSE};
 use super::store::insert_items;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
-use kernel::agent::NamedText;
+use kernel::agent::{NamedText, with_names};
 use kernel::chat::medium::{Medium, shorten};
 use kernel::chat::message::{AuthorKind, Channel, InboundMessage, Place, Speaker};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
@@ -103,8 +103,10 @@ impl Backlog {
             Wanted::One { what, how } => Asked { drafts: vec![draft(&what, how)], said },
             Wanted::Several(all) => {
                 let how = format!("One of {} things that were asked for together. Only this one is meant here.", all.len());
-                let ordered = all.iter().zip(find_order(&all)).enumerate().map(|(index, (what, needs))| ItemDraft {
-                    key: Some(format!("entry {}", index + 1)),
+                let order = find_order(&all);
+                let is_ordered = order.iter().any(|needs| !needs.is_empty());
+                let ordered = all.iter().zip(order).enumerate().map(|(index, (what, needs))| ItemDraft {
+                    key: is_ordered.then(|| format!("entry {}", index + 1)),
                     needs: needs.into_iter().map(|other| format!("entry {}", other + 1)).collect(),
                     ..draft(what, how.clone())
                 });
@@ -133,9 +135,10 @@ impl Backlog {
         };
         let place = AskedIn { channel, private_to: Scope::of(&message.channel).place().cloned() };
         let background = read_background(self.store(), self.roster(), message).await?;
+        let said = with_names(self.store(), self.roster(), &asked.said).await?;
         let mut items = self.draft_all(&asked.drafts, &asker, place).await?;
         for item in &mut items {
-            item.said.clone_from(&asked.said);
+            item.said.clone_from(&said);
             item.background.clone_from(&background);
             if let Origin::Person { message: said_in, .. } = &mut item.origin {
                 *said_in = Some(message.id.clone());

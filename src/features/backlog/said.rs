@@ -1,6 +1,7 @@
 //! What people wrote when they asked for an item: their message, and the words before it.
 
 use crate::store::Store;
+use kernel::agent::with_names;
 use kernel::chat::message::{InboundMessage, Place, Speaker, Spoken};
 use kernel::chat::text::without_subtext;
 use kernel::db::StoreError;
@@ -26,7 +27,7 @@ pub(super) async fn read_background(store: &Store, roster: &Roster, message: &In
         earlier.extend(store.find_spoken(&message.channel.id, &reply.message).await?);
     }
     let lines: Vec<String> = earlier.iter().map(|spoken| line(spoken, roster)).collect();
-    Ok(if lines.is_empty() { String::new() } else { format!("Said before it:\n{}", lines.join("\n")) })
+    Ok(if lines.is_empty() { String::new() } else { with_names(store, roster, &format!("Said before it:\n{}", lines.join("\n"))).await? })
 }
 
 /// Indented, so that only the names stand at the beginning of a line.

@@ -160,7 +160,7 @@ impl Follower {
 
     /// What a cheap model thinks cannot be done. If the model fails, the plan is used all the same.
     async fn doubt(&self, mission: &Mission, plan: &Plan, round: u32, job: &JobContext) -> Result<Vec<String>, JobError> {
-        let prompt = |frame: Frame<'_>| prompts::feasible(frame, plan);
+        let prompt = |frame: Frame<'_>| prompts::feasible(&frame, plan);
         let name = format!("doubts-{round}");
         let given: Answer<Doubts> = self.ask(mission, job, Asked::optional(&name, Tier::T1, DOUBTS_TOKENS), prompt).await?;
         let named = |doubt: &Doubt| {

@@ -20,6 +20,7 @@ mod verdict;
 pub use answer::{Agents, Question, SpeechAct};
 pub use ask_tool::Colleagues;
 pub use journal::{Journal, JournalEntry};
+pub use names::with_names;
 pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
 pub use run::{
     Approvals, CallError, Consent, InChat, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in,

@@ -67,6 +67,9 @@ pub trait LanguageModel: Send + Sync {
     fn window(&self) -> Option<usize> {
         None
     }
+
+    /// Asks the endpoint for the context window.
+    async fn learn_window(&self) {}
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

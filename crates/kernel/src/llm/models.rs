@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use tokio::sync::SemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, info_span};
@@ -147,6 +148,12 @@ impl Models {
     pub fn window(&self, tier: Tier) -> usize {
         let first = self.candidates.iter().find(|candidate| candidate.tier <= tier);
         first.and_then(|candidate| candidate.adapter.window().or(candidate.window)).unwrap_or(UNKNOWN_WINDOW)
+    }
+
+    /// Asks the endpoints for the context windows that are not known otherwise. Without an answer, 32,000 tokens are assumed.
+    pub async fn learn_windows(&self) {
+        let unknown = self.candidates.iter().filter(|candidate| candidate.window.is_none() && candidate.adapter.window().is_none());
+        join_all(unknown.map(|candidate| candidate.adapter.learn_window())).await;
     }
 
     /// Whether any model sees pictures.

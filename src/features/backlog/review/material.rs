@@ -99,13 +99,14 @@ impl Shown<'_> {
         let mut parts =
             vec![Part::new(Rank::Task, "what was asked for", cleaner.whole(&item.describe_request())).read_by(item.read_call())];
         parts.extend(Part::of_lines(Rank::Task, "its criteria", criteria));
+        if !item.background.is_empty() {
+            let background = cleaner.whole(&item.background);
+            parts.push(Part::new(Rank::Task, "said before it, and noted with it", background).read_by(item.read_call()));
+        }
         let found = self.of.evidence.iter().map(|found| format!("- {}", cleaner.line(&describe(found, self.zone), 400)));
         parts.extend(Part::of_lines(Rank::BuiltOn, "what code found", found));
         parts.extend(self.of.parts.iter().map(|part| shown_part(part, cleaner, self.zone)));
-        let answers = self.of.evidence.iter().filter_map(|found| match found {
-            Evidence::Answer { by, text, .. } => Some((by, text)),
-            _ => None,
-        });
+        let answers = self.of.evidence.iter().filter_map(Evidence::answer);
         parts.extend(answers.map(|(by, text)| Part::new(Rank::BuiltOn, format!("reply of {}", label(by)), cleaner.whole(text))));
         parts.extend(self.files.iter().map(|(path, text)| {
             let text = cleaner.text(text, usize::MAX);

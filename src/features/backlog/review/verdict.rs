@@ -7,8 +7,9 @@ use crate::features::backlog::model::Scores;
 use kernel::memory::retrieval::cut;
 use kernel::text::without_invisible;
 
-/// The most characters of a passage or of a reason that are kept.
+/// The most characters that are kept of a passage, and of what is missing: the author has nothing else to go by.
 const KEPT: usize = 300;
+const MISSING: usize = 2000;
 /// The fewest letters and digits of a passage, unless it is a whole line. A single word stands everywhere.
 const LEAST: usize = 8;
 
@@ -101,8 +102,8 @@ pub(super) fn read_verdict(given: &GivenVerdict, criteria: &[String], material: 
     for (number, criterion) in (1..).zip(criteria) {
         let found = match &given.grades.iter().filter(|grade| grade.criterion == number).collect::<Vec<_>>()[..] {
             [] => return Err(format!("criterion {number} has no grade")),
-            [GivenGrade { met: true, shown_by, .. }] => Found::Met(line(shown_by)),
-            [GivenGrade { missing, .. }] => Found::Missing(line(missing)),
+            [GivenGrade { met: true, shown_by, .. }] => Found::Met(line(shown_by, KEPT)),
+            [GivenGrade { missing, .. }] => Found::Missing(line(missing, MISSING)),
             _ => return Err(format!("criterion {number} has several grades")),
         };
         grades.push(Grade { criterion: criterion.clone(), found });
@@ -155,8 +156,8 @@ fn says_something(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-fn line(text: &str) -> String {
-    cut(&without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" "), KEPT)
+fn line(text: &str, limit: usize) -> String {
+    cut(&without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" "), limit)
 }
 
 #[cfg(test)]

@@ -74,14 +74,13 @@ impl Tool for ItemRead {
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let Arguments { item, file, from } = parse_arguments(arguments)?;
         let (item, file) = (item.trim(), file.trim());
-        let found = match item.is_empty() {
-            true => None,
-            false => Some(self.find(item, context).await?),
-        };
+        let found = if item.is_empty() { None } else { Some(self.find(item, context).await?) };
         let text = match (found, file.is_empty()) {
             (Some(item), true) => self.describe(&item).await?,
             (item, false) => self.read(item.as_ref(), file, context).await?,
-            (None, true) => return Err(ToolError::Refused("name an item by its id, or a file by its name".into())),
+            (None, true) => {
+                return Err(ToolError::Refused("the arguments do not fit: name an item by its id, or a file by its name".into()));
+            }
         };
         Ok(ToolOutput { text: page(&text, from), outside: true, trace: None })
     }

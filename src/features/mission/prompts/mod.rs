@@ -177,7 +177,7 @@ fn name_faults(faults: &[String], cleaner: Cleaner<'_>) -> Vec<String> {
     faults.iter().map(|fault| cleaner.line(fault, usize::MAX)).collect()
 }
 
-pub(super) fn feasible(frame: Frame<'_>, plan: &Plan) -> Prompt {
+pub(super) fn feasible(frame: &Frame<'_>, plan: &Plan) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let steps: Vec<String> = plan.steps.iter().map(|step| describe(step, frame.roster)).collect();

@@ -15,6 +15,7 @@ mod openai;
 mod quirks;
 mod speech;
 mod transcription;
+mod window;
 
 pub(super) use embeddings::HttpEmbeddings;
 pub(super) use quirks::TOOL_CALLS;
@@ -245,5 +246,18 @@ impl LanguageModel for HttpModel {
 
     fn window(&self) -> Option<usize> {
         self.quirks.window()
+    }
+
+    async fn learn_window(&self) {
+        let url = format!("{}/models", self.provider.base_url.trim_end_matches('/'));
+        let mut get = self.http.get(url).timeout(window::PATIENCE);
+        if let Some(key) = self.peer().key {
+            get = self.protocol.sign(get, key);
+        }
+        let listed = async { get.send().await?.error_for_status()?.json::<Value>().await };
+        match listed.await {
+            Ok(listed) => window::find(&listed, &self.model).into_iter().for_each(|window| self.quirks.learn_window(window)),
+            Err(error) => tracing::debug!(provider = self.provider.name, %error, "an endpoint lists no models"),
+        }
     }
 }

@@ -3,7 +3,7 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::executor::agent_run::{Background, Deliverable, Rejection};
 use crate::features::backlog::inputs::{GivenFile, Inputs};
 use crate::features::backlog::learning::amendment::tell;
-use crate::features::backlog::model::{Artefact, Origin, Owner, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Artefact, Evidence, Origin, Owner, WorkItem, WorkStatus};
 use crate::features::backlog::prompts::work as template;
 use kernel::agent::Prompt;
 use kernel::agent::budget::{Part, Rank, fit, tokens_of};
@@ -122,9 +122,10 @@ impl Material<'_> {
     /// The parts of the material. The first one is the task.
     fn parts(&self) -> Vec<Part> {
         let Background { rejected, needs, inputs, given, named, lessons, approaches, .. } = self.background;
-        let (label, task) = match self.item.origin.is_of_a_person() {
-            true => ("request", self.item.describe_request()),
-            false => ("work item", self.item.describe_task()),
+        let (label, task) = if self.item.origin.is_of_a_person() {
+            ("request", self.item.describe_request())
+        } else {
+            ("work item", self.item.describe_task())
         };
         let mut parts = vec![Part::new(Rank::Task, label, self.whole(&task)).read_by(self.item.read_call())];
         if let Some(Rejection { why, .. }) = rejected {
@@ -173,7 +174,10 @@ impl Material<'_> {
     }
 
     fn need(&self, need: &WorkItem) -> Part {
+        // The outcome is a line. What somebody answered is whole in the evidence.
+        let answers: Vec<String> = need.evidence.iter().filter_map(Evidence::answer).map(|(by, text)| format!("{by}: {text}")).collect();
         let outcome = match (&need.outcome, need.status) {
+            _ if !answers.is_empty() => self.whole(&answers.join("\n")),
             (Some(outcome), _) => self.whole(outcome),
             (None, WorkStatus::Done) => "done".into(),
             (None, status) => status.as_str().replace('_', " "),

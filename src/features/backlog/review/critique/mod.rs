@@ -20,7 +20,6 @@ use kernel::agent::context::{Cleaner, new_marker};
 use kernel::agent::prompt::{Block, render_system};
 use kernel::agent::{Agents, Prompt, Run};
 use kernel::llm::structured::parse_answer;
-use kernel::memory::retrieval::cut;
 use kernel::money::Purpose;
 use kernel::persona::{Persona, Tier};
 use kernel::text::one_line;
@@ -32,8 +31,8 @@ const REVISIONS: usize = 2;
 
 /// The most questions, and the most characters of one and of a reason.
 const QUESTIONS: usize = 5;
-const QUESTION: usize = 200;
-const REASON: usize = 300;
+const QUESTION: usize = 400;
+const REASON: usize = 1000;
 
 const CRITIQUE_TOKENS: u32 = 2000;
 const QUESTION_TOKENS: u32 = 600;
@@ -301,7 +300,7 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
 }
 
 fn reason(why: &str) -> String {
-    cut(&one_line(why, REASON), REASON)
+    one_line(why, REASON)
 }
 
 /// Marked as material, because the faults are a model's words and may quote a page.
