@@ -120,7 +120,6 @@ impl App {
         let TeamAgents { agents, budget_low, workspaces } = agents(&config, &roster, &store, &clock)?;
         if !agents.is_offline() {
             agents.readings.warm();
-            agents.runner.models.learn_windows().await;
         }
         if let Some(unpriced) = agents.describe_unpriced() {
             tracing::warn!("{unpriced}");

@@ -124,7 +124,7 @@ impl Backlog {
         }))
     }
 
-    async fn draft_for(&self, asked: &Asked, message: &InboundMessage) -> Result<Vec<WorkItem>, BacklogError> {
+    async fn draft_for(&self, wanted: &Asked, message: &InboundMessage) -> Result<Vec<WorkItem>, BacklogError> {
         // In a direct conversation not every persona can post.
         let channel = (message.channel.place != Place::Direct).then(|| message.channel.id.clone());
         let asker = Asker::Person {
@@ -135,8 +135,8 @@ impl Backlog {
         };
         let place = AskedIn { channel, private_to: Scope::of(&message.channel).place().cloned() };
         let background = read_background(self.store(), self.roster(), message).await?;
-        let said = with_names(self.store(), self.roster(), &asked.said).await?;
-        let mut items = self.draft_all(&asked.drafts, &asker, place).await?;
+        let said = with_names(self.store(), self.roster(), &wanted.said).await?;
+        let mut items = self.draft_all(&wanted.drafts, &asker, place).await?;
         for item in &mut items {
             item.said.clone_from(&said);
             item.background.clone_from(&background);

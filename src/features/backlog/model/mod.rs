@@ -242,7 +242,12 @@ impl WorkItem {
     pub fn describe_request(&self) -> String {
         let how = if says(&self.said, &self.how) { "" } else { self.how.trim() };
         let said = if says(&format!("{} {}", self.what, self.how), &self.said) { "" } else { self.said.trim() };
-        let fields = [("What", self.what.trim()), ("How", how), ("Why", self.why.trim()), ("The whole message that it comes from", said)];
+        let fields = [
+            ("What", self.what.trim()),
+            ("How", how),
+            ("Why", self.why.trim()),
+            ("The whole message that it comes from (other things in it are for others)", said),
+        ];
         let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
         fields.map(|(name, text)| format!("{name}: {text}")).collect::<Vec<_>>().join("\n")
     }

@@ -20,8 +20,6 @@ pub(crate) struct Work<'a> {
     pub(crate) joined: &'static str,
     /// What, how and why in a person's words. None if agents wrote them: then they are in a data block.
     pub(crate) request: Option<String>,
-    /// It comes from a message that may say more.
-    pub(crate) has_message: bool,
     pub(crate) criteria: Vec<String>,
     pub(crate) urgency: &'static str,
     pub(crate) owner: String,

@@ -196,10 +196,8 @@ impl Reader {
             let underscores = if markdown[range.clone()].starts_with("__") { "__" } else { "_" };
             let is_named = markdown[range.clone()].starts_with('_');
             match event {
-                Event::Start(Tag::Strong | Tag::Emphasis) | Event::End(TagEnd::Strong | TagEnd::Emphasis) => {
-                    if is_named {
-                        add(&mut open, underscores);
-                    }
+                Event::Start(Tag::Strong | Tag::Emphasis) | Event::End(TagEnd::Strong | TagEnd::Emphasis) if is_named => {
+                    add(&mut open, underscores);
                 }
                 Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => links.push(dest_url.into_string()),
                 Event::End(TagEnd::Link | TagEnd::Image) => {

@@ -64,7 +64,6 @@ impl Material<'_> {
                 Deliverable::Change => "change",
             },
             request,
-            has_message: !self.item.said.is_empty(),
             criteria,
             repository: self.background.site.map_or_else(String::new, |site| self.line(&site.worktree.settings.name, 100)),
             tests: self.background.site.is_some_and(|site| !site.worktree.settings.test_command.is_empty()),
