@@ -29,6 +29,8 @@ fn mission() -> Mission {
     )
 }
 
+type Write<'a> = &'a dyn Fn(Frame<'_>) -> Prompt;
+
 fn frame<'a>(mission: &'a Mission, roster: &'a Roster, window: usize) -> Frame<'a> {
     Frame { system: "You are Kelly.".into(), roster, mission, tokens: prompt_tokens(window) }
 }
@@ -38,7 +40,7 @@ fn who_plans_reads_the_whole_request_and_directive_in_a_large_window_and_what_is
     let (mission, roster) = (mission(), roster());
     let wish = Wish { mission: mission.id.clone(), by: "Ann".into(), text: "Leave out rule 7.".into(), message: None, colleague: None };
     let understood = Understanding::default();
-    let prompts: [(&str, &dyn Fn(Frame<'_>) -> Prompt); 3] = [
+    let prompts: [(&str, Write<'_>); 3] = [
         ("understand", &understand),
         ("plan", &|frame| plan(frame, (&understood, &[]), &[], "")),
         ("change", &|frame| change(frame, &[], &wish, &[])),

@@ -280,7 +280,8 @@ mod tests {
     /// A step whose instructions have 200 parts of a directive and the answers of people, 60 kB in all, with much that it builds on.
     #[test]
     fn a_long_task_is_whole_in_a_large_window_and_says_what_is_left_out_in_a_small_one() {
-        let parts = (1..=200).map(|number| format!("[{number}] - field_{number} {}\n", "must be whole, ".repeat(18))).collect::<String>();
+        let part = |number: usize| format!("[{number}] - field_{number} {}\n", "must be whole, ".repeat(18));
+        let parts = (1..=200).map(part).collect::<Vec<_>>().concat();
         let how = format!("Build it.\n\nIt serves these parts:\n{parts}\nAnn answered the question: use test_cases.csv");
         let need = WorkItem { outcome: Some("found ".repeat(20_000)), ..item(of_ann()) };
         for (origin, needs) in [(of_ann(), vec![need.clone()]), (Origin::WorkItem("m1".into()), vec![need.clone(), need])] {
