@@ -58,6 +58,10 @@ impl Team {
     pub(super) async fn new(deps: TeamDeps) -> anyhow::Result<Self> {
         let TeamDeps { config, roster, store, agents, workspaces, services, platform, kanban, serves, clock, tasks, shutdown } = deps;
         let agents = Arc::new(agents);
+        if serves {
+            let (asking, stop) = (agents.clone(), shutdown.stop.clone());
+            tasks.spawn(async move { stop.run_until_cancelled(asking.runner.models.learn_windows()).await });
+        }
         let people = people(&config, &store);
         let features = FeatureDeps {
             config: &config,

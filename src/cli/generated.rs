@@ -120,6 +120,9 @@ pub(super) async fn open(config: &Config) -> anyhow::Result<Beside> {
 async fn call(beside: &Beside, config: &Config, path: &str, given: Vec<(String, String)>) -> anyhow::Result<CommandReply> {
     let invoked = Invoked::Command { path: path.to_owned(), given };
     let reply = beside.registry.try_run(CommandRequest { invoked, caller: Caller::CommandLine, channel: None }).await?;
+    if reply.is_document {
+        return Ok(reply);
+    }
     let reply = CommandReply { text: terminal::with_names(&beside.store, &reply.text).await?, ..reply };
     match path {
         "backlog run" | "halt" | "status" if !reply.error => tell_who_serves(config, reply).await,
@@ -174,6 +177,7 @@ pub(super) fn answer(reply: anyhow::Result<CommandReply>, as_json: bool) -> anyh
             print_line!("{}", reply.data.unwrap_or_else(|| json!({ "text": terminal::render(&reply.text), "error": false })));
         }
         Ok(reply) if reply.text.is_empty() => {}
+        Ok(reply) if reply.is_document => print_line!("{}", reply.text.trim_end()),
         Ok(reply) => print_line!("{}", terminal::render(&reply.text)),
         Err(error) if as_json => {
             data["text"] = format!("{error:#}").into();

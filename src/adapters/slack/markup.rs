@@ -78,7 +78,7 @@ fn write_markdown(markdown: &str, text: &mut String) {
     let mut before = ' ';
     while let Some(first) = rest.chars().next() {
         let taken = match first {
-            '\\' => write_escape(rest, text),
+            '\\' => write_escape(rest, before, text),
             '`' => write_code(rest, text),
             '!' if rest[1..].starts_with('[') => write_link(&rest[1..], text).map(|length| length + 1),
             '[' => write_link(rest, text),
@@ -95,11 +95,12 @@ fn write_markdown(markdown: &str, text: &mut String) {
     }
 }
 
-/// `\*` is a literal star.
-fn write_escape(rest: &str, text: &mut String) -> Option<usize> {
+/// `\*` is a literal star. Inside a word an underscore formats nothing, so that names such as `test_cases.csv` can be copied.
+fn write_escape(rest: &str, before: char, text: &mut String) -> Option<usize> {
     let next = rest[1..].chars().next().filter(char::is_ascii_punctuation)?;
     push_escaped(next, text);
-    if "*_~`".contains(next) {
+    let is_inside = next == '_' && before.is_alphanumeric() && rest[2..].starts_with(char::is_alphanumeric);
+    if "*_~`".contains(next) && !is_inside {
         text.push(APART);
     }
     Some(2)
@@ -249,11 +250,20 @@ mod tests {
             ("a < b && c > d", "a &lt; b &amp;&amp; c &gt; d"),
             ("2 * 3 * 4 and snake_case", "2 * 3 * 4 and snake_case"),
             (r"\*not bold\* and \`no code\`", "*\u{200B}not bold*\u{200B} and `\u{200B}no code`\u{200B}"),
+            (r"test\_cases.csv and \_so\_", "test_cases.csv and _\u{200B}so_\u{200B}"),
             ("`a **b** <c>`", "`a **b** &lt;c&gt;`"),
             ("```rust\nlet a = *b;\n```\n**x**", "```\nlet a = *b;\n```\n*x*"),
             ("***both***", "*_both_*"),
         ] {
             assert_eq!(written(markdown), shown, "{markdown}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_text_with_marks_is_shown_as_it_is(text in r"[a-v][a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{0,12}( [a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{1,12}){0,6}") {
+            let shown = unescaped(&written(&kernel::chat::medium::Medium::Chat.line(&text))).replace(APART, "");
+            proptest::prop_assert_eq!(shown, text);
         }
     }
 

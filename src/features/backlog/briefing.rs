@@ -4,12 +4,14 @@
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::agent_run::{Background, Rejection, Site};
 use crate::features::backlog::executor::{Assignment, Outcome};
-use crate::features::backlog::inputs::{lay_out, list_inputs};
+use crate::features::backlog::inputs::{lay_out, lay_out_given, list_given, list_inputs};
 use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::named::list_named;
 use crate::features::backlog::repositories::list_needed;
 use crate::features::backlog::store::ItemEvent;
 use anyhow::Context as _;
 use kernel::db::StoreError;
+use kernel::ids::WorkItemId;
 use kernel::memory::{Recall, Scope};
 
 /// The most lessons in a prompt.
@@ -25,14 +27,19 @@ impl Work {
         }
         let inputs = list_inputs(&deps.store, item).await?;
         lay_out(&deps.workspaces, item, &inputs).await.context("cannot put what the item builds on into its workspace")?;
+        let given = list_given(&deps.store, item).await?;
+        lay_out_given(&deps.workspaces, item, &given).await.context("cannot put the files of the message into its workspace")?;
         let worktree = match self.open_worktree(item, &list_needed(&deps.store, item).await?).await {
             Ok(worktree) => worktree,
             Err(outcome) => return Ok(outcome),
         };
         let site = worktree.as_ref().map(|worktree| Site { worktree, limit: deps.settings.run_timeout });
+        let known: Vec<WorkItemId> = item.depends_on.iter().chain([&item.id]).cloned().collect();
+        let private = Scope::private(item.private_to.clone());
+        let named = list_named(&deps.store, &deps.roster, &item.describe_task(), &private, &known).await?;
         let rejected = self.find_rejection(item).await?;
         let subject = format!("{} {}", item.what, item.how);
-        let scope = Scope::private(item.private_to.clone());
+        let scope = private;
         let asked = Recall::new(&subject, &scope, LESSONS).of(&assignment.persona.slug);
         let lessons = deps.store.recall_for_prompt(&asked).await?;
         let approaches = deps.store.recall_approaches(&subject, &scope, &assignment.persona.slug).await?;
@@ -46,6 +53,8 @@ impl Work {
         let background = Background {
             needs: &needs,
             inputs: &inputs,
+            given: &given,
+            named: &named,
             site,
             rejected: rejected.as_ref(),
             lessons: &lessons,

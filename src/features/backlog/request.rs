@@ -63,6 +63,16 @@ const POINTING: &str = "this that it das dies es esto eso ça ceci isso isto que
 const ANNOUNCING: &str = "the a an new one two three four five some few following item items task tasks thing things todo todos these ein eine neue neuen \
      neues aufgabe aufgaben folgendes una un une tarea tâche tarefa uma um";
 
+/// Of the announcing words, those that announce more than one thing.
+const SEVERAL: &str = "these two three four five some few following items tasks things todos neue neuen aufgaben folgendes";
+
+/// With one of each, an entry of a list waits for the other entries: "once the other three are there".
+const WAITING: &str = "once after when soon wenn sobald nachdem cuando quand quando après después dopo depois když gdy когда после";
+const OTHERS: &str = "other others rest these those all anderen andere übrigen restlichen allen otros otras demás autres altri altre outros outras остальные всех";
+
+/// An entry that begins with one of these waits for the one before it.
+const THEN: &str = "then afterwards danach dann anschließend luego después ensuite puis poi depois затем потом daarna potem";
+
 /// The separate part of a separable verb.
 const PARTICLES: &str = "toe hinzu";
 
@@ -120,7 +130,7 @@ pub(super) fn parse_request(text: &str, names: &[&str]) -> Option<Request> {
     let wanted = match (announces, rest.is_empty()) {
         (true, true) if points => Wanted::Pointed,
         (true, true) => Wanted::Nothing,
-        (true, false) if middle_words.is_empty() || follows => list_of(rest),
+        (true, false) if middle_words.is_empty() || follows => list_of(rest, middle_words.iter().any(|word| is_in(SEVERAL, &word.bare))),
         (false, true) => Wanted::One { what: clean(middle), how: String::new() },
         (false, false) if follows => Wanted::One { what: clean(middle), how: clean(rest) },
         _ => return None,
@@ -188,28 +198,45 @@ fn split_owner(tail: &str) -> (&str, Option<String>) {
     (&tail[end..], Some(tail[words[1].start..end].to_owned()))
 }
 
-/// One thing, or the entries of a list.
-fn list_of(said: &str) -> Wanted {
-    let entry = |line: &str| -> Option<String> {
-        let line = line.trim();
-        let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        let numbered = (number.len() < line.len()).then(|| number.strip_prefix(['.', ')'])).flatten();
-        let bullet = ["- [ ] ", "- ", "* ", "• ", "+ "].iter().find_map(|mark| line.strip_prefix(mark));
-        bullet.or(numbered).map(clean)
-    };
+/// One thing, or the entries of a list. `several`: more than one thing was announced, so words around the list belong to all of its entries.
+fn list_of(said: &str, several: bool) -> Wanted {
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    let entries: Option<Vec<String>> = lines.iter().map(|line| entry(line)).collect();
-    match entries {
-        Some(mut entries) if entries.len() > 1 => {
-            entries.retain(|entry| !entry.is_empty());
-            Wanted::Several(entries)
-        }
-        Some(entries) if entries.len() == 1 => Wanted::One { what: entries.concat(), how: String::new() },
+    let entries: Vec<String> = lines.iter().filter_map(|line| entry(line)).filter(|entry| !entry.is_empty()).collect();
+    let is_list = lines.iter().all(|line| entry(line).is_some());
+    match entries.as_slice() {
+        [_, _, ..] if is_list || several => Wanted::Several(entries),
+        [only] if is_list => Wanted::One { what: only.clone(), how: String::new() },
         _ => {
             let (first, rest) = said.split_once('\n').unwrap_or((said, ""));
             Wanted::One { what: clean(first), how: rest.trim().to_owned() }
         }
     }
+}
+
+/// The text of a list entry.
+fn entry(line: &str) -> Option<String> {
+    let line = line.trim();
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = (number.len() < line.len()).then(|| number.strip_prefix(['.', ')'])).flatten();
+    let bullet = ["- [ ] ", "- ", "* ", "• ", "+ "].iter().find_map(|mark| line.strip_prefix(mark));
+    bullet.or(numbered).map(clean)
+}
+
+/// For each entry of a list the entries that it says it waits for.
+pub(super) fn find_order(entries: &[String]) -> Vec<Vec<usize>> {
+    let words: Vec<Vec<Word<'_>>> = entries.iter().map(|text| words_of(text)).collect();
+    let waits_for_others = |words: &[Word<'_>]| {
+        let is_after = |at: usize| words[at + 1..].iter().take(3).any(|word| is_in(OTHERS, &word.bare));
+        words.iter().enumerate().any(|(at, word)| is_in(WAITING, &word.bare) && is_after(at))
+    };
+    let is_next = |words: &[Word<'_>]| words.first().is_some_and(|word| is_in(THEN, &word.bare));
+    let free: Vec<usize> = (0..entries.len()).filter(|&index| !waits_for_others(&words[index]) && !is_next(&words[index])).collect();
+    let needs = |index: usize| match &words[index] {
+        entry if waits_for_others(entry) => free.clone(),
+        entry if is_next(entry) => index.checked_sub(1).into_iter().collect(),
+        _ => Vec::new(),
+    };
+    (0..entries.len()).map(needs).collect()
 }
 
 /// The text without quotation marks around it, and without a full stop.
@@ -291,6 +318,25 @@ mod tests {
         assert_eq!(read("add two things to the backlog:\n1. renew it\n2) tell Ann").as_deref(), Some("renew it | tell Ann"));
         assert_eq!(read("add renew it to the backlog: it ends on Friday").as_deref(), Some("renew it // it ends on Friday"));
         assert_eq!(read("add this to the backlog: renew it\nby the CA's form").as_deref(), Some("renew it // by the CA's form"));
+    }
+
+    #[test]
+    fn words_around_a_list_belong_to_its_entries_if_several_things_were_announced() {
+        let letters = "add these to the backlog: letters to our three customers, each in its own tone\n- one to Bo\n- one to Cy\nThe tone is in tone.md.";
+        assert_eq!(read(letters).as_deref(), Some("one to Bo | one to Cy"));
+        let steps = "add to the backlog: move the server\n- pack it\n- drive";
+        assert_eq!(read(steps).as_deref(), Some("move the server // - pack it\n- drive"));
+    }
+
+    #[test]
+    fn the_entries_of_a_list_say_which_others_they_wait_for() {
+        let order = |entries: &[&str]| find_order(&entries.iter().map(|entry| (*entry).to_owned()).collect::<Vec<_>>());
+        assert_eq!(
+            order(&["write a.md", "write b.md", "a cover note, once the other two are there", "then send all"]),
+            [vec![], vec![], vec![0, 1], vec![2]]
+        );
+        assert_eq!(order(&["die Texte", "der Umschlag, sobald die anderen fertig sind"]), [vec![], vec![0]]);
+        assert_eq!(order(&["after lunch: call Bo", "write it when Ann is back"]), [vec![0_usize; 0], vec![]]);
     }
 
     #[test]

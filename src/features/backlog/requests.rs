@@ -5,14 +5,17 @@ use chrono::{DateTime, Utc};
 
 use super::action::WHAT;
 use super::model::{ItemDraft, Origin, Wait, WorkItem, short_id};
+use super::named::list_named;
 use super::render::name_of_owner;
-use super::request::{Request, Wanted, find_due, parse_request};
-use super::service::{AskedIn, Asker, Backlog, BacklogError};
+use super::request::{Request, Wanted, find_due, find_order, parse_request};
+use super::said::read_background;
+use super::service::{AskedIn, Asker, Backlog, BacklogError, PROSE};
 use super::store::insert_items;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
-use kernel::chat::medium::Medium;
-use kernel::chat::message::{AuthorKind, InboundMessage, Place, Speaker};
+use kernel::agent::{NamedText, with_names};
+use kernel::chat::medium::{Medium, shorten};
+use kernel::chat::message::{AuthorKind, Channel, InboundMessage, Place, Speaker};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::commands::{Late, Right};
 use kernel::db::{Applied, Effect, StoreError, Transaction};
@@ -44,6 +47,11 @@ impl Listener for RequestListener {
         message.author.kind == AuthorKind::Person && find_request(&backlog, message).is_some()
     }
 
+    async fn list_named(&self, text: &str, channel: &Channel) -> Result<Vec<NamedText>, StoreError> {
+        let Ok(backlog) = self.backlog.get() else { return Ok(Vec::new()) };
+        list_named(backlog.store(), backlog.roster(), text, &Scope::of(channel), &[]).await
+    }
+
     /// Takes a message that a persona would answer, or that is addressed to nobody. The persona that was spoken to says what was added.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let Ok(backlog) = self.backlog.get() else { return Ok(None) };
@@ -52,18 +60,18 @@ impl Listener for RequestListener {
             return Ok(None);
         }
         let Some(request) = find_request(&backlog, message) else { return Ok(None) };
-        let Some(drafts) = backlog.read_drafts(request, message).await? else { return Ok(None) };
+        let Some(asked) = backlog.read_asked(request, message).await? else { return Ok(None) };
         let persona = decision.responders.first().unwrap_or(&backlog.roster().coordinator().slug);
         let say = |text: String| OutboundMessage {
             reply_to: Some(message.id.clone()),
             ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, text)
         };
         let why = "it asks for work to be added".to_owned();
-        if drafts.is_empty() {
+        if asked.drafts.is_empty() {
             let told = "What should I add? Try \"add to the backlog: renew the certificate\".";
             return Ok(Some(Taken { why, reply: Some(say(told.to_owned())), effect: None }));
         }
-        Ok(Some(match backlog.draft_for(&drafts, message).await {
+        Ok(Some(match backlog.draft_for(&asked, message).await {
             Ok(items) => Taken { why, reply: Some(say(told_added(&backlog, &items))), effect: Some(Box::new(AddItems(items))) },
             Err(BacklogError::Refused(told)) => Taken { why, reply: Some(say(format!("Not added: it {told}."))), effect: None },
             Err(BacklogError::Store(error)) => return Err(error),
@@ -71,37 +79,52 @@ impl Listener for RequestListener {
     }
 }
 
+/// What a message wants added, with the words that belong to it.
+struct Asked {
+    /// Empty if the message does not say what.
+    drafts: Vec<ItemDraft>,
+    /// The person's words, whole.
+    said: String,
+}
+
 impl Backlog {
-    /// The items that a message wants added; empty if it does not say what. None: it refers to something that is missing, so a persona answers.
-    async fn read_drafts(
-        &self,
-        Request { wanted, owner }: Request,
-        message: &InboundMessage,
-    ) -> Result<Option<Vec<ItemDraft>>, StoreError> {
-        let draft = |what: String, how: String| {
-            let due = find_due(&what, |due| self.parse_due(due).is_ok()).map(str::to_owned);
-            // A long text becomes the instructions, under a short title.
-            let is_long = what.chars().count() > WHAT;
-            let title = if is_long { kernel::chat::medium::shorten(&what, WHAT - 1) } else { what.clone() };
-            let how = [Some(what).filter(|_| is_long), Some(how).filter(|how| !how.is_empty())];
-            let how = how.into_iter().flatten().collect::<Vec<_>>().join("\n");
+    /// None: the message refers to something that is missing, so a persona answers.
+    async fn read_asked(&self, Request { wanted, owner }: Request, message: &InboundMessage) -> Result<Option<Asked>, StoreError> {
+        let draft = |what: &str, how: String| {
+            let due = find_due(what, |due| self.parse_due(due).is_ok()).map(str::to_owned);
+            let line = what.split_whitespace().collect::<Vec<_>>().join(" ");
+            // A long text is in the message, and has a short title.
+            let title = if line.chars().count() > WHAT { shorten(&line, WHAT - 1) } else { line };
+            let how = Some(how).filter(|how| how.chars().count() <= PROSE).unwrap_or_default();
             ItemDraft { what: title, how, owner: owner.clone(), due, ..ItemDraft::default() }
         };
+        let said = without_invisible(&message.text).trim().to_owned();
         Ok(Some(match wanted {
-            Wanted::One { what, how } => vec![draft(what, how)],
-            Wanted::Several(all) => all.into_iter().map(|what| draft(what, String::new())).collect(),
-            Wanted::Nothing => Vec::new(),
+            Wanted::One { what, how } => Asked { drafts: vec![draft(&what, how)], said },
+            Wanted::Several(all) => {
+                let how = format!("One of {} things that were asked for together. Only this one is meant here.", all.len());
+                let order = find_order(&all);
+                let is_ordered = order.iter().any(|needs| !needs.is_empty());
+                let ordered = all.iter().zip(order).enumerate().map(|(index, (what, needs))| ItemDraft {
+                    key: is_ordered.then(|| format!("entry {}", index + 1)),
+                    needs: needs.into_iter().map(|other| format!("entry {}", other + 1)).collect(),
+                    ..draft(what, how.clone())
+                });
+                Asked { drafts: ordered.collect(), said }
+            }
+            Wanted::Nothing => Asked { drafts: Vec::new(), said },
             Wanted::Pointed => {
                 let Some(reply) = &message.reply_to else { return Ok(None) };
                 let spoken = self.store().find_spoken(&message.channel.id, &reply.message).await?;
                 let by_person = spoken.filter(|spoken| matches!(spoken.speaker, Speaker::Person { .. }) && !spoken.text.trim().is_empty());
                 let Some(spoken) = by_person else { return Ok(None) };
-                vec![draft(spoken.text.split_whitespace().collect::<Vec<_>>().join(" "), String::new())]
+                let text = without_invisible(&spoken.text).trim().to_owned();
+                Asked { drafts: vec![draft(&text, String::new())], said: text }
             }
         }))
     }
 
-    async fn draft_for(&self, drafts: &[ItemDraft], message: &InboundMessage) -> Result<Vec<WorkItem>, BacklogError> {
+    async fn draft_for(&self, wanted: &Asked, message: &InboundMessage) -> Result<Vec<WorkItem>, BacklogError> {
         // In a direct conversation not every persona can post.
         let channel = (message.channel.place != Place::Direct).then(|| message.channel.id.clone());
         let asker = Asker::Person {
@@ -111,8 +134,12 @@ impl Backlog {
             channel: Some(message.channel.clone()),
         };
         let place = AskedIn { channel, private_to: Scope::of(&message.channel).place().cloned() };
-        let mut items = self.draft_all(drafts, &asker, place).await?;
+        let background = read_background(self.store(), self.roster(), message).await?;
+        let said = with_names(self.store(), self.roster(), &wanted.said).await?;
+        let mut items = self.draft_all(&wanted.drafts, &asker, place).await?;
         for item in &mut items {
+            item.said.clone_from(&said);
+            item.background.clone_from(&background);
             if let Origin::Person { message: said_in, .. } = &mut item.origin {
                 *said_in = Some(message.id.clone());
             }

@@ -53,7 +53,7 @@ impl Boards {
         // A model may leave out the minority's view. This code adds it.
         let minority = if text.minority.is_empty() { self.minority_of(&discussion) } else { text.minority };
         let written = Document {
-            title: if text.title.is_empty() { kernel::text::flatten(&board.topic, 100) } else { text.title },
+            title: if text.title.is_empty() { kernel::text::one_line(&board.topic, 100) } else { text.title },
             artefact: board.artefact,
             asked: board.topic.clone(),
             question,

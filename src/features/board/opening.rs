@@ -12,7 +12,7 @@ use kernel::memory::retrieval::{Library, Query, cut};
 use kernel::memory::{Recall, Scope};
 use kernel::money::Purpose;
 use kernel::persona::Tier;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 const TOKENS: u32 = 800;
 /// The most passages that all speakers are given, and the most characters of one.
@@ -46,7 +46,7 @@ impl Boards {
         let material = Material {
             passages: find_passages(&board.topic, &documents),
             prepared_at: self.clock.now(),
-            remembered: recalled.iter().map(|memory| flatten(&memory.text, LINE)).collect(),
+            remembered: recalled.iter().map(|memory| one_line(&memory.text, LINE)).collect(),
             ..Material::default()
         };
         let material = material.restated(restated);

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::features::chat::model::decision::Decision;
-use kernel::agent::PlaceNote;
+use kernel::agent::{NamedText, PlaceNote};
 use kernel::chat::message::{Channel, ChannelKind, InboundMessage};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::{Effect, StoreError};
@@ -31,6 +31,11 @@ pub trait Listener: Send + Sync + 'static {
 
     /// Facts about a place where a persona answers: "the next standup starts at 09:00".
     async fn describe_place(&self, _channel: &Channel, _kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// The items and files of the team that a text names, as far as they may be told in this channel.
+    async fn list_named(&self, _text: &str, _channel: &Channel) -> Result<Vec<NamedText>, StoreError> {
         Ok(Vec::new())
     }
 

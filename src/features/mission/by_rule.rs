@@ -10,7 +10,7 @@ use crate::features::mission::model::plan::{MOST_STEPS, Plan, Step, StepKind, TI
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::memory::retrieval::Query;
 use kernel::persona::roster::Roster;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 /// The most bytes of a section that are matched with the personas' expertise.
 const SUBJECT: usize = 2000;
@@ -91,7 +91,7 @@ fn step(numbers: &BTreeSet<usize>, directive: &Directive, roster: &Roster) -> St
     }
     Step {
         item: WorkItemId::generate(),
-        title: flatten(title, TITLE),
+        title: one_line(title, TITLE),
         instructions: "Do what this section of the directive asks for. Say what of it stays open.".into(),
         kind: StepKind::Write,
         owner: find_owner(&subject, roster),
@@ -108,7 +108,7 @@ fn step(numbers: &BTreeSet<usize>, directive: &Directive, roster: &Roster) -> St
 fn last(steps: &[Step], title: &str, roster: &Roster) -> Step {
     Step {
         item: WorkItemId::generate(),
-        title: flatten(&format!("Join the pieces: {title}"), TITLE),
+        title: one_line(&format!("Join the pieces: {title}"), TITLE),
         instructions: "Join the results of all sections into one delivery. Name what is missing and what contradicts itself.".into(),
         kind: StepKind::Write,
         owner: roster.coordinator().slug.clone(),

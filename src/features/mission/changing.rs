@@ -17,6 +17,7 @@ use crate::features::mission::model::plan::{Change, ChangeDraft, Changed, MOST_C
 use crate::features::mission::model::{Mission, MissionStatus};
 use crate::features::mission::picture::draw_plan;
 use crate::features::mission::planning::{Answer, Asked};
+use crate::features::mission::prompts::Frame;
 use crate::features::mission::service::{MissionError, Missions, check_may_change, named, refused};
 use crate::features::mission::store::{MissionChange, change_mission};
 use crate::features::mission::telling::{ToldStep, tell_steps};
@@ -26,7 +27,7 @@ use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{Applied, Effect, StoreError, Transaction};
 use kernel::ids::{ChannelId, MessageId, OutboxId, WorkItemId};
 use kernel::jobs::{self, Failure, Job, JobContext, JobError, JobHandler, KindSettings, NewJob};
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 const KIND: &str = "mission.change";
 
@@ -86,7 +87,7 @@ impl Missions {
         let Some(plan) = &mission.plan else { return Err(refused(format!("{} has no plan yet.", named(mission)))) };
         let items = self.items_of(mission).await?;
         let (now, by) = (self.clock().now(), asker.name());
-        let why = why.map_or_else(|| format!("{by} left it out"), |why| flatten(why, 200));
+        let why = why.map_or_else(|| format!("{by} left it out"), |why| one_line(why, 200));
         let standing = |item: &WorkItemId| standing_of(&items, item);
         let of =
             Change { plan, directive: &mission.directive, roster: self.roster(), standing: &standing, by, by_colleague: false, at: now };
@@ -204,8 +205,7 @@ impl Changer {
         job: &JobContext,
     ) -> Result<Answer<ChangeDraft>, JobError> {
         let follower = &self.follower;
-        let system = follower.agents.system_prompt(follower.roster.coordinator());
-        let prompt = || prompts::change(system, &follower.roster, mission, items, wish, faults);
+        let prompt = |frame: Frame<'_>| prompts::change(frame, items, wish, faults);
         follower.ask(mission, job, Asked::plan(&format!("change-{round}"), TOKENS), prompt).await
     }
 

@@ -156,7 +156,9 @@ impl MessageColleague<'_> {
         }
         let feeds = agents.readings.read(&receiver.slug).await.reports;
         let material = prompts::Known { step: self.of.item, results: &results, feeds: &feeds };
-        let prompt = prompts::colleague(agents.system_prompt(receiver), roster, mission, message, &material);
+        let tokens = agents.prompt_tokens(receiver.tier);
+        let frame = prompts::Frame { system: agents.system_prompt(receiver), roster, mission, tokens };
+        let prompt = prompts::colleague(frame, message, &material);
         let run = Run::new(receiver, (Purpose::Step, self.of.item.id.as_str()), prompt, ANSWER_TOKENS, cancel);
         agents.run(Run { journal: Some(journal), ..run }).await
     }

@@ -16,6 +16,7 @@ use crate::features::mission::changing::edit_to;
 use crate::features::mission::model::plan::{Plan, Step, StepDraft, StepKind, revise};
 use crate::features::mission::model::{Mission, MissionStatus, Progress, Shown};
 use crate::features::mission::planning::{Answer, Asked};
+use crate::features::mission::prompts::Frame;
 use crate::features::mission::settings::MissionSettings;
 use crate::features::mission::store::{MissionChange, change_mission};
 use crate::features::mission::{prompts, render};
@@ -247,8 +248,7 @@ impl Follower {
             return Ok(());
         };
         let learnt = self.what_was_learnt(item, *blocker, why).await?;
-        let system = self.agents.system_prompt(self.roster.coordinator());
-        let prompt = || prompts::replan(system, &self.roster, mission, step, items, &learnt);
+        let prompt = |frame: Frame<'_>| prompts::replan(frame, step, items, &learnt);
         let answer: Answer<OtherWay> = self.ask(mission, job, Asked::plan(&name, REPLAN_TOKENS), prompt).await?;
         let way = answer.value.filter(|way| way.possible);
         let revised = way.and_then(|way| Some((self.read_way(step, &way)?, way.why)));

@@ -13,7 +13,7 @@ use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
 use kernel::memory::retrieval::cut;
 use kernel::money::Money;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 /// The most characters of the request, of a note, and the most notes of a step.
 const REQUEST: usize = 1500;
@@ -46,13 +46,13 @@ impl Follower {
         }
         let expected = mission.plan.as_ref().and_then(|plan| plan.expected);
         let mut digest =
-            format!("Mission: {} ({})\nAsked for: {}\n", mission.title, whole.status.as_str(), flatten(&mission.request, REQUEST));
+            format!("Mission: {} ({})\nAsked for: {}\n", mission.title, whole.status.as_str(), one_line(&mission.request, REQUEST));
         let _ = writeln!(digest, "Cost: {cost}{}", expected.map_or_else(String::new, |money| format!(", expected {money}")));
         for criterion in &whole.criteria {
-            let _ = writeln!(digest, "Judged by: {}", flatten(criterion, NOTE));
+            let _ = writeln!(digest, "Judged by: {}", one_line(criterion, NOTE));
         }
         for change in mission.plan.iter().flat_map(|plan| &plan.changes) {
-            let _ = writeln!(digest, "Plan changed by {}: {}", change.by, flatten(&change.why, NOTE));
+            let _ = writeln!(digest, "Plan changed by {}: {}", change.by, one_line(&change.why, NOTE));
         }
         let _ = writeln!(digest, "Planned again: {}", mission.replans);
         for file in files {
@@ -64,15 +64,15 @@ impl Follower {
             let owner = item.persona.as_ref().map_or("nobody", |slug| self.roster.name_of(slug));
             let attempts = if has_begun(events) { format!("attempts {}", item.run + 1) } else { "not begun".to_owned() };
             let status = item.status.as_str().replace('_', " ");
-            let mut lines = format!("Step {number}: {} ({owner}, {status}, {attempts}, {})\n", flatten(&item.what, NOTE), item.cost);
+            let mut lines = format!("Step {number}: {} ({owner}, {status}, {attempts}, {})\n", one_line(&item.what, NOTE), item.cost);
             if let Some(outcome) = &item.outcome {
-                let _ = writeln!(lines, "  Result: {}", flatten(outcome, NOTE));
+                let _ = writeln!(lines, "  Result: {}", one_line(outcome, NOTE));
             }
             // The last notes explain the outcome.
             let notes: Vec<&String> =
                 events.iter().filter_map(|event| event.note.as_ref()).filter(|note| !note.trim().is_empty()).collect();
             for note in notes.iter().skip(notes.len().saturating_sub(NOTES)) {
-                let _ = writeln!(lines, "  - {}", flatten(note, NOTE));
+                let _ = writeln!(lines, "  - {}", one_line(note, NOTE));
             }
             digest.push_str(&cut(&lines, room));
             digest.push('\n');

@@ -9,6 +9,7 @@ use crate::features::mission::model::Mission;
 use crate::features::mission::model::new_persona::{NewPersona, NewPersonaStatus, PersonaDraft, read_persona};
 use crate::features::mission::model::plan::{Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, MissingRole, Plan, Standing, change};
 use crate::features::mission::planning::{Answer, Asked, ROUNDS};
+use crate::features::mission::prompts::Frame;
 use crate::features::mission::service::{MissionError, Missions, refused};
 use crate::features::mission::settings::NewPersonas;
 use crate::features::mission::store::{MissionChange, change_mission};
@@ -51,8 +52,7 @@ impl Follower {
         };
         let mut faults = Vec::new();
         for round in 1..=ROUNDS {
-            let system = || self.agents.system_prompt(self.roster.coordinator());
-            let prompt = || prompts::persona(system(), &self.roster, mission, plan, role, &faults);
+            let prompt = |frame: Frame<'_>| prompts::persona(frame, plan, role, &faults);
             let name = format!("persona-{number}-{round}");
             let drafted: Answer<PersonaDraft> = self.ask(mission, job, Asked::optional(&name, Tier::T2, TOKENS), prompt).await?;
             let checked = match &drafted.value {

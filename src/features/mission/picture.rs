@@ -6,7 +6,7 @@ use crate::features::mission::render::{DrawnStep, draw_graph};
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundMessage};
 use kernel::chat::redact::Redactor;
 use kernel::persona::roster::Roster;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 const PICTURE: &str = "plan.png";
 
@@ -26,7 +26,7 @@ pub(super) async fn add_picture(message: OutboundMessage, plan: &Plan, roster: &
 /// Draws the steps with the states of their items. None if that fails, because the plan is useful without its picture.
 pub(super) async fn draw_plan(plan: &Plan, items: &[WorkItem], roster: &Roster, redactor: &Redactor) -> Option<OutboundFile> {
     // The outbox cannot redact secrets in a picture.
-    let in_a_line = |text: &str| flatten(&redactor.redact(text).0, TITLE);
+    let in_a_line = |text: &str| one_line(&redactor.redact(text).0, TITLE);
     let describe = |step: &Step| {
         let item = items.iter().find(|item| item.id == step.item);
         DrawnStep {

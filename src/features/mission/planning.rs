@@ -11,6 +11,7 @@ use crate::features::backlog::model::{Origin, Owner, WorkItem};
 use crate::features::mission::follow::{Follower, LONG, SWEEP};
 use crate::features::mission::model::plan::{Learnt, LearntDraft, Plan, PlanDraft, Understanding, check};
 use crate::features::mission::model::{Mission, MissionStatus};
+use crate::features::mission::prompts::Frame;
 use crate::features::mission::store::MissionChange;
 use crate::features::mission::{by_rule, picture, prompts, render};
 use crate::features::overwatch::model::Insight;
@@ -24,7 +25,7 @@ use kernel::memory::Scope;
 use kernel::memory::retrieval::terms_of;
 use kernel::money::{Money, Purpose};
 use kernel::persona::Tier;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 /// Enough for a plan of forty steps.
 const PLAN_TOKENS: u32 = 12_000;
@@ -106,19 +107,17 @@ impl Follower {
     }
 
     async fn plan_with_model(&self, mission: &Mission, job: &JobContext) -> Result<Result<(String, Plan), Vec<String>>, JobError> {
-        let coordinator = self.roster.coordinator();
-        let system = || self.agents.system_prompt(coordinator);
-        let prompt = || prompts::understand(system(), &self.roster, mission);
-        let understood: Answer<Understanding> = self.ask(mission, job, Asked::plan("understand", UNDERSTANDING_TOKENS), prompt).await?;
+        let understood: Answer<Understanding> =
+            self.ask(mission, job, Asked::plan("understand", UNDERSTANDING_TOKENS), prompts::understand).await?;
         let understood = tidy(understood.value.unwrap_or_default());
-        let title = Some(flatten(&understood.title, 100)).filter(|title| !title.is_empty()).unwrap_or_else(|| mission.title.clone());
+        let title = Some(one_line(&understood.title, 100)).filter(|title| !title.is_empty()).unwrap_or_else(|| mission.title.clone());
         // A step, so that an answer from before a crash is read with the insights of its own prompt.
         let insights: Vec<Insight> = job.step("insights", || async { Ok(self.find_insights(mission).await?) }).await?;
         let mut faults = Vec::new();
         // A plan that passed the checks of code, but that a model doubts.
         let mut doubted: Option<Plan> = None;
         for round in 1..=ROUNDS {
-            let prompt = || prompts::plan(system(), &self.roster, mission, (&understood, &insights), &faults, &self.repository);
+            let prompt = |frame: Frame<'_>| prompts::plan(frame, (&understood, &insights), &faults, &self.repository);
             let drafted: Answer<PlanDraft> = self.ask(mission, job, Asked::plan(&format!("plan-{round}"), PLAN_TOKENS), prompt).await?;
             let checked = match &drafted.value {
                 Some(draft) => check(understood.clone(), draft, &mission.directive, &self.roster),
@@ -161,15 +160,15 @@ impl Follower {
 
     /// What a cheap model thinks cannot be done. If the model fails, the plan is used all the same.
     async fn doubt(&self, mission: &Mission, plan: &Plan, round: u32, job: &JobContext) -> Result<Vec<String>, JobError> {
-        let prompt = || prompts::feasible(&self.roster, mission, plan);
+        let prompt = |frame: Frame<'_>| prompts::feasible(&frame, plan);
         let name = format!("doubts-{round}");
         let given: Answer<Doubts> = self.ask(mission, job, Asked::optional(&name, Tier::T1, DOUBTS_TOKENS), prompt).await?;
         let named = |doubt: &Doubt| {
-            plan.steps.iter().find(|step| flatten(&step.title, 200) == flatten(&doubt.step, 200)).map(|step| step.title.clone())
+            plan.steps.iter().find(|step| one_line(&step.title, 200) == one_line(&doubt.step, 200)).map(|step| step.title.clone())
         };
         let doubts = given.value.unwrap_or_default().doubts;
         // A doubt about a step that does not exist is ignored.
-        Ok(doubts.iter().filter_map(|doubt| Some(format!("\"{}\": {}", named(doubt)?, flatten(&doubt.why, 200)))).collect())
+        Ok(doubts.iter().filter_map(|doubt| Some(format!("\"{}\": {}", named(doubt)?, one_line(&doubt.why, 200)))).collect())
     }
 
     /// One call of the coordinator, as a step of the job.
@@ -178,12 +177,14 @@ impl Follower {
         mission: &Mission,
         job: &JobContext,
         Asked { name, tier, tokens, is_needed }: Asked<'_>,
-        prompt: impl FnOnce() -> Prompt + Send,
+        prompt: impl FnOnce(Frame<'_>) -> Prompt + Send,
     ) -> Result<Answer<T>, JobError> {
         let given = job
             .step(name, || async {
                 let coordinator = self.roster.coordinator();
-                let run = Run::new(coordinator, (Purpose::Step, mission.id.as_str()), prompt(), tokens, job.cancelled());
+                let system = self.agents.system_prompt(coordinator);
+                let prompt = prompt(Frame { system, roster: &self.roster, mission, tokens: self.agents.prompt_tokens(tier) });
+                let run = Run::new(coordinator, (Purpose::Step, mission.id.as_str()), prompt, tokens, job.cancelled());
                 match self.agents.run_structured::<T>(Run { tier, ..run }).await {
                     Ok(Structured { value, model }) => Ok(Answer { value: Some(value), model: Some(model), fault: None }),
                     Err(RunError::Cancelled) => Err(JobError::Stopping),
@@ -268,7 +269,7 @@ impl Follower {
         };
         let item = WorkItem {
             how: mission.request.clone(),
-            why: flatten(&why, 600),
+            why: one_line(&why, 600),
             channel: Some(place.clone()),
             private_to: mission.private_to.clone(),
             ..WorkItem::new(format!("Plan by hand: {}", mission.title), Owner::Persona(coordinator.clone()), origin, job.now())
@@ -291,16 +292,16 @@ impl Follower {
 
 /// Shortens the lines, and drops questions over the limit.
 fn tidy(understood: Understanding) -> Understanding {
-    let lines = |lines: Vec<String>| lines.iter().map(|line| flatten(line, 300)).filter(|line| !line.is_empty()).take(12).collect();
+    let lines = |lines: Vec<String>| lines.iter().map(|line| one_line(line, 300)).filter(|line| !line.is_empty()).take(12).collect();
     let mut asked = 0;
     let assumed = understood.assumed.into_iter().take(ASSUMED).map(|mut assumption| {
-        assumption.text = flatten(&assumption.text, 300);
+        assumption.text = one_line(&assumption.text, 300);
         assumption.question =
-            assumption.question.map(|question| flatten(&question, 200)).filter(|question| !question.is_empty() && asked < QUESTIONS);
+            assumption.question.map(|question| one_line(&question, 200)).filter(|question| !question.is_empty() && asked < QUESTIONS);
         asked += usize::from(assumption.question.is_some());
         let suggestions = std::mem::take(&mut assumption.suggestions);
         if assumption.question.is_some() {
-            let suggestions = suggestions.iter().map(|answer| flatten(answer, SUGGESTION)).filter(|answer| !answer.is_empty());
+            let suggestions = suggestions.iter().map(|answer| one_line(answer, SUGGESTION)).filter(|answer| !answer.is_empty());
             assumption.suggestions = suggestions.take(SUGGESTIONS).collect();
         }
         assumption.answer = None;
@@ -315,7 +316,7 @@ fn read_learnt(given: &[LearntDraft], insights: &[Insight]) -> Vec<Learnt> {
     let read = |given: &LearntDraft| {
         let number: usize = given.insight.trim().trim_start_matches(['[', 'i']).trim_end_matches(']').parse().ok()?;
         let insight = insights.get(number.checked_sub(1)?)?;
-        let change = flatten(&given.change, 200);
+        let change = one_line(&given.change, 200);
         (!change.is_empty()).then(|| Learnt { insight: insight.text.clone(), change })
     };
     given.iter().filter_map(read).take(LEARNT).collect()

@@ -27,7 +27,7 @@ use kernel::ids::{MessageId, PersonaSlug, UserId};
 use kernel::llm::budget::Budgets;
 use kernel::money::Money;
 use kernel::persona::roster::Roster;
-use kernel::text::flatten;
+use kernel::text::one_line;
 use kernel::time::SharedClock;
 
 /// Missions that are looked through by words or for completion.
@@ -156,7 +156,7 @@ impl Missions {
         let title = wanted.title.filter(|title| !title.trim().is_empty()).unwrap_or_else(|| find_title(&directive, wanted.request));
         let mission = Mission::new(
             Asked {
-                title: flatten(&title, TITLE),
+                title: one_line(&title, TITLE),
                 request: wanted.request.trim().to_owned(),
                 directive,
                 by: wanted.by,

@@ -10,10 +10,7 @@ use crate::features::mission::service::{MissionError, Missions, check_may_change
 use crate::features::mission::store::MissionChange;
 use kernel::chat::medium::Medium;
 use kernel::ids::WorkItemId;
-use kernel::text::flatten;
-
-/// The most characters of a text that steps are told.
-const TOLD: usize = 1000;
+use kernel::text::without_invisible;
 
 impl Missions {
     /// Adds a person's words to the instructions of all steps that are not done. A step in progress begins again.
@@ -22,7 +19,7 @@ impl Missions {
         let (false, Some(plan)) = (mission.status.is_over(), &mission.plan) else {
             return Err(refused(format!("{} has no steps that could be told: it is {}.", named(mission), mission.status.as_str())));
         };
-        let added = format!("{} added: {}", asker.name(), flatten(text, TOLD));
+        let added = format!("{} added: {}", asker.name(), without_invisible(text).trim());
         self.add_to_steps(mission, plan.clone(), &added, asker).await
     }
 

@@ -28,7 +28,7 @@ use kernel::db::StoreError;
 use kernel::ids::WorkItemId;
 use kernel::memory::Scope;
 use kernel::persona::roster::Roster;
-use kernel::text::{flatten, fold_name, join_with_and};
+use kernel::text::{flatten, fold_name, join_with_and, one_line};
 use kernel::time::SharedClock;
 
 /// The most insights that are searched, and the most that are listed.
@@ -235,7 +235,7 @@ impl OverwatchCommands {
             how: insight.text.clone(),
             channel: call.channel.as_ref().map(|channel| channel.id.clone()),
             private_to: insight.private_to.clone(),
-            ..WorkItem::new(flatten(&insight.text, TITLE), owner, origin, now)
+            ..WorkItem::new(one_line(&insight.text, TITLE), owner, origin, now)
         };
         let mut transaction = self.store.db().begin().await?;
         if !note_item(&mut transaction, &insight.id, &item.id).await? {

@@ -7,15 +7,17 @@ use crate::features::overwatch::commands::{self, OverwatchCommands};
 use crate::features::overwatch::jobs::LooksBack;
 use crate::features::overwatch::playing::OverwatchAudio;
 use crate::features::overwatch::record::Records;
+use crate::features::overwatch::tools::MeetingRead;
 use crate::features::overwatch::{OverwatchSettings, store};
 use crate::features::voice::{Playable, Plays};
-use crate::features::{Feature, FeatureDeps, FeatureSection};
+use crate::features::{Feature, FeatureDeps, FeatureSection, ToolDeps};
 use crate::store::Store;
 use kernel::commands::{Refused, Registry, Services};
 use kernel::config::Section;
 use kernel::db::StoreError;
 use kernel::jobs::{JobHandler, RetentionRule};
 use kernel::people::Erasure;
+use kernel::tools::Tool;
 use kernel::tools::workspace::Workspaces;
 
 pub struct OverwatchFeature;
@@ -52,6 +54,10 @@ impl Feature for OverwatchFeature {
                 enabled: config.features.get::<OverwatchSettings>().enabled,
             }));
         }
+    }
+
+    fn tools(&self, deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+        vec![Arc::new(MeetingRead { store: deps.store.clone(), roster: deps.roster.clone() })]
     }
 
     fn playable(&self, services: &Services) -> Option<Arc<dyn Playable>> {

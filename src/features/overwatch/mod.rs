@@ -24,6 +24,7 @@ mod record;
 mod render;
 mod settings;
 mod store;
+mod tools;
 
 pub use feature::OverwatchFeature;
 pub use settings::OverwatchSettings;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use kernel::ids::{ChannelId, MeetingId, OutboxId, PersonaSlug, WorkItemId};
 use kernel::persona::roster::Roster;
 use kernel::text::tokens::{is_capital, shows_names, tokens};
-use kernel::text::{Shingles, flatten, fold_name};
+use kernel::text::{Shingles, fold_name, one_line};
 
 /// The most insights of one persona, and the most words of one (OVER-3).
 pub const MOST: usize = 3;
@@ -205,7 +205,7 @@ pub fn read_given(given: &Given, by: &PersonaSlug, run: &LookBack, roster: &Rost
 fn cut_words(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let cut = words.iter().take(WORDS).copied().collect::<Vec<_>>().join(" ");
-    flatten(&if words.len() > WORDS { format!("{cut}…") } else { cut }, 1800)
+    one_line(&if words.len() > WORDS { format!("{cut}…") } else { cut }, 1800)
 }
 
 /// The files, numbers and names in an insight that do not occur in the run.

@@ -13,7 +13,7 @@ use kernel::ids::{MeetingId, PersonaSlug};
 use kernel::memory::Scope;
 use kernel::memory::retrieval::cut;
 use kernel::persona::roster::Roster;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 /// The most characters of the whole record, and of the meeting's result.
 const DIGEST: usize = 12_000;
@@ -45,7 +45,7 @@ impl Records {
         let budget = meeting.budget.map_or_else(String::new, |budget| format!(", of at most {budget}"));
         let _ = writeln!(digest, "Cost: {cost}{budget}");
         if let Some(reason) = &meeting.reason {
-            let _ = writeln!(digest, "It ended because {}", flatten(reason, REASON));
+            let _ = writeln!(digest, "It ended because {}", one_line(reason, REASON));
         }
         digest.push_str(&cut(&result.text, RESULT));
         // Each turn gets an equal share, so that the last turns fit too.
@@ -83,7 +83,7 @@ impl Records {
     fn turn(&self, seat: &Seat) -> String {
         let who = seat.who.name(&self.roster);
         let state = match seat.state {
-            SeatState::Skipped => format!("no turn: {}", flatten(seat.reason.as_deref().unwrap_or("no reason is known"), REASON)),
+            SeatState::Skipped => format!("no turn: {}", one_line(seat.reason.as_deref().unwrap_or("no reason is known"), REASON)),
             SeatState::Quiet => "nothing to report".to_owned(),
             _ if seat.contribution.as_ref().is_some_and(|said| said.partial) => "cut off by the time limit".to_owned(),
             state => state.as_str().to_owned(),

@@ -5,7 +5,7 @@ use crate::store::Store;
 use kernel::db::{Result, StoreError, Transaction, plain, sql};
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 /// The most characters of what a cause was about.
 const ABOUT: usize = 120;
@@ -102,7 +102,7 @@ pub async fn move_relationships(transaction: &mut Transaction, moves: Vec<Move>,
             i64::from(now.disagreed),
             now.last.cause.as_str(),
             now.last.by.as_str(),
-            now.last.about.as_deref().map(|about| plain(&flatten(about, ABOUT)).into_owned()),
+            now.last.about.as_deref().map(|about| plain(&one_line(about, ABOUT)).into_owned()),
             now.moved_at
         )?;
     }

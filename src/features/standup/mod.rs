@@ -53,7 +53,7 @@ use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, StandupDuty};
-use kernel::text::flatten;
+use kernel::text::one_line;
 use kernel::time::SharedClock;
 
 pub use feature::StandupFeature;
@@ -165,7 +165,7 @@ impl Agenda for Standup {
         let Some(stored) = self.deps.store.find_report(channel, today).await? else {
             return Ok("No standup is running, and there is no report of today. \"Start the standup\" makes one.".to_owned());
         };
-        let lines: Vec<_> = stored.report.tldr.iter().map(|line| flatten(line, LINE)).collect();
+        let lines: Vec<_> = stored.report.tldr.iter().map(|line| one_line(line, LINE)).collect();
         Ok(format!("No standup is running. Today's report in short; `/report today` shows all of it.\n{}", lines.join("\n")))
     }
 

@@ -7,7 +7,7 @@ use crate::features::standup::{LINE, STANDUP};
 use kernel::agent::PlaceNote;
 use kernel::chat::message::{Channel, ChannelKind};
 use kernel::db::StoreError;
-use kernel::text::flatten;
+use kernel::text::one_line;
 use kernel::time::Today;
 
 const NEXT: &str = "next standup daily start begin when schedule time";
@@ -73,7 +73,7 @@ impl StandupCommands {
         };
         let report = stored.report;
         let mut lines = vec![format!("The last standup here: {}. Its Day Report in short:", report.day.format("%a %-d %b"))];
-        lines.extend(report.tldr.iter().map(|line| format!("- {}", flatten(line, LINE))));
+        lines.extend(report.tldr.iter().map(|line| format!("- {}", one_line(line, LINE))));
         lines.push(format!("`/report show {}` shows all of it.", report.day));
         Ok(lines.join("\n"))
     }

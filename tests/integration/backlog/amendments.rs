@@ -59,7 +59,7 @@ fn answer(asked: &Asked, drafts: [&[&str]; 2]) -> Script {
         return Script::Json(json!({ "habits": drafts[usize::from(again)] }));
     }
     if is_grading(asked) {
-        let mut verdict = if asked.prompt().contains("what: Compare") { not_met(asked, MISSING) } else { all_met(asked) };
+        let mut verdict = if asked.prompt().contains("What: Compare") { not_met(asked, MISSING) } else { all_met(asked) };
         if let Some(grade) = verdict["grades"].get_mut(0) {
             grade["place"] = json!("Shop B asks **$12**");
         }

@@ -41,12 +41,14 @@ pub(crate) struct Play {
     rejects: Option<String>,
     /// Nobody knows the answer to a question with this word.
     unknown: Option<String>,
+    /// The kind of work that the planner is told.
+    kind: &'static str,
 }
 
 impl Play {
     /// The reviewer accepts.
     pub(crate) fn of(parts: Vec<Part>) -> Self {
-        Self { parts, actions: json!([]), rejects: None, unknown: None }
+        Self { parts, actions: json!([]), rejects: None, unknown: None, kind: "remind" }
     }
 
     /// The standup decides this.
@@ -65,6 +67,11 @@ impl Play {
         self
     }
 
+    pub(crate) fn of_kind(mut self, kind: &'static str) -> Self {
+        self.kind = kind;
+        self
+    }
+
     pub(crate) fn perform(self, model: &ScriptedModel) {
         model.on(move |asked| self.answer(asked));
     }
@@ -77,7 +84,7 @@ impl Play {
                 self.rejects.as_deref().map_or_else(|| all_met(asked), |why| not_met(asked, why))
             } else {
                 let is_unknown = self.unknown.as_ref().is_some_and(|word| asked.prompt().contains(word));
-                json!({"execution": "remind", "verdict": if is_unknown { "does_not_know" } else { "answers" }})
+                json!({"execution": self.kind, "verdict": if is_unknown { "does_not_know" } else { "answers" }})
             });
         }
         if !is_work(asked) {

@@ -30,7 +30,7 @@ fn is_review(asked: &Asked) -> bool {
 
 /// The title of what is judged.
 fn title_of_judged(asked: &Asked) -> String {
-    asked.prompt().lines().find_map(|line| line.strip_prefix("what: ").map(str::to_owned)).unwrap()
+    asked.prompt().lines().find_map(|line| line.strip_prefix("What: ").map(str::to_owned)).unwrap()
 }
 
 /// The titles of what was reviewed.

@@ -27,9 +27,9 @@ on_both!(
 async fn a_lesson_is_saved_once_and_found_by_its_words(home: &Home) {
     let store = home.open().await;
     let bench = Bench::new(store.clone());
-    let arguments = json!({"text": "**Latency** follows traffic, not `releases`.", "tags": ["Latency", "latency", "", "outside"]});
+    let arguments = json!({"text": "Latency follows web_traffic[2], not releases.", "tags": ["Latency", "latency", "", "outside"]});
     let saved = bench.call("memory_save", arguments.clone()).await.unwrap();
-    assert_eq!(saved.text, "Noted: Latency follows traffic, not releases.");
+    assert_eq!(saved.text, "Noted: Latency follows web_traffic[2], not releases.");
     bench.call("memory_save", arguments).await.unwrap();
     let lessons = store.list_lessons(&"vince".into(), 9).await.unwrap();
     let [lesson] = lessons.as_slice() else { panic!("{lessons:?}") };
@@ -41,7 +41,7 @@ async fn a_lesson_is_saved_once_and_found_by_its_words(home: &Home) {
     let found = bench.call("memory_search", json!({"query": "why does the latency follow traffic?"})).await.unwrap();
     assert_eq!(
         found.text,
-        "- Learnt on 2026-11-22: Latency follows traffic, not releases.\n- Learnt on 2026-11-22: Traffic peaks on Mondays."
+        "- Learnt on 2026-11-22: Latency follows web_traffic[2], not releases.\n- Learnt on 2026-11-22: Traffic peaks on Mondays."
     );
     assert!(!found.outside);
     assert_eq!(bench.text("memory_search", json!({"query": "dragons"})).await, "Nothing is remembered about that.");

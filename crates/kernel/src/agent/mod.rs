@@ -3,6 +3,7 @@
 mod answer;
 pub mod ask;
 mod ask_tool;
+pub mod budget;
 pub mod context;
 pub mod files;
 pub mod halts;
@@ -19,11 +20,12 @@ mod verdict;
 pub use answer::{Agents, Question, SpeechAct};
 pub use ask_tool::Colleagues;
 pub use journal::{Journal, JournalEntry};
+pub use names::with_names;
 pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
 pub use run::{
     Approvals, CallError, Consent, InChat, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in,
 };
-pub use surroundings::{PlaceNote, Refers};
+pub use surroundings::{NamedText, PlaceNote, Refers};
 pub use verdict::AnswerVerdict;
 
 use crate::db::StoreError;

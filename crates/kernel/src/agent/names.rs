@@ -9,6 +9,14 @@ use crate::ids::{ChannelId, UserId};
 use crate::people::unnamed;
 use crate::persona::roster::Roster;
 
+/// A text with names in place of the ids of accounts and channels.
+///
+/// # Errors
+/// The database is unavailable.
+pub async fn with_names(store: &Database, roster: &Roster, text: &str) -> Result<String> {
+    Ok(Names::read(store, roster, std::iter::once(text)).await?.show(text))
+}
+
 /// What the accounts and channels in some texts are called.
 #[derive(Debug, Default)]
 pub(super) struct Names {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::agent::budget::{Part, Rank};
+use crate::agent::context::Cleaner;
 use crate::agent::files::{Asked, File, Files, KnownFile, Selection, select};
 use crate::agent::names::Names;
 use crate::agent::{Agents, Question, RunError};
@@ -40,7 +42,30 @@ pub struct Refers {
     pub in_thread: bool,
     /// What is known about the place where it is written.
     pub notes: Vec<PlaceNote>,
+    /// The items and files that it names.
+    pub named: Vec<NamedText>,
 }
+
+/// Something of the team that a text names, such as an item or a file, for a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedText {
+    /// What it is: `item #c63dd4`, `faq.md of #c63dd4`.
+    pub label: String,
+    pub text: String,
+    /// The call that reads it whole.
+    pub call: String,
+}
+
+impl NamedText {
+    /// As a part of a prompt, as far as it is not too long to stand in every one.
+    pub fn part(&self, cleaner: Cleaner<'_>) -> Part {
+        let label = self.label.replace(['<', '>', '|', '\n'], " ");
+        Part::new(Rank::BuiltOn, label, cleaner.whole(&self.text)).at_most(NAMED).read_by(self.call.as_str())
+    }
+}
+
+/// The most bytes of a named text in a prompt.
+const NAMED: usize = 12_000;
 
 /// What a feature knows about a place: "the next standup starts at 09:00".
 #[derive(Debug, Clone, PartialEq)]

@@ -96,6 +96,8 @@ pub struct CommandReply {
     pub text: String,
     /// Posted with the text in a chat. The command line saves them in its own way.
     pub files: Vec<OutboundFile>,
+    /// The text is a document, such as JSON. A terminal prints it as it is.
+    pub is_document: bool,
     /// The reply as JSON, for programs. None if there is only text.
     pub data: Option<Value>,
     /// Visible to the caller only.
@@ -114,6 +116,7 @@ impl CommandReply {
         Self {
             text: text.into(),
             files: Vec::new(),
+            is_document: false,
             data: None,
             ephemeral: false,
             error: false,
@@ -130,6 +133,11 @@ impl CommandReply {
     /// A failure, visible to the caller only.
     pub fn refused(text: impl Into<String>) -> Self {
         Self { error: true, ..Self::private(text) }
+    }
+
+    /// A document, visible to the caller only.
+    pub fn document(text: impl Into<String>) -> Self {
+        Self { is_document: true, ..Self::private(text) }
     }
 
     #[must_use]

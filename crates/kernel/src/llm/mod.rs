@@ -62,6 +62,14 @@ pub trait LanguageModel: Send + Sync {
     fn lacks(&self) -> Vec<&'static str> {
         Vec::new()
     }
+
+    /// The context window in tokens, if the endpoint has named it.
+    fn window(&self) -> Option<usize> {
+        None
+    }
+
+    /// Asks the endpoint for the context window.
+    async fn learn_window(&self) {}
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

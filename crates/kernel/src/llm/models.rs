@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use tokio::sync::SemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, info_span};
@@ -12,7 +13,7 @@ use crate::llm::limiter::{ProviderLimiter, ProviderStatus};
 use crate::llm::price::Prices;
 use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
-use crate::llm::settings::{ModelRef, ModelSettings};
+use crate::llm::settings::{ModelRef, ModelSettings, UNKNOWN_WINDOW};
 use crate::llm::{Cause, FailedAttempt, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written};
 use crate::money::{Allowance, CallOutcome, Money, Purpose, Reservation, Settlement, TokenUsage};
 use crate::persona::Tier;
@@ -52,6 +53,8 @@ pub(super) struct Candidate {
     pub(super) name: ModelRef,
     limiter: Arc<ProviderLimiter>,
     sees: bool,
+    /// The context window by the settings or by its name.
+    window: Option<usize>,
     /// Shared by the tiers that use the same model, because it learns what the endpoint lacks.
     pub(super) adapter: Arc<dyn LanguageModel>,
 }
@@ -114,7 +117,8 @@ impl Models {
                     known.unwrap_or_else(|| Arc::new(HttpModel::new(http.clone(), provider.clone(), name.model.clone(), settings)));
                 let limiter = Arc::clone(&limiters[&name.provider]);
                 let sees = settings.sees(&name.model);
-                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, sees, adapter });
+                let window = settings.find_window(&name.model);
+                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, sees, window, adapter });
             }
         }
         let (total_timeout, attempts) = (settings.total_timeout, settings.attempts.max(1));
@@ -138,6 +142,18 @@ impl Models {
     /// Whether the model that is asked first for a tier sees pictures.
     pub fn sees(&self, tier: Tier) -> bool {
         self.candidates.iter().find(|candidate| candidate.tier <= tier).is_some_and(|candidate| candidate.sees)
+    }
+
+    /// The context window in tokens of the model that is asked first for a tier: what the endpoint has named, or the settings, or what is known by name.
+    pub fn window(&self, tier: Tier) -> usize {
+        let first = self.candidates.iter().find(|candidate| candidate.tier <= tier);
+        first.and_then(|candidate| candidate.adapter.window().or(candidate.window)).unwrap_or(UNKNOWN_WINDOW)
+    }
+
+    /// Asks the endpoints for the context windows that are not known otherwise. Without an answer, 32,000 tokens are assumed.
+    pub async fn learn_windows(&self) {
+        let unknown = self.candidates.iter().filter(|candidate| candidate.window.is_none() && candidate.adapter.window().is_none());
+        join_all(unknown.map(|candidate| candidate.adapter.learn_window())).await;
     }
 
     /// Whether any model sees pictures.

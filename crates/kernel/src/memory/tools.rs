@@ -14,7 +14,7 @@ use crate::ids::{MemoryId, PersonaSlug};
 use crate::memory::search::Wanted;
 use crate::memory::store::save_memory_as;
 use crate::memory::{Memory, MemoryKind, MemorySource, Recall, short_id};
-use crate::text::{flatten, fold_name};
+use crate::text::{flatten, fold_name, one_line};
 use crate::time::Today;
 use crate::tools::approval::Risk;
 use crate::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
@@ -97,7 +97,7 @@ impl Tool for Save {
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let SaveArguments { text, tags } = parse_arguments(arguments)?;
         let source = context.get_source()?;
-        let text = flatten(&text, TEXT);
+        let text = one_line(&text, TEXT);
         if text.is_empty() {
             return Err(ToolError::Refused("the lesson is empty".into()));
         }

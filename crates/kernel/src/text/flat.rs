@@ -3,7 +3,17 @@
 use crate::chat::text::{Part, parts};
 use crate::text::without_invisible;
 
-/// A model's text as one line of at most `limit` characters, without formatting and mentions.
+/// A text on one line of at most `limit` characters, cut at a word. Marks stay, because they may belong to a name such as `test_cases.csv` or `[2]`:
+/// where the text is shown, [`Medium`](crate::chat::medium::Medium) escapes them. Only the mark of a heading, a quotation or a list goes.
+pub fn one_line(text: &str, limit: usize) -> String {
+    let line = without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    // Not the mark of an option or a number.
+    let line = ["# ", "## ", "### ", "> ", "- ", "+ ", "* "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(&line);
+    cut(line, limit)
+}
+
+/// A model's text as one line of at most `limit` characters, without formatting and mentions. For what is posted without escapes: a name in a sentence.
+/// What is stored, or shown to a model, is [`one_line`].
 pub fn flatten(text: &str, limit: usize) -> String {
     let words = parts(text).into_iter().map(|part| if let Part::Markdown(text) = part { text } else { "" });
     let visible = without_invisible(&words.collect::<String>());
@@ -22,10 +32,14 @@ pub fn flatten(text: &str, limit: usize) -> String {
     let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
     let flat = flat.trim_start_matches(['#', '>', ' ']);
     let flat = flat.strip_prefix("- ").or_else(|| flat.strip_prefix("+ ")).unwrap_or(flat);
-    if flat.chars().count() <= limit {
-        return flat.to_owned();
+    cut(flat, limit)
+}
+
+fn cut(line: &str, limit: usize) -> String {
+    if line.chars().count() <= limit {
+        return line.to_owned();
     }
-    let kept: String = flat.chars().take(limit.saturating_sub(1)).collect();
+    let kept: String = line.chars().take(limit.saturating_sub(1)).collect();
     let whole_words = kept.rfind(' ').filter(|end| *end >= kept.len() / 2).map_or(kept.as_str(), |end| &kept[..end]);
     format!("{}…", whole_words.trim_end())
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 
-pub use flat::{essence, flatten};
+pub use flat::{essence, flatten, one_line};
 pub use plain::plain_letters;
 
 /// Invisible characters that could hide or reverse text: whatever Unicode has programs ignore by default (zero-width characters, direction

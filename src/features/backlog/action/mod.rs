@@ -12,7 +12,7 @@ use kernel::chat::text::find_mention;
 use kernel::ids::{UserId, WorkItemId};
 use kernel::people::{Directory, NotFound};
 use kernel::persona::roster::Roster;
-use kernel::text::{capital, flatten, fold_name, without_invisible};
+use kernel::text::{capital, flatten, fold_name, one_line};
 
 use crate::features::backlog::model::short_id;
 use crate::features::backlog::model::{Execution, ExecutionKind, Owner, ProposedAction, RefusedAction, Urgency, WatchTerms};
@@ -24,7 +24,7 @@ pub const MOST_ACTIONS: usize = 7;
 pub const WHAT: usize = 160;
 
 /// The most characters of how and why.
-const HOW: usize = 300;
+const HOW: usize = 2000;
 
 pub use subject::Subject;
 
@@ -71,7 +71,7 @@ pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open:
         let subject = Subject::of(&what);
         match check(action, &what, &subject, known, &taken, limit - checked.accepted.len().min(limit)) {
             Ok(owner) => {
-                let (how, why) = (one_line(&action.how, HOW), one_line(&action.why, HOW));
+                let (how, why) = (whole_of(action, &what), one_line(&action.why, HOW));
                 let execution = read_execution(action, &owner, &what, &how);
                 checked.accepted.push(AcceptedAction { what, how, why, owner, urgency: action.urgency, execution });
                 taken.push((subject, "another action of this standup".to_owned()));
@@ -82,18 +82,11 @@ pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open:
     checked
 }
 
-/// A text on one line of at most `limit` characters, cut at a word. Markdown marks stay, because they may belong to a name such as
-/// `job_executor_test.go`. The renderer escapes them.
-fn one_line(text: &str, limit: usize) -> String {
-    let line = without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    // The mark of a heading, a quotation or a list, but not of an option or a number.
-    let line = ["# ", "## ", "### ", "> ", "- ", "+ ", "* "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(&line);
-    if line.chars().count() <= limit {
-        return line.to_owned();
-    }
-    let kept: String = line.chars().take(limit.saturating_sub(1)).collect();
-    let whole_words = kept.rfind(' ').filter(|end| *end >= kept.len() / 2).map_or(kept.as_str(), |end| &kept[..end]);
-    format!("{}…", whole_words.trim_end())
+/// How to do it. What does not fit into the title stands before it.
+fn whole_of(action: &ProposedAction, title: &str) -> String {
+    let how = one_line(&action.how, HOW);
+    let whole = one_line(&action.what, HOW);
+    if title.ends_with('…') && !whole.ends_with('…') { one_line(&format!("{whole} {how}"), HOW * 2) } else { how }
 }
 
 /// Checks that a title says something, in any words and language.

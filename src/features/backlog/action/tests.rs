@@ -124,7 +124,8 @@ fn texts_are_flat_and_cut() {
     action.how = "Ask <user:discord:7>\n| and `run_it`".into();
     let accepted = checked(&[action], &[]).accepted.remove(0);
     assert!(accepted.what.chars().count() <= 160 && accepted.what.ends_with('…'));
-    assert_eq!(accepted.how, "Ask <user:discord:7> | and `run_it`");
+    let whole = "the login and ".repeat(40);
+    assert_eq!(accepted.how, format!("Fix {whole}Ask <user:discord:7> | and `run_it`"), "what does not fit into the title is kept");
 }
 
 proptest! {

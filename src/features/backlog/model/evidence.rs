@@ -175,3 +175,10 @@ pub enum Judge {
     /// The person's name.
     Person(String),
 }
+
+impl Evidence {
+    /// What somebody answered: who, and the whole text.
+    pub fn answer(&self) -> Option<(&str, &str)> {
+        if let Self::Answer { by, text, .. } = self { Some((by, text)) } else { None }
+    }
+}

@@ -53,6 +53,12 @@ pub struct WorkItem {
     pub what: String,
     pub how: String,
     pub why: String,
+    /// The whole message of the person who asked for it. Empty if it was not asked for in a message.
+    #[serde(default)]
+    pub said: String,
+    /// What was said before that, and what the persona that took it down adds. It may quote anybody.
+    #[serde(default)]
+    pub background: String,
     pub owner: Owner,
     pub urgency: Urgency,
     /// 0 is the most important, 4 the least.
@@ -204,6 +210,8 @@ impl WorkItem {
             what: what.into(),
             how: String::new(),
             why: String::new(),
+            said: String::new(),
+            background: String::new(),
             owner,
             urgency: Urgency::Backlog,
             priority: 2,
@@ -228,6 +236,32 @@ impl WorkItem {
             created_at: at,
             updated_at: at,
         }
+    }
+
+    /// What, how and why, and the message that it comes from, all of it.
+    pub fn describe_request(&self) -> String {
+        let how = if says(&self.said, &self.how) { "" } else { self.how.trim() };
+        let said = if says(&format!("{} {}", self.what, self.how), &self.said) { "" } else { self.said.trim() };
+        let fields = [
+            ("What", self.what.trim()),
+            ("How", how),
+            ("Why", self.why.trim()),
+            ("The whole message that it comes from (other things in it are for others)", said),
+        ];
+        let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
+        fields.map(|(name, text)| format!("{name}: {text}")).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The whole task, with its criteria and background. Whoever works on it, judges it or is asked about it reads this text.
+    pub fn describe_task(&self) -> String {
+        let criteria = self.criteria.iter().map(|criterion| format!("\nCriterion: {}", criterion.trim()));
+        let task = self.describe_request() + &criteria.collect::<String>();
+        if self.background.is_empty() { task } else { format!("{task}\n{}", self.background) }
+    }
+
+    /// The call that reads it, for a prompt.
+    pub fn read_call(&self) -> String {
+        format!("`item_read` with `{}`", self.short_id())
     }
 
     /// The id of the message that asks people about the item's current state. Each run has its own id.
@@ -296,6 +330,12 @@ impl WorkItem {
     pub fn short_id(&self) -> &str {
         short_id(&self.id)
     }
+}
+
+/// Whether all words of `part` stand in `whole`, in the same order.
+fn says(whole: &str, part: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    words(whole).contains(&words(part))
 }
 
 /// The last six characters of an id.

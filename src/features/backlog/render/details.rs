@@ -89,7 +89,7 @@ impl Page<'_> {
     fn head(&self) -> String {
         let item = &self.details.item;
         let mut text = format!("**{}** (#{})", Medium::Chat.line(&item.what), item.short_id());
-        for (label, words) in [("How", &item.how), ("Why", &item.why)] {
+        for (label, words) in [("How", &item.how), ("Why", &item.why), ("Message", &item.said)] {
             if !words.is_empty() {
                 let _ = write!(text, "\n{label}: {}", self.prose(words));
             }

@@ -10,6 +10,7 @@ use crate::features::backlog::prompts::work_review as template;
 use crate::features::backlog::render::{changed_tests, total};
 use crate::features::backlog::verifier::without_unsupported;
 use kernel::agent::Prompt;
+use kernel::agent::budget::{Part, Rank, fit, is_shortened};
 use kernel::agent::context::{Cleaner, flat_name};
 use kernel::agent::prompt::{Block, render_system};
 use kernel::memory::retrieval::cut;
@@ -18,11 +19,11 @@ use kernel::persona::roster::Roster;
 use kernel::time::show_time;
 use kernel::tools::{CallStatus, Trace};
 
-/// Prompt limits: bytes of all files together, bytes of one source, the number of sources, and the number of parts.
-pub(super) const FILES: usize = 48_000;
+/// The most bytes of a page that the result cites, and the most pages.
 const SOURCE: usize = 1500;
 const SOURCES: usize = 8;
-const PARTS: usize = 60;
+/// Room for the template with its instructions, in tokens.
+const INSTRUCTIONS: usize = 2000;
 
 /// What is to be judged.
 #[derive(Clone, Copy)]
@@ -48,15 +49,8 @@ pub(super) struct Shown<'a> {
     pub(super) fault: Option<&'a str>,
     /// The team's zone.
     pub(super) zone: Tz,
-}
-
-/// Whether a file does not go into the prompt whole.
-pub(super) fn is_cut(files: &[(String, String)]) -> bool {
-    files.iter().any(|(_, text)| text.len() > share(files))
-}
-
-fn share(files: &[(String, String)]) -> usize {
-    FILES / files.len().max(1)
+    /// The tokens that the prompt may have.
+    pub(super) tokens: usize,
 }
 
 impl Shown<'_> {
@@ -72,7 +66,7 @@ impl Shown<'_> {
             author: flat_name(author),
             parts: self.of.parts.len(),
             criteria: self.criteria.len(),
-            cut: is_cut(self.files),
+            cut: self.is_cut(),
             fault: self.fault.unwrap_or_default(),
             blocks: &self.blocks(Cleaner { marker }),
         });
@@ -91,51 +85,50 @@ impl Shown<'_> {
         self.files.iter().map(|(_, text)| without_unsupported(text)).chain(findings).collect()
     }
 
+    /// Whether something does not go into the prompt whole, so that tools have to read it.
+    pub(super) fn is_cut(&self) -> bool {
+        self.blocks(Cleaner { marker: "…" }).iter().any(is_shortened)
+    }
+
     /// Everything goes into data blocks, because models and pages may have written any part of it.
     pub(super) fn blocks(&self, cleaner: Cleaner<'_>) -> Vec<Block> {
+        fit(self.parts(cleaner), self.tokens.saturating_sub(INSTRUCTIONS))
+    }
+
+    fn parts(&self, cleaner: Cleaner<'_>) -> Vec<Part> {
         let item = self.of.item;
-        let asked = [("what", &item.what), ("how", &item.how), ("why", &item.why)];
-        let asked =
-            asked.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("{name}: {}", cleaner.line(words, 1000)));
-        let criteria = self.criteria.iter().enumerate();
-        let mut blocks = vec![
-            block("what was asked for", asked),
-            block("its criteria", criteria.map(|(index, words)| format!("{}. {}", index + 1, cleaner.line(words, 400)))),
-        ];
-        if !self.of.evidence.is_empty() {
-            blocks.push(block(
-                "what code found",
-                self.of.evidence.iter().map(|found| format!("- {}", cleaner.line(&describe(found, self.zone), 400))),
-            ));
+        let criteria = (1..).zip(self.criteria).map(|(number, words)| format!("{number}. {}", cleaner.line(words, usize::MAX)));
+        let mut parts =
+            vec![Part::new(Rank::Task, "what was asked for", cleaner.whole(&item.describe_request())).read_by(item.read_call())];
+        parts.extend(Part::of_lines(Rank::Task, "its criteria", criteria));
+        if !item.background.is_empty() {
+            let background = cleaner.whole(&item.background);
+            parts.push(Part::new(Rank::Task, "said before it, and noted with it", background).read_by(item.read_call()));
         }
+        let found = self.of.evidence.iter().map(|found| format!("- {}", cleaner.line(&describe(found, self.zone), 400)));
+        parts.extend(Part::of_lines(Rank::BuiltOn, "what code found", found));
         let blocked = self.of.blocked.map(|blocked| cleaner.line(blocked, 400));
-        blocks.extend(blocked.map(|text| Block { label: "what nobody on the team can do, as its author says".into(), text }));
-        for part in self.of.parts.iter().take(PARTS) {
-            blocks.push(part_block(part, cleaner, self.zone));
-        }
-        let answers = self.of.evidence.iter().filter_map(|found| match found {
-            Evidence::Answer { by, text, .. } => Some((by, text)),
-            _ => None,
-        });
-        blocks.extend(answers.map(|(by, text)| Block { label: format!("reply of {}", label(by)), text: cleaner.text(text, FILES) }));
-        for (path, text) in self.files {
-            blocks.push(Block { label: format!("file {}", label(path)), text: cleaner.text(text, share(self.files)) });
-        }
-        blocks.extend(sources(&self.of).take(SOURCES).map(|(name, text)| Block { label: name, text: cleaner.text(text, SOURCE) }));
-        blocks
+        parts.extend(blocked.map(|text| Part::new(Rank::Task, "what nobody on the team can do, as its author says", text)));
+        parts.extend(self.of.parts.iter().map(|part| shown_part(part, cleaner, self.zone)));
+        let answers = self.of.evidence.iter().filter_map(Evidence::answer);
+        parts.extend(answers.map(|(by, text)| Part::new(Rank::BuiltOn, format!("reply of {}", label(by)), cleaner.whole(text))));
+        parts.extend(self.files.iter().map(|(path, text)| {
+            let text = cleaner.text(text, usize::MAX);
+            Part::new(Rank::BuiltOn, format!("file {}", label(path)), text).read_by(format!("`workspace_read` with `{}`", label(path)))
+        }));
+        let sources = sources(&self.of).take(SOURCES);
+        parts.extend(sources.map(|(name, text)| Part::new(Rank::Said, name, cleaner.text(text, SOURCE))));
+        parts
     }
 }
 
 /// A part: its title, its outcome, and what code found about it.
-fn part_block(part: &WorkItem, cleaner: Cleaner<'_>, zone: Tz) -> Block {
+fn shown_part(part: &WorkItem, cleaner: Cleaner<'_>, zone: Tz) -> Part {
     let outcome = part.outcome.as_deref().unwrap_or("nothing was noted");
-    let lines = [format!("what: {}", cleaner.line(&part.what, 300)), format!("came of it: {}", cleaner.line(outcome, 600))];
+    let lines = [format!("what: {}", cleaner.whole(&part.what)), format!("came of it: {}", cleaner.whole(outcome))];
     let found = part.evidence.iter().map(|found| format!("- {}", cleaner.line(&describe(found, zone), 400)));
-    block(&format!("part {}, {}", part.short_id(), part.status.as_str()), lines.into_iter().chain(found))
-}
-
-fn block(label: &str, lines: impl Iterator<Item = String>) -> Block {
-    Block { label: label.into(), text: lines.collect::<Vec<_>>().join("\n") }
+    let label = format!("part {}, {}", part.short_id(), part.status.as_str());
+    Part::new(Rank::BuiltOn, label, lines.into_iter().chain(found).collect::<Vec<_>>().join("\n"))
 }
 
 /// Text from outside that the run used: cited pages, and all data of feeds and repositories.

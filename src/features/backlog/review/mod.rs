@@ -38,7 +38,7 @@ use kernel::tools::workspace::{MOST_FILE_BYTES, Workspaces};
 pub(crate) use critique::Critic;
 use finding::list_findings;
 pub use material::ForReview;
-use material::{Shown, is_cut};
+use material::Shown;
 use reviewer::choose;
 pub use verdict::{Found, Grade};
 use verdict::{GivenScores, GivenVerdict, read_verdict};
@@ -49,7 +49,7 @@ const TOKENS: u32 = 2000;
 const ROUNDS: u32 = 2;
 
 /// Read-only tools for what does not fit into a grader's prompt.
-const READS: [&str; 2] = ["workspace_list", "workspace_read"];
+const READS: [&str; 3] = ["item_read", "workspace_list", "workspace_read"];
 
 pub struct ReviewDeps {
     pub store: Store,
@@ -140,7 +140,8 @@ pub async fn review(
     let criteria = criteria::to_grade(item);
     let mut fault = None;
     for round in 0..ROUNDS {
-        let shown = Shown { of, criteria: &criteria, files: &files, fault: fault.as_deref(), zone: roster.zone() };
+        let tokens = deps.agents.prompt_tokens(Tier::T1);
+        let shown = Shown { of, criteria: &criteria, files: &files, fault: fault.as_deref(), zone: roster.zone(), tokens };
         let journal = job.map(|job| GraderJournal { store: &deps.store, job, item, by: &reviewer.slug, round });
         let given = match ask_for_grades(deps, reviewer, &shown, journal.as_ref(), cancel).await {
             Ok(given) => given,
@@ -199,7 +200,7 @@ async fn ask_for_grades(
     };
     let run = Run {
         tier: Tier::T1,
-        tools: is_cut(shown.files).then_some(reads),
+        tools: shown.is_cut().then_some(reads),
         journal: journal.map(|journal| journal as &dyn Journal),
         ..Run::new(grader, (Purpose::Step, item.id.as_str()), prompt, TOKENS, cancel)
     };
@@ -260,7 +261,6 @@ async fn read_files(deps: &ReviewDeps, of: &ForReview<'_>) -> anyhow::Result<Opt
 mod tests {
     use super::*;
     use crate::features::backlog::model::{Execution, Origin, Owner};
-    use crate::features::backlog::review::material::FILES;
     use kernel::agent::context::Cleaner;
     use kernel::testing::feeds::now;
     use kernel::testing::persona::roster;
@@ -299,7 +299,14 @@ mod tests {
         ];
         let (item, roster) = (item(), roster());
         let of = ForReview { item: &item, evidence: &evidence, journal: &journal, parts: &[], blocked: None };
-        let shown = Shown { of, criteria: &item.criteria, files: &[("prices.md".into(), hostile)], fault: None, zone: roster.zone() };
+        let shown = Shown {
+            of,
+            criteria: &item.criteria,
+            files: &[("prices.md".into(), hostile)],
+            fault: None,
+            zone: roster.zone(),
+            tokens: 80_000,
+        };
         insta::assert_snapshot!(shown.prompt("Teamroom", &roster, roster.coordinator(), marker, now()).message);
     }
 
@@ -308,16 +315,32 @@ mod tests {
         let (item, roster) = (item(), roster());
         let files = [("a.md".to_owned(), "word ".repeat(20_000)), ("b.md".to_owned(), "short".to_owned())];
         let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None };
-        let shown = Shown { of, criteria: &item.criteria, files: &files, fault: Some("criterion 2 has no grade"), zone: roster.zone() };
+        let fault = Some("criterion 2 has no grade");
+        let shown = Shown { of, criteria: &item.criteria, files: &files, fault, zone: roster.zone(), tokens: 20_000 };
         let blocks = shown.blocks(Cleaner { marker: "7f3a9c20d1e8" });
         let of = |name: &str| blocks.iter().find(|block| block.label == format!("file {name}")).map(|block| block.text.as_str());
-        assert!(of("a.md").is_some_and(|text| text.len() < FILES && text.ends_with("characters more)")));
+        assert!(of("a.md").is_some_and(|text| text.len() < 80_000 && text.ends_with("`workspace_read` with `a.md` reads them)")));
         assert_eq!(of("b.md"), Some("short"));
         let prompt = shown.prompt("Teamroom", &roster, roster.coordinator(), "7f3a9c20d1e8", now());
         assert!(!prompt.system.is_empty());
         for told in ["`workspace_read`", "did not count: criterion 2 has no grade"] {
             assert!(prompt.message.contains(told), "{told}: {}", prompt.message);
         }
+    }
+
+    #[test]
+    fn the_reviewer_reads_the_same_whole_task_as_the_author_with_what_people_answered() {
+        let how = format!("{}Ann answered: 24 hours, in `sla_hours`[2].", "Every field of the form is named here. ".repeat(800));
+        let item = WorkItem { how: how.clone(), ..item() };
+        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[] };
+        let shown = |tokens| {
+            let shown = Shown { of, criteria: &item.criteria, files: &[], fault: None, zone: roster().zone(), tokens };
+            (shown.blocks(Cleaner { marker: "7f3a9c20d1e8" })[0].text.clone(), shown.is_cut())
+        };
+        assert_eq!(shown(80_000), (item.describe_request(), false));
+        assert!(shown(80_000).0.contains(&how));
+        let (text, is_cut) = shown(5000);
+        assert!(is_cut && text.contains("(left out here: "), "{text}");
     }
 
     #[test]

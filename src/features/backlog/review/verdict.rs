@@ -8,8 +8,9 @@ use crate::features::backlog::model::Scores;
 use kernel::memory::retrieval::cut;
 use kernel::text::without_invisible;
 
-/// The most characters of a passage or of a reason that are kept.
+/// The most characters that are kept of a passage, and of what is missing: the author has nothing else to go by.
 const KEPT: usize = 300;
+const MISSING: usize = 2000;
 /// The fewest letters and digits of a passage, unless it is a whole line. A single word stands everywhere.
 const LEAST: usize = 8;
 /// The fewest letters and digits of a sentence that stands in for a passage.
@@ -142,19 +143,19 @@ impl GivenGrade {
     /// `material`: to look the passage up in. None: it is not needed.
     fn read(&self, number: usize, material: Option<&Material>) -> Result<Found, String> {
         if !self.met {
-            let why = line(&self.missing);
+            let why = line(&self.missing, MISSING);
             return match (says_something(&why), self.needs_person) {
                 (false, _) => Err(format!("criterion {number} is not met, but what is missing is not said")),
                 (true, true) => Ok(Found::NeedsPerson(why)),
                 (true, false) => Ok(Found::Missing(why)),
             };
         }
-        let Some(material) = material else { return Ok(Found::Met(line(&self.shown_by))) };
+        let Some(material) = material else { return Ok(Found::Met(line(&self.shown_by, KEPT))) };
         if !says_something(&self.shown_by) && letters(&self.seen) >= LEAST_SEEN {
-            return Ok(Found::Seen(line(&self.seen)));
+            return Ok(Found::Seen(line(&self.seen, KEPT)));
         }
         if material.has(&self.shown_by) {
-            return Ok(Found::Met(line(&self.shown_by)));
+            return Ok(Found::Met(line(&self.shown_by, KEPT)));
         }
         Err(if says_something(&self.shown_by) {
             format!("the passage of criterion {number} is not in the material. Quote it exactly")
@@ -217,8 +218,8 @@ fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
-fn line(text: &str) -> String {
-    cut(&without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" "), KEPT)
+fn line(text: &str, limit: usize) -> String {
+    cut(&without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" "), limit)
 }
 
 #[cfg(test)]

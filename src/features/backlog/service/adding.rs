@@ -16,7 +16,7 @@ use kernel::text::without_invisible;
 use kernel::when::parse_instant;
 
 /// The most characters of how, why and each criterion.
-const PROSE: usize = 2000;
+pub(in crate::features::backlog) const PROSE: usize = 2000;
 const CRITERIA: usize = 20;
 
 /// The most problems of a file in an error.

@@ -25,6 +25,7 @@ use kernel::repository::Repositories;
 use kernel::time::SharedClock;
 
 pub use adding::AskedIn;
+pub(in crate::features::backlog) use adding::PROSE;
 pub use asker::Asker;
 pub use finding::{ListQuery, Listed};
 

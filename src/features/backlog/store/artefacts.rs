@@ -97,6 +97,20 @@ impl Store {
         Ok(rows.into_iter().map(Artefact::from).collect())
     }
 
+    /// The items with a file of this name in their result, with or without a folder, the one that was changed last first.
+    pub(crate) async fn list_items_with_file(&self, name: &str, limit: u32) -> Result<Vec<WorkItemId>> {
+        let rows: Vec<(String,)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.id FROM artefacts JOIN work_items ON work_items.id = artefacts.item AND work_items.run = artefacts.run
+             WHERE artefacts.name = $1 OR substr(artefacts.name, length(artefacts.name) - length($1)) = '/' || $1
+             GROUP BY work_items.id, work_items.updated_at ORDER BY work_items.updated_at DESC, work_items.id DESC LIMIT $2",
+            name,
+            i64::from(limit)
+        )?;
+        Ok(rows.into_iter().map(|(id,)| id.into()).collect())
+    }
+
     /// One file of an item's result by its place, from 0.
     pub async fn find_artefact(&self, item: &WorkItemId, position: u32) -> Result<Option<Artefact>> {
         let row: Option<ArtefactColumns> = sql!(

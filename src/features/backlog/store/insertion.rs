@@ -197,8 +197,9 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &st
         execute,
         "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
              outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank, repository, due,
-             private_to, family, kind_chosen)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)
+             private_to, family, kind_chosen, said, background)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31,
+             $32, $33)
          ON CONFLICT (id) DO NOTHING",
         item.id.as_str(),
         item.kind.as_str(),
@@ -230,7 +231,9 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &st
         item.due,
         item.private_to.as_ref().map(ChannelId::as_str),
         family,
-        item.execution.is_some()
+        item.execution.is_some(),
+        plain(&item.said),
+        plain(&item.background)
     )?;
     Ok(inserted > 0)
 }

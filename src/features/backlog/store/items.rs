@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::{Evidence, MeetingOrigin, Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
 use crate::store::Store;
 use kernel::db::{Document, Result, StoreError, Who, Word, document, sql};
-use kernel::ids::{ChannelId, PersonaSlug, UserId, WorkItemId};
+use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId, WorkItemId};
 use kernel::memory::Scope;
 use kernel::money::Money;
 
@@ -42,6 +42,8 @@ pub(super) struct ItemColumns {
     what: String,
     how: String,
     why: String,
+    said: String,
+    background: String,
     owner: String,
     owner_name: Option<String>,
     #[sqlx(try_from = "String")]
@@ -87,6 +89,8 @@ impl TryFrom<ItemColumns> for WorkItem {
             what: row.what,
             how: row.how,
             why: row.why,
+            said: row.said,
+            background: row.background,
             owner: Who { key: row.owner, name: row.owner_name }.into(),
             urgency: row.urgency.0,
             priority: row.priority,
@@ -212,6 +216,17 @@ impl Store {
             origin = from.origin;
         }
         Ok(None)
+    }
+
+    /// The message in which a person asked for an item, or for the item that it belongs to.
+    pub(crate) async fn find_request(&self, item: &WorkItem) -> Result<Option<MessageId>> {
+        let mut origin = item.origin.clone();
+        for _ in 0..STEPS {
+            let Origin::WorkItem(from) = origin else { break };
+            let Some(from) = self.find_item(&from).await? else { return Ok(None) };
+            origin = from.origin;
+        }
+        Ok(if let Origin::Person { message, .. } = origin { message } else { None })
     }
 
     /// The number of open items that this one added.

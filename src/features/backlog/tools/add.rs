@@ -1,17 +1,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS, check_actions};
 use crate::features::backlog::model::{Origin, ProposedAction, Wait, WorkItem, WorkStatus, short_id};
+use crate::features::backlog::said::read_background;
 use crate::store::Store;
 use kernel::chat::medium::Medium;
 use kernel::chat::message::{Author, AuthorKind, Place};
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
-use kernel::memory::MemorySource;
+use kernel::memory::{MemorySource, Scope};
 use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::text::fold_name;
@@ -45,11 +47,16 @@ impl Tool for BacklogAdd {
         json!({
             "type": "object",
             "properties": {
-                "what": {"type": "string", "description": "What is to be done, in one sentence."},
+                "what": {"type": "string", "description": "What is to be done, in one sentence. The message in which a person asks for it, and its files, go with the item."},
                 "how": {"type": "string", "description": "How to go about it, in one sentence."},
                 "why": {"type": "string", "description": "Why it is worth doing, in one sentence."},
                 "owner": {"type": "string", "description": owner},
                 "urgency": {"type": "string", "enum": ["now", "today", "this_week", "backlog"]},
+                "needs": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Ids (#a1b2c3) or titles of items that have to be done before it.",
+                },
             },
             "required": ["what", "how", "why", "owner", "urgency"],
             "additionalProperties": false,
@@ -89,21 +96,20 @@ impl Tool for BacklogAdd {
         let proposed: ProposedAction = parse_arguments(arguments)?;
         // Fields that the model is not asked for are cleared.
         let mut proposed = ProposedAction { execution: None, watch: None, ..proposed };
-        if context.tainted && self.is_asked_for(&proposed, context.asked_by) {
-            // Words that the person did not say may come from outside.
-            for text in [&mut proposed.how, &mut proposed.why] {
-                if !context.asked_by.is_some_and(|asked| asked.says(text)) {
-                    text.clear();
-                }
-            }
-        }
+        let Needs { needs } = parse_arguments(arguments)?;
+        let notes = if context.tainted && self.is_asked_for(&proposed, context.asked_by) {
+            take_notes(&mut proposed, context.asked_by)
+        } else {
+            Vec::new()
+        };
         let id = item_id(context.get_source()?, context.persona, &proposed);
         if let Some(id) = &id
             && let Some(known) = self.store.find_item(id).await.map_err(|error| unavailable(&error))?
         {
             return Ok(added(&known));
         }
-        let (origin, channel) = self.find_origin(context.get_source()?).await?;
+        let Asked { origin, channel, background } = self.find_origin(context.get_source()?).await?;
+        let depends_on = self.find_needs(&needs, context.scope).await?;
         let people = self.people.directory().await.map_err(|error| unavailable(&error))?;
         let known = KnownOwners { roster: &self.roster, people: &people };
         let alike = self.store.list_alike(&[known.title_of(&proposed)], context.scope).await.map_err(|error| unavailable(&error))?;
@@ -111,7 +117,11 @@ impl Tool for BacklogAdd {
         let private_to = context.scope.place().cloned();
         let asks = origin.is_of_a_person() && (channel.is_some() || private_to.is_some());
         let AcceptedAction { what, how, why, owner, urgency, execution } = check(proposed, &known, if asks { &[] } else { &alike })?;
-        let mut item = WorkItem { how, why, urgency, execution, channel, private_to, ..WorkItem::new(what, owner, origin, context.now) };
+        let said = context.asked_by.filter(|_| origin.is_of_a_person()).map_or_else(String::new, |asked| asked.text.trim().to_owned());
+        let noted = (!notes.is_empty()).then(|| format!("Noted by {}:\n{}", self.roster.name_of(context.persona), notes.join("\n")));
+        let background = std::iter::once(background).chain(noted).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
+        let item = WorkItem::new(what, owner, origin, context.now);
+        let mut item = WorkItem { how, why, said, background, urgency, execution, channel, private_to, depends_on, ..item };
         item.id = id.unwrap_or(item.id);
         let alike = alike.first();
         if let Some((of, what)) = alike {
@@ -164,29 +174,68 @@ impl BacklogAdd {
         asked.says(&proposed.what) && is_own(&proposed.owner)
     }
 
-    /// The origin and the channel of a new item.
-    async fn find_origin(&self, source: &MemorySource) -> Result<(Origin, Option<ChannelId>), ToolError> {
+    /// The items that a new one needs, by their ids or titles.
+    async fn find_needs(&self, needs: &[String], scope: &Scope) -> Result<Vec<WorkItemId>, ToolError> {
+        let mut found = Vec::new();
+        for need in needs {
+            let by_id =
+                self.store.find_items_by_suffix(need.trim().trim_start_matches('#'), 2).await.map_err(|error| unavailable(&error))?;
+            let id = match by_id.as_slice() {
+                [item] if scope.hears(item.private_to.as_ref()) => Some(item.id.clone()),
+                _ => self.store.find_same(need, scope).await.map_err(|error| unavailable(&error))?.map(|(id, _)| id),
+            };
+            let id = id.ok_or_else(|| ToolError::Refused(format!("not added: it needs \"{need}\", which is no item here. Give its id")))?;
+            if !found.contains(&id) {
+                found.push(id);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn find_origin(&self, source: &MemorySource) -> Result<Asked, ToolError> {
         match source {
             MemorySource::WorkItem(id) => {
                 let adding = self.store.find_item(id).await.map_err(|error| unavailable(&error))?;
                 let adding = adding.ok_or_else(|| ToolError::Failed("the item that you work on is not in the backlog any more".into()))?;
                 let added = self.store.count_added_by(id).await.map_err(|error| unavailable(&error))?;
                 check_origin(&adding, added)?;
-                Ok((Origin::WorkItem(adding.id), adding.channel))
+                Ok(Asked { origin: Origin::WorkItem(adding.id), channel: adding.channel, background: String::new() })
             }
             MemorySource::Message(id) => {
                 let message = self.store.find_message(id).await.map_err(|error| unavailable(&error))?;
                 let message = message.map(|row| row.message).filter(|message| message.author.kind == AuthorKind::Person);
                 let message =
                     message.ok_or_else(|| ToolError::Refused("only what a person asks for is added from a conversation".into()))?;
+                let background = read_background(&self.store, &self.roster, &message).await.map_err(|error| unavailable(&error))?;
                 let Author { id: by, name, .. } = message.author;
                 let channel = Some(message.channel).filter(|channel| channel.place != Place::Direct).map(|channel| channel.id);
-                Ok((Origin::Person { id: by, name, message: Some(id.clone()) }, channel))
+                Ok(Asked { origin: Origin::Person { id: by, name, message: Some(id.clone()) }, channel, background })
             }
-            MemorySource::Meeting(id) => Ok((Origin::Meeting(id.clone().into()), None)),
+            MemorySource::Meeting(id) => Ok(Asked { origin: Origin::Meeting(id.clone().into()), channel: None, background: String::new() }),
             MemorySource::Command => Err(ToolError::Refused("nothing can be added from here".into())),
         }
     }
+}
+
+/// Where a new item comes from.
+struct Asked {
+    origin: Origin,
+    channel: Option<ChannelId>,
+    /// What was said before the message that asks for it.
+    background: String,
+}
+
+#[derive(Deserialize)]
+struct Needs {
+    #[serde(default)]
+    needs: Vec<String>,
+}
+
+/// Takes out how and why, as far as the person did not say them: they may come from outside, so they are only kept as notes.
+fn take_notes(proposed: &mut ProposedAction, asked_by: Option<&AskedBy>) -> Vec<String> {
+    let fields = [("How", &mut proposed.how), ("Why", &mut proposed.why)];
+    let foreign = fields.into_iter().filter(|(_, text)| !text.trim().is_empty() && !asked_by.is_some_and(|asked| asked.says(text)));
+    foreign.map(|(label, text)| format!("{label}: {}", std::mem::take(text).trim())).collect()
 }
 
 /// The same checks as for a standup's actions.

@@ -1,6 +1,7 @@
 //! What personas can do with the backlog.
 
 mod add;
+mod read;
 mod search;
 
 use std::sync::Arc;
@@ -8,12 +9,14 @@ use std::sync::Arc;
 use crate::features::ToolDeps;
 use add::BacklogAdd;
 use kernel::tools::{Act, Tool};
+use read::ItemRead;
 use search::BacklogSearch;
 
 pub fn list(ToolDeps { store, roster, people, .. }: &ToolDeps) -> Vec<Arc<dyn Tool>> {
     let search = BacklogSearch { store: store.clone(), roster: roster.clone() };
     let add = BacklogAdd { store: store.clone(), roster: roster.clone(), people: people.clone() };
-    vec![Arc::new(search), Arc::new(add)]
+    let read = ItemRead { store: store.clone(), roster: roster.clone() };
+    vec![Arc::new(search), Arc::new(read), Arc::new(add)]
 }
 
 /// What an answer must not claim without [`BacklogAdd`].

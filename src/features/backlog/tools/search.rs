@@ -13,7 +13,7 @@ use crate::features::backlog::tools::add::unavailable;
 use crate::store::Store;
 use kernel::memory::retrieval::terms_of;
 use kernel::persona::roster::Roster;
-use kernel::text::flatten;
+use kernel::text::one_line;
 use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, parse_arguments};
 
@@ -115,7 +115,7 @@ impl BacklogSearch {
         let mut text = render_plain(item, &self.roster);
         for (label, said) in [("how", item.how.as_str()), ("why", &item.why), ("outcome", item.outcome.as_deref().unwrap_or_default())] {
             if !said.is_empty() {
-                let _ = write!(text, "\n{label}: {}", flatten(said, PROSE));
+                let _ = write!(text, "\n{label}: {}", one_line(said, PROSE));
             }
         }
         text

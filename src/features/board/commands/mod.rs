@@ -156,7 +156,7 @@ async fn export(boards: &BoardService, call: &CommandCall) -> anyhow::Result<Com
     };
     let data = serde_json::to_value(written)?;
     if call.caller.is_command_line() {
-        return Ok(CommandReply::private(text).with_data(data));
+        return Ok(CommandReply::document(text).with_data(data));
     }
     let file = OutboundFile { name, content: FileContent::Text(text) };
     Ok(CommandReply::private(render::title(&known.meeting, &known.board)).with_files(vec![file]).with_data(data))

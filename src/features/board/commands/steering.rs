@@ -9,7 +9,6 @@ use crate::features::board::store::AddRemark;
 use crate::features::meeting::model::Meeting;
 use kernel::chat::medium::Medium;
 use kernel::commands::{CommandCall, CommandReply, refuse};
-use kernel::text::flatten;
 
 /// How many rounds the button adds.
 const ADDED: u32 = 2;
@@ -99,8 +98,9 @@ pub(super) async fn press(boards: &BoardService, call: &CommandCall) -> anyhow::
     let Some(meeting) = boards.store.find_meeting(&button.meeting).await? else { return Ok(refuse("that board meeting is gone")?) };
     if button.choice == Choice::Actions {
         let (items, refused) = boards.add_actions(&meeting.id).await?;
-        let items: Vec<String> = items.iter().map(|item| format!("- `#{}` {}", item.short_id(), flatten(&item.what, 160))).collect();
-        let refused: Vec<String> = refused.iter().map(|why| format!("- Not added: {}.", flatten(why, 200))).collect();
+        let items: Vec<String> =
+            items.iter().map(|item| format!("- `#{}` {}", item.short_id(), Medium::Chat.line_within(&item.what, 160))).collect();
+        let refused: Vec<String> = refused.iter().map(|why| format!("- Not added: {}.", Medium::Chat.line_within(why, 200))).collect();
         let text = format!("{} put what follows into the backlog:\n{}", call.caller.subject(), [items, refused].concat().join("\n"));
         return Ok(CommandReply::public(text).retiring_buttons());
     }

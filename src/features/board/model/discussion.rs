@@ -7,7 +7,7 @@ use crate::features::board::model::Order;
 use crate::features::board::model::comment::{Comment, CommentKind, SaidSoFar};
 use crate::features::meeting::model::{Participant, Seat};
 use kernel::memory::retrieval::cut;
-use kernel::text::{flatten, fold_name};
+use kernel::text::{fold_name, one_line};
 
 /// The most characters of a side, a position and a comment.
 const SIDE: usize = 40;
@@ -52,16 +52,16 @@ impl Given {
     pub fn tidy(self) -> Option<Self> {
         let comment = |given: GivenComment| {
             let kind = if given.kind == CommentKind::Remark { CommentKind::Detail } else { given.kind };
-            GivenComment { kind, text: flatten(&given.text, COMMENT), answers: given.answers.map(|id| flatten(&id, 12)) }
+            GivenComment { kind, text: one_line(&given.text, COMMENT), answers: given.answers.map(|id| one_line(&id, 12)) }
         };
         let comments = self.comments.into_iter().map(comment).filter(|comment| !comment.text.is_empty()).take(COMMENTS).collect();
         let tidy = Self {
-            side: flatten(&self.side, SIDE),
-            position: flatten(&self.position, POSITION),
+            side: one_line(&self.side, SIDE),
+            position: one_line(&self.position, POSITION),
             // Some models give percent instead of a share.
             confidence: if self.confidence > 1.0 { self.confidence / 100.0 } else { self.confidence }.clamp(0.0, 1.0),
-            would_change: flatten(&self.would_change, POSITION),
-            changed_because: flatten(&self.changed_because, POSITION),
+            would_change: one_line(&self.would_change, POSITION),
+            changed_because: one_line(&self.changed_because, POSITION),
             comments,
         };
         (!tidy.position.is_empty() || !tidy.comments.is_empty()).then_some(tidy)

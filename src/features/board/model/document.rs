@@ -11,7 +11,7 @@ use crate::features::board::model::{Artefact, Comment, CommentKind, Member, Posi
 use crate::features::meeting::model::Participant;
 use kernel::ids::PersonaSlug;
 use kernel::money::Money;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 /// The most characters of a title, a heading and a section.
 const TITLE: usize = 120;
@@ -128,22 +128,22 @@ pub fn check(written: Written, comments: &[Comment]) -> Option<Text> {
             }
         }
         let text: String = given.text.trim().chars().take(TEXT).collect();
-        (!rests_on.is_empty() && !text.is_empty()).then(|| Section { heading: flatten(&given.heading, TITLE), text, rests_on })
+        (!rests_on.is_empty() && !text.is_empty()).then(|| Section { heading: one_line(&given.heading, TITLE), text, rests_on })
     };
     let sections: Vec<Section> = written.sections.into_iter().filter_map(section).take(SECTIONS).collect();
-    let summary = flatten(&written.summary, 900);
+    let summary = one_line(&written.summary, 900);
     if sections.is_empty() || summary.is_empty() {
         return None;
     }
     let lines = |lines: Vec<String>, most: usize| -> Vec<String> {
-        lines.into_iter().map(|line| flatten(&line, 300)).filter(|line| !line.is_empty()).take(most).collect()
+        lines.into_iter().map(|line| one_line(&line, 300)).filter(|line| !line.is_empty()).take(most).collect()
     };
     Some(Text {
-        title: flatten(&written.title, TITLE),
+        title: one_line(&written.title, TITLE),
         unfounded: all.saturating_sub(sections.len()),
         summary,
         sections,
-        minority: flatten(&written.minority, 900),
+        minority: one_line(&written.minority, 900),
         open_questions: lines(written.open_questions, QUESTIONS),
         actions: written.actions.into_iter().take(ACTIONS).collect(),
     })
@@ -186,7 +186,7 @@ pub fn compose(topic: &str, discussion: &Discussion, name: impl Fn(&Participant)
     let open = discussion.list_open();
     let open_questions = open.iter().filter(|comment| comment.kind == CommentKind::Question).take(QUESTIONS);
     Text {
-        title: flatten(topic, TITLE),
+        title: one_line(topic, TITLE),
         summary,
         sections: kinds.into_iter().filter_map(section).collect(),
         minority: minority_of(discussion, &name),

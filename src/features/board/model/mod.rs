@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use kernel::ids::{MeetingId, OutboxId, PersonaSlug};
 use kernel::persona::roster::Roster;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 pub use comment::{Comment, CommentKind};
 pub use convergence::Ending;
@@ -23,6 +23,8 @@ pub use members::Member;
 
 /// The most characters of a line of the question, and the most constraints that a model names.
 pub const LINE: usize = 300;
+/// The most characters of a person's correction.
+pub const REMARK: usize = 2000;
 const CONSTRAINTS: usize = 6;
 
 /// What a board meeting leaves behind.
@@ -127,7 +129,7 @@ impl Material {
     /// Replaces the question, the constraints and the criterion by a restatement, from a model or not.
     #[must_use]
     pub fn restated(self, restated: Restated) -> Self {
-        let line = |text: String| flatten(&text, LINE);
+        let line = |text: String| one_line(&text, LINE);
         Self {
             question: line(restated.question),
             constraints: restated.constraints.into_iter().map(line).filter(|line| !line.is_empty()).take(CONSTRAINTS).collect(),
@@ -139,7 +141,7 @@ impl Material {
     /// Adds people's remarks as constraints and leaves the question as it is. For a team without a model.
     #[must_use]
     pub fn constrained_by(mut self, remarks: &[Comment], roster: &Roster) -> Self {
-        self.constraints.extend(remarks.iter().map(|remark| flatten(&format!("{}: {}", remark.by.name(roster), remark.text), LINE)));
+        self.constraints.extend(remarks.iter().map(|remark| one_line(&format!("{}: {}", remark.by.name(roster), remark.text), REMARK)));
         // Drops the oldest constraints.
         let surplus = self.constraints.len().saturating_sub(2 * CONSTRAINTS);
         self.constraints.drain(..surplus);

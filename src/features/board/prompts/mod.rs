@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::features::board::model::compression::{Compressed, Point};
-use crate::features::board::model::{Artefact, Board, Comment, CommentKind, Discussion, Material};
+use crate::features::board::model::{Artefact, Board, Comment, CommentKind, Discussion, Material, REMARK};
 use crate::features::board::render::name_of;
 use crate::features::meeting::model::Participant;
 use crate::features::relationships::Relationships;
@@ -199,7 +199,7 @@ fn material(material: &Material, topic: &str, cleaner: Cleaner<'_>) -> Vec<Block
     if !material.question.is_empty() && material.question != topic {
         blocks.push(Block { label: "as it was asked".into(), text: cleaner.text(topic, TOPIC) });
     }
-    blocks.extend(block("constraints", material.constraints.iter().map(|line| format!("- {}", cleaner.line(line, LINE)))));
+    blocks.extend(block("constraints", material.constraints.iter().map(|line| format!("- {}", cleaner.line(line, REMARK)))));
     blocks.extend(block("what would count as an answer", [cleaner.line(&material.answered_by, LINE)]));
     for passage in &material.passages {
         let place = cleaner.line(&passage.place.replace(['<', '>', '|'], " "), 120);

@@ -11,7 +11,7 @@ use kernel::chat::message::Place;
 use kernel::chat::outbound::{Button, Card, CardField, FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use kernel::money::Money;
 use kernel::persona::roster::Roster;
-use kernel::text::{flatten, join_with_and};
+use kernel::text::{join_with_and, one_line};
 
 const COLOR: u32 = 0x3B_82_C4;
 
@@ -166,7 +166,7 @@ pub(crate) fn outcome(meeting: &Meeting, written: &Document, roster: &Roster) ->
     };
     let votes: Vec<String> = written.votes.iter().map(vote).collect();
     let day = meeting.day.format("%-d %b %Y");
-    kernel::text::flatten(
+    kernel::text::one_line(
         &format!("Board meeting of {day} on \"{}\": {} In the end: {}.", written.asked, written.summary, votes.join("; ")),
         600,
     )
@@ -209,37 +209,37 @@ pub(crate) fn result(meeting: &Meeting, board: &Board, written: Option<&Document
     let mut text = format!(
         "The question: {}
 ",
-        flatten(&board.topic, 400)
+        one_line(&board.topic, 400)
     );
-    let Some(written) = written else { return MeetingResult { title: flatten(&board.topic, 100), text, opening } };
+    let Some(written) = written else { return MeetingResult { title: one_line(&board.topic, 100), text, opening } };
     let _ = writeln!(
         text,
         "{}
 {}: {}",
         ending(&written.ending, written.rounds),
         written.artefact.as_str(),
-        flatten(&written.title, 120)
+        one_line(&written.title, 120)
     );
-    let _ = writeln!(text, "{}", flatten(&written.summary, 900));
+    let _ = writeln!(text, "{}", one_line(&written.summary, 900));
     for section in &written.sections {
-        let _ = writeln!(text, "- {}: {}", flatten(&section.heading, 120), flatten(&section.text, 600));
+        let _ = writeln!(text, "- {}: {}", one_line(&section.heading, 120), one_line(&section.text, 600));
     }
     for vote in votes(written, roster, Medium::File) {
         let _ = writeln!(text, "In the end: {}", vote.trim_start_matches("- "));
     }
     if !written.minority.is_empty() {
-        let _ = writeln!(text, "Another view: {}", flatten(&written.minority, 600));
+        let _ = writeln!(text, "Another view: {}", one_line(&written.minority, 600));
     }
     for question in &written.open_questions {
-        let _ = writeln!(text, "Left open: {}", flatten(question, 300));
+        let _ = writeln!(text, "Left open: {}", one_line(question, 300));
     }
     for action in &written.actions {
-        let _ = writeln!(text, "What follows: {} ({})", flatten(&action.what, 200), flatten(&action.owner, 40));
+        let _ = writeln!(text, "What follows: {} ({})", one_line(&action.what, 200), one_line(&action.owner, 40));
     }
     if written.unfounded > 0 {
         let _ = writeln!(text, "Sections left out that rested on nothing said: {}", written.unfounded);
     }
-    MeetingResult { title: flatten(&board.topic, 100), text, opening }
+    MeetingResult { title: one_line(&board.topic, 100), text, opening }
 }
 
 /// A text of others, line by line. It may contain a list but no other Markdown.

@@ -140,10 +140,13 @@ impl Conversation {
             place => (matches!(place, Place::Thread { .. }), None),
         };
         let mut notes = Vec::new();
+        let mut named = Vec::new();
+        let text = replied_to.iter().map(|spoken| spoken.text.as_str()).chain([message.text.as_str()]).collect::<Vec<_>>().join("\n");
         for listener in &self.deps().listeners {
             notes.extend(listener.describe_place(&message.channel, self.kind_of(&message.channel)).await?);
+            named.extend(listener.list_named(&text, &message.channel).await?);
         }
-        Ok(Refers { author: Some(message.author.id.clone()), replied_to, starter, in_thread, notes })
+        Ok(Refers { author: Some(message.author.id.clone()), replied_to, starter, in_thread, notes, named })
     }
 
     /// A message from the store, or from the platform if it is older than what the team has heard. None if it is gone.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::features::meeting::signal::{Direction, Evidence, Signal};
-use kernel::text::flatten;
+use kernel::text::{flatten, one_line};
 
 /// The most characters of a subject and a feed's name.
 const SUBJECT: usize = 60;
@@ -35,7 +35,7 @@ const CONFIDENCES: [(&str, f64); 6] =
 /// The signal with a note about format errors, or why it is invalid.
 pub(super) fn parse_entry(written: &str) -> Result<(Signal, Option<String>), String> {
     let fields = parse_object(written).ok_or_else(|| format!("a signal is no JSON object: {}", flatten(written, 60)))?;
-    let subject = ["subject", "topic"].iter().find_map(|key| fields.get(*key)).and_then(plain_text).map(|text| flatten(&text, SUBJECT));
+    let subject = ["subject", "topic"].iter().find_map(|key| fields.get(*key)).and_then(plain_text).map(|text| one_line(&text, SUBJECT));
     let subject = subject.filter(|subject| subject.chars().any(char::is_alphanumeric)).ok_or("a signal has no subject")?;
     let direction = fields.get("direction").or_else(|| fields.get("trend")).and_then(plain_text);
     let direction = direction.ok_or_else(|| format!("the signal on {subject} has no direction"))?;
@@ -110,6 +110,6 @@ fn find_evidence(given: &Value) -> Option<Evidence> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => return None,
     };
-    let evidence = Evidence { feed: flatten(&feed, SUBJECT), value: flatten(&value, VALUE) };
+    let evidence = Evidence { feed: one_line(&feed, SUBJECT), value: one_line(&value, VALUE) };
     (!evidence.feed.is_empty()).then_some(evidence)
 }

@@ -20,7 +20,7 @@ use kernel::memory::spans::Span;
 use kernel::memory::store::{delete_span, save_span};
 use kernel::money::Purpose;
 use kernel::persona::Tier;
-use kernel::text::{flatten, without_invisible};
+use kernel::text::{flatten, one_line, without_invisible};
 
 const KIND: &str = "channel_summaries";
 const SYSTEM: &str = include_str!("../prompts/span.md");
@@ -174,7 +174,7 @@ impl SummariseChannels {
         }
         let zone = self.agents.roster.zone();
         let told = |line: &Spoken| {
-            let said = cut(&flatten(&without_invisible(&line.text), LINE * 2), LINE);
+            let said = cut(&one_line(&without_invisible(&line.text), LINE * 2), LINE);
             format!("[{}, {}] {said}", self.name(line), line.at.with_timezone(&zone).format("%a %-d %b, %H:%M"))
         };
         let message = lines.iter().map(|(_, line)| told(line)).collect::<Vec<_>>().join("\n");
@@ -200,7 +200,7 @@ impl SummariseChannels {
         match self.agents.run(run).await {
             Ok(reply) => {
                 let outside = lines.iter().any(|(_, line)| line.speaker.is_agent());
-                let text = cut(&flatten(&reply.text, SUMMARY * 2), SUMMARY);
+                let text = cut(&one_line(&reply.text, SUMMARY * 2), SUMMARY);
                 (!text.is_empty()).then_some(Span { text, model: reply.model, outside, messages: lines.len(), ..span })
             }
             Err(error) => {

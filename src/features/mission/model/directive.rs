@@ -8,12 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use kernel::memory::retrieval::cut;
 
-/// The most characters that a prompt shows of a part, and the fewest that are worth showing.
-const SHOWN: usize = 400;
+/// The fewest characters of a part that are worth showing.
 const LEAST: usize = 24;
 
-/// The most characters of all parts in a prompt: about 20,000 tokens.
-pub const PROMPT: usize = 72_000;
+/// The most characters of all parts, where only their subject matters.
+const SHORT: usize = 4000;
 
 /// What somebody wants done, in order of the documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,27 +103,25 @@ impl Directive {
         self.parts.iter().filter(|part| matches!(part.kind, PartKind::Item | PartKind::Task(_) | PartKind::Row)).count() >= 3
     }
 
-    /// The parts for a prompt, a line each, within [`PROMPT`] characters: long parts are cut, the longest first.
-    pub fn render_for_prompt(&self) -> String {
-        self.render_within(PROMPT)
-    }
-
     /// The parts in short, for a prompt that only asks what they are about.
     pub fn render_in_short(&self) -> String {
-        self.render_within(4000)
+        self.render_within(SHORT)
     }
 
-    fn render_within(&self, room: usize) -> String {
-        let lines = self.parts.len().max(1);
-        let lengths: Vec<usize> = self.parts.iter().map(|part| part.text.chars().count().min(SHOWN)).collect();
+    /// The parts, a line each, within `room` characters: whole if they fit, or else the longest are cut first, and say how much is left out.
+    pub fn render_within(&self, room: usize) -> String {
+        let lengths: Vec<usize> = self.parts.iter().map(|part| part.text.chars().count()).collect();
         // Room for the number and the mark of each line.
-        let room = room.saturating_sub(lines * 14);
-        let mut each = SHOWN;
-        while each > LEAST && lengths.iter().map(|length| length.min(&each)).sum::<usize>() > room {
-            each -= 8;
+        let room = room.saturating_sub(lengths.len() * 14);
+        let all = |each: usize| lengths.iter().map(|length| length.min(&each)).sum::<usize>();
+        let longest = lengths.iter().copied().max().unwrap_or_default();
+        let (mut each, mut too_long) = (LEAST, longest.max(LEAST) + 1);
+        while too_long - each > 1 {
+            let middle = each.midpoint(too_long);
+            if all(middle) <= room { each = middle } else { too_long = middle }
         }
         // If there are too many parts even for that, those that say most are shown, and the others are counted.
-        let is_crowded = lengths.iter().map(|length| length.min(&each)).sum::<usize>() > room;
+        let is_crowded = all(each) > room;
         let says_most = |part: &Part| matches!(part.kind, PartKind::Heading(_) | PartKind::Document | PartKind::Task(_));
         let mut shown: Vec<String> = Vec::new();
         let (mut used, mut left_out): (usize, Option<usize>) = (0, None);
@@ -135,7 +132,9 @@ impl Directive {
                 continue;
             }
             shown.extend(left_out.take().map(|first| left_out_line(first, number - 1)));
-            let line = format!("[{number}] {}", part.render(each));
+            let more = lengths[number - 1].saturating_sub(each);
+            let more = if more == 0 { String::new() } else { format!(" ({more} characters left out)") };
+            let line = format!("[{number}] {}{more}", part.render(each));
             used += line.len();
             shown.push(line);
         }
@@ -151,7 +150,16 @@ fn left_out_line(first: usize, last: usize) -> String {
 impl Part {
     /// The part on one line of at most `chars` characters of text, with a mark of its kind.
     pub fn render(&self, chars: usize) -> String {
-        let line = cut(&self.text.split_whitespace().collect::<Vec<_>>().join(" "), chars);
+        self.mark(&cut(&self.text.split_whitespace().collect::<Vec<_>>().join(" "), chars))
+    }
+
+    /// The whole text with its line breaks, with a mark of its kind.
+    pub fn render_whole(&self) -> String {
+        let gap = if self.kind == PartKind::Code { "\n" } else { "" };
+        self.mark(&format!("{gap}{}", self.text))
+    }
+
+    fn mark(&self, line: &str) -> String {
         match self.kind {
             PartKind::Document => format!("file {line}"),
             PartKind::Heading(level) => format!("{} {line}", "#".repeat(level.into())),
@@ -159,7 +167,7 @@ impl Part {
             PartKind::Task(done) => format!("- [{}] {line}", if done { "x" } else { " " }),
             PartKind::Row => format!("| {line} |"),
             PartKind::Code => format!("code: {line}"),
-            PartKind::Paragraph => line,
+            PartKind::Paragraph => line.to_owned(),
         }
     }
 }
@@ -180,8 +188,23 @@ struct Open {
 impl Reader {
     fn read(&mut self, markdown: &str) {
         let mut open: Vec<Open> = Vec::new();
-        for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH) {
+        // The addresses of the links that are open.
+        let mut links: Vec<String> = Vec::new();
+        let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH;
+        for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
+            // `__init__.py` is a name.
+            let underscores = if markdown[range.clone()].starts_with("__") { "__" } else { "_" };
+            let is_named = markdown[range.clone()].starts_with('_');
             match event {
+                Event::Start(Tag::Strong | Tag::Emphasis) | Event::End(TagEnd::Strong | TagEnd::Emphasis) if is_named => {
+                    add(&mut open, underscores);
+                }
+                Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => links.push(dest_url.into_string()),
+                Event::End(TagEnd::Link | TagEnd::Image) => {
+                    if let Some(address) = links.pop().filter(|address| !ends_with(&open, address)) {
+                        add(&mut open, &format!(" ({address})"));
+                    }
+                }
                 Event::Start(tag) => {
                     if let Some(kind) = kind_of(&tag, &open) {
                         // Blocks that are nested in an item come after the item's own text.
@@ -259,6 +282,10 @@ fn kind_of(tag: &Tag<'_>, open: &[Open]) -> Option<PartKind> {
     }
 }
 
+fn ends_with(open: &[Open], text: &str) -> bool {
+    open.last().is_some_and(|block| block.text.ends_with(text))
+}
+
 fn add(open: &mut [Open], text: &str) {
     if let Some(block) = open.last_mut() {
         block.text.push_str(text);
@@ -300,6 +327,17 @@ mod tests {
     }
 
     #[test]
+    fn names_keep_their_marks_and_links_their_addresses() {
+        for name in ["as_json", "test_cases.csv", "__init__.py", "_private", "rows[2]", r"C:\new_dir", "a*b", "--dry-run", "x_1 and y_2"] {
+            assert_eq!(lines(&format!("- use {name}\n")), [format!("- use {name}")]);
+        }
+        assert_eq!(
+            lines("See [the prices](https://a.example/p_1), <https://b.example>."),
+            ["See the prices (https://a.example/p_1), https://b.example."]
+        );
+    }
+
+    #[test]
     fn a_part_knows_the_headings_above_it() {
         let directive = directive("# A\n## B\n- b\n# C\nc\n");
         assert_eq!([1, 2, 3, 4].map(|number| directive.with_all_below(number)), [1..=3, 2..=3, 3..=3, 4..=5]);
@@ -329,7 +367,7 @@ mod tests {
         let text = (1..=3000).map(|number| format!("{}- item {number} {words}\n", heading(number))).collect::<Vec<_>>().concat();
         let directive = directive(&text);
         assert_eq!(directive.parts.len(), 3060);
-        for room in [PROMPT, 20_000, 400_000] {
+        for room in [72_000, 20_000, 800_000] {
             let shown = directive.render_within(room);
             assert!(shown.chars().count() <= room + room / 5, "{} of {room}", shown.chars().count());
             let mut named = std::collections::BTreeSet::new();
@@ -343,11 +381,21 @@ mod tests {
     }
 
     #[test]
+    fn long_parts_are_whole_where_there_is_room_and_name_what_is_left_out_where_there_is_not() {
+        let long = "word ".repeat(600);
+        let directive = directive(&format!("# Shop\n\n- short\n- {long}\n"));
+        let line = format!("[3] - {}", long.trim());
+        assert!(directive.render_within(10_000).contains(&line));
+        let shown = directive.render_within(1000);
+        assert!(shown.contains("[2] - short\n") && shown.ends_with(" characters left out)"), "{shown}");
+    }
+
+    #[test]
     fn a_prompt_holds_its_room_however_many_parts_there_are() {
         for text in ["# a\n".repeat(60_000), "- a\n".repeat(60_000), "- [ ] a\n".repeat(60_000), "# a\n## b\nc\n".repeat(20_000)] {
             let directive = directive(&text);
             assert_eq!(directive.parts.len(), 60_000);
-            assert!(directive.render_for_prompt().len() < PROMPT * 2, "{}", directive.render_for_prompt().len());
+            assert!(directive.render_within(72_000).len() < 144_000, "{}", directive.render_within(72_000).len());
         }
     }
 

@@ -9,7 +9,7 @@ use crate::features::backlog::model::JournalEntry;
 use kernel::ids::PersonaSlug;
 use kernel::llm::{ToolCall, ToolSpec};
 use kernel::persona::roster::Roster;
-use kernel::text::{flatten, without_invisible};
+use kernel::text::{one_line, without_invisible};
 use kernel::tools::CallStatus;
 
 /// The name of the tool that sends a message.
@@ -108,7 +108,7 @@ pub fn read(arguments: &Value, sender: &PersonaSlug, roster: &Roster, earlier: &
     if text.chars().count() > TEXT {
         return Err(format!("Not sent: the text is longer than {TEXT} characters. Say it shorter."));
     }
-    let is_same = |other: &ColleagueMessage| other.to == to.slug && flatten(&other.text, TEXT) == flatten(&text, TEXT);
+    let is_same = |other: &ColleagueMessage| other.to == to.slug && one_line(&other.text, TEXT) == one_line(&text, TEXT);
     if earlier.iter().any(is_same) {
         return Err(format!("Not sent: {} has this message already. Go on with what came of it.", to.name));
     }

@@ -167,35 +167,21 @@ impl Mission {
         parts.into_iter().filter(|item| !is_dropped(item)).collect()
     }
 
-    /// The instructions of a step, with the words of the parts that it serves.
+    /// The instructions of a step, with the whole text of the parts that it serves.
     pub fn instructions_of(&self, step: &Step) -> String {
-        let mut text = step.instructions.clone();
-        let mut room = PARTS;
         let numbers = step.serves.iter().flat_map(|&number| self.directive.with_all_below(number));
         let is_left_out = |number: &usize| {
             !step.serves.contains(number) && self.plan.as_ref().is_some_and(|plan| plan.leaves_out(*number, &self.directive))
         };
-        for number in numbers.filter(|number| !is_left_out(number)).collect::<std::collections::BTreeSet<_>>() {
-            let Some(part) = self.directive.find(number) else { continue };
-            let line = format!("[{number}] {}", part.render(PART));
-            if line.len() > room {
-                text.push_str("\n…");
-                break;
-            }
-            if room == PARTS {
-                text.push_str("\n\nIt serves these parts of the directive:");
-            }
-            room -= line.len();
-            text.push('\n');
-            text.push_str(&line);
+        let numbers: std::collections::BTreeSet<usize> = numbers.filter(|number| !is_left_out(number)).collect();
+        let parts = numbers.into_iter().filter_map(|number| Some(format!("[{number}] {}", self.directive.find(number)?.render_whole())));
+        let parts = parts.collect::<Vec<_>>().join("\n");
+        if parts.is_empty() {
+            return step.instructions.clone();
         }
-        text
+        format!("{}\n\nIt serves these parts of the directive:\n{parts}", step.instructions)
     }
 }
-
-/// The most bytes of all parts in a step's instructions, and the most characters of each.
-const PARTS: usize = 8000;
-const PART: usize = 1200;
 
 /// How far the steps of a mission are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -10,6 +10,7 @@ use crate::features::mission::model::Mission;
 use crate::features::mission::model::message::ColleagueMessage;
 use crate::features::mission::model::plan::{MOST_MISSING, MOST_STEPS, MissingRole, Plan, Step, Understanding};
 use crate::features::overwatch::model::Insight;
+use kernel::agent::budget::{BYTES_PER_TOKEN, Part, Rank, fit, tokens_of};
 use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker};
 use kernel::agent::prompt::{Block, Template};
 use kernel::agent::{Limits, Prompt};
@@ -29,15 +30,22 @@ static PERSONA: Template = Template::new(include_str!("persona.md.j2"));
 static WISH: Template = Template::new(include_str!("wish.md.j2"));
 static CLASSIFY: Template = Template::new(include_str!("classify.md.j2"));
 
-/// The most bytes of a request, and of a text about one step.
-const REQUEST: usize = 4000;
-const TEXT: usize = 6000;
+/// Room for the template and the team, in tokens.
+const INSTRUCTIONS: usize = 2500;
 /// The most tokens of all feeds together.
 const FEEDS: usize = 700;
-/// The most bytes of one of many steps.
-const STEP: usize = 2500;
-/// The most bytes of all parts. Leaves room for a whole directive, which limits itself.
-const PARTS: usize = 400_000;
+/// The most tokens of a prompt for the cheapest model, which only says what a message wants.
+const SHORT: usize = 4000;
+
+/// What every prompt about a mission is made of.
+pub(super) struct Frame<'a> {
+    /// The system prompt of the persona that is asked.
+    pub(super) system: String,
+    pub(super) roster: &'a Roster,
+    pub(super) mission: &'a Mission,
+    /// The tokens that the prompt may have.
+    pub(super) tokens: usize,
+}
 
 #[derive(Serialize)]
 struct Member<'a> {
@@ -99,19 +107,41 @@ fn limits() -> String {
     format!("{} calls, {}", Limits::WORK.calls, RESEARCH.describe())
 }
 
-fn values<'a>(roster: &'a Roster, marker: &'a str, mission: &Mission, blocks: Vec<Block>) -> Values<'a> {
-    Values {
-        marker,
-        asker: mission.by.as_ref().map_or("Somebody".to_owned(), |(_, name)| flat_name(name)),
-        blocks,
-        team: members(roster),
-        limits: limits(),
-        most: MOST_STEPS,
-        most_missing: MOST_MISSING,
-        faults: Vec::new(),
-        plan: String::new(),
-        by_colleague: false,
-        repository: "",
+impl<'a> Frame<'a> {
+    fn values(&self, marker: &'a str, parts: Vec<Part>) -> Values<'a> {
+        let Self { system, roster, mission, tokens } = self;
+        Values {
+            marker,
+            asker: mission.by.as_ref().map_or("Somebody".to_owned(), |(_, name)| flat_name(name)),
+            blocks: fit(parts, tokens.saturating_sub(tokens_of(system) + INSTRUCTIONS)),
+            team: members(roster),
+            limits: limits(),
+            most: MOST_STEPS,
+            most_missing: MOST_MISSING,
+            faults: Vec::new(),
+            plan: String::new(),
+            by_colleague: false,
+            repository: "",
+        }
+    }
+
+    fn prompt(self, message: String) -> Prompt {
+        prompt(self.system, message)
+    }
+
+    /// The request and the parts of the directive.
+    fn asked(&self, cleaner: Cleaner<'_>) -> Vec<Part> {
+        let Self { mission, tokens, .. } = self;
+        let directive = mission.directive.render_within(tokens * BYTES_PER_TOKEN / 2);
+        vec![
+            Part::new(Rank::Task, "request", cleaner.whole(&mission.request)),
+            Part::new(Rank::Task, "directive, in numbered parts", cleaner.whole(&directive)),
+        ]
+    }
+
+    fn about(&self, cleaner: Cleaner<'_>) -> Part {
+        let Mission { title, request, .. } = self.mission;
+        Part::new(Rank::Task, "mission", cleaner.whole(&format!("{title}\n{request}")))
     }
 }
 
@@ -119,72 +149,60 @@ fn prompt(system: String, message: String) -> Prompt {
     Prompt { system, message, holds_outside: true, remarks: Vec::new() }
 }
 
-/// The request and the parts of the directive.
-fn asked(mission: &Mission, cleaner: Cleaner<'_>) -> Vec<Block> {
-    vec![
-        Block { label: "request".into(), text: cleaner.text(&mission.request, REQUEST) },
-        Block { label: "directive, in numbered parts".into(), text: cleaner.text(&mission.directive.render_for_prompt(), PARTS) },
-    ]
-}
-
-pub(super) fn understand(system: String, roster: &Roster, mission: &Mission) -> Prompt {
+pub(super) fn understand(frame: Frame<'_>) -> Prompt {
     let marker = new_marker();
-    let blocks = asked(mission, Cleaner { marker: &marker });
-    prompt(system, UNDERSTAND.render(values(roster, &marker, mission, blocks)))
+    let parts = frame.asked(Cleaner { marker: &marker });
+    let message = UNDERSTAND.render(frame.values(&marker, parts));
+    frame.prompt(message)
 }
 
 /// `faults`: why the last plan was refused. `repository`: the one that files are built in.
-pub(super) fn plan(
-    system: String,
-    roster: &Roster,
-    mission: &Mission,
-    (understood, insights): (&Understanding, &[Insight]),
-    faults: &[String],
-    repository: &str,
-) -> Prompt {
+pub(super) fn plan(frame: Frame<'_>, (understood, insights): (&Understanding, &[Insight]), faults: &[String], repository: &str) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
-    let mut blocks = asked(mission, cleaner);
+    let mut parts = frame.asked(cleaner);
     let Understanding { given, to_find_out, assumed, .. } = understood;
     let assumed: Vec<String> = assumed.iter().map(|assumption| assumption.text.clone()).collect();
     for (label, lines) in [("what is given", given), ("what has to be found out", to_find_out), ("what is assumed", &assumed)] {
-        let lines: Vec<String> = lines.iter().map(|line| format!("- {}", cleaner.line(line, 300))).collect();
-        if !lines.is_empty() {
-            blocks.push(Block { label: label.into(), text: lines.join("\n") });
-        }
+        parts.extend(Part::of_lines(Rank::Task, label, lines.iter().map(|line| format!("- {}", cleaner.line(line, usize::MAX)))));
     }
     let noticed = (1..).zip(insights).map(|(number, insight)| format!("[i{number}] {}", cleaner.line(&insight.text, 300)));
-    let noticed: Vec<String> = noticed.collect();
-    if !noticed.is_empty() {
-        blocks.push(Block { label: "what colleagues noticed in earlier missions".into(), text: noticed.join("\n") });
-    }
-    let faults = faults.iter().map(|fault| cleaner.line(fault, 300)).collect();
-    prompt(system, PLAN.render(Values { faults, repository, ..values(roster, &marker, mission, blocks) }))
+    parts.extend(Part::of_lines(Rank::Memory, "what colleagues noticed in earlier missions", noticed));
+    let faults = name_faults(faults, cleaner);
+    let message = PLAN.render(Values { faults, repository, ..frame.values(&marker, parts) });
+    frame.prompt(message)
 }
 
-pub(super) fn feasible(roster: &Roster, mission: &Mission, plan: &Plan) -> Prompt {
+fn name_faults(faults: &[String], cleaner: Cleaner<'_>) -> Vec<String> {
+    faults.iter().map(|fault| cleaner.line(fault, usize::MAX)).collect()
+}
+
+pub(super) fn feasible(frame: &Frame<'_>, plan: &Plan) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
-    let steps: Vec<String> = plan.steps.iter().map(|step| describe(step, roster)).collect();
-    let values = Values { plan: cleaner.text(&steps.join("\n\n"), PARTS), ..values(roster, &marker, mission, Vec::new()) };
+    let steps: Vec<String> = plan.steps.iter().map(|step| describe(step, frame.roster)).collect();
+    let parts = vec![Part::new(Rank::Task, "plan", cleaner.whole(&steps.join("\n\n")))];
+    let mut values = frame.values(&marker, parts);
+    values.plan = values.blocks.pop().map_or_else(String::new, |block| block.text);
     prompt(String::new(), FEASIBLE.render(values))
 }
 
 /// `learnt`: why the step failed, and why its results were not accepted.
-pub(super) fn replan(system: String, roster: &Roster, mission: &Mission, step: &Step, steps: &[WorkItem], learnt: &str) -> Prompt {
+pub(super) fn replan(frame: Frame<'_>, step: &Step, steps: &[WorkItem], learnt: &str) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let state = |item: &WorkItem| {
         let outcome = item.outcome.as_deref().map_or(String::new(), |outcome| format!(": {}", cleaner.line(outcome, 200)));
         format!("- {} ({}){outcome}", cleaner.line(&item.what, 120), item.status.as_str().replace('_', " "))
     };
-    let blocks = vec![
-        Block { label: "mission".into(), text: cleaner.text(&format!("{}\n{}", mission.title, mission.request), REQUEST) },
-        Block { label: "the step that failed".into(), text: cleaner.text(&describe(step, roster), TEXT) },
-        Block { label: "what was learnt".into(), text: cleaner.text(learnt, TEXT) },
-        Block { label: "all steps".into(), text: steps.iter().map(state).collect::<Vec<_>>().join("\n") },
+    let parts = vec![
+        frame.about(cleaner),
+        Part::new(Rank::Task, "the step that failed", cleaner.whole(&describe(step, frame.roster))),
+        Part::new(Rank::SentBack, "what was learnt", cleaner.whole(learnt)),
+        Part::new(Rank::BuiltOn, "all steps", steps.iter().map(state).collect::<Vec<_>>().join("\n")),
     ];
-    prompt(system, REPLAN.render(values(roster, &marker, mission, blocks)))
+    let message = REPLAN.render(frame.values(&marker, parts));
+    frame.prompt(message)
 }
 
 /// What the colleague who is asked knows.
@@ -197,30 +215,28 @@ pub(super) struct Known<'a> {
 }
 
 /// A question of a colleague at work on a step.
-pub(super) fn colleague(system: String, roster: &Roster, mission: &Mission, message: &ColleagueMessage, known: &Known<'_>) -> Prompt {
+pub(super) fn colleague(frame: Frame<'_>, message: &ColleagueMessage, known: &Known<'_>) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
-    let step = known.step;
-    let mut blocks = vec![
-        Block { label: "mission".into(), text: cleaner.text(&format!("{}\n{}", mission.title, mission.request), REQUEST) },
-        Block { label: "the step of the colleague".into(), text: cleaner.text(&format!("{}\n{}", step.what, step.how), TEXT) },
-    ];
+    let mut parts =
+        vec![frame.about(cleaner), Part::new(Rank::Task, "the step of the colleague", cleaner.whole(&known.step.describe_task()))];
     for (item, files) in known.results {
         let outcome = item.outcome.as_deref().unwrap_or("done");
         let mut text = format!("{}: {outcome}", item.what);
         for (name, content) in files.iter().filter_map(|file| Some((&file.facts.name, file.text()?))) {
             let _ = write!(text, "\n\n{name}:\n{content}");
         }
-        blocks.push(Block { label: "your own result in this mission".into(), text: cleaner.text(&text, TEXT) });
+        parts.push(Part::new(Rank::BuiltOn, "your own result in this mission", cleaner.whole(&text)));
     }
-    blocks.extend(feed_blocks(known.feeds, FEEDS, cleaner, roster));
-    blocks.push(Block { label: "question".into(), text: cleaner.text(&message.text, REQUEST) });
-    let asker = flat_name(roster.name_of(&message.from));
-    prompt(system, COLLEAGUE.render(Values { asker, ..values(roster, &marker, mission, blocks) }))
+    parts.extend(feed_blocks(known.feeds, FEEDS, cleaner, frame.roster).into_iter().map(|block| Part::from((Rank::Feeds, block))));
+    parts.push(Part::new(Rank::Task, "question", cleaner.whole(&message.text)));
+    let asker = flat_name(frame.roster.name_of(&message.from));
+    let rendered = COLLEAGUE.render(Values { asker, ..frame.values(&marker, parts) });
+    frame.prompt(rendered)
 }
 
 /// `wish`: what somebody said, and who. `faults`: why the last change was refused.
-pub(super) fn change(system: String, roster: &Roster, mission: &Mission, items: &[WorkItem], wish: &Wish, faults: &[String]) -> Prompt {
+pub(super) fn change(frame: Frame<'_>, items: &[WorkItem], wish: &Wish, faults: &[String]) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let names = |items: &[WorkItemId]| items.iter().map(short_id).collect::<Vec<_>>().join(", ");
@@ -228,32 +244,35 @@ pub(super) fn change(system: String, roster: &Roster, mission: &Mission, items: 
         let state = items.iter().find(|item| item.id == step.item).map_or("not begun", |item| item.status.as_str());
         let serves = step.serves.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let about = format!("id {}, {}, needs {}, serves {serves}", short_id(&step.item), state.replace('_', " "), names(&step.needs));
-        cleaner.text(&format!("{about}\n{}", describe(step, roster)), STEP)
+        cleaner.whole(&format!("{about}\n{}", describe(step, frame.roster)))
     };
-    let steps: Vec<String> = mission.plan.iter().flat_map(|plan| &plan.steps).map(step).collect();
-    let mut blocks = asked(mission, cleaner);
-    blocks.push(Block { label: "the steps of the plan, the last one at the end".into(), text: steps.join("\n\n") });
+    let steps: Vec<String> = frame.mission.plan.iter().flat_map(|plan| &plan.steps).map(step).collect();
+    let mut parts = frame.asked(cleaner);
+    parts.push(Part::new(Rank::Task, "the steps of the plan, the last one at the end", steps.join("\n\n")));
     let label = match &wish.colleague {
-        Some(message) => format!("{} to {}", message.kind.as_str(), flat_name(roster.name_of(&message.to))),
+        Some(message) => format!("{} to {}", message.kind.as_str(), flat_name(frame.roster.name_of(&message.to))),
         None => "what is wanted now".to_owned(),
     };
-    blocks.push(Block { label, text: cleaner.text(&wish.text, REQUEST) });
-    let faults = faults.iter().map(|fault| cleaner.line(fault, 300)).collect();
+    parts.push(Part::new(Rank::Task, label, cleaner.whole(&wish.text)));
+    let faults = name_faults(faults, cleaner);
     let (asker, by_colleague) = (flat_name(&wish.by), wish.colleague.is_some());
-    prompt(system, CHANGE.render(Values { asker, faults, by_colleague, ..values(roster, &marker, mission, blocks) }))
+    let message = CHANGE.render(Values { asker, faults, by_colleague, ..frame.values(&marker, parts) });
+    frame.prompt(message)
 }
 
 /// For a role that nobody fills. `faults`: why the last draft was refused.
-pub(super) fn persona(system: String, roster: &Roster, mission: &Mission, plan: &Plan, role: &MissingRole, faults: &[String]) -> Prompt {
+pub(super) fn persona(frame: Frame<'_>, plan: &Plan, role: &MissingRole, faults: &[String]) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let about = format!("{}, good at {}. {}", role.role, role.good_at.join(", "), role.why);
-    let steps: Vec<String> = role.steps.iter().filter_map(|step| plan.find_step(step)).map(|step| describe(step, roster)).collect();
-    let mut blocks = asked(mission, cleaner);
-    blocks.push(Block { label: "the role".into(), text: cleaner.text(&about, TEXT) });
-    blocks.push(Block { label: "steps of the plan that need it".into(), text: cleaner.text(&steps.join("\n\n"), TEXT) });
-    let faults = faults.iter().map(|fault| cleaner.line(fault, 300)).collect();
-    prompt(system, PERSONA.render(Values { faults, ..values(roster, &marker, mission, blocks) }))
+    let steps = role.steps.iter().filter_map(|step| plan.find_step(step)).map(|step| describe(step, frame.roster));
+    let steps = steps.collect::<Vec<_>>().join("\n\n");
+    let mut parts = frame.asked(cleaner);
+    parts.push(Part::new(Rank::Task, "the role", cleaner.whole(&about)));
+    parts.push(Part::new(Rank::BuiltOn, "steps of the plan that need it", cleaner.whole(&steps)));
+    let faults = name_faults(faults, cleaner);
+    let message = PERSONA.render(Values { faults, ..frame.values(&marker, parts) });
+    frame.prompt(message)
 }
 
 fn describe(step: &Step, roster: &Roster) -> String {
@@ -287,6 +306,11 @@ fn message_with(template: &Template, text: &str, documents: &str) -> Prompt {
     }
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
-    let message = Message { marker: &marker, text: cleaner.text(text, REQUEST), documents: cleaner.text(documents, TEXT) };
-    prompt(String::new(), template.render(message))
+    let parts = vec![Part::new(Rank::Task, "message", cleaner.whole(text)), Part::new(Rank::Said, "documents", cleaner.whole(documents))];
+    let [text, documents] =
+        fit(parts, SHORT).into_iter().map(|block| block.text).collect::<Vec<_>>().try_into().expect("two parts were given");
+    prompt(String::new(), template.render(Message { marker: &marker, text, documents }))
 }
+
+#[cfg(test)]
+mod tests;

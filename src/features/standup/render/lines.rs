@@ -9,6 +9,7 @@ use crate::features::meeting::signal::Claim;
 use crate::features::standup::model::prediction::{Prediction, Settled, Verdict};
 use crate::features::standup::model::report::{DayReport, ReportedCall};
 use crate::features::standup::model::tension::Tension;
+use kernel::chat::medium::shorten;
 use kernel::chat::text::Subtext;
 use kernel::persona::roster::Roster;
 use kernel::time::{Today, show_time};
@@ -73,7 +74,7 @@ pub fn render_tension(tension: &Tension, roster: &Roster) -> String {
     Medium::Chat.line(&format!("On {}: {}.", tension.subject, sides.join("; ")))
 }
 
-/// A changed work item.
+/// A changed work item. Not escaped yet.
 pub fn render_moved(change: &ItemChange, roster: &Roster) -> String {
     let owner = match &change.item.owner {
         Owner::Persona(slug) => roster.name_of(slug),
@@ -81,7 +82,7 @@ pub fn render_moved(change: &ItemChange, roster: &Roster) -> String {
     };
     let before = change.from.map_or("noted", |from| from.as_str());
     let outcome = change.item.outcome.as_deref().map_or(String::new(), |outcome| format!(" ({outcome})"));
-    Medium::Chat.line_within(&format!("{}: {before} → {}, {owner}{outcome}", change.item.what, change.to.as_str()), SENTENCE)
+    shorten(&format!("{}: {before} → {}, {owner}{outcome}", change.item.what, change.to.as_str()), SENTENCE)
 }
 
 /// The reply if a standup is already running.

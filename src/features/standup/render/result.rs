@@ -7,7 +7,7 @@ use crate::features::standup::store::StoredReport;
 use kernel::chat::message::Place;
 use kernel::figure;
 use kernel::persona::roster::Roster;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 /// The most characters of a line.
 const LINE: usize = 300;
@@ -23,17 +23,17 @@ pub fn render_result(meeting: &Meeting, stored: Option<&StoredReport>, roster: &
     };
     let mut text = String::new();
     for line in &report.tldr {
-        let _ = writeln!(text, "In short: {}", flatten(line, LINE));
+        let _ = writeln!(text, "In short: {}", one_line(line, LINE));
     }
     if let Some(question) = &report.question {
-        let _ = writeln!(text, "The question: {}", flatten(question, LINE));
+        let _ = writeln!(text, "The question: {}", one_line(question, LINE));
     }
     let _ = match &report.call {
         Ok(made) => {
             let call = labels::call(&made.call).replace("**", "");
-            writeln!(text, "The call of {}: {call}, because {}", made.by_name, flatten(&made.call.reason, LINE))
+            writeln!(text, "The call of {}: {call}, because {}", made.by_name, one_line(&made.call.reason, LINE))
         }
-        Err(why) => writeln!(text, "No call: {}", flatten(why, LINE)),
+        Err(why) => writeln!(text, "No call: {}", one_line(why, LINE)),
     };
     for tension in &report.cross_check.tensions {
         let side = |side: &Vec<Claim>| {
@@ -41,20 +41,20 @@ pub fn render_result(meeting: &Meeting, stored: Option<&StoredReport>, roster: &
             format!("{} ({})", side.first().map_or("", |claim| claim.signal.direction.as_str()), names.join(", "))
         };
         let sides: Vec<String> = tension.sides.iter().map(side).collect();
-        let _ = writeln!(text, "They disagree on {}: {}", flatten(&tension.subject, 80), sides.join(" against "));
+        let _ = writeln!(text, "They disagree on {}: {}", one_line(&tension.subject, 80), sides.join(" against "));
     }
     for change in report.changes.iter().filter(|change| change.has_moved()) {
         let (before, now) = (figure::number(change.before), figure::number(change.now));
-        let _ = writeln!(text, "Changed: {} from {before} to {now}", flatten(&change.name, 80));
+        let _ = writeln!(text, "Changed: {} from {before} to {now}", one_line(&change.name, 80));
     }
     for line in &report.moved {
-        let _ = writeln!(text, "Moved: {}", flatten(line, LINE));
+        let _ = writeln!(text, "Moved: {}", one_line(line, LINE));
     }
     for action in &report.actions {
-        let _ = writeln!(text, "Action: {} ({})", flatten(&action.what, LINE), flatten(&action.owner, 40));
+        let _ = writeln!(text, "Action: {} ({})", one_line(&action.what, LINE), one_line(&action.owner, 40));
     }
     for refused in &report.refused {
-        let _ = writeln!(text, "Action refused: {}, because {}", flatten(&refused.what, LINE), flatten(&refused.reason, LINE));
+        let _ = writeln!(text, "Action refused: {}, because {}", one_line(&refused.what, LINE), one_line(&refused.reason, LINE));
     }
     MeetingResult { title, text, opening }
 }

@@ -6,6 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -88,7 +89,8 @@ impl RawServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let url = format!("http://{}/v1", listener.local_addr().expect("a bound listener has an address"));
         let shared = Arc::new(RawShared { behaviour: Box::new(behaviour), requests: Mutex::default() });
-        let app = Router::new().fallback(answer).with_state(Arc::clone(&shared));
+        // Only the requests for answers are counted.
+        let app = Router::new().route("/v1/models", get(StatusCode::NOT_FOUND)).fallback(answer).with_state(Arc::clone(&shared));
         let server = tokio::spawn(async move { axum::serve(listener, app).await.expect("the server runs until it is dropped") });
         Self { url, shared, server }
     }

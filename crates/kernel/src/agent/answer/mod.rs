@@ -16,7 +16,7 @@ use crate::agent::context::{ContextBudget, ContextInput};
 use crate::agent::journal::{Journal, JournalEntry};
 use crate::agent::run::{InChat, Limits, OwnTool, Prompt, Reply, Run, Runner, Tools, addresses_in};
 use crate::agent::surroundings::{Refers, Surroundings};
-use crate::agent::{Readings, RunError, context, prompt};
+use crate::agent::{Readings, RunError, budget, context, prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::FileText;
 use crate::chat::text::Subtext;
@@ -25,8 +25,8 @@ use crate::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::llm::{Speech, Structured, Transcription};
 use crate::memory::{MemorySource, Recall, Scope, Teacher};
 use crate::money::{Allowance, Purpose};
-use crate::persona::Persona;
 use crate::persona::roster::Roster;
+use crate::persona::{Persona, Tier};
 use crate::time::Today;
 use crate::tools::AskedBy;
 
@@ -152,6 +152,11 @@ impl Agents {
         self.runner.models.is_offline()
     }
 
+    /// The tokens that a prompt for a tier may have.
+    pub fn prompt_tokens(&self, tier: Tier) -> usize {
+        budget::prompt_tokens(self.runner.models.window(tier))
+    }
+
     /// The part of the prompt that is the same for all turns of a persona.
     pub fn system_prompt(&self, persona: &Persona) -> String {
         prompt::render_system(&self.team, &self.roster, persona)
@@ -175,7 +180,7 @@ impl Agents {
         }
         let mut around = self.look_around(question, self.runner.models.sees(persona.tier)).await?;
         let pictures = std::mem::take(&mut around.pictures);
-        let mut listed = persona.tools.clone();
+        let mut listed = listed_tools(persona);
         if question.in_chat.is_some_and(|in_chat| in_chat.proposes) {
             listed.extend(self.runner.tools.list_for_all().map(str::to_owned));
         }
@@ -241,6 +246,7 @@ impl Agents {
             replied_to: refers.replied_to.as_ref(),
             starter: refers.starter.as_ref(),
             notes: &refers.notes,
+            named: &refers.named,
             files: &files,
             annotations: &annotations,
             documents: &read.documents,
@@ -248,12 +254,21 @@ impl Agents {
             lessons: &lessons,
             heard: &heard,
             spans: &spans,
-            budget: ContextBudget::default(),
+            budget: ContextBudget::of(self.prompt_tokens(persona.tier)),
             marker: &context::new_marker(),
         });
         tracing::debug!(subject = question.subject, persona = %persona.slug, sections = ?built.sections, "prompt");
         Ok(built.prompt)
     }
+}
+
+/// Whoever has tools can read what the team has made.
+const READS: [&str; 2] = ["item_read", "meeting_read"];
+
+fn listed_tools(persona: &Persona) -> Vec<String> {
+    let reads = READS.into_iter().filter(|_| !persona.tools.is_empty()).map(str::to_owned);
+    let reads = reads.filter(|tool| !persona.tools.contains(tool));
+    persona.tools.iter().cloned().chain(reads).collect()
 }
 
 /// The web addresses that people have written: in the message, in the messages that it refers to, and in those before it.

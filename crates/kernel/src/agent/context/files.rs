@@ -1,6 +1,7 @@
 //! The files of a conversation in a prompt: in full as far as the budget goes, by relevant parts beyond it, the rest by name.
 
-use crate::agent::context::{BYTES_PER_TOKEN, Cleaner, ContextInput, file_name, flat_name};
+use crate::agent::budget::BYTES_PER_TOKEN;
+use crate::agent::context::{Cleaner, ContextInput, file_name, flat_name};
 use crate::agent::files::{File, PartRead, Search, amount, remark_on_parts};
 use crate::agent::prompt::Block;
 use crate::chat::text::Subtext;

@@ -7,10 +7,11 @@ mod files;
 
 use chrono::{DateTime, Utc};
 
+use crate::agent::budget::{BYTES_PER_TOKEN, fit};
 use crate::agent::files::Files;
 use crate::agent::prompt;
 use crate::agent::prompt::{Block, Turn};
-use crate::agent::{PlaceNote, Prompt};
+use crate::agent::{NamedText, PlaceNote, Prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::{Annotation, AnnotationKind};
 use crate::chat::text::is_subtext;
@@ -41,6 +42,8 @@ pub struct ContextInput<'a> {
     pub starter: Option<&'a Spoken>,
     /// What is known about the channel.
     pub notes: &'a [PlaceNote],
+    /// The items and files that the question names.
+    pub named: &'a [NamedText],
     pub files: &'a Files,
     /// Reactions to these messages, and titles of their links.
     pub annotations: &'a [Annotation],
@@ -73,6 +76,7 @@ pub struct ContextBudget {
     /// Applies to the replied-to message and to the thread's first message, each.
     pub referred: usize,
     pub files: usize,
+    pub named: usize,
     pub feeds: usize,
     pub lessons: usize,
     pub heard: usize,
@@ -82,9 +86,42 @@ pub struct ContextBudget {
 
 impl Default for ContextBudget {
     fn default() -> Self {
-        Self { transcript: 1000, referred: 400, files: 2000, feeds: 700, lessons: 500, heard: 1000, spans: 600, question: 4000 }
+        Self {
+            transcript: 1000,
+            referred: 400,
+            files: 2000,
+            named: 4000,
+            feeds: 700,
+            lessons: 500,
+            heard: 1000,
+            spans: 600,
+            question: 4000,
+        }
     }
 }
+
+impl ContextBudget {
+    /// For a prompt of at most `tokens`. The question and what it replies to are whole wherever they fit; the rest is small, and smaller in a small
+    /// window.
+    pub fn of(tokens: usize) -> Self {
+        let Self { transcript, referred, files, named, feeds, lessons, heard, spans, .. } = Self::default();
+        let most = |section: usize| section.min(section * tokens / SMALL);
+        Self {
+            transcript: most(transcript),
+            referred: referred.max(tokens / 8).min(tokens / 4),
+            files: most(files),
+            named: most(named),
+            feeds: most(feeds),
+            lessons: most(lessons),
+            heard: most(heard),
+            spans: most(spans),
+            question: tokens / 2,
+        }
+    }
+}
+
+/// A prompt with fewer tokens has less of everything.
+const SMALL: usize = 16_000;
 
 /// A prompt and the sizes of its parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +145,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let replied_to = input.replied_to.map(|spoken| referred_block("the message replied to, from", spoken, input, cleaner));
     let FileBlocks { blocks: files, has_text, remarks } = file_blocks(input, cleaner);
     let titles = title_block(input, cleaner);
+    let named = fit(input.named.iter().map(|named| named.part(cleaner)).collect(), input.budget.named);
     let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
     let lessons = lesson_blocks(input, cleaner);
     let heard = heard_blocks(input, cleaner);
@@ -117,6 +155,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let outside = agent
         || has_text
         || titles.is_some()
+        || !named.is_empty()
         || notes.is_some()
         || input.files.focus.iter().chain(&input.files.near).any(|file| file.is_shown)
         || !feeds.is_empty()
@@ -130,14 +169,23 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         ("spans", chars_of(spans.as_slice())),
         ("transcript", chars_of(transcript.as_slice()) + chars_of(titles.as_slice())),
         ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice()) + chars_of(notes.as_slice())),
-        ("files", chars_of(&files)),
+        ("files", chars_of(&files) + chars_of(&named)),
         ("feeds", chars_of(&feeds)),
         ("lessons", chars_of(&lessons)),
         ("heard", chars_of(&heard)),
         ("question", question.chars().count()),
     ];
-    let before =
-        starter.into_iter().chain(notes).chain(spans).chain(transcript).chain(titles).chain(files).chain(feeds).chain(lessons).chain(heard);
+    let before = starter
+        .into_iter()
+        .chain(notes)
+        .chain(spans)
+        .chain(transcript)
+        .chain(titles)
+        .chain(files)
+        .chain(named)
+        .chain(feeds)
+        .chain(lessons)
+        .chain(heard);
     let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
     let system = prompt::render_system(input.team, input.roster, input.persona);
     let message = prompt::render_turn(&Turn {
@@ -154,9 +202,9 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     TurnContext { sections, prompt: Prompt { system, message, holds_outside: outside, remarks } }
 }
 
-const BYTES_PER_TOKEN: usize = 4;
-/// Longer transcript lines are cut.
-const LINE_CHARS: usize = 700;
+/// Longer transcript lines of people and of agents are cut, in bytes.
+const LINE: usize = 2000;
+const AGENT_LINE: usize = 700;
 /// The most reactions to a message, and the most titles of links, with their lengths.
 const REACTIONS: usize = 6;
 const EMOJI: usize = 32;
@@ -184,6 +232,11 @@ impl Cleaner<'_> {
         }
         let kept = &clean[..clean.floor_char_boundary(bytes)];
         format!("{kept}…\n(cut: {} characters more)", clean[kept.len()..].chars().count())
+    }
+
+    /// Removes invisible characters and the marker.
+    pub fn whole(self, text: &str) -> String {
+        self.text(text.trim(), usize::MAX)
     }
 
     /// One line of at most `chars` characters.
@@ -240,7 +293,8 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
     let mut left = input.budget.transcript * BYTES_PER_TOKEN;
     let mut lines: Vec<String> = Vec::new();
     for spoken in input.transcript.iter().rev() {
-        let text = cut(&cleaner.text(&said(spoken), usize::MAX), LINE_CHARS) + &reactions_to(spoken, input, cleaner);
+        let most = if spoken.speaker.is_agent() { AGENT_LINE } else { LINE };
+        let text = cleaner.text(&said(spoken), most) + &reactions_to(spoken, input, cleaner);
         // Indented, so that only our own tags start at the beginning of a line.
         let text = text.replace('\n', "\n    ");
         let line = format!(
@@ -254,6 +308,8 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
         left -= line.len();
         lines.push(line);
     }
+    let older = input.transcript.len() - lines.len();
+    lines.extend((older > 0 && !lines.is_empty()).then(|| format!("({older} older messages left out)")));
     lines.reverse();
     (!lines.is_empty()).then(|| Block { label: "transcript, oldest first".into(), text: lines.join("\n") })
 }
@@ -318,10 +374,10 @@ pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, ro
                 lines.extend(reading.story.iter().map(|line| cleaner.line(line, 300)));
                 lines.push(format!("items in all: {}", reading.total));
                 let mut left = share;
-                for item in &reading.items {
+                for (place, item) in reading.items.iter().enumerate() {
                     let line = item_line(item, cleaner, roster);
                     if line.len() > left {
-                        lines.push("(older ones left out)".into());
+                        lines.push(format!("({} older ones left out)", reading.items.len() - place));
                         break;
                     }
                     left -= line.len();

@@ -17,11 +17,20 @@ struct Section {
     end: usize,
     /// The end is newer than the beginning, so the end is kept.
     keeps_end: bool,
+    is_task: bool,
 }
 
-/// Cuts the longest sections first, so that short ones stay whole. False if nothing can be cut.
+/// The beginnings of the labels of what is to be done, which is cut last.
+const TASK: [&str; 7] = ["work item", "request", "what was asked for", "its criteria", "directive", "question", "task"];
+
+/// Cuts the longest sections first, so that short ones stay whole, and the task only if nothing else is left. False if nothing can be cut.
 pub(super) fn shorten(messages: &mut [ModelMessage]) -> bool {
-    let sections: Vec<Section> = messages.iter().enumerate().flat_map(|(number, message)| find_sections(number, message)).collect();
+    shorten_sections(messages, false) || shorten_sections(messages, true)
+}
+
+fn shorten_sections(messages: &mut [ModelMessage], with_task: bool) -> bool {
+    let sections = messages.iter().enumerate().flat_map(|(number, message)| find_sections(number, message));
+    let sections: Vec<Section> = sections.filter(|section| with_task || !section.is_task).collect();
     let most = find_most(&sections.iter().map(|section| section.end - section.begin).collect::<Vec<_>>());
     let mut is_shorter = false;
     // Starts with the last section, so that the positions of the others stay valid.
@@ -31,8 +40,7 @@ pub(super) fn shorten(messages: &mut [ModelMessage]) -> bool {
         text.replace_range(section.begin..section.end, &short);
         is_shorter = true;
     }
-    let with_sections: Vec<usize> = sections.iter().map(|section| section.message).collect();
-    for (_, message) in messages.iter_mut().enumerate().filter(|(number, _)| !with_sections.contains(number)) {
+    for message in messages.iter_mut().filter(|message| find_sections(0, message).is_empty()) {
         if let Some(text) = text_of(message).filter(|text| text.len() > PLAIN) {
             let (head, tail) = (text.floor_char_boundary(PLAIN / 2), text.ceil_char_boundary(text.len() - PLAIN / 6));
             *text = format!("{}\n(cut here: {} characters)\n{}", &text[..head], text[head..tail].chars().count(), &text[tail..]);
@@ -61,7 +69,8 @@ fn find_sections(message: usize, of: &ModelMessage) -> Vec<Section> {
         let Some(end) = text[begin - 1..].find(&closed).map(|end| begin - 1 + end) else { break };
         let label = &text[found + opened.len()..begin];
         let keeps_end = label.starts_with("transcript") || label.starts_with("summaries");
-        sections.push(Section { message, begin, end: end.max(begin), keeps_end });
+        let is_task = TASK.iter().any(|begins| label.starts_with(begins));
+        sections.push(Section { message, begin, end: end.max(begin), keeps_end, is_task });
         at = end.max(begin);
     }
     sections
@@ -132,6 +141,16 @@ mod tests {
         }
         assert!(!text.contains("line 0\n"));
         assert!(text.matches("<<end m1>>").count() == 3);
+    }
+
+    #[test]
+    fn the_task_is_cut_only_if_nothing_else_can_be() {
+        let task = block("work item", &"what ".repeat(1000));
+        let both = shortened(format!("Marker of this message: m1\n{task}{}Go.", block("feed git", &"line ".repeat(1000))))
+            .expect("the feed can be cut");
+        assert!(both.contains(&task) && both.matches("characters more)").count() == 1, "{both}");
+        let alone = shortened(format!("Marker of this message: m1\n{task}Go.")).expect("the task can be cut");
+        assert!(alone.contains("characters more)"));
     }
 
     #[test]

@@ -73,6 +73,12 @@ const CAUSES: [(Cause, &[&str]); 7] = [
     ),
 ];
 
+/// What stands before the number of tokens in a model's context window: `OpenAI` and vLLM, LM Studio, Anthropic.
+const WINDOWS: [&str; 4] = ["maximum context length", "context length of", "context window of", "tokens >"];
+
+/// A smaller number is something else.
+const LEAST_WINDOW: usize = 1024;
+
 /// A provider's error.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ProviderError {
@@ -82,6 +88,8 @@ pub(super) struct ProviderError {
     status: Option<u16>,
     /// The parameter that is wrong.
     param: Option<String>,
+    /// The context window in tokens (llama.cpp).
+    n_ctx: Option<u64>,
     message: String,
     /// What the model wrote where a call was expected (Groq).
     pub(super) generated: Option<String>,
@@ -100,6 +108,7 @@ impl ProviderError {
             kinds: [text("type"), text("code"), text("status")].into_iter().flatten().collect(),
             status: code.filter(|code| (400..600).contains(code)),
             param: text("param").filter(|param| !param.is_empty()),
+            n_ctx: error.get("n_ctx").and_then(Value::as_u64),
             generated: text("failed_generation"),
             message: text("message")
                 .or_else(|| text("detail"))
@@ -120,6 +129,18 @@ impl ProviderError {
     /// Whether the model tried to call a tool and the server could not read it (Groq).
     pub(super) fn is_spoilt_call(&self) -> bool {
         self.is_any_of(&["tool_use_failed"])
+    }
+
+    /// The context window in tokens, if the error is about it and names it.
+    pub(super) fn find_window(&self) -> Option<usize> {
+        let said = self.message.to_lowercase();
+        let named = || {
+            let after = WINDOWS.iter().find_map(|words| said.split_once(words))?.1;
+            let digits = after.trim_start_matches(|c: char| !c.is_ascii_digit());
+            digits.split(|c: char| !(c.is_ascii_digit() || c == ',')).next()?.replace(',', "").parse().ok()
+        };
+        let window = if self.cause(None) == Cause::ContextLength { self.n_ctx.or_else(named) } else { None };
+        window.and_then(|window| usize::try_from(window).ok()).filter(|window| *window >= LEAST_WINDOW)
     }
 
     /// The cause of the error. Words come before the status, which proxies choose freely.
@@ -386,6 +407,26 @@ mod tests {
             let error = ProviderError::parse(body);
             // Without `may_guess`, a part that the error does not name is not left out.
             assert_eq!((error.cause(Some(status)), error.find_refused(Some(status), &all, false)), (cause, refused), "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_context_window_is_read_from_the_error_that_names_it() {
+        for (body, window) in [
+            (
+                r#"{"error":{"message":"This model's maximum context length is 16384 tokens. However, you requested 20000 tokens (18000 in the messages, 2000 in the completion).","code":"context_length_exceeded"}}"#,
+                Some(16384),
+            ),
+            (
+                r#"{"error":{"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_ctx":8192}}"#,
+                Some(8192),
+            ),
+            (r#"{"error":{"message":"prompt is too long: 210,500 tokens > 200,000 maximum"}}"#, Some(200_000)),
+            (r#"{"error":{"message":"the model is loaded with context length of only 4096 tokens, and n_ctx is too small"}}"#, Some(4096)),
+            (r#"{"error":{"message":"prompt is too long"}}"#, None),
+            (r#"{"error":{"message":"limit of 30000 tokens per minute, tokens > 20000","type":"rate_limit_error"}}"#, None),
+        ] {
+            assert_eq!(ProviderError::parse(body).find_window(), window, "{body}");
         }
     }
 

@@ -16,6 +16,7 @@ mod openai;
 mod quirks;
 mod speech;
 mod transcription;
+mod window;
 
 pub(super) use embeddings::HttpEmbeddings;
 pub(super) use quirks::TOOL_CALLS;
@@ -115,6 +116,9 @@ impl HttpModel {
             let Some((status, reported)) = &failed.reported else { return Err(failed.noted_in(draft)) };
             if let Some(written) = &reported.generated {
                 return draft.take_generated(written);
+            }
+            if let Some(window) = reported.find_window() {
+                self.quirks.learn_window(window);
             }
             let part = reported.find_refused(*status, &rest, self.quirks.may_guess());
             // The same error as before means that the last part was not the reason.
@@ -239,5 +243,22 @@ impl LanguageModel for HttpModel {
 
     fn lacks(&self) -> Vec<&'static str> {
         self.quirks.lacks()
+    }
+
+    fn window(&self) -> Option<usize> {
+        self.quirks.window()
+    }
+
+    async fn learn_window(&self) {
+        let url = format!("{}/models", self.provider.base_url.trim_end_matches('/'));
+        let mut get = self.http.get(url).timeout(window::PATIENCE);
+        if let Some(key) = self.peer().key {
+            get = self.protocol.sign(get, key);
+        }
+        let listed = async { get.send().await?.error_for_status()?.json::<Value>().await };
+        match listed.await {
+            Ok(listed) => window::find(&listed, &self.model).into_iter().for_each(|window| self.quirks.learn_window(window)),
+            Err(error) => tracing::debug!(provider = self.provider.name, %error, "an endpoint lists no models"),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What an endpoint refuses, found out by its errors and remembered as long as the process runs.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::llm::{ModelMessage, ModelRequest, TOOLLESS};
 
@@ -86,6 +86,8 @@ pub(super) struct Quirks {
     reasons: AtomicBool,
     /// An error that named nothing was not explained by tools or a schema either.
     is_guessed: AtomicBool,
+    /// The context window that an error named. 0: none.
+    window: AtomicUsize,
 }
 
 /// The tokens for thinking, besides those of the answer.
@@ -117,6 +119,14 @@ impl Quirks {
 
     pub(super) fn give_up_guessing(&self) {
         self.is_guessed.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn learn_window(&self, tokens: usize) {
+        self.window.store(tokens, Ordering::Relaxed);
+    }
+
+    pub(super) fn window(&self) -> Option<usize> {
+        Some(self.window.load(Ordering::Relaxed)).filter(|window| *window > 0)
     }
 
     pub(super) fn room_for(&self, answer: u32) -> u32 {

@@ -87,3 +87,29 @@ pub(super) fn sees(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     SEEING.iter().any(|seeing| name.starts_with(seeing))
 }
+
+/// The beginnings of the names of models, with their context windows in tokens, as of June 2026. The first one that fits counts. Models that people run
+/// themselves are missing, because their servers decide.
+const WINDOWS: [(&str, usize); 16] = [
+    ("claude", 200_000),
+    ("gpt-5", 400_000),
+    ("gpt-4.1", 1_000_000),
+    ("gpt-4o", 128_000),
+    ("gpt-4-turbo", 128_000),
+    ("gpt-4", 8000),
+    ("gpt-3.5", 16_000),
+    ("o1", 200_000),
+    ("o3", 200_000),
+    ("o4", 200_000),
+    ("gemini", 1_000_000),
+    ("deepseek-chat", 128_000),
+    ("deepseek-reasoner", 128_000),
+    ("mistral-large", 128_000),
+    ("grok", 128_000),
+    ("kimi", 128_000),
+];
+
+pub(super) fn find_window(model: &str) -> Option<usize> {
+    let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
+    WINDOWS.iter().find(|(known, _)| name.starts_with(known)).map(|(_, window)| *window)
+}

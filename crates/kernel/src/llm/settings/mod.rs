@@ -43,8 +43,13 @@ settings! {
             "A file beside this one with more prices of models. Each has a heading such as [\"example-model\"] and the keys of [models.prices.example-model], which wins.";
         /// By model name. The price of an unlisted model is unknown: it appears with zero in the ledger and is limited by tokens.
         prices: BTreeMap<String, ModelPrice> = BTreeMap::new();
+        /// Context windows in tokens by model name, as set by the operator.
+        windows: BTreeMap<String, usize> = BTreeMap::new();
     }
 }
+
+/// The context window of a model that nothing is known about, in tokens.
+pub const UNKNOWN_WINDOW: usize = 32_000;
 
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
@@ -152,6 +157,11 @@ impl ModelSettings {
         names
     }
 
+    /// The context window of a model in tokens. None: it is not known.
+    pub fn find_window(&self, model: &str) -> Option<usize> {
+        self.windows.get(model).copied().or_else(|| known::find_window(model))
+    }
+
     /// Whether a model sees pictures.
     pub fn sees(&self, model: &str) -> bool {
         let is_listed = |listed: &str| self.vision.iter().any(|name| name == listed);
@@ -191,6 +201,22 @@ mod tests {
             ..ModelSettings::default()
         };
         assert_eq!(settings.list_unpriced(), ["far/new"]);
+    }
+
+    #[test]
+    fn a_context_window_is_set_or_known_by_name() {
+        let settings = ModelSettings { windows: [("gpt-4o".to_owned(), 16_000)].into(), ..ModelSettings::default() };
+        for (model, window) in [
+            ("gpt-4o", Some(16_000)),
+            ("gpt-4o-mini", Some(128_000)),
+            ("gpt-4.1-mini", Some(1_000_000)),
+            ("anthropic/claude-sonnet-4.5", Some(200_000)),
+            ("Gemini-2.5-pro", Some(1_000_000)),
+            // A local server gives it as little as it likes.
+            ("llama3.2", None),
+        ] {
+            assert_eq!(settings.find_window(model), window, "{model}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use reqwest::Url;
 
 use crate::config::{Section, find_nearest};
 use crate::llm::settings::known::{KnownProvider, find_provider};
-use crate::llm::settings::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings, known};
+use crate::llm::settings::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings, UNKNOWN_WINDOW, known};
 use crate::persona::Tier;
 
 /// The provider defined by `TEAMROOM_MODEL_URL`.
@@ -24,6 +24,7 @@ impl ModelSettings {
         let is_asked_for = models.prices_file != Self::default().prices_file;
         models.prices_file = section.include("prices", &models.prices_file, is_asked_for);
         models.prices = read_prices(section);
+        models.windows = read_windows(section);
         match short_path {
             Some((provider, model)) => {
                 models.tiers = [(Tier::T1, vec![ModelRef { provider: provider.name.clone(), model }])].into();
@@ -197,6 +198,17 @@ fn read_prices(section: &mut Section<'_>) -> BTreeMap<String, ModelPrice> {
         prices.insert(model, ModelPrice { input, cached, output, minute });
     }
     prices
+}
+
+fn read_windows(section: &mut Section<'_>) -> BTreeMap<String, usize> {
+    let mut windows = BTreeMap::new();
+    for model in section.list_entries("windows", "example-model") {
+        let about =
+            "Context window of a model in tokens, if it is not known by name (Claude, GPT, Gemini and others are). Otherwise 32000.";
+        let tokens = section.entry("windows", &model).read_within("tokens", UNKNOWN_WINDOW, 1024..=10_000_000, about);
+        windows.insert(model, tokens);
+    }
+    windows
 }
 
 /// One endpoint and model from variables alone, for trying a local model server. Overrides the file.

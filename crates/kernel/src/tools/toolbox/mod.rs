@@ -24,6 +24,8 @@ const BUILT_IN: [&str; 19] = [
     "git_log",
     "git_show",
     "http_get",
+    "item_read",
+    "meeting_read",
     "memory_forget",
     "memory_save",
     "memory_search",

@@ -26,6 +26,8 @@ struct Write(Workspaces);
 #[derive(Deserialize)]
 struct ReadArguments {
     path: String,
+    #[serde(default)]
+    from: u64,
 }
 
 #[derive(Deserialize)]
@@ -71,13 +73,16 @@ impl Tool for Read {
     }
 
     fn description(&self) -> String {
-        format!("Reads a text file of your workspace, up to {} KiB of it.", SHOWN / 1024)
+        format!("Reads a text file of your workspace, up to {} KiB of it at a time.", SHOWN / 1024)
     }
 
     fn parameters(&self) -> Value {
         json!({
             "type": "object",
-            "properties": {"path": {"type": "string", "description": "As workspace_list shows it."}},
+            "properties": {
+                "path": {"type": "string", "description": "As workspace_list shows it."},
+                "from": {"type": "integer", "minimum": 0, "description": "The byte to go on from. Default: the beginning."},
+            },
             "required": ["path"],
             "additionalProperties": false,
         })
@@ -96,12 +101,14 @@ impl Tool for Read {
     }
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
-        let ReadArguments { path } = parse_arguments(arguments)?;
-        let file = self.0.open(context.get_workspace()?).await?.read(&path, SHOWN).await?;
+        let ReadArguments { path, from } = parse_arguments(arguments)?;
+        let file = self.0.open(context.get_workspace()?).await?.read(&path, from.saturating_add(SHOWN)).await?;
         let cut = file.bytes > file.head.len() as u64;
-        let text = text_of(&file.head, cut).ok_or_else(|| ToolError::Failed(format!("{path} is no text in UTF-8")))?;
-        let note = if cut { format!("\n[the first {} of {} bytes]", text.len(), file.bytes) } else { String::new() };
-        Ok(ToolOutput { text: format!("{text}{note}"), outside: true, trace: None })
+        let head = text_of(&file.head, cut).ok_or_else(|| ToolError::Failed(format!("{path} is no text in UTF-8")))?;
+        let from = head.ceil_char_boundary(usize::try_from(from).unwrap_or(usize::MAX).min(head.len()));
+        let rest = if cut { format!("; go on with `from` {}", head.len()) } else { String::new() };
+        let note = if cut || from > 0 { format!("\n[bytes {from} to {} of {}{rest}]", head.len(), file.bytes) } else { String::new() };
+        Ok(ToolOutput { text: format!("{}{note}", &head[from..]), outside: true, trace: None })
     }
 }
 

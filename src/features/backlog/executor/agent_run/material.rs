@@ -1,13 +1,14 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::executor::agent_run::{Background, Deliverable, Rejection};
-use crate::features::backlog::inputs::Inputs;
+use crate::features::backlog::inputs::{GivenFile, Inputs};
 use crate::features::backlog::learning::amendment::tell;
-use crate::features::backlog::model::{Artefact, Origin, Owner, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Artefact, Evidence, Origin, Owner, WorkItem, WorkStatus};
 use crate::features::backlog::prompts::work as template;
 use kernel::agent::Prompt;
+use kernel::agent::budget::{Part, Rank, fit, tokens_of};
 use kernel::agent::context::{Cleaner, feed_blocks, flat_name};
-use kernel::agent::prompt::{Block, render_system};
+use kernel::agent::prompt::render_system;
 use kernel::feeds::FeedReport;
 use kernel::memory::Memory;
 use kernel::persona::Persona;
@@ -15,17 +16,14 @@ use kernel::persona::roster::Roster;
 use kernel::persona::skill::{self, Skill, SkillKind};
 use kernel::repository::Conflict;
 
-/// The most characters of an item's field, of a needed item's outcome, of a lesson, of an approach, and of a question.
-const FIELD: usize = 2000;
-const OUTCOME: usize = 600;
-const LESSON: usize = 300;
-const APPROACH: usize = 600;
-const QUESTION: usize = 200;
+/// The most characters of a title that only names an item.
+const TITLE: usize = 200;
+/// The most bytes of a given file in the prompt. Tools read the rest.
+const GIVEN: usize = 12_000;
 /// The most tokens of all feeds together.
 const FEEDS: usize = 700;
-/// The most lessons and needed items.
-const LINES: usize = 20;
-const FILES: usize = 60;
+/// Room for the template with its instructions, in tokens.
+const INSTRUCTIONS: usize = 1500;
 
 /// The inputs of a run's prompt.
 pub(super) struct Material<'a> {
@@ -40,6 +38,8 @@ pub(super) struct Material<'a> {
     pub(super) questions: &'a [String],
     /// The limits of the run, as text.
     pub(super) limits: String,
+    /// The tokens that the prompt may have.
+    pub(super) tokens: usize,
     /// See [`kernel::agent::context::new_marker`].
     pub(super) marker: &'a str,
     pub(super) now: DateTime<Utc>,
@@ -48,9 +48,12 @@ pub(super) struct Material<'a> {
 impl Material<'_> {
     /// Renders the prompt. Pure.
     pub(super) fn prompt(&self) -> Prompt {
-        let blocks = self.blocks();
         let by_person = self.item.origin.is_of_a_person();
-        let criteria = self.item.criteria.iter().map(|criterion| self.clean(criterion)).collect();
+        let system = render_system(self.team, self.roster, self.persona) + &self.background.amendment.map(tell).unwrap_or_default();
+        let mut blocks = fit(self.parts(), self.tokens.saturating_sub(tokens_of(&system) + INSTRUCTIONS));
+        // A person's words stand in the instructions. Other people's and agents' words are data.
+        let request = by_person.then(|| blocks.remove(0).text);
+        let criteria = self.item.criteria.iter().map(|criterion| self.whole(criterion)).collect();
         let message = template::render_work(&template::Work {
             marker: self.marker,
             now: self.roster.today(self.now).spell(),
@@ -60,7 +63,7 @@ impl Material<'_> {
                 Deliverable::Files => "build",
                 Deliverable::Change => "change",
             },
-            request: by_person.then(|| self.request()),
+            request,
             criteria,
             repository: self.background.site.map_or_else(String::new, |site| self.line(&site.worktree.settings.name, 100)),
             tests: self.background.site.is_some_and(|site| !site.worktree.settings.test_command.is_empty()),
@@ -80,25 +83,23 @@ impl Material<'_> {
                 Origin::Meeting(_) => "a meeting of the team".into(),
                 Origin::WorkItem(_) => "work on another item".into(),
             },
-            inputs: !self.background.inputs.is_empty(),
+            inputs: !self.background.inputs.is_empty() || !self.background.given.is_empty(),
             again: self.background.rejected.is_some(),
             questions: self.questions.len(),
             limits: self.limits.clone(),
             skills: self.skills().into_iter().map(|Skill { name, text, .. }| template::FullSkill { name, text }).collect(),
             blocks: &blocks,
         });
-        Prompt {
-            system: render_system(self.team, self.roster, self.persona) + &self.background.amendment.map(tell).unwrap_or_default(),
-            message,
-            holds_outside: self.is_tainted(),
-            remarks: Vec::new(),
-        }
+        Prompt { system, message, holds_outside: self.is_tainted(), remarks: Vec::new() }
     }
 
     /// Whether the prompt contains text from outside. Agents' text may quote anything, and feeds are always from outside.
     fn is_tainted(&self) -> bool {
-        let Background { needs, inputs, rejected, lessons, approaches, .. } = self.background;
+        let Background { needs, inputs, given, named, rejected, lessons, approaches, .. } = self.background;
         !self.item.origin.is_of_a_person()
+            || !self.item.background.is_empty()
+            || !given.is_empty()
+            || !named.is_empty()
             || !needs.is_empty()
             || !inputs.is_empty()
             || !self.feeds.is_empty()
@@ -117,35 +118,42 @@ impl Material<'_> {
         skill::choose(self.roster.skills_of(self.persona), kind, &subject)
     }
 
-    fn request(&self) -> String {
-        let WorkItem { what, how, why, .. } = self.item;
-        let fields = [("What", what), ("How", how), ("Why", why)].into_iter().filter(|(_, text)| !text.trim().is_empty());
-        fields.map(|(name, text)| format!("{name}: {}", self.clean(text))).collect::<Vec<_>>().join("\n")
-    }
-
-    fn blocks(&self) -> Vec<Block> {
-        let mut blocks = Vec::new();
-        if !self.item.origin.is_of_a_person() {
-            let criteria = self.item.criteria.iter().map(|criterion| format!("Criterion: {}", self.clean(criterion)));
-            let text = std::iter::once(self.request()).chain(criteria).collect::<Vec<_>>().join("\n");
-            blocks.push(Block { label: "work item".into(), text });
+    /// The parts of the material. The first one is the task.
+    fn parts(&self) -> Vec<Part> {
+        let Background { rejected, needs, inputs, given, named, lessons, approaches, .. } = self.background;
+        let (label, task) = if self.item.origin.is_of_a_person() {
+            ("request", self.item.describe_request())
+        } else {
+            ("work item", self.item.describe_task())
+        };
+        let mut parts = vec![Part::new(Rank::Task, label, self.whole(&task)).read_by(self.item.read_call())];
+        if let Some(Rejection { why, .. }) = rejected {
+            parts.push(Part::new(Rank::SentBack, "why the last try was not accepted", self.whole(why)));
         }
-        if let Some(Rejection { why, .. }) = self.background.rejected {
-            blocks.push(Block { label: "why the last try was not accepted".into(), text: self.clean(why) });
+        parts.extend(Part::of_lines(
+            Rank::Task,
+            "conflicts to resolve first",
+            self.conflicts().iter().map(|conflict| self.conflict(conflict)),
+        ));
+        let questions = (1..).zip(self.questions).map(|(number, question)| format!("{number}. {}", self.line(question, usize::MAX)));
+        parts.extend(Part::of_lines(Rank::Task, "questions to answer", questions));
+        if self.item.origin.is_of_a_person() && !self.item.background.is_empty() {
+            let background = self.whole(&self.item.background);
+            parts.push(Part::new(Rank::Task, "said before it, and noted with it", background).read_by(self.item.read_call()));
         }
-        blocks.extend(block("conflicts to resolve first", self.conflicts().iter().take(FILES).map(|conflict| self.conflict(conflict))));
-        let questions = (1..).zip(self.questions).map(|(number, question)| format!("{number}. {}", self.line(question, QUESTION)));
-        blocks.extend(block("questions to answer", questions));
-        let needs = self.background.needs.iter().take(LINES).map(|need| self.need(need));
-        blocks.extend(block("what came of the items that this one needed", needs));
-        let files = self.background.inputs.iter().flat_map(|input| input.files.iter().map(|file| self.input(input, file)));
-        blocks.extend(block("files that others made for this item", files.take(FILES)));
-        let lessons = self.background.lessons.iter().take(LINES).map(|lesson| format!("- {}", self.line(&lesson.text, LESSON)));
-        blocks.extend(block("lessons learnt before", lessons));
-        let approaches = self.background.approaches.iter().map(|approach| format!("- {}", self.line(&approach.text, APPROACH)));
-        blocks.extend(block("how something similar was done before", approaches));
-        blocks.extend(feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster));
-        blocks
+        parts.extend(given.iter().map(|file| self.given(file)));
+        parts.extend(named.iter().map(|named| named.part(self.cleaner())));
+        parts.extend(needs.iter().map(|need| self.need(need)));
+        let files = inputs.iter().flat_map(|input| input.files.iter().map(|file| self.input(input, file)));
+        parts.extend(
+            Part::of_lines(Rank::BuiltOn, "files that others made for this item", files).map(|part| part.read_by("`workspace_list`")),
+        );
+        let lines = |of: &[Memory]| of.iter().map(|memory| format!("- {}", self.line(&memory.text, usize::MAX))).collect::<Vec<_>>();
+        parts.extend(Part::of_lines(Rank::Memory, "lessons learnt before", lines(lessons).into_iter()));
+        parts.extend(Part::of_lines(Rank::Memory, "how something similar was done before", lines(approaches).into_iter()));
+        let feeds = feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster);
+        parts.extend(feeds.into_iter().map(|block| Part::from((Rank::Feeds, block))));
+        parts
     }
 
     fn conflicts(&self) -> &[Conflict] {
@@ -154,7 +162,7 @@ impl Material<'_> {
 
     /// A line for a conflict: the file, and the titles of the items whose changes contradict each other.
     fn conflict(&self, conflict: &Conflict) -> String {
-        let title = |title: &str| format!("\"{}\"", self.line(title, 200));
+        let title = |title: &str| format!("\"{}\"", self.line(title, TITLE));
         let (path, below) = (self.line(&conflict.path, 300), title(&conflict.below));
         let above = conflict.above.iter().map(|above| title(above)).collect::<Vec<_>>().join(" and ");
         if conflict.is_marked {
@@ -164,28 +172,40 @@ impl Material<'_> {
         }
     }
 
-    fn need(&self, need: &WorkItem) -> String {
+    fn need(&self, need: &WorkItem) -> Part {
+        // The outcome is a line. What somebody answered is whole in the evidence.
+        let answers: Vec<String> = need.evidence.iter().filter_map(Evidence::answer).map(|(by, text)| format!("{by}: {text}")).collect();
         let outcome = match (&need.outcome, need.status) {
-            (Some(outcome), _) => self.line(outcome, OUTCOME),
+            _ if !answers.is_empty() => self.whole(&answers.join("\n")),
+            (Some(outcome), _) => self.whole(outcome),
             (None, WorkStatus::Done) => "done".into(),
             (None, status) => status.as_str().replace('_', " "),
         };
-        format!("- {}: {outcome}", self.line(&need.what, 200))
+        let label = format!("what came of the needed item {}", need.short_id());
+        Part::new(Rank::BuiltOn, label, format!("{}: {outcome}", self.line(&need.what, TITLE))).read_by(need.read_call())
+    }
+
+    /// A file of the message, as far as it is not too long to stand in every prompt.
+    fn given(&self, file: &GivenFile) -> Part {
+        let note = file.note.as_deref().map_or(String::new(), |note| format!(". {}", self.line(note, TITLE)));
+        let path = file.path.replace(['<', '>', '|'], " ");
+        let label = format!("{path}, which {} gave with the request{note}", flat_name(&file.by));
+        Part::new(Rank::BuiltOn, label, self.whole(&file.text)).at_most(GIVEN).read_by(format!("`workspace_read` with `{path}`"))
     }
 
     /// Where a file lies, who made it, and for which item.
     fn input(&self, input: &Inputs, file: &Artefact) -> String {
         let by = input.of.persona.as_ref().map_or("somebody", |slug| self.roster.name_of(slug));
         let (path, size) = (self.line(&input.path(file), 300), file.facts.size());
-        format!("- {path} ({size}), made by {} for: {}", flat_name(by), self.line(&input.of.what, 200))
+        format!("- {path} ({size}), made by {} for: {}", flat_name(by), self.line(&input.of.what, TITLE))
     }
 
     fn cleaner(&self) -> Cleaner<'_> {
         Cleaner { marker: self.marker }
     }
 
-    fn clean(&self, text: &str) -> String {
-        self.cleaner().text(text.trim(), FIELD)
+    fn whole(&self, text: &str) -> String {
+        self.cleaner().whole(text)
     }
 
     fn line(&self, text: &str, chars: usize) -> String {
@@ -193,17 +213,12 @@ impl Material<'_> {
     }
 }
 
-/// A data block of these lines. None if there are none.
-fn block(label: &str, lines: impl Iterator<Item = String>) -> Option<Block> {
-    let text = lines.collect::<Vec<_>>().join("\n");
-    (!text.is_empty()).then(|| Block { label: label.into(), text })
-}
-
 #[cfg(test)]
 mod tests {
     use chrono::TimeZone as _;
 
     use super::*;
+    use kernel::agent::budget::prompt_tokens;
     use kernel::feeds::{FeedError, FeedReport};
     use kernel::ids::{MeetingId, WorkItemId};
     use kernel::testing::feeds::now;
@@ -231,6 +246,18 @@ mod tests {
     }
 
     fn prompt_of(roster: &Roster, item: &WorkItem, deliverable: Deliverable, background: &Background<'_>, feeds: &[FeedReport]) -> Prompt {
+        prompt_in(128_000, roster, item, deliverable, background, feeds)
+    }
+
+    /// For a model with this context window.
+    fn prompt_in(
+        window: usize,
+        roster: &Roster,
+        item: &WorkItem,
+        deliverable: Deliverable,
+        background: &Background<'_>,
+        feeds: &[FeedReport],
+    ) -> Prompt {
         let persona = roster.find(&"vince".into()).expect("on the roster");
         let limits = "24 calls, 6 searches, 16 pages".to_owned();
         let material = Material {
@@ -243,10 +270,37 @@ mod tests {
             feeds,
             questions: &[],
             limits,
+            tokens: prompt_tokens(window),
             marker: MARKER,
             now: now(),
         };
         material.prompt()
+    }
+
+    /// A step whose instructions have 200 parts of a directive and the answers of people, 60 kB in all, with much that it builds on.
+    #[test]
+    fn a_long_task_is_whole_in_a_large_window_and_says_what_is_left_out_in_a_small_one() {
+        let part = |number: usize| format!("[{number}] - field_{number} {}\n", "must be whole, ".repeat(18));
+        let parts = (1..=200).map(part).collect::<Vec<_>>().concat();
+        let how = format!("Build it.\n\nIt serves these parts:\n{parts}\nAnn answered the question: use test_cases.csv");
+        let need = WorkItem { outcome: Some("found ".repeat(20_000)), ..item(of_ann()) };
+        for (origin, needs) in [(of_ann(), vec![need.clone()]), (Origin::WorkItem("m1".into()), vec![need.clone(), need])] {
+            let rejection = Rejection { why: "1 of 2 criteria not met ".repeat(50), outside: false };
+            let item = WorkItem { how: how.clone(), ..item(origin) };
+            let background = Background { needs: &needs, rejected: Some(&rejection), ..Background::default() };
+            let in_window = |window| prompt_in(window, &roster(), &item, Deliverable::Document, &background, &[]).message;
+            let large = in_window(128_000);
+            for whole in [how.as_str(), "Says which one is cheapest for us.", rejection.why.trim()] {
+                assert!(large.contains(whole), "{whole} is missing");
+            }
+            let left_out: Vec<&str> = large.lines().filter(|line| line.contains("(left out here: ")).collect();
+            assert!(left_out.iter().all(|line| line.contains("`item_read` with `4f2a1c` reads them")), "{left_out:?}");
+            let small = in_window(8000);
+            assert!(small.len() < 8000 * 4, "{}", small.len());
+            assert!(small.contains("[1] - field_1 must be whole") && !small.contains("[200] - field_200"));
+            let note = small.lines().find(|line| line.contains("(left out here: ")).expect("what is left out is named");
+            assert!(note.ends_with("characters; `item_read` with `4f2a1c` reads them)"), "{note}");
+        }
     }
 
     #[test]

@@ -14,11 +14,11 @@ mod run;
 use std::sync::Arc;
 
 use crate::features::backlog::OfferTools;
-use crate::features::backlog::inputs::Inputs;
+use crate::features::backlog::inputs::{GivenFile, Inputs};
 use crate::features::backlog::model::{Execution, WorkItem};
 use crate::features::backlog::render::Spot;
 use crate::store::Store;
-use kernel::agent::Agents;
+use kernel::agent::{Agents, NamedText};
 use kernel::memory::Memory;
 use kernel::tools::workspace::Workspaces;
 
@@ -36,6 +36,10 @@ pub(crate) struct Background<'a> {
     pub(crate) needs: &'a [WorkItem],
     /// The files of needed items and of parts, which lie in the workspace.
     pub(crate) inputs: &'a [Inputs],
+    /// The files of the message in which it was asked for, which lie in the workspace.
+    pub(crate) given: &'a [GivenFile],
+    /// The items and files that the task names.
+    pub(crate) named: &'a [NamedText],
     pub(crate) rejected: Option<&'a Rejection>,
     /// Lessons on the same subject, best match first.
     pub(crate) lessons: &'a [Memory],

@@ -11,18 +11,18 @@ use kernel::agent::context::new_marker;
 use kernel::agent::{Approvals, Journal, JournalEntry, Limits, OwnTool, Prompt, Reply, Run, RunError, Tools, addresses_in};
 use kernel::memory::{MemorySource, Scope};
 use kernel::money::Purpose;
-use kernel::persona::Tier;
+use kernel::persona::{Persona, Tier};
 use kernel::tools::workspace::{MOST_FILE_BYTES, Written};
 use kernel::tools::{CallStatus, RESEARCH, ToolError, Trace};
 
 /// The minimum token limit of a reply, because a document comes in one piece.
 const OUTPUT_TOKENS: u32 = 6000;
 
-/// Tools of every run, whatever the persona lists, because only files count as results.
-const ALWAYS: [&str; 3] = ["workspace_list", "workspace_read", "workspace_write"];
+/// Tools of every run, whatever the persona lists: only files count as results, and what the team has made can be read.
+const ALWAYS: [&str; 5] = ["item_read", "meeting_read", "workspace_list", "workspace_read", "workspace_write"];
 
 /// The workspace tools of a run in a repository. Its result is in the repository; the workspace only has the files that it builds on.
-const READ_ONLY: [&str; 2] = ["workspace_list", "workspace_read"];
+const READ_ONLY: [&str; 4] = ["item_read", "meeting_read", "workspace_list", "workspace_read"];
 
 /// A change of a repository needs many small calls.
 const REPOSITORY: Limits = Limits { calls: 80, replies: 100 };
@@ -70,13 +70,12 @@ impl AgentExecutor {
             in_chat: None,
             limits,
         };
-        let least = if deliverable == Deliverable::Research { Tier::T2 } else { Tier::T1 };
         let began = self.agents.runner.clock.now();
         let reply = self.agents.run(Run {
             persona: Some(persona),
             purpose: Purpose::Step,
             subject: item.id.as_str(),
-            tier: persona.tier.max(least),
+            tier: tier_of(persona, deliverable),
             pictures: Vec::new(),
             prompt: Box::pin(self.write_prompt(assignment, background, deliverable, critic.as_ref().map_or(&[], Critic::questions))),
             max_output_tokens: self.agents.max_output_tokens.max(OUTPUT_TOKENS),
@@ -120,6 +119,7 @@ impl AgentExecutor {
             feeds: &feeds,
             questions,
             limits: format!("{} calls, {}", limits_of(background).calls, RESEARCH.describe()),
+            tokens: self.agents.prompt_tokens(tier_of(persona, deliverable)),
             marker: &new_marker(),
             now: self.agents.runner.clock.now(),
         };
@@ -248,6 +248,10 @@ impl AgentExecutor {
     async fn save(&self, item: &WorkItem, text: &str) -> Result<Written, ToolError> {
         self.workspaces.open(&item.id).await?.write(&finish::file_name(&item.what), text.as_bytes()).await
     }
+}
+
+fn tier_of(persona: &Persona, deliverable: Deliverable) -> Tier {
+    persona.tier.max(if deliverable == Deliverable::Research { Tier::T2 } else { Tier::T1 })
 }
 
 fn missing(why: String) -> Outcome {

@@ -9,7 +9,7 @@ use kernel::db::{Document, Result, Transaction, Who, Word, document, plain, sql}
 use kernel::events::{Audience, Event, Topic, record};
 use kernel::ids::{AmendmentId, PersonaSlug};
 use kernel::jobs::{self, NewJob};
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 /// Events of amendments, without their text.
 const AMENDMENTS: Topic = Topic::new("amendment");
@@ -149,7 +149,7 @@ pub(in crate::features::backlog) async fn begin_if_due(
 
 fn reasons_of(rejected: &RejectedColumns) -> Vec<String> {
     let open = rejected.findings.0.iter().filter(|finding| !finding.met);
-    let title = flatten(&rejected.what, TITLE);
+    let title = one_line(&rejected.what, TITLE);
     let item = rejected.item.as_str().into();
     open.map(|finding| format!("{title} (#{}): {}: {}", short_id(&item), finding.criterion, finding.text)).collect()
 }

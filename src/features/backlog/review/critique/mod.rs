@@ -15,14 +15,14 @@ use crate::features::backlog::review::material::{ForReview, Shown};
 use crate::features::backlog::review::verdict::{GivenGrade, GivenVerdict, read_verdict};
 use crate::features::backlog::review::{Found, GraderJournal};
 use crate::store::Store;
+use kernel::agent::budget::{Part, Rank, fit};
 use kernel::agent::context::{Cleaner, new_marker};
 use kernel::agent::prompt::{Block, render_system};
 use kernel::agent::{Agents, Prompt, Run};
 use kernel::llm::structured::parse_answer;
-use kernel::memory::retrieval::cut;
 use kernel::money::Purpose;
 use kernel::persona::{Persona, Tier};
-use kernel::text::flatten;
+use kernel::text::one_line;
 use kernel::tools::workspace::{MOST_FILE_BYTES, Workspaces};
 use kernel::tools::{CallStatus, Trace};
 
@@ -34,8 +34,8 @@ const REVISIONS: usize = 2;
 
 /// The most questions, and the most characters of one and of a reason.
 const QUESTIONS: usize = 5;
-const QUESTION: usize = 200;
-const REASON: usize = 300;
+const QUESTION: usize = 400;
+const REASON: usize = 1000;
 
 const CRITIQUE_TOKENS: u32 = 2000;
 const QUESTION_TOKENS: u32 = 600;
@@ -108,7 +108,7 @@ impl<'a> Critic<'a> {
     /// Divides the matter into questions, once in a run. After a failure there are none, and the work goes on without them.
     pub(crate) async fn divide(&mut self) {
         let given: GivenQuestions = self.ask(DIVIDED, QUESTION_TOKENS, |marker| self.prompt_to_divide(marker)).await.unwrap_or_default();
-        let questions = given.questions.iter().map(|question| flatten(question, QUESTION)).filter(|question| !question.is_empty());
+        let questions = given.questions.iter().map(|question| one_line(question, QUESTION)).filter(|question| !question.is_empty());
         self.questions = questions.take(QUESTIONS).collect();
     }
 
@@ -146,7 +146,8 @@ impl<'a> Critic<'a> {
         let criteria = criteria::to_grade(item);
         let evidence = pages_in(&files, &journal);
         let of = ForReview { item, evidence: &evidence, journal: &journal, parts: &[], blocked: None };
-        let shown = Shown { of, criteria: &criteria, files: &files, fault: None, zone: self.agents.roster.zone() };
+        let tokens = self.agents.prompt_tokens(Tier::T1);
+        let shown = Shown { of, criteria: &criteria, files: &files, fault: None, zone: self.agents.roster.zone(), tokens };
         let Some(given) = self.ask::<GivenCritique>(round, CRITIQUE_TOKENS, |marker| self.prompt_to_judge(&shown, marker)).await else {
             return Ok(());
         };
@@ -184,7 +185,8 @@ impl<'a> Critic<'a> {
 
     fn prompt_to_divide(&self, marker: &str) -> String {
         let cleaner = Cleaner { marker };
-        template::render_questions(&template::Questions { marker, most: QUESTIONS, blocks: &asked_for(self.of.item, cleaner) })
+        let blocks = asked_for(self.of.item, cleaner, self.agents.prompt_tokens(Tier::T1));
+        template::render_questions(&template::Questions { marker, most: QUESTIONS, blocks: &blocks })
     }
 
     fn prompt_to_judge(&self, shown: &Shown<'_>, marker: &str) -> String {
@@ -218,11 +220,8 @@ impl<'a> Critic<'a> {
     }
 }
 
-fn asked_for(item: &WorkItem, cleaner: Cleaner<'_>) -> Vec<Block> {
-    let fields = [("what", &item.what), ("how", &item.how), ("why", &item.why)].into_iter().filter(|(_, words)| !words.is_empty());
-    let criteria = item.criteria.iter().map(|criterion| ("criterion", criterion));
-    let lines = fields.chain(criteria).map(|(name, words)| format!("{name}: {}", cleaner.line(words, 2000)));
-    vec![Block { label: "what was asked for".into(), text: lines.collect::<Vec<_>>().join("\n") }]
+fn asked_for(item: &WorkItem, cleaner: Cleaner<'_>, tokens: usize) -> Vec<Block> {
+    fit(vec![Part::new(Rank::Task, "what was asked for", cleaner.whole(&item.describe_task()))], tokens)
 }
 
 /// The steps of the author's earlier critiques in this run, with their rounds.
@@ -308,7 +307,7 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
 }
 
 fn reason(why: &str) -> String {
-    cut(&flatten(why, REASON), REASON)
+    one_line(why, REASON)
 }
 
 /// Marked as material, because the faults are a model's words and may quote a page.

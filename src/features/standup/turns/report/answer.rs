@@ -4,6 +4,7 @@ use crate::features::meeting::model::Contribution;
 use crate::features::meeting::signal;
 use crate::features::meeting::signal::Signal;
 use kernel::agent::{Reply, RunError};
+use kernel::chat::medium::Medium;
 use kernel::text::is_invisible;
 
 /// Splits an answer into text, signals and format errors.
@@ -39,7 +40,7 @@ pub(super) fn read_answer(reply: &Reply, cap: usize) -> Result<Contribution, Run
 /// A signal as text.
 fn in_words(signal: &Signal) -> String {
     let evidence = signal.evidence.as_ref().map_or(String::new(), |found| format!(" ({} {})", found.feed, found.value));
-    format!("- {}: {}{evidence}", signal.subject, signal.direction.as_str())
+    format!("- {}", Medium::Chat.line(&format!("{}: {}{evidence}", signal.subject, signal.direction.as_str())))
 }
 
 /// Whether the answer contains text for people. Some models refuse with bare JSON, which is no report.

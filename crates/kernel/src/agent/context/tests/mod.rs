@@ -59,6 +59,7 @@ fn built<'a>(change: impl FnOnce(&mut ContextInput<'a>)) -> TurnContext {
         replied_to: None,
         starter: None,
         notes: &[],
+        named: &[],
         files: &NONE,
         annotations: &[],
         documents: &[],
@@ -261,4 +262,22 @@ fn a_very_long_question_is_cut_and_says_so() {
 fn markers_differ_and_are_of_one_length() {
     let (a, b) = (new_marker(), new_marker());
     assert!(a != b && a.len() == 12 && b.len() == 12, "{a} {b}");
+}
+
+#[test]
+fn a_long_question_and_what_it_replies_to_are_whole_in_a_large_window_and_cut_with_a_note_in_a_small_one() {
+    let long = format!("{}and put that into faq.md", "this has to be in the FAQ, ".repeat(400));
+    let replied = spoken(person("Bob"), &format!("{}the end", "said before, ".repeat(300)));
+    let in_window = |window: usize| {
+        let context = built(|input| {
+            input.question.text = &long;
+            input.replied_to = Some(&replied);
+            input.budget = ContextBudget::of(crate::agent::budget::prompt_tokens(window));
+        });
+        message(&context).to_owned()
+    };
+    let large = in_window(128_000);
+    assert!(large.contains(&long) && large.contains(&replied.text));
+    let small = in_window(8000);
+    assert!(small.len() < 8000 * 4 && small.matches("characters more)").count() == 2, "{small}");
 }

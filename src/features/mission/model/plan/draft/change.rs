@@ -13,7 +13,7 @@ use crate::features::mission::model::plan::phase::link_phases;
 use crate::features::mission::model::plan::{DroppedStep, LeftOut, Plan, PlanChange, Served, Step};
 use kernel::ids::WorkItemId;
 use kernel::persona::roster::Roster;
-use kernel::text::flatten;
+use kernel::text::one_line;
 
 /// How often one plan is changed because of what people say, and as often because of messages between colleagues.
 pub const MOST_CHANGES: usize = 5;
@@ -95,7 +95,7 @@ pub struct Changed {
 /// All faults, for the planner and for people.
 pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, Vec<String>> {
     let mut faults = Vec::new();
-    let why = flatten(&draft.why, WHY);
+    let why = one_line(&draft.why, WHY);
     let mut work = Work::begin(of, &why);
     let mut ids: HashMap<String, WorkItemId> = of.plan.steps.iter().map(|step| (key(short_id(&step.item)), step.item.clone())).collect();
     name_steps(&draft.add, &mut ids, &mut faults);
@@ -122,7 +122,7 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
     for step in &draft.add {
         match check_step(step, &ids, of.directive, of.roster) {
             Ok(step) => work.add(step),
-            Err(found) => faults.extend(found.into_iter().map(|fault| format!("new step {}: {fault}", flatten(&step.id, 40)))),
+            Err(found) => faults.extend(found.into_iter().map(|fault| format!("new step {}: {fault}", one_line(&step.id, 40)))),
         }
     }
     if !faults.is_empty() {
@@ -137,7 +137,7 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
 /// There are no such parts, or no plan would be left.
 pub fn leave_out(of: &Change<'_>, parts: &str, why: &str) -> Result<Option<Changed>, Vec<String>> {
     let parts = read_numbers(&[parts.to_owned()], of.directive).map_err(|fault| vec![fault])?;
-    let why = flatten(why, WHY);
+    let why = one_line(why, WHY);
     let mut work = Work::begin(of, &why);
     work.leave_out(parts);
     work.finish()
@@ -169,7 +169,7 @@ impl<'a> Work<'a> {
 
     fn find(&self, ids: &HashMap<String, WorkItemId>, id: &str) -> Result<Step, String> {
         let found = ids.get(&key(id)).and_then(|item| self.steps.iter().find(|step| step.item == *item));
-        found.cloned().ok_or_else(|| format!("\"{}\" is no step of the plan", flatten(id, 40)))
+        found.cloned().ok_or_else(|| format!("\"{}\" is no step of the plan", one_line(id, 40)))
     }
 
     /// Whether the step has begun and the change is a colleague's: then it must stay as it is.

@@ -14,7 +14,7 @@ use crate::features::mission::model::plan::phase::link_phases;
 use crate::features::mission::model::plan::{Assumption, LeftOut, Phase, Plan, Served, Step, StepKind, count_parts};
 use kernel::ids::WorkItemId;
 use kernel::persona::roster::Roster;
-use kernel::text::{flatten, without_invisible};
+use kernel::text::{one_line, without_invisible};
 
 pub use change::{Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, Standing, change, leave_out};
 use missing::check_missing;
@@ -120,7 +120,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
     for step in &draft.steps {
         match check_step(step, &ids, directive, roster) {
             Ok(checked) => steps.push(checked),
-            Err(found) => faults.extend(found.into_iter().map(|fault| format!("step {}: {fault}", flatten(&step.id, 40)))),
+            Err(found) => faults.extend(found.into_iter().map(|fault| format!("step {}: {fault}", one_line(&step.id, 40)))),
         }
     }
     let Some(criteria) = read_draft(&draft.criteria) else {
@@ -131,7 +131,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
     for given in &draft.left_out {
         match read_numbers(&given.parts, directive) {
             Ok(_) if given.why.trim().is_empty() => faults.push(format!("parts {} are left out without a reason", given.parts.join(", "))),
-            Ok(parts) => left_out.push(LeftOut { parts, why: flatten(&given.why, 200) }),
+            Ok(parts) => left_out.push(LeftOut { parts, why: one_line(&given.why, 200) }),
             Err(fault) => faults.push(format!("left out: {fault}")),
         }
     }
@@ -172,7 +172,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
 fn name_steps(steps: &[StepDraft], ids: &mut HashMap<String, WorkItemId>, faults: &mut Vec<String>) {
     for step in steps {
         match key(&step.id) {
-            id if id.is_empty() => faults.push(format!("the step \"{}\" has no id", flatten(&step.title, 60))),
+            id if id.is_empty() => faults.push(format!("the step \"{}\" has no id", one_line(&step.title, 60))),
             id if ids.contains_key(&id) => faults.push(format!("two steps have the id {id}")),
             id => _ = ids.insert(id, WorkItemId::generate()),
         }
@@ -181,7 +181,7 @@ fn name_steps(steps: &[StepDraft], ids: &mut HashMap<String, WorkItemId>, faults
 
 fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, directive: &Directive, roster: &Roster) -> Result<Step, Vec<String>> {
     let mut faults = Vec::new();
-    let title = flatten(&without_invisible(&draft.title), TITLE);
+    let title = one_line(&without_invisible(&draft.title), TITLE);
     let instructions = without_invisible(&draft.instructions).trim().to_owned();
     if title.is_empty() || instructions.is_empty() {
         faults.push("it has no title or no instructions".to_owned());
@@ -191,7 +191,7 @@ fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, directive: &
     }
     let owner = roster.resolve(&draft.owner).map(|persona| persona.slug.clone());
     if owner.is_err() {
-        faults.push(format!("nobody on the team is called \"{}\"", flatten(&draft.owner, 40)));
+        faults.push(format!("nobody on the team is called \"{}\"", one_line(&draft.owner, 40)));
     }
     let criteria = read_draft(&draft.criteria).filter(|criteria| criteria.iter().all(|criterion| can_be_checked(criterion)));
     if criteria.is_none() || draft.criteria.len() > MOST {
@@ -201,9 +201,9 @@ fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, directive: &
     for need in &draft.needs {
         match ids.get(&key(need)) {
             Some(_) if key(need) == key(&draft.id) => faults.push("it needs itself".to_owned()),
-            Some(id) if needs.contains(id) => faults.push(format!("it needs {} twice", flatten(need, 40))),
+            Some(id) if needs.contains(id) => faults.push(format!("it needs {} twice", one_line(need, 40))),
             Some(id) => needs.push(id.clone()),
-            None => faults.push(format!("it needs \"{}\", which is no step", flatten(need, 40))),
+            None => faults.push(format!("it needs \"{}\", which is no step", one_line(need, 40))),
         }
     }
     let serves = read_numbers(&draft.serves, directive).unwrap_or_else(|fault| {
@@ -244,7 +244,7 @@ fn read_numbers(given: &[String], directive: &Directive) -> Result<BTreeSet<usiz
         let bare = text.trim_matches(['[', ']', '#', ' ']);
         let (from, to) = bare.split_once(['-', '–']).unwrap_or((bare, bare));
         let (Ok(from), Ok(to)) = (from.trim().parse::<usize>(), to.trim().parse::<usize>()) else {
-            return Err(format!("\"{}\" is no number of a part", flatten(text, 40)));
+            return Err(format!("\"{}\" is no number of a part", one_line(text, 40)));
         };
         if from > to || directive.find(from).is_none() || directive.find(to).is_none() {
             return Err(format!("there is no part {bare}: the directive has {}", directive.parts.len()));

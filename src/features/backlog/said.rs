@@ -1,0 +1,40 @@
+//! What people wrote when they asked for an item: their message, and the words before it.
+
+use crate::store::Store;
+use kernel::agent::with_names;
+use kernel::chat::message::{InboundMessage, Place, Speaker, Spoken};
+use kernel::chat::text::without_subtext;
+use kernel::db::StoreError;
+use kernel::persona::roster::Roster;
+use kernel::text::without_invisible;
+
+/// The most earlier lines of a thread.
+const LINES: u32 = 30;
+
+/// The words before a message that belong to it: those of its thread, and the message that it replies to. Empty if there are none.
+pub(super) async fn read_background(store: &Store, roster: &Roster, message: &InboundMessage) -> Result<String, StoreError> {
+    let mut earlier: Vec<Spoken> = Vec::new();
+    if let Place::Thread { parent, starter: Some(starter), .. } = &message.channel.place {
+        earlier.extend(store.find_spoken(parent, starter).await?);
+    }
+    if matches!(message.channel.place, Place::Thread { .. }) {
+        let lines = store.list_spoken(&message.channel.id, LINES).await?;
+        earlier.extend(lines.into_iter().filter(|line| line.at < message.sent_at && line.message.as_ref() != Some(&message.id)));
+    }
+    if let Some(reply) = &message.reply_to
+        && earlier.iter().all(|line| line.message.as_ref() != Some(&reply.message))
+    {
+        earlier.extend(store.find_spoken(&message.channel.id, &reply.message).await?);
+    }
+    let lines: Vec<String> = earlier.iter().map(|spoken| line(spoken, roster)).collect();
+    Ok(if lines.is_empty() { String::new() } else { with_names(store, roster, &format!("Said before it:\n{}", lines.join("\n"))).await? })
+}
+
+/// Indented, so that only the names stand at the beginning of a line.
+fn line(spoken: &Spoken, roster: &Roster) -> String {
+    let by = match &spoken.speaker {
+        Speaker::Person { name, .. } | Speaker::ForeignBot { name, .. } => name,
+        Speaker::Persona(slug) => roster.name_of(slug),
+    };
+    format!("{}: {}", without_invisible(by).replace('\n', " "), without_subtext(&spoken.text).trim().replace('\n', "\n    "))
+}

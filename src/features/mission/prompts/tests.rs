@@ -1,0 +1,77 @@
+use super::*;
+use crate::features::backlog::model::{Origin, Owner};
+use crate::features::mission::model::Asked;
+use crate::features::mission::model::directive::Directive;
+use crate::features::mission::model::message::MessageKind;
+use kernel::agent::budget::prompt_tokens;
+use kernel::chat::message::{Channel, Place};
+use kernel::testing::feeds::now;
+use kernel::testing::persona::roster;
+
+/// 60 kB of long parts, with a request that is long, too.
+fn mission() -> Mission {
+    let part = |number: usize| {
+        format!("- field_{number}[2] {}must be in test_cases.csv, rule {number}\n", "is as long as it has to be, ".repeat(20))
+    };
+    let document = format!("# Shop\n\n{}", (1..=100).map(part).collect::<String>());
+    let channel = Channel { id: "c".into(), name: "general".into(), place: Place::Server, private: false, shared: false };
+    let request = format!("Please build this. {}Never call it as_json.", "Ann has said why. ".repeat(400));
+    Mission::new(
+        Asked {
+            title: "Shop".into(),
+            request,
+            directive: Directive::read(&[("shop.md".to_owned(), document)], ""),
+            by: None,
+            channel: &channel,
+            message: None,
+        },
+        now(),
+    )
+}
+
+type Write<'a> = &'a dyn Fn(Frame<'_>) -> Prompt;
+
+fn frame<'a>(mission: &'a Mission, roster: &'a Roster, window: usize) -> Frame<'a> {
+    Frame { system: "You are Kelly.".into(), roster, mission, tokens: prompt_tokens(window) }
+}
+
+#[test]
+fn who_plans_reads_the_whole_request_and_directive_in_a_large_window_and_what_is_left_out_in_a_small_one() {
+    let (mission, roster) = (mission(), roster());
+    let wish = Wish { mission: mission.id.clone(), by: "Ann".into(), text: "Leave out rule 7.".into(), message: None, colleague: None };
+    let understood = Understanding::default();
+    let prompts: [(&str, Write<'_>); 3] = [
+        ("understand", &understand),
+        ("plan", &|frame| plan(frame, (&understood, &[]), &[], "")),
+        ("change", &|frame| change(frame, &[], &wish, &[])),
+    ];
+    for (name, write) in prompts {
+        let large = write(frame(&mission, &roster, 128_000)).message;
+        assert!(large.contains(&mission.request), "{name}");
+        for (number, part) in mission.directive.numbers().zip(&mission.directive.parts) {
+            assert!(large.contains(&format!("[{number}] {}", part.render(usize::MAX))), "{name}: part {number}");
+        }
+        assert!(!large.contains("left out"), "{name}");
+        let small = write(frame(&mission, &roster, 8000)).message;
+        assert!(small.len() < 8000 * BYTES_PER_TOKEN, "{name}: {}", small.len());
+        assert!(small.contains("(left out here: ") && small.contains(" characters left out)"), "{name}");
+    }
+}
+
+#[test]
+fn a_colleague_reads_the_same_task_as_the_worker() {
+    let (mission, roster) = (mission(), roster());
+    let how = format!("{}Ann answered: 24 hours, in `sla_hours`.", "One more rule. ".repeat(2000));
+    let owner = Owner::Persona("eliza".into());
+    let step = WorkItem {
+        how,
+        criteria: vec!["It says 24 hours".into()],
+        ..WorkItem::new("Write it", owner, Origin::WorkItem(mission.id.clone()), now())
+    };
+    let message = ColleagueMessage { from: "eliza".into(), to: "vince".into(), kind: MessageKind::Question, text: "How long?".into() };
+    let known = Known { step: &step, results: &[], feeds: &[] };
+    let large = colleague(frame(&mission, &roster, 128_000), &message, &known).message;
+    assert!(large.contains(&step.describe_task()) && large.contains(&mission.request));
+    let small = colleague(frame(&mission, &roster, 8000), &message, &known).message;
+    assert!(small.contains("How long?") && small.contains("(left out here: "), "{small}");
+}
