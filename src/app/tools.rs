@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::features::{self, ToolDeps};
 use crate::store::Store;
 use kernel::agent::Readings;
+use kernel::agent::documents::ReadDocument;
 use kernel::persona::FeedSpec;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -51,6 +52,7 @@ pub(super) fn toolbox(
         feeds: Arc::new(TeamFeeds { readings: readings.clone(), zone: config.schedules.zone }),
         features: ToolDeps { store: store.clone(), roster: roster.clone(), people: super::people(config, store), config: config.clone() },
     });
+    tools.push(Arc::new(ReadDocument { readings: readings.clone(), store: store.database() }));
     tools.extend(web_tools(&config.tools, Arc::new(SystemLookup))?);
     let toolbox = Toolbox::new(tools, clock.clone()).with_acts(features::acts());
     for persona in roster.personas() {

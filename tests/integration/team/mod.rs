@@ -10,6 +10,7 @@ mod command_line;
 mod commands;
 mod company;
 mod crashes;
+mod documents;
 mod endpoints;
 mod files;
 mod kills;

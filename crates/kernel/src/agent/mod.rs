@@ -4,6 +4,7 @@ mod answer;
 pub mod ask;
 mod ask_tool;
 pub mod context;
+pub mod documents;
 pub mod files;
 pub mod halts;
 mod journal;

@@ -39,10 +39,15 @@ pub enum PersonaFileError {
     Clash(RosterError),
 }
 
+/// Whoever may read feeds may read their documents.
+const READ_FEED: &str = "read_feed";
+const READ_DOCUMENT: &str = "read_document";
+
 /// The tools of a persona whose file names none: those without effects outside the team. `tools: []` means no tools.
-pub const DEFAULT_TOOLS: [&str; 12] = [
+pub const DEFAULT_TOOLS: [&str; 13] = [
     "ask_agent",
-    "read_feed",
+    READ_FEED,
+    READ_DOCUMENT,
     "memory_search",
     "memory_save",
     "memory_forget",
@@ -133,7 +138,10 @@ pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, O
     check.not_empty("role", &matter.role)?;
     let report_on = matter.standup.role.unwrap_or_else(|| format!("Report what is new on {}.", matter.role));
     check.not_empty("standup", &report_on)?;
-    let tools = matter.tools.unwrap_or_else(|| DEFAULT_TOOLS.map(str::to_owned).into());
+    let mut tools = matter.tools.unwrap_or_else(|| DEFAULT_TOOLS.map(str::to_owned).into());
+    if tools.iter().any(|tool| tool == READ_FEED) && tools.iter().all(|tool| tool != READ_DOCUMENT) {
+        tools.push(READ_DOCUMENT.to_owned());
+    }
     check.tools(&tools)?;
     let cap = matter.standup.cap.unwrap_or(DEFAULT_CAP);
     if !(1..=MAX_CAP).contains(&cap) {

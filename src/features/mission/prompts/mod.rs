@@ -10,11 +10,12 @@ use crate::features::mission::model::Mission;
 use crate::features::mission::model::message::ColleagueMessage;
 use crate::features::mission::model::plan::{MOST_MISSING, MOST_STEPS, MissingRole, Plan, Step, Understanding};
 use crate::features::overwatch::model::Insight;
-use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker};
+use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker, passage_blocks};
 use kernel::agent::prompt::{Block, Template};
 use kernel::agent::{Limits, Prompt};
 use kernel::feeds::FeedReport;
 use kernel::ids::WorkItemId;
+use kernel::memory::retrieval::Quote;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::tools::RESEARCH;
@@ -34,6 +35,8 @@ const REQUEST: usize = 4000;
 const TEXT: usize = 6000;
 /// The most tokens of all feeds together.
 const FEEDS: usize = 700;
+/// The same for all passages of documents.
+const PASSAGES: usize = 1000;
 /// The most bytes of one of many steps.
 const STEP: usize = 2500;
 /// The most bytes of all parts. Leaves room for a whole directive, which limits itself.
@@ -194,6 +197,8 @@ pub(super) struct Known<'a> {
     /// The colleague's own finished steps, with their files.
     pub(super) results: &'a [(&'a WorkItem, Vec<Artefact>)],
     pub(super) feeds: &'a [FeedReport],
+    /// Passages of documents on the question's subject, best first.
+    pub(super) passages: &'a [Quote],
 }
 
 /// A question of a colleague at work on a step.
@@ -213,6 +218,7 @@ pub(super) fn colleague(system: String, roster: &Roster, mission: &Mission, mess
         }
         blocks.push(Block { label: "your own result in this mission".into(), text: cleaner.text(&text, TEXT) });
     }
+    blocks.extend(passage_blocks(known.passages, PASSAGES, cleaner));
     blocks.extend(feed_blocks(known.feeds, FEEDS, cleaner, roster));
     blocks.push(Block { label: "question".into(), text: cleaner.text(&message.text, REQUEST) });
     let asker = flat_name(roster.name_of(&message.from));

@@ -238,7 +238,7 @@ impl Agents {
             notes: &refers.notes,
             files: &files,
             annotations: &annotations,
-            documents: &read.documents,
+            passages: &read.find_passages(&text),
             feeds: &read.reports,
             lessons: &lessons,
             heard: &heard,

@@ -14,9 +14,9 @@ use crate::agent::{PlaceNote, Prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::{Annotation, AnnotationKind};
 use crate::chat::text::is_subtext;
-use crate::feeds::{Document, FeedItem, FeedReport};
+use crate::feeds::{FeedItem, FeedReport};
 use crate::ids::PersonaSlug;
-use crate::memory::retrieval::cut;
+use crate::memory::retrieval::{Quote, cut};
 use crate::memory::spans::Span;
 use crate::memory::{Memory, MemoryKind};
 use crate::persona::Persona;
@@ -44,8 +44,8 @@ pub struct ContextInput<'a> {
     pub files: &'a Files,
     /// Reactions to these messages, and titles of their links.
     pub annotations: &'a [Annotation],
-    /// Documents from the persona's feeds.
-    pub documents: &'a [Document],
+    /// Passages of the documents in the persona's feeds on the question's subject, best first.
+    pub passages: &'a [Quote],
     pub feeds: &'a [FeedReport],
     /// What people taught, then lessons on the question's subject, best match first.
     pub lessons: &'a [Memory],
@@ -73,6 +73,7 @@ pub struct ContextBudget {
     /// Applies to the replied-to message and to the thread's first message, each.
     pub referred: usize,
     pub files: usize,
+    pub documents: usize,
     pub feeds: usize,
     pub lessons: usize,
     pub heard: usize,
@@ -82,7 +83,17 @@ pub struct ContextBudget {
 
 impl Default for ContextBudget {
     fn default() -> Self {
-        Self { transcript: 1000, referred: 400, files: 2000, feeds: 700, lessons: 500, heard: 1000, spans: 600, question: 4000 }
+        Self {
+            transcript: 1000,
+            referred: 400,
+            files: 2000,
+            documents: 1000,
+            feeds: 700,
+            lessons: 500,
+            heard: 1000,
+            spans: 600,
+            question: 4000,
+        }
     }
 }
 
@@ -108,6 +119,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let replied_to = input.replied_to.map(|spoken| referred_block("the message replied to, from", spoken, input, cleaner));
     let FileBlocks { blocks: files, has_text, remarks } = file_blocks(input, cleaner);
     let titles = title_block(input, cleaner);
+    let documents = passage_blocks(input.passages, input.budget.documents, cleaner);
     let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
     let lessons = lesson_blocks(input, cleaner);
     let heard = heard_blocks(input, cleaner);
@@ -120,6 +132,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         || notes.is_some()
         || input.files.focus.iter().chain(&input.files.near).any(|file| file.is_shown)
         || !feeds.is_empty()
+        || !documents.is_empty()
         || input.transcript.iter().chain(input.replied_to).chain(input.starter).any(|line| line.speaker.is_agent())
         || input.spans.iter().any(|span| span.outside)
         || input.lessons.iter().chain(input.heard).any(Memory::may_quote_outside);
@@ -130,14 +143,23 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         ("spans", chars_of(spans.as_slice())),
         ("transcript", chars_of(transcript.as_slice()) + chars_of(titles.as_slice())),
         ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice()) + chars_of(notes.as_slice())),
-        ("files", chars_of(&files)),
+        ("files", chars_of(&files) + chars_of(&documents)),
         ("feeds", chars_of(&feeds)),
         ("lessons", chars_of(&lessons)),
         ("heard", chars_of(&heard)),
         ("question", question.chars().count()),
     ];
-    let before =
-        starter.into_iter().chain(notes).chain(spans).chain(transcript).chain(titles).chain(files).chain(feeds).chain(lessons).chain(heard);
+    let before = starter
+        .into_iter()
+        .chain(notes)
+        .chain(spans)
+        .chain(transcript)
+        .chain(titles)
+        .chain(files)
+        .chain(documents)
+        .chain(feeds)
+        .chain(lessons)
+        .chain(heard);
     let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
     let system = prompt::render_system(input.team, input.roster, input.persona);
     let message = prompt::render_turn(&Turn {
@@ -304,6 +326,19 @@ fn title_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> 
 fn file_name(name: &str) -> String {
     let shown = without_invisible(name).replace(['<', '>', '|'], " ");
     cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 120)
+}
+
+/// Passages of documents with their places, the best ones that fit into `tokens`.
+pub fn passage_blocks(passages: &[Quote], tokens: usize, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let mut left = tokens * BYTES_PER_TOKEN;
+    let mut blocks = Vec::new();
+    for passage in passages {
+        let text = cleaner.text(&passage.text, usize::MAX);
+        let Some(rest) = left.checked_sub(text.len()) else { break };
+        left = rest;
+        blocks.push(Block { label: format!("part of {}", file_name(&passage.place)), text });
+    }
+    blocks
 }
 
 /// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason.

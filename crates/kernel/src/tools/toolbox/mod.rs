@@ -13,7 +13,7 @@ use crate::time::SharedClock;
 use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, policy, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 17] = [
+const BUILT_IN: [&str; 18] = [
     "ask_agent",
     "backlog_add",
     "backlog_search",
@@ -26,6 +26,7 @@ const BUILT_IN: [&str; 17] = [
     "memory_forget",
     "memory_save",
     "memory_search",
+    "read_document",
     "read_feed",
     "web_search",
     "workspace_list",

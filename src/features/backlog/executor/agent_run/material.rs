@@ -6,10 +6,11 @@ use crate::features::backlog::learning::amendment::tell;
 use crate::features::backlog::model::{Artefact, Origin, Owner, WorkItem, WorkStatus};
 use crate::features::backlog::prompts::work as template;
 use kernel::agent::Prompt;
-use kernel::agent::context::{Cleaner, feed_blocks, flat_name};
+use kernel::agent::context::{Cleaner, feed_blocks, flat_name, passage_blocks};
 use kernel::agent::prompt::{Block, render_system};
 use kernel::feeds::FeedReport;
 use kernel::memory::Memory;
+use kernel::memory::retrieval::Quote;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::persona::skill::{self, Skill, SkillKind};
@@ -23,6 +24,8 @@ const APPROACH: usize = 600;
 const QUESTION: usize = 200;
 /// The most tokens of all feeds together.
 const FEEDS: usize = 700;
+/// The same for all passages of documents.
+const PASSAGES: usize = 1500;
 /// The most lessons and needed items.
 const LINES: usize = 20;
 const FILES: usize = 60;
@@ -36,6 +39,8 @@ pub(super) struct Material<'a> {
     pub(super) deliverable: Deliverable,
     pub(super) background: &'a Background<'a>,
     pub(super) feeds: &'a [FeedReport],
+    /// Passages of documents on the item's subject, best first.
+    pub(super) passages: &'a [Quote],
     /// The questions into which a model divided the matter.
     pub(super) questions: &'a [String],
     /// The limits of the run, as text.
@@ -102,6 +107,7 @@ impl Material<'_> {
             || !needs.is_empty()
             || !inputs.is_empty()
             || !self.feeds.is_empty()
+            || !self.passages.is_empty()
             || rejected.is_some_and(|rejection| rejection.outside)
             || lessons.iter().chain(*approaches).any(Memory::may_quote_outside)
     }
@@ -144,6 +150,7 @@ impl Material<'_> {
         blocks.extend(block("lessons learnt before", lessons));
         let approaches = self.background.approaches.iter().map(|approach| format!("- {}", self.line(&approach.text, APPROACH)));
         blocks.extend(block("how something similar was done before", approaches));
+        blocks.extend(passage_blocks(self.passages, PASSAGES, self.cleaner()));
         blocks.extend(feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster));
         blocks
     }
@@ -241,6 +248,7 @@ mod tests {
             deliverable,
             background,
             feeds,
+            passages: &[],
             questions: &[],
             limits,
             marker: MARKER,
@@ -290,6 +298,29 @@ mod tests {
             assert!(message.contains(block), "{message}");
             assert_eq!(tainted, outside);
         }
+    }
+
+    #[test]
+    fn passages_of_documents_are_material_from_outside() {
+        let passages = [Quote { place: "prices.md, Hosting, lines 3–4".into(), text: "Ten a month.".into() }];
+        let (roster, item, limits) = (roster(), item(of_ann()), String::new());
+        let material = Material {
+            team: "Teamroom",
+            roster: &roster,
+            persona: roster.find(&"vince".into()).expect("on the roster"),
+            item: &item,
+            deliverable: Deliverable::Document,
+            background: &Background::default(),
+            feeds: &[],
+            passages: &passages,
+            questions: &[],
+            limits,
+            marker: MARKER,
+            now: now(),
+        };
+        let prompt = material.prompt();
+        assert!(prompt.message.contains("| part of prices.md, Hosting, lines 3–4>>\nTen a month.\n<<end"), "{}", prompt.message);
+        assert!(prompt.holds_outside);
     }
 
     #[test]

@@ -109,7 +109,9 @@ impl AgentExecutor {
         questions: &[String],
     ) -> Result<Prompt, RunError> {
         let Assignment { item, persona, .. } = *assignment;
-        let feeds = self.agents.readings.read(&persona.slug).await.reports;
+        let read = self.agents.readings.read(&persona.slug).await;
+        let subject = [&item.what, &item.how, &item.why].map(String::as_str).join("\n");
+        let passages = self.agents.find_passages(&read, &subject, &Scope::private(item.private_to.clone())).await?;
         let material = Material {
             team: &self.agents.team,
             roster: &self.agents.roster,
@@ -117,7 +119,8 @@ impl AgentExecutor {
             item,
             deliverable,
             background,
-            feeds: &feeds,
+            feeds: &read.reports,
+            passages: &passages,
             questions,
             limits: format!("{} calls, {}", limits_of(background).calls, RESEARCH.describe()),
             marker: &new_marker(),

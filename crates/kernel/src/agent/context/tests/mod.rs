@@ -61,7 +61,7 @@ fn built<'a>(change: impl FnOnce(&mut ContextInput<'a>)) -> TurnContext {
         notes: &[],
         files: &NONE,
         annotations: &[],
-        documents: &[],
+        passages: &[],
         feeds: &[],
         lessons: &[],
         heard: &[],
