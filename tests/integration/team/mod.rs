@@ -12,6 +12,7 @@ mod company;
 mod crashes;
 mod documents;
 mod endpoints;
+mod faults;
 mod files;
 mod kills;
 mod load;
