@@ -47,12 +47,10 @@ impl Boards {
         let recalled = self.store.recall_for_prompt(&Recall::new(&board.topic, &scope, REMEMBERED)).await?;
         let mut passages = find_passages(&board.topic, &documents);
         passages.extend(self.find_in_feeds(&board, &scope).await?);
-        let material = Material {
-            passages,
-            prepared_at: self.clock.now(),
-            remembered: recalled.iter().map(|memory| flatten(&memory.text, LINE)).collect(),
-            ..Material::default()
-        };
+        let found = self.agents.find_findings(&meeting.facilitator, &board.topic, &scope).await?;
+        let found = found.into_iter().map(|finding| format!("{}: {}", finding.place, finding.text));
+        let remembered = recalled.iter().map(|memory| memory.text.clone()).chain(found).map(|line| flatten(&line, LINE));
+        let material = Material { passages, prepared_at: self.clock.now(), remembered: remembered.collect(), ..Material::default() };
         let material = material.restated(restated);
         let offline = self.agents.is_offline();
         // Without a model there is one round.

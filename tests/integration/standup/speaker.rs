@@ -82,6 +82,7 @@ impl Stage {
             hints: &[],
             items: &[],
             lessons: &[],
+            findings: &[],
             question: Some(self.question()),
             open_calls: &[],
             scoreboard: &Scoreboard::default(),

@@ -6,6 +6,7 @@ mod ask_tool;
 pub mod context;
 pub mod documents;
 pub mod files;
+pub mod findings;
 pub mod halts;
 mod journal;
 mod names;

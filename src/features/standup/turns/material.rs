@@ -15,12 +15,12 @@ use crate::features::standup::model::prediction::Prediction;
 use crate::features::standup::model::report::DayReport;
 use crate::features::standup::model::tension::{CrossCheck, Hint};
 use crate::features::standup::turns::figures;
-use kernel::agent::context::{Cleaner, flat_name};
+use kernel::agent::context::{Cleaner, finding_block, flat_name};
 use kernel::agent::prompt::Block;
 use kernel::chat::text::is_subtext;
 use kernel::figure;
 use kernel::memory::Memory;
-use kernel::memory::retrieval::cut;
+use kernel::memory::retrieval::{Quote, cut};
 use kernel::persona::roster::Roster;
 use kernel::text::Shingles;
 use kernel::time::show_time;
@@ -29,6 +29,8 @@ use kernel::time::show_time;
 const LINE: usize = 200;
 /// The most characters of a report. People's reports have no other limit.
 const REPORT: usize = 1500;
+/// The most tokens of what the team has found out.
+const FINDINGS: usize = 600;
 /// The most items of a feed.
 const ITEMS: usize = 20;
 /// A sentence of an earlier report this similar to a line of the page is left out.
@@ -155,6 +157,11 @@ impl Material<'_> {
         let evidence = signal.evidence.as_ref().map_or(String::new(), |found| format!(", {} {}", found.feed, found.value));
         let line = format!("signal: {} {} {:.2}{evidence}", signal.subject, signal.direction.as_str(), signal.confidence);
         self.clean(&line, LINE)
+    }
+
+    /// What the team has found out, the newest first.
+    pub(super) fn findings(&self, findings: &[Quote]) -> Option<Block> {
+        finding_block(findings, FINDINGS, Cleaner { marker: self.marker })
     }
 
     pub(super) fn hints(&self, hints: &[Hint]) -> Option<Block> {

@@ -47,6 +47,8 @@ pub struct ContextInput<'a> {
     /// Passages of the documents in the persona's feeds on the question's subject, best first.
     pub passages: &'a [Quote],
     pub feeds: &'a [FeedReport],
+    /// What colleagues have found out today on the question's subject, best first.
+    pub findings: &'a [Quote],
     /// What people taught, then lessons on the question's subject, best match first.
     pub lessons: &'a [Memory],
     /// Summaries of what was said before the transcript, oldest first.
@@ -75,6 +77,7 @@ pub struct ContextBudget {
     pub files: usize,
     pub documents: usize,
     pub feeds: usize,
+    pub findings: usize,
     pub lessons: usize,
     pub heard: usize,
     pub spans: usize,
@@ -89,6 +92,7 @@ impl Default for ContextBudget {
             files: 2000,
             documents: 1000,
             feeds: 700,
+            findings: 500,
             lessons: 500,
             heard: 1000,
             spans: 600,
@@ -121,6 +125,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let titles = title_block(input, cleaner);
     let documents = passage_blocks(input.passages, input.budget.documents, cleaner);
     let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
+    let findings = finding_block(input.findings, input.budget.findings, cleaner);
     let lessons = lesson_blocks(input, cleaner);
     let heard = heard_blocks(input, cleaner);
     let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
@@ -133,6 +138,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         || input.files.focus.iter().chain(&input.files.near).any(|file| file.is_shown)
         || !feeds.is_empty()
         || !documents.is_empty()
+        || findings.is_some()
         || input.transcript.iter().chain(input.replied_to).chain(input.starter).any(|line| line.speaker.is_agent())
         || input.spans.iter().any(|span| span.outside)
         || input.lessons.iter().chain(input.heard).any(Memory::may_quote_outside);
@@ -144,7 +150,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         ("transcript", chars_of(transcript.as_slice()) + chars_of(titles.as_slice())),
         ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice()) + chars_of(notes.as_slice())),
         ("files", chars_of(&files) + chars_of(&documents)),
-        ("feeds", chars_of(&feeds)),
+        ("feeds", chars_of(&feeds) + chars_of(findings.as_slice())),
         ("lessons", chars_of(&lessons)),
         ("heard", chars_of(&heard)),
         ("question", question.chars().count()),
@@ -158,6 +164,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         .chain(files)
         .chain(documents)
         .chain(feeds)
+        .chain(findings)
         .chain(lessons)
         .chain(heard);
     let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
@@ -339,6 +346,19 @@ pub fn passage_blocks(passages: &[Quote], tokens: usize, cleaner: Cleaner<'_>) -
         blocks.push(Block { label: format!("part of {}", file_name(&passage.place)), text });
     }
     blocks
+}
+
+/// What colleagues have found out, as much as fits into `tokens`.
+pub fn finding_block(findings: &[Quote], tokens: usize, cleaner: Cleaner<'_>) -> Option<Block> {
+    let mut left = tokens * BYTES_PER_TOKEN;
+    let mut lines: Vec<String> = Vec::new();
+    for finding in findings {
+        let line = format!("- {}: {}", cleaner.line(&flat_title(&finding.place), LINE_CHARS), cleaner.line(&finding.text, LINE_CHARS));
+        let Some(rest) = left.checked_sub(line.len()) else { break };
+        left = rest;
+        lines.push(line);
+    }
+    (!lines.is_empty()).then(|| Block { label: "what the team has found out lately".into(), text: lines.join("\n") })
 }
 
 /// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason.

@@ -96,6 +96,23 @@ impl Database {
         )?)
     }
 
+    /// What is learnt from items that ended since a time and may be told in `scope`, the newest first. Also what a person has not confirmed yet, which
+    /// is told as text from outside.
+    pub async fn list_outcomes(&self, scope: &Scope, since: DateTime<Utc>, limit: u32) -> Result<Vec<Memory>> {
+        let [place, parent] = scope.heard();
+        read(sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM memories WHERE kind = 'lesson' AND ended_at IS NULL AND forgotten_by IS NULL AND created_at >= $1
+                 AND source LIKE '{\"work_item\"%' AND (place IS NULL OR place = $2 OR place = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4",
+            since,
+            place,
+            parent,
+            i64::from(limit)
+        )?)
+    }
+
     /// The same for memories that may be told everywhere.
     pub async fn list_lessons(&self, persona: &PersonaSlug, limit: u32) -> Result<Vec<Memory>> {
         self.list_lessons_in(persona, &Scope::team(), limit).await

@@ -6,7 +6,7 @@ use crate::features::backlog::learning::amendment::tell;
 use crate::features::backlog::model::{Artefact, Origin, Owner, WorkItem, WorkStatus};
 use crate::features::backlog::prompts::work as template;
 use kernel::agent::Prompt;
-use kernel::agent::context::{Cleaner, feed_blocks, flat_name, passage_blocks};
+use kernel::agent::context::{Cleaner, feed_blocks, finding_block, flat_name, passage_blocks};
 use kernel::agent::prompt::{Block, render_system};
 use kernel::feeds::FeedReport;
 use kernel::memory::Memory;
@@ -26,6 +26,8 @@ const QUESTION: usize = 200;
 const FEEDS: usize = 700;
 /// The same for all passages of documents.
 const PASSAGES: usize = 1500;
+/// The same for what colleagues have found out.
+const FINDINGS: usize = 400;
 /// The most lessons and needed items.
 const LINES: usize = 20;
 const FILES: usize = 60;
@@ -41,6 +43,8 @@ pub(super) struct Material<'a> {
     pub(super) feeds: &'a [FeedReport],
     /// Passages of documents on the item's subject, best first.
     pub(super) passages: &'a [Quote],
+    /// What colleagues have found out today on the item's subject, best first.
+    pub(super) findings: &'a [Quote],
     /// The questions into which a model divided the matter.
     pub(super) questions: &'a [String],
     /// The limits of the run, as text.
@@ -108,6 +112,7 @@ impl Material<'_> {
             || !inputs.is_empty()
             || !self.feeds.is_empty()
             || !self.passages.is_empty()
+            || !self.findings.is_empty()
             || rejected.is_some_and(|rejection| rejection.outside)
             || lessons.iter().chain(*approaches).any(Memory::may_quote_outside)
     }
@@ -151,6 +156,7 @@ impl Material<'_> {
         let approaches = self.background.approaches.iter().map(|approach| format!("- {}", self.line(&approach.text, APPROACH)));
         blocks.extend(block("how something similar was done before", approaches));
         blocks.extend(passage_blocks(self.passages, PASSAGES, self.cleaner()));
+        blocks.extend(finding_block(self.findings, FINDINGS, self.cleaner()));
         blocks.extend(feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster));
         blocks
     }
@@ -249,6 +255,7 @@ mod tests {
             background,
             feeds,
             passages: &[],
+            findings: &[],
             questions: &[],
             limits,
             marker: MARKER,
@@ -313,6 +320,7 @@ mod tests {
             background: &Background::default(),
             feeds: &[],
             passages: &passages,
+            findings: &[],
             questions: &[],
             limits,
             marker: MARKER,

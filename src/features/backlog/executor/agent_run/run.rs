@@ -111,7 +111,9 @@ impl AgentExecutor {
         let Assignment { item, persona, .. } = *assignment;
         let read = self.agents.readings.read(&persona.slug).await;
         let subject = [&item.what, &item.how, &item.why].map(String::as_str).join("\n");
-        let passages = self.agents.find_passages(&read, &subject, &Scope::private(item.private_to.clone())).await?;
+        let scope = Scope::private(item.private_to.clone());
+        let passages = self.agents.find_passages(&read, &subject, &scope).await?;
+        let findings = self.agents.find_findings(&persona.slug, &subject, &scope).await?;
         let material = Material {
             team: &self.agents.team,
             roster: &self.agents.roster,
@@ -121,6 +123,7 @@ impl AgentExecutor {
             background,
             feeds: &read.reports,
             passages: &passages,
+            findings: &findings,
             questions,
             limits: format!("{} calls, {}", limits_of(background).calls, RESEARCH.describe()),
             marker: &new_marker(),

@@ -63,6 +63,7 @@ fn built<'a>(change: impl FnOnce(&mut ContextInput<'a>)) -> TurnContext {
         annotations: &[],
         passages: &[],
         feeds: &[],
+        findings: &[],
         lessons: &[],
         heard: &[],
         spans: &[],
