@@ -15,6 +15,9 @@ use crate::time::SharedClock;
 const DAYS: TimeDelta = TimeDelta::days(7);
 const ITEMS: usize = 20;
 
+/// The most items of a source whose items count as new when they are first seen.
+const SEEN: usize = 200;
+
 /// A reading is reused for this time, so that a burst of questions does not ask a service each time.
 const FRESH: TimeDelta = TimeDelta::seconds(30);
 
@@ -177,11 +180,24 @@ impl Readings {
         reads
     }
 
+    /// The feeds of this machine that have no material yet, with the reason: no repository, no folder.
+    pub async fn list_absent(&self) -> Vec<(String, String)> {
+        let local = self.inner.shared.iter().filter(|shared| shared.feed.is_local());
+        let read = futures_util::future::join_all(local.map(|shared| self.read_lately(shared))).await;
+        let absent = |read: &Arc<FeedRead>| {
+            let why = read.report.outcome.as_ref().ok()?.find_absence()?;
+            Some((read.report.feed.clone(), why.to_owned()))
+        };
+        read.iter().filter_map(absent).collect()
+    }
+
     /// Reads every feed of the team concurrently, without the cache: the shared page of a standup (STAND-3). Takes as long as the slowest
     /// feed, which has a time-out.
     pub async fn read_page(&self, asked: &FeedQuery) -> Vec<PageEntry> {
         let read = async |shared: &Arc<Shared>| {
-            let outcome = shared.feed.read(asked).await;
+            // All that there is, so that the next page knows what was seen.
+            let limit = if shared.feed.counts_when_seen() { SEEN } else { asked.limit };
+            let outcome = shared.feed.read(&FeedQuery { limit, ..asked.clone() }).await;
             let samples = outcome.as_ref().map(|reading| shared.feed.samples(reading)).unwrap_or_default();
             PageEntry {
                 personas: shared.personas.clone(),

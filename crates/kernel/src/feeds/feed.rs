@@ -130,6 +130,11 @@ impl Feed {
         self.in_time(self.inner.source.open_document(name)).await
     }
 
+    /// Whether an item is new when it is first seen, whatever its time.
+    pub fn counts_when_seen(&self) -> bool {
+        self.inner.source.counts_when_seen()
+    }
+
     /// Whether it is on this machine, so that it can be read for each question.
     pub fn is_local(&self) -> bool {
         self.inner.source.is_local()

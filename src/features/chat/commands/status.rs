@@ -71,6 +71,14 @@ impl ChatCommands {
         for fault in &self.faults {
             let _ = writeln!(text, "- Needs a correction: {}", Medium::Chat.line_within(fault, FAULT));
         }
+        let absent = match &self.agents {
+            Some(agents) => agents.readings.list_absent().await,
+            None => Vec::new(),
+        };
+        if !absent.is_empty() {
+            let feeds: Vec<String> = absent.iter().map(|(feed, why)| Medium::Chat.line_within(&format!("{feed} ({why})"), FAULT)).collect();
+            let _ = writeln!(text, "Feeds without material yet: {}.", feeds.join(", "));
+        }
         let is_halted = halts.iter().any(|halt| halt.scope == HaltScope::All);
         if is_halted {
             text.push_str("**The team is halted.** `/resume` lets us speak again.\n");

@@ -191,6 +191,8 @@ const REACTIONS: usize = 6;
 const EMOJI: usize = 32;
 const LINKS: usize = 8;
 const LINK_CHARS: usize = 200;
+/// Longer items of a feed are cut.
+const ITEM_CHARS: usize = 300;
 /// Longer lessons are cut.
 const LESSON_CHARS: usize = 400;
 /// Longer messages and parts of documents are cut.
@@ -361,10 +363,12 @@ pub fn finding_block(findings: &[Quote], tokens: usize, cleaner: Cleaner<'_>) ->
     (!lines.is_empty()).then(|| Block { label: "what the team has found out lately".into(), text: lines.join("\n") })
 }
 
-/// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason.
+/// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason. One without any material yet is left out.
 pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, roster: &Roster) -> Vec<Block> {
+    let has_material = |report: &&FeedReport| report.outcome.as_ref().map_or(true, |reading| reading.find_absence().is_none());
+    let feeds: Vec<&FeedReport> = feeds.iter().filter(has_material).collect();
     let share = tokens * BYTES_PER_TOKEN / feeds.len().max(1);
-    let block = |report: &FeedReport| {
+    let block = |report: &&FeedReport| {
         let name = flat_name(&report.feed);
         match &report.outcome {
             Err(error) => Block { label: format!("feed {name}, failing"), text: cleaner.line(&error.describe(roster.zone()), 300) },
@@ -373,10 +377,10 @@ pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, ro
                 lines.extend(reading.story.iter().map(|line| cleaner.line(line, 300)));
                 lines.push(format!("items in all: {}", reading.total));
                 let mut left = share;
-                for item in &reading.items {
+                for (shown, item) in reading.items.iter().enumerate() {
                     let line = item_line(item, cleaner, roster);
                     if line.len() > left {
-                        lines.push("(older ones left out)".into());
+                        lines.push(format!("({} older ones left out)", reading.total.saturating_sub(shown)));
                         break;
                     }
                     left -= line.len();
@@ -436,7 +440,7 @@ fn flat_title(title: &str) -> String {
 fn item_line(item: &FeedItem, cleaner: Cleaner<'_>, roster: &Roster) -> String {
     let at = item.at.map_or(String::new(), |at| format!("{}, ", roster.show_time(at)));
     let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
-    let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, 160));
+    let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, ITEM_CHARS));
     let values = item.values.iter().map(ToString::to_string);
     std::iter::once(fact).chain(values).collect::<Vec<_>>().join(", ")
 }

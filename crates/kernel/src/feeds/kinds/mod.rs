@@ -44,6 +44,11 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// Whether an item is new when it is first seen, whatever its time. The source then gives all items, also those from before the range.
+    fn counts_when_seen(&self) -> bool {
+        false
+    }
+
     /// Searchable documents, for kinds that have some.
     async fn documents(&self, _now: DateTime<Utc>) -> Result<Vec<Document>, FeedError> {
         Ok(Vec::new())

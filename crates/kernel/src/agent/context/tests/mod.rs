@@ -263,3 +263,23 @@ fn markers_differ_and_are_of_one_length() {
     let (a, b) = (new_marker(), new_marker());
     assert!(a != b && a.len() == 12 && b.len() == 12, "{a} {b}");
 }
+
+#[test]
+fn a_feed_without_material_keeps_quiet() {
+    let absent = Reading { note: Some("there is no folder knowledge yet".into()), ..reading(Vec::new()) };
+    let feeds = [
+        FeedReport { feed: "knowledge".into(), outcome: Ok(absent) },
+        FeedReport { feed: "shop".into(), outcome: Err(FeedError::Failed("the shop is closed".into())) },
+    ];
+    let context = built(|input| input.feeds = &feeds);
+    let text = message(&context);
+    assert!(!text.contains("knowledge") && text.contains("| feed shop, failing>>\nthe shop is closed"), "{text}");
+}
+
+#[test]
+fn findings_say_who_found_them_and_taint() {
+    let findings = [Quote { place: "Kelly, 14:02, asked \"is main green?\"".into(), text: "No, it is red since a1b2c3d.".into() }];
+    let context = built(|input| input.findings = &findings);
+    let block = "| what the team has found out lately>>\n- Kelly, 14:02, asked \"is main green?\": No, it is red since a1b2c3d.\n<<end";
+    assert!(message(&context).contains(block) && context.prompt.holds_outside, "{}", message(&context));
+}
