@@ -42,8 +42,11 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
     let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone(), &services));
     let people = people(config, &store);
-    // An invalid feed must not keep an operator from halting the team.
-    let agents = agents(config, &roster, &store, &clock, &services).ok().map(|deps| Arc::new(deps.agents));
+    // An invalid setting must not keep an operator from halting the team.
+    let (agents, more) = match agents(config, &roster, &store, &clock, &services) {
+        Ok(deps) => (Some(Arc::new(deps.agents)), deps.faults),
+        Err(_) => (None, Vec::new()),
+    };
     let deps = FeatureDeps {
         config,
         roster: roster.clone(),
@@ -65,6 +68,7 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     })));
     services.provide(Arc::new(ChatCommands {
         store: store.clone(),
+        faults: roster.faults().iter().cloned().chain(more).collect(),
         roster,
         agents,
         clock,

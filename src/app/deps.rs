@@ -29,6 +29,7 @@ use kernel::llm::{Embeddings, LedgerMeter, Models, Speech, Transcription};
 use kernel::memory::embedder::Meaning;
 use kernel::people::People;
 use kernel::persona::roster::{Accounts, Roster};
+use kernel::persona::{Persona, load};
 use kernel::time::SharedClock;
 use kernel::tools::web::WebSearch;
 use kernel::tools::workspace::Workspaces;
@@ -133,10 +134,12 @@ pub struct TeamAgents {
     pub budget_low: mpsc::Receiver<String>,
     /// The workspaces that the tools write to.
     pub workspaces: Workspaces,
+    /// Entries of persona files that cannot be used: each with the file, the line and the reason. Their personas work without them.
+    pub faults: Vec<String>,
 }
 
 /// # Errors
-/// The settings of a feed, a model or a tool are invalid, or a persona lists a tool that does not exist.
+/// The settings of a model or a tool are invalid.
 pub fn agents(
     config: &Config,
     roster: &Arc<Roster>,
@@ -152,10 +155,13 @@ pub fn agents(
     let (work, zone) = (config.work.clone(), config.schedules.zone);
     let mut builder = FeedBuilder::new(FeedSources { work, clock: clock.clone(), zone, web, activity, backlog, ledger, services });
     let mut feeds: HashMap<PersonaSlug, Vec<Feed>> = HashMap::new();
+    let mut faults = Vec::new();
     for persona in roster.personas() {
-        for spec in &persona.feeds {
-            let feed = builder.build(spec).with_context(|| format!("a feed of {} is declared wrongly", persona.name))?;
-            feeds.entry(persona.slug.clone()).or_default().push(feed);
+        for (position, spec) in persona.feeds.iter().enumerate() {
+            match builder.build(spec) {
+                Ok(feed) => feeds.entry(persona.slug.clone()).or_default().push(feed),
+                Err(error) => faults.push(left_out(config, persona, ("feeds", position), &error.to_string())),
+            }
         }
     }
     let (meter, budget_low) = LedgerMeter::new(store.database(), config.effective_budgets(), clock.clone());
@@ -171,11 +177,23 @@ pub fn agents(
     let readings = Readings::new(feeds, clock.clone());
     let workspaces = workspaces(config);
     let tools = tools::toolbox(config, roster, store, &readings, &workspaces, clock, commands)?;
+    for persona in roster.personas() {
+        for (position, tool) in persona.tools.iter().enumerate() {
+            let unknown = tools.check_listed(std::slice::from_ref(tool)).err();
+            faults.extend(unknown.map(|unknown| left_out(config, persona, ("tools", position), &unknown)));
+        }
+    }
     let runner = Runner { models, tools, redactor: redactor(config), clock: clock.clone() };
     let (team, max_output_tokens) = (config.team.clone(), config.models.max_output_tokens);
     let (roster, store) = (roster.clone(), store.database());
     let agents = Agents { runner, roster, team, store, readings, speech, transcription, max_output_tokens };
-    Ok(TeamAgents { agents, budget_low, workspaces })
+    Ok(TeamAgents { agents, budget_low, workspaces, faults })
+}
+
+/// "personas/vince.md, line 12: there is no feed kind "gti". Vince works without it".
+fn left_out(config: &Config, persona: &Persona, (key, position): (&str, usize), problem: &str) -> String {
+    let place = load::locate(&config.personas, &persona.slug, key, position);
+    format!("{place}: {problem}; {} works without it", persona.name)
 }
 
 /// The folders in which items are worked on.

@@ -70,6 +70,8 @@ pub struct App {
     _commands: Arc<Registry>,
     tasks: TaskTracker,
     shutdown: Shutdown,
+    /// Entries of persona files that are not used: each with the file, the line and the reason.
+    faults: Vec<String>,
     /// The address of health and metrics.
     pub http: Option<SocketAddr>,
 }
@@ -118,7 +120,10 @@ impl App {
         let metrics = telemetry::start_metrics();
 
         let services = Services::new("We are just starting. Please try again in a moment.");
-        let TeamAgents { agents, budget_low, workspaces } = agents(&config, &roster, &store, &clock, &services)?;
+        let TeamAgents { agents, budget_low, workspaces, faults } = agents(&config, &roster, &store, &clock, &services)?;
+        for fault in &faults {
+            tracing::error!("{fault}");
+        }
         if !agents.is_offline() {
             agents.readings.warm();
         }
@@ -148,6 +153,7 @@ impl App {
             store: store.clone(),
             agents,
             workspaces,
+            faults: roster.faults().iter().cloned().chain(faults.iter().cloned()).collect(),
             services: services.clone(),
             platform: platform.clone(),
             kanban,
@@ -179,7 +185,7 @@ impl App {
             clock,
         };
         let http = listener.map(|listener| http::serve(listener, shown, shutdown.stop.clone())).transpose()?;
-        Ok(Self { store, platform, relay, conversation, services, _commands: commands, tasks, shutdown, http })
+        Ok(Self { store, platform, relay, conversation, services, _commands: commands, tasks, shutdown, faults, http })
     }
 
     /// Waits until every identity is online or has failed for good, and the team is listening.

@@ -142,7 +142,7 @@ impl App {
             } else {
                 tracing::info!(files, "settings, personas and skills were reloaded");
                 reload.take_over(setting);
-                format!("Reloaded {files}.")
+                std::iter::once(format!("Reloaded {files}.")).chain(app.faults.iter().cloned()).collect::<Vec<_>>().join("\n")
             };
             app.tell_operators(text);
         }

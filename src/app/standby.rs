@@ -85,6 +85,7 @@ impl Watch {
             store: store.clone(),
             agents,
             workspaces,
+            faults: Vec::new(),
             services: services.clone(),
             platform: Arc::new(Elsewhere),
             kanban: None,

@@ -29,6 +29,8 @@ pub(super) struct TeamDeps {
     pub(super) store: Store,
     pub(super) agents: Agents,
     pub(super) workspaces: Workspaces,
+    /// What is wrong in the team's files, for `/status`.
+    pub(super) faults: Vec<String>,
     pub(super) services: Services,
     pub(super) platform: Arc<dyn ChatPlatform>,
     /// Whether this process has the identities and hears the channels.
@@ -56,7 +58,8 @@ pub(super) struct Team {
 impl Team {
     /// Nothing runs before [`Self::start`].
     pub(super) async fn new(deps: TeamDeps) -> anyhow::Result<Self> {
-        let TeamDeps { config, roster, store, agents, workspaces, services, platform, kanban, serves, clock, tasks, shutdown } = deps;
+        let TeamDeps { config, roster, store, agents, workspaces, faults, services, platform, kanban, serves, clock, tasks, shutdown } =
+            deps;
         let agents = Arc::new(agents);
         if serves {
             let (asking, stop) = (agents.clone(), shutdown.stop.clone());
@@ -124,6 +127,7 @@ impl Team {
             budgets: config.effective_budgets(),
             people,
             platform: Some(platform),
+            faults,
             live,
         }));
         services.provide(Arc::new(schedule.clone()));

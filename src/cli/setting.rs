@@ -1,5 +1,6 @@
 //! Loads the configuration and the roster for most commands.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -80,29 +81,21 @@ fn find_only_sandbox(sources: &Sources) -> Option<&'static str> {
 /// Loads the personas, their skills and the experts. Invalid files are reported on standard error. The others form the team.
 pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
     let loaded = load::load(&config.personas);
-    for (path, error) in &loaded.refused {
-        eprintln!("{}: {error}; the others are used", path.display());
-    }
-    for (path, error) in &loaded.without_picture {
-        eprintln!("{}: {error}; a generated picture is used", path.display());
-    }
     let skills = skill::load::load(&config.skills);
-    for (path, error) in &skills.refused {
-        eprintln!("{}: {error}; the other skills are used", path.display());
-    }
     let roster = loaded.roster?.with_skills(skills.skills).in_zone(config.schedules.zone);
     let experts = expert::load(&config.experts, &roster);
-    for (path, error) in &experts.refused {
-        eprintln!("{}: {error}; the other experts are used", path.display());
-    }
-    for (path, error) in &experts.without_picture {
-        eprintln!("{}: {error}; a generated picture is used", path.display());
-    }
+    let told = |path: &Path, error: &dyn Display, rest: &str| format!("{}: {error}; {rest}", path.display());
+    let faults: Vec<String> = (loaded.refused.iter().map(|(path, error)| told(path, error, "the other personas are used")))
+        .chain(loaded.in_part.iter().map(|(path, error)| told(path, error, "the rest of the file is used")))
+        .chain(skills.refused.iter().map(|(path, error)| told(path, error, "the other skills are used")))
+        .chain(experts.refused.iter().map(|(path, error)| told(path, error, "the other experts are used")))
+        .chain(experts.without_picture.iter().map(|(path, error)| told(path, error, "a generated picture is used")))
+        .collect();
     let roster = roster.with_experts(experts.experts);
-    for stranger in config.list_unknown_personas(&roster) {
-        eprintln!("{stranger}");
+    for fault in faults.iter().chain(&config.list_unknown_personas(&roster)) {
+        eprintln!("{fault}");
     }
-    Ok(roster)
+    Ok(roster.with_faults(faults))
 }
 
 /// The files that settings come from, for [`Reload`](crate::app::Reload). They need not exist.
@@ -118,7 +111,7 @@ pub(super) fn list_files(file: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
 pub(super) fn reload_roster(config: &Config) -> anyhow::Result<Roster> {
     let (loaded, skills) = (load::load(&config.personas), skill::load::load(&config.skills));
     let experts = loaded.roster.as_ref().map(|roster| expert::load(&config.experts, roster)).unwrap_or_default();
-    let faults = [&loaded.refused, &loaded.without_picture, &experts.refused, &experts.without_picture].into_iter().flatten();
+    let faults = [&loaded.refused, &loaded.in_part, &experts.refused, &experts.without_picture].into_iter().flatten();
     let faults = faults.map(|(path, error)| format!("{}: {error}", path.display()));
     let faults: Vec<_> = faults.chain(skills.refused.iter().map(|(path, error)| format!("{}: {error}", path.display()))).collect();
     anyhow::ensure!(faults.is_empty(), "{}", faults.join("\n"));

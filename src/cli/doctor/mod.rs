@@ -74,7 +74,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
 /// The personas with their skills, and the experts.
 fn check_personas(config: &Config, findings: &mut Vec<Finding>) -> Option<Roster> {
     let loaded = load::load(&config.personas);
-    let refused = loaded.refused.iter().chain(&loaded.without_picture);
+    let refused = loaded.refused.iter().chain(&loaded.in_part);
     findings.extend(refused.map(|(path, error)| Finding::fault(format!("persona {}: {error}", path.display()), "Correct this file.")));
     let skills = skill::load::load(&config.skills);
     let refused = skills.refused.iter();
@@ -113,7 +113,10 @@ async fn check_store_and_agents(config: &Config, roster: &Arc<Roster>, findings:
     findings.push(place::check_database(&store).await);
     match app::agents(config, roster, &store, &clock, &Services::new("There is no chat here.")) {
         Err(error) => findings.push(Finding::fault(format!("{error:#}"), "Correct this in teamroom.toml or in the persona's file.")),
-        Ok(TeamAgents { agents, .. }) => {
+        Ok(TeamAgents { agents, faults, .. }) => {
+            findings.extend(
+                faults.into_iter().map(|fault| Finding::fault(fault, "Correct this line. docs/feeds.md describes each kind of feed.")),
+            );
             check_models(&agents, &store, findings).await;
             check_feeds(config, &agents, roster, clock.now(), findings).await;
         }

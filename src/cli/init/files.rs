@@ -16,6 +16,10 @@ const ENV_EXAMPLE: &str = include_str!("../../../.env.example");
 /// Files that must not get into a repository.
 const IGNORED: [&str; 2] = [".env", ".teamroom/"];
 
+/// The folder of documents in the built-in personas, and those that many repositories have.
+const KNOWLEDGE: &str = "knowledge";
+const DOCUMENTS: [&str; 4] = ["docs", "doc", "documentation", "notes"];
+
 /// What happened to a file.
 pub(super) struct Written {
     path: PathBuf,
@@ -60,8 +64,9 @@ pub(super) fn write_files(dir: &Path, answers: &Answers) -> anyhow::Result<Vec<W
         (dir.join(".env"), env_file(answers), 0o600),
         (dir.join(".env.example"), ENV_EXAMPLE.to_owned(), 0o644),
     ];
+    let work = answers.repository.as_deref().unwrap_or(dir);
     for (folder, built_in) in &new {
-        files.extend(built_in.iter().map(|(name, text)| (folder.join(name), (*text).to_owned(), 0o644)));
+        files.extend(built_in.iter().map(|(name, text)| (folder.join(name), with_documents_of(work, text), 0o644)));
     }
     let mut outcome = Vec::new();
     for (path, text, mode) in files {
@@ -72,6 +77,13 @@ pub(super) fn write_files(dir: &Path, answers: &Answers) -> anyhow::Result<Vec<W
     }
     outcome.extend(known.into_iter().map(|(path, _)| Written { path, outcome: Outcome::Kept }));
     Ok(outcome)
+}
+
+/// A persona file that reads the documents which are there: `docs/`, if there is no `knowledge/`.
+fn with_documents_of(work: &Path, persona: &str) -> String {
+    let known = if work.join(KNOWLEDGE).is_dir() { None } else { DOCUMENTS.into_iter().find(|folder| work.join(folder).is_dir()) };
+    let line = |folder: &str| format!("path: {folder}\n");
+    known.map_or_else(|| persona.to_owned(), |folder| persona.replace(&line(KNOWLEDGE), &line(folder)))
 }
 
 /// All settings as comments, below those that were answered.
@@ -234,5 +246,20 @@ mod tests {
         fs::write(&file, "").expect("written");
         let error = format!("{:#}", write_files(&file, &Answers::default()).map(|_| ()).expect_err("no directory"));
         assert!(error.contains("file/personas"), "{error}");
+    }
+
+    #[test]
+    fn personas_read_the_documents_that_are_there() {
+        let paths = |folders: &[&str]| {
+            let dir = tempfile::tempdir().expect("a directory");
+            folders.iter().for_each(|folder| fs::create_dir(dir.path().join(folder)).expect("a folder"));
+            write_files(dir.path(), &Answers::default()).expect("written");
+            let read = |name: &str| fs::read_to_string(dir.path().join("personas").join(name)).expect("readable");
+            let path = |text: String| text.lines().find_map(|line| line.trim().strip_prefix("path: ").map(str::to_owned)).expect("a path");
+            [path(read("eliza.md")), path(read("echo.md"))]
+        };
+        assert_eq!(paths(&[]), ["knowledge", "knowledge/voices"]);
+        assert_eq!(paths(&["docs"]), ["docs", "knowledge/voices"]);
+        assert_eq!(paths(&["docs", "knowledge"]), ["knowledge", "knowledge/voices"]);
     }
 }

@@ -18,6 +18,8 @@ const TOKENS: u32 = 800;
 /// The most passages that all speakers are given, and the most characters of one.
 const PASSAGES: usize = 8;
 const PASSAGE: usize = 900;
+/// The most passages of documents that nobody handed in.
+const FROM_FEEDS: usize = 6;
 /// Below this length a document is given whole.
 const SHORT: usize = 2500;
 /// How many characters of each document are read to restate the question.
@@ -43,12 +45,12 @@ impl Boards {
         let restated = self.restate(meeting, &board, &documents, None, cancel).await?.unwrap_or_default();
         let scope = Scope::of(&meeting.channel);
         let recalled = self.store.recall_for_prompt(&Recall::new(&board.topic, &scope, REMEMBERED)).await?;
-        let material = Material {
-            passages: find_passages(&board.topic, &documents),
-            prepared_at: self.clock.now(),
-            remembered: recalled.iter().map(|memory| one_line(&memory.text, LINE)).collect(),
-            ..Material::default()
-        };
+        let mut passages = find_passages(&board.topic, &documents);
+        passages.extend(self.find_in_feeds(&board, &scope).await?);
+        let found = self.agents.find_findings(&meeting.facilitator, &board.topic, &scope).await?;
+        let found = found.into_iter().map(|finding| format!("{}: {}", finding.place, finding.text));
+        let remembered = recalled.iter().map(|memory| memory.text.clone()).chain(found).map(|line| one_line(&line, LINE));
+        let material = Material { passages, prepared_at: self.clock.now(), remembered: remembered.collect(), ..Material::default() };
         let material = material.restated(restated);
         let offline = self.agents.is_offline();
         // Without a model there is one round.
@@ -58,6 +60,20 @@ impl Boards {
             render::progress(meeting, &board, None, &self.roster),
         ];
         Ok(Preparation { material: serde_json::to_value(&material)?, outbox })
+    }
+
+    /// Passages of the documents that the members' feeds have, and of those that were posted in knowledge channels.
+    async fn find_in_feeds(&self, board: &Board, scope: &Scope) -> Result<Vec<Passage>, StoreError> {
+        let mut found: Vec<Passage> = Vec::new();
+        for member in &board.members {
+            let read = self.agents.readings.read(&member.persona).await;
+            for quote in self.agents.find_passages(&read, &board.topic, scope).await? {
+                if found.len() < FROM_FEEDS && !found.iter().any(|known| known.text == quote.text) {
+                    found.push(Passage { place: quote.place, text: quote.text });
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Restates the question with people's remarks since then, and edits its message. None if there are no new remarks.

@@ -25,6 +25,7 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::db::{Effect as _, StoreError};
 use kernel::ids::{OutboxId, PersonaSlug};
 use kernel::llm::ToolSpec;
+use kernel::memory::Scope;
 use kernel::money::Purpose;
 use kernel::persona::Persona;
 use kernel::tools::{ToolError, ToolOutput};
@@ -154,8 +155,9 @@ impl MessageColleague<'_> {
         for item in items.iter().filter(|item| item.persona.as_ref() == Some(&receiver.slug) && item.status == WorkStatus::Done) {
             results.push((item, store.read_artefacts(&item.id).await?));
         }
-        let feeds = agents.readings.read(&receiver.slug).await.reports;
-        let material = prompts::Known { step: self.of.item, results: &results, feeds: &feeds };
+        let read = agents.readings.read(&receiver.slug).await;
+        let passages = agents.find_passages(&read, &message.text, &Scope::private(self.of.item.private_to.clone())).await?;
+        let material = prompts::Known { step: self.of.item, results: &results, feeds: &read.reports, passages: &passages };
         let tokens = agents.prompt_tokens(receiver.tier);
         let frame = prompts::Frame { system: agents.system_prompt(receiver), roster, mission, tokens };
         let prompt = prompts::colleague(frame, message, &material);

@@ -16,10 +16,16 @@ use crate::features::standup::model::report::{DayReport, FeedRead, Usual, ValueC
 use crate::features::standup::{Standup, render, say};
 use kernel::agent::PageEntry;
 use kernel::chat::outbound::OutboundKind;
-use kernel::feeds::{FeedQuery, Reading, Sample};
+use kernel::feeds::{FeedItem, FeedQuery, Reading, Sample};
+use kernel::memory::retrieval::cut;
 
 /// How many items of each feed are listed. Further items are only counted.
 const ITEMS: usize = 12;
+
+/// The items of news, which are new when they are first seen, whatever their date.
+const ENTRY: &str = "entry";
+/// How much of its text identifies an entry.
+const IDENTIFYING: usize = 80;
 
 /// The age of the oldest listed items: without an earlier report, and at most with one.
 const FIRST: TimeDelta = TimeDelta::days(1);
@@ -88,7 +94,7 @@ impl Standup {
 
     fn page_feed(&self, entry: PageEntry, last: Option<&DayReport>) -> PageFeed {
         let read = last.and_then(|last| last.find_feed(&entry.feed));
-        let outcome = entry.outcome.map(|reading| page_reading(drop_known(reading, read)));
+        let outcome = entry.outcome.map(|reading| page_reading(reading, read));
         let outcome = outcome.map_err(|error| error.describe(self.deps.terms.zone));
         PageFeed { feed: entry.feed, kind: entry.kind, of: entry.personas, outcome, expect: entry.expect }
     }
@@ -110,23 +116,27 @@ fn find_told(read: &FeedRead, now: &Sample) -> Option<Sample> {
     Some(Sample { feed: now.feed.clone(), name: told.name.clone(), unit: told.unit.clone(), at: read.as_of, number: told.number })
 }
 
-/// Removes items without a time that the last report already had.
-fn drop_known(mut reading: Reading, last: Option<&FeedRead>) -> Reading {
-    let Some(last) = last else { return reading };
-    let listed = reading.items.len();
-    reading.items.retain(|item| item.at.is_some() || !last.known.contains(&item.reference));
-    reading.total = reading.total.saturating_sub(listed - reading.items.len());
-    reading
+/// What identifies an entry of news. A site may give several entries the same address, such as the updates of an incident.
+fn identify(item: &FeedItem) -> String {
+    format!("{} {}", item.reference, cut(&item.text, IDENTIFYING))
 }
 
-fn page_reading(reading: Reading) -> PageReading {
-    let item = |item: kernel::feeds::FeedItem| PageItem {
-        at: item.at,
-        what: item.what.into_owned(),
-        by: item.by,
-        text: item.text,
-        reference: item.reference,
-    };
+/// Removes items that the last report already had: news, and items without a time.
+fn drop_known(reading: &mut Reading, known: &[String]) {
+    let listed = reading.items.len();
+    reading.items.retain(|item| {
+        let counts_when_seen = item.what == ENTRY;
+        if counts_when_seen { !known.contains(&identify(item)) } else { item.at.is_some() || !known.contains(&item.reference) }
+    });
+    reading.total = reading.total.saturating_sub(listed - reading.items.len());
+    reading.items.truncate(ITEMS);
+}
+
+fn page_reading(mut reading: Reading, last: Option<&FeedRead>) -> PageReading {
+    let seen = reading.items.iter().filter(|item| item.what == ENTRY).map(identify).collect();
+    drop_known(&mut reading, last.map(|last| last.known.as_slice()).unwrap_or_default());
+    let item =
+        |item: FeedItem| PageItem { at: item.at, what: item.what.into_owned(), by: item.by, text: item.text, reference: item.reference };
     let value =
         |value: kernel::feeds::Value| PageValue { name: value.name.to_string(), number: value.number, unit: value.unit.to_string() };
     // Removes items that only repeat the values.
@@ -139,5 +149,42 @@ fn page_reading(reading: Reading) -> PageReading {
         values: reading.values.into_iter().map(value).collect(),
         note: reading.note,
         story: reading.story,
+        seen,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::testing::feeds::now;
+
+    fn entry(text: &str, days_ago: i64) -> FeedItem {
+        let (at, reference) = (Some(now() - TimeDelta::days(days_ago)), "https://status.example".to_owned());
+        FeedItem { at, what: ENTRY.into(), by: None, text: text.into(), reference, values: Vec::new() }
+    }
+
+    fn reading(items: Vec<FeedItem>) -> Reading {
+        Reading { source: "status".into(), as_of: now(), values: Vec::new(), total: items.len(), items, note: None, story: Vec::new() }
+    }
+
+    fn texts(page: &PageReading) -> Vec<&str> {
+        page.items.iter().map(|item| item.text.as_str()).collect()
+    }
+
+    #[test]
+    fn news_are_new_when_they_are_first_seen_whatever_their_date() {
+        let first = page_reading(reading(vec![entry("Maintenance on Sunday", 1), entry("All quiet", 9)]), None);
+        assert_eq!(texts(&first), ["Maintenance on Sunday", "All quiet"], "a first report shows what is there");
+        let known = first.seen.clone();
+        let last = FeedRead { source: String::new(), as_of: now(), items: 2, values: Vec::new(), note: None, numbers: Vec::new(), known };
+        let second = reading(vec![entry("Maintenance on Sunday", 1), entry("Outage of the provider", 3), entry("All quiet", 9)]);
+        let second = page_reading(second, Some(&last));
+        assert_eq!((texts(&second), second.total, second.seen.len()), (vec!["Outage of the provider"], 1, 3));
+    }
+
+    #[test]
+    fn of_many_entries_the_newest_are_listed_and_all_are_known() {
+        let page = page_reading(reading((0..40).map(|number| entry(&format!("Entry {number}"), number)).collect()), None);
+        assert_eq!((page.items.len(), page.total, page.seen.len()), (ITEMS, 40, 40));
     }
 }

@@ -14,7 +14,7 @@ use kernel::db::StoreError;
 use kernel::figure;
 
 /// How many items without a time are known per feed.
-const KNOWN: usize = 60;
+const KNOWN: usize = 300;
 
 impl Standup {
     pub(super) async fn make_report(
@@ -63,7 +63,7 @@ impl Standup {
             moved: found.moved.clone(),
             actions: earlier.into_iter().chain(items.iter().map(|item| self.reported(item))).collect(),
             refused: found.actions.refused.clone(),
-            feeds: found.page.feeds.iter().map(|feed| self.feed_line(feed, found.last.as_ref())).collect(),
+            feeds: found.page.list_with_material().map(|feed| self.feed_line(feed, found.last.as_ref())).collect(),
             cost: cost + before.map(|before| before.cost).unwrap_or_default(),
             usage: usage + before.map(|before| before.usage).unwrap_or_default(),
             seconds: (now - meeting.called_at).num_seconds().max(0).cast_unsigned(),
@@ -122,10 +122,15 @@ fn list_earlier(before: &DayReport) -> Vec<EarlierSummary> {
     before.earlier.iter().cloned().chain([replaced]).collect()
 }
 
-/// The items without a time, beginning with today's.
+/// The news and the items without a time, beginning with today's.
 fn list_known(reading: &PageReading, before: Vec<String>) -> Vec<String> {
-    let listed = reading.items.iter().filter(|item| item.at.is_none()).map(|item| item.reference.clone());
-    let mut known: Vec<String> = listed.chain(before).collect();
+    let undated = reading.items.iter().filter(|item| item.at.is_none()).map(|item| &item.reference);
+    let mut known: Vec<String> = Vec::new();
+    for reference in reading.seen.iter().chain(undated).chain(&before) {
+        if !known.contains(reference) {
+            known.push(reference.clone());
+        }
+    }
     known.truncate(KNOWN);
     known
 }

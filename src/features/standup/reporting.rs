@@ -1,6 +1,7 @@
 //! One report: the input of its speaker, and its post.
 
 use crate::features::standup::turns::Turns;
+use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::model::{Owner, WorkItem};
@@ -18,12 +19,14 @@ use kernel::agent::halts::HaltScope;
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
+use kernel::memory::retrieval::Quote;
 use kernel::memory::{Memory, Recall, Scope};
 
 /// How many hints, open items and lessons a speaker is given.
 const HINTS: usize = 5;
 const ITEMS: u32 = 8;
 const LESSONS: u32 = 5;
+const FINDINGS: usize = 8;
 
 impl Standup {
     pub(super) async fn report(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
@@ -40,6 +43,7 @@ impl Standup {
         let terms = self.set_terms(meeting, &page).await?;
         let scope = Scope::of(&meeting.channel);
         let items = self.list_open_items(persona, &scope).await?;
+        let findings = self.list_findings(&page, &scope).await?;
         let asked = ReportAsked {
             persona,
             meeting,
@@ -48,6 +52,7 @@ impl Standup {
             hints: &tension::hints_for(persona, &tension::split_supported(claims_of(session.seats), &page).0, HINTS),
             lessons: &self.list_lessons(persona, &items, &scope).await?,
             items: &items,
+            findings: &findings,
             question: terms.as_ref().ok().map(Terms::asked),
             open_calls: &store.list_open_predictions().await?,
             scoreboard: &scoreboard,
@@ -57,6 +62,13 @@ impl Standup {
             delta_context: self.deps.standup.delta_context,
         };
         Turns::new(&self.deps.agents).report(&asked, cancel).await
+    }
+
+    /// What the team has found out since the last report, also since the page was read.
+    pub(super) async fn list_findings(&self, page: &SharedPage, scope: &Scope) -> Result<Vec<Quote>, StoreError> {
+        let now = self.deps.clock.now();
+        let found = self.deps.store.list_findings(scope, page.since.max(now - TimeDelta::days(1))).await?;
+        Ok(found.iter().take(FINDINGS).map(|finding| finding.quote(&self.deps.roster, now)).collect())
     }
 
     async fn list_open_items(&self, persona: &PersonaSlug, scope: &Scope) -> Result<Vec<WorkItem>, StoreError> {

@@ -27,7 +27,7 @@ fn texts(reading: &Reading) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn entries_of_the_range_come_newest_first_and_undated_ones_last() {
+async fn all_entries_come_newest_first_whatever_their_date_and_undated_ones_last() {
     let site = Site::start().await;
     let items = [
         item("Two days &amp; more", &dated(2)),
@@ -38,10 +38,10 @@ async fn entries_of_the_range_come_newest_first_and_undated_ones_last() {
         item("Garbled", "<pubDate>soon</pubDate>"),
     ];
     let reading = read("rss", &site.xml("/feed", rss(&items.concat()))).await.unwrap();
-    assert_eq!(texts(&reading), ["Yesterday", "Two days & more", "Undated", "Garbled"]);
-    assert_eq!(reading.items[0].reference, "http://river.example/9");
-    assert_eq!(reading.items[0].at, Some(now() - TimeDelta::days(1)));
-    assert_eq!(reading.total, 4);
+    assert_eq!(texts(&reading), ["Tomorrow", "Yesterday", "Two days & more", "Last month", "Undated", "Garbled"]);
+    assert_eq!(reading.items[1].reference, "http://river.example/9");
+    assert_eq!(reading.items[1].at, Some(now() - TimeDelta::days(1)));
+    assert_eq!(reading.total, 6);
     assert_eq!(reading.values, [Value::new("entries", 6.0, "")]);
     assert_eq!(reading.note.as_deref(), Some("2 of its 6 entries carry no date"));
     assert_eq!(reading.source, site.shown("/feed"));
@@ -64,7 +64,19 @@ async fn atom_and_json_feeds_are_read_too() {
     let json_feed = r#"{"version": "https://jsonfeed.org/version/1", "title": "River", "home_page_url": "http://r.example",
         "items": [{"id": "1", "url": "http://r.example/1", "title": "One", "content_text": "x", "date_published": "2026-11-21T08:00:00Z"}]}"#;
     let reading = read("rss", &site.json("/json", json_feed)).await.unwrap();
-    assert_eq!((texts(&reading), reading.items[0].reference.as_str()), (vec!["One"], "http://r.example/1"));
+    assert_eq!((texts(&reading), reading.items[0].reference.as_str()), (vec!["One: x"], "http://r.example/1"));
+}
+
+#[tokio::test]
+async fn an_entry_has_its_headline_and_its_text_without_tags() {
+    let site = Site::start().await;
+    let described =
+        |text: &str| format!("<item><title>Outage</title><link>http://x.example</link><description>{text}</description></item>");
+    let html = described("&lt;p&gt;Payments &amp;amp; logins fail.&lt;br/&gt;If a &lt; b, &lt;b&gt;wait&lt;/b&gt;.&lt;/p&gt;");
+    let reading = read("rss", &site.xml("/feed", rss(&html))).await.unwrap();
+    assert_eq!(texts(&reading), ["Outage: Payments & logins fail. If a < b, wait ."]);
+    let long = read("rss", &site.xml("/long", rss(&described(&"word ".repeat(400))))).await.unwrap();
+    assert_eq!((long.items[0].text.chars().count(), long.items[0].text.ends_with('…')), ("Outage: ".len() + 401, true));
 }
 
 #[tokio::test]

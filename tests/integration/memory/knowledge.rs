@@ -16,6 +16,7 @@ on_one_store!(
     a_file_is_read_acknowledged_found_and_cited_until_its_message_is_deleted,
     a_bound_channel_takes_knowledge_in_too,
     a_model_is_told_the_place_of_what_it_uses,
+    a_file_is_read_while_an_answer_before_it_is_still_awaited,
     a_link_is_fetched_only_from_public_addresses,
 );
 
@@ -83,6 +84,16 @@ async fn a_model_is_told_the_place_of_what_it_uses(backing: Backing) {
     let prompt = stage.team.model.requests().last().unwrap().prompt();
     let told = "- From plan.md, \"Hosting\", posted by Ann on";
     assert!(prompt.contains("from documents of the team: name the document when you use it>>") && prompt.contains(told), "{prompt}");
+}
+
+async fn a_file_is_read_while_an_answer_before_it_is_still_awaited(backing: Backing) {
+    let stage = Stage::start(backing, Some(ProviderKind::OpenAi)).await;
+    stage.team.model.on(|_| Script::Hang);
+    open(&stage.team).await;
+    stage.team.say(KNOWLEDGE, "kelly, what do you think of our plans?").await;
+    eventually("she thinks", || async { stage.team.model.count() == 1 }).await;
+    stage.team.drop_file(KNOWLEDGE, "plan.md", PLAN.into(), "our plan").await;
+    eventually("it is read all the same", || async { parts(&stage.team).await == 2 }).await;
 }
 
 async fn a_link_is_fetched_only_from_public_addresses(backing: Backing) {

@@ -2,6 +2,7 @@
 
 mod changes;
 mod crashes;
+mod findings;
 mod forgetting;
 mod knowledge;
 mod leaks;

@@ -83,6 +83,7 @@ impl Stage {
             hints: &[],
             items: &[],
             lessons: &[],
+            findings: &[],
             question: Some(self.question()),
             open_calls: &[],
             scoreboard: &Scoreboard::default(),
@@ -158,7 +159,8 @@ fn meeting() -> Meeting {
 fn page() -> SharedPage {
     let latency = PageValue { name: "latency".into(), number: 840.0, unit: "ms".into() };
     let (source, as_of) = ("shop figures".into(), now());
-    let reading = PageReading { source, as_of, items: Vec::new(), total: 0, values: vec![latency], note: None, story: Vec::new() };
+    let reading =
+        PageReading { source, as_of, items: Vec::new(), total: 0, values: vec![latency], note: None, story: Vec::new(), seen: Vec::new() };
     let yesterday = now() - TimeDelta::days(1);
     let change = ValueChange {
         feed: "shop".into(),

@@ -7,11 +7,17 @@ use kernel::time::{Clock as _, SystemClock};
 use teamroom::features::standup::STANDUP;
 use teamroom::store::Store;
 
+use super::cast::{Cast, Part, find_prompt};
+use super::stage::{SPEAKERS, Setting};
 use crate::support::model::Script;
 use crate::support::team::{Backing, Wanted, eventually, on_one_store};
 use crate::team::trace::{assert_order, trace};
 
-on_one_store!(a_request_stands_alone_among_hasty_messages, what_happened_in_a_standup_is_read_from_the_log,);
+on_one_store!(
+    a_request_stands_alone_among_hasty_messages,
+    what_happened_in_a_standup_is_read_from_the_log,
+    what_was_found_just_before_a_standup_is_in_every_report,
+);
 
 async fn a_request_stands_alone_among_hasty_messages(backing: Backing) {
     let team =
@@ -38,4 +44,17 @@ async fn what_happened_in_a_standup_is_read_from_the_log(backing: Backing) {
     let trace_meeting = || trace(&team, &["trace", meeting.id.as_str()]).expect("a trace");
     eventually("a turn began", || async { trace_meeting().contains("meeting turn began by ") }).await;
     assert_order(&trace_meeting(), &["meeting called, kind standup", "meeting opened", "meeting turn began by "]);
+}
+
+async fn what_was_found_just_before_a_standup_is_in_every_report(backing: Backing) {
+    const RED: &str = "The main branch is red since a1b2c3d, says the repository feed.";
+    let stage = Setting::on(backing).with_model().open().await;
+    Cast::default().talk(Script::say(RED)).perform(&stage.team.model);
+    stage.team.say("general", "kelly, how does the main branch do?").await;
+    stage.team.wait_for_answers("general", 1).await;
+    stage.hold().await;
+    for name in SPEAKERS {
+        let prompt = find_prompt(&stage.team.model, Part::Report, name).expect("a report");
+        assert!(prompt.contains("what the team has found out lately>>") && prompt.contains(RED), "{name}: {prompt}");
+    }
 }

@@ -177,7 +177,7 @@ async fn arguments_that_do_not_fit_are_refused_in_words_by_each_tool() {
 #[tokio::test]
 async fn the_built_in_team_lists_tools_that_there_are() {
     let bench = Bench::alone().await;
-    let elsewhere = ["ask_agent", "fetch_page", "http_get", "web_search"];
+    let elsewhere = ["ask_agent", "fetch_page", "http_get", "read_document", "web_search"];
     let known: Vec<_> = bench.tools.iter().map(|tool| tool.name()).chain(elsewhere).collect();
     for persona in roster().personas() {
         for tool in &persona.tools {

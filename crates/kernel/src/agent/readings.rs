@@ -3,7 +3,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use tokio::task::JoinHandle;
 
+use crate::agent::documents::DocumentSearch;
 use crate::feeds::condition::Expectation;
 use crate::feeds::{Document, Feed, FeedError, FeedQuery, FeedReport, Reading, Sample};
 use crate::ids::PersonaSlug;
@@ -13,10 +15,18 @@ use crate::time::SharedClock;
 const DAYS: TimeDelta = TimeDelta::days(7);
 const ITEMS: usize = 20;
 
-/// A reading is reused for this time, so that a burst of questions does not run `git` each time.
+/// The most items of a source whose items count as new when they are first seen.
+const SEEN: usize = 200;
+
+/// A reading is reused for this time, so that a burst of questions does not ask a service each time.
 const FRESH: TimeDelta = TimeDelta::seconds(30);
 
-/// An older reading up to this age is used while a new one is fetched. A failed reading is not reused, because the failure may be over.
+/// The same for sources on this machine. Short, because a file or a commit is often asked about right after it was made.
+const FRESH_HERE: TimeDelta = TimeDelta::seconds(2);
+
+/// A question waits this long for a new reading. Then the known one is used if it is no older than `USABLE`. A failed reading is not reused, because
+/// the failure may be over.
+const PATIENCE: Duration = Duration::from_secs(3);
 const USABLE: TimeDelta = TimeDelta::minutes(5);
 
 /// The feeds of all personas, with their last readings. Cheap to clone.
@@ -46,14 +56,17 @@ struct Shared {
 struct FeedRead {
     at: DateTime<Utc>,
     report: FeedReport,
-    documents: Vec<Document>,
+    documents: Arc<DocumentSearch>,
 }
 
 /// The results of all feeds of a persona.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct FeedsRead {
+    /// Whose feeds they are.
+    pub persona: Option<PersonaSlug>,
     pub reports: Vec<FeedReport>,
-    pub documents: Vec<Document>,
+    /// The documents of each feed that has some.
+    pub documents: Vec<Arc<DocumentSearch>>,
 }
 
 /// A feed's result for a standup.
@@ -96,6 +109,12 @@ impl Readings {
 
     pub fn feeds_of(&self, persona: &PersonaSlug) -> &[Feed] {
         self.inner.feeds.get(persona).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// All feeds, those of a persona first.
+    pub fn list_feeds<'a>(&'a self, persona: &PersonaSlug) -> impl Iterator<Item = &'a Feed> {
+        let own = self.feeds_of(persona);
+        own.iter().chain(self.inner.shared.iter().map(|shared| &shared.feed).filter(move |feed| !own.iter().any(|own| own.is(feed))))
     }
 
     /// Finds a declared feed by name, for any persona.
@@ -145,7 +164,7 @@ impl Readings {
     /// Reads all feeds in the background, so that the first turns do not wait.
     pub fn warm(&self) {
         for shared in &self.inner.shared {
-            self.refresh(shared);
+            drop(self.refresh(shared));
         }
     }
 
@@ -153,19 +172,32 @@ impl Readings {
     pub async fn read(&self, persona: &PersonaSlug) -> FeedsRead {
         let shared = |feed: &Feed| self.inner.shared.iter().find(|shared| shared.feed.is(feed));
         let own = self.feeds_of(persona).iter().filter_map(shared);
-        let mut reads = FeedsRead::default();
+        let mut reads = FeedsRead { persona: Some(persona.clone()), ..FeedsRead::default() };
         for read in futures_util::future::join_all(own.map(|shared| self.read_lately(shared))).await {
             reads.reports.push(read.report.clone());
-            reads.documents.extend_from_slice(&read.documents);
+            reads.documents.extend(Some(read.documents.clone()).filter(|search| !search.documents().is_empty()));
         }
         reads
+    }
+
+    /// The feeds of this machine that have no material yet, with the reason: no repository, no folder.
+    pub async fn list_absent(&self) -> Vec<(String, String)> {
+        let local = self.inner.shared.iter().filter(|shared| shared.feed.is_local());
+        let read = futures_util::future::join_all(local.map(|shared| self.read_lately(shared))).await;
+        let absent = |read: &Arc<FeedRead>| {
+            let why = read.report.outcome.as_ref().ok()?.find_absence()?;
+            Some((read.report.feed.clone(), why.to_owned()))
+        };
+        read.iter().filter_map(absent).collect()
     }
 
     /// Reads every feed of the team concurrently, without the cache: the shared page of a standup (STAND-3). Takes as long as the slowest
     /// feed, which has a time-out.
     pub async fn read_page(&self, asked: &FeedQuery) -> Vec<PageEntry> {
         let read = async |shared: &Arc<Shared>| {
-            let outcome = shared.feed.read(asked).await;
+            // All that there is, so that the next page knows what was seen.
+            let limit = if shared.feed.counts_when_seen() { SEEN } else { asked.limit };
+            let outcome = shared.feed.read(&FeedQuery { limit, ..asked.clone() }).await;
             let samples = outcome.as_ref().map(|reading| shared.feed.samples(reading)).unwrap_or_default();
             PageEntry {
                 personas: shared.personas.clone(),
@@ -180,23 +212,23 @@ impl Readings {
     }
 
     async fn read_lately(&self, shared: &Arc<Shared>) -> Arc<FeedRead> {
-        let now = self.inner.clock.now();
+        let clock = &self.inner.clock;
+        let now = clock.now();
         match shared.find_younger(now, USABLE) {
-            Some(known) if now - known.at < FRESH => known,
-            Some(known) if known.report.outcome.is_ok() => {
-                self.refresh(shared);
-                known
-            }
-            _ => shared.read(&self.inner.clock).await,
+            Some(known) if now - known.at < shared.fresh_for() => known,
+            Some(known) if known.report.outcome.is_ok() => tokio::select! {
+                biased;
+                read = self.refresh(shared) => read.unwrap_or(known),
+                () = clock.sleep(PATIENCE) => known,
+            },
+            _ => shared.read(clock).await,
         }
     }
 
-    /// Does nothing if a read is in progress. Every read has a time-out.
-    fn refresh(&self, shared: &Arc<Shared>) {
-        if shared.reading.try_lock().is_ok() {
-            let (shared, clock) = (shared.clone(), self.inner.clock.clone());
-            tokio::spawn(async move { shared.read(&clock).await });
-        }
+    /// Reads in the background. If a read is in progress, waits for its result.
+    fn refresh(&self, shared: &Arc<Shared>) -> JoinHandle<Arc<FeedRead>> {
+        let (shared, clock) = (shared.clone(), self.inner.clock.clone());
+        tokio::spawn(async move { shared.read(&clock).await })
     }
 }
 
@@ -208,16 +240,30 @@ impl Shared {
     async fn read(&self, clock: &SharedClock) -> Arc<FeedRead> {
         let _reading = self.reading.lock().await;
         let now = clock.now();
-        if let Some(known) = self.find_younger(now, FRESH) {
+        if let Some(known) = self.find_younger(now, self.fresh_for()) {
             return known;
         }
         let query = FeedQuery { now, since: now - DAYS, until: now, limit: ITEMS };
         let (outcome, documents) = tokio::join!(self.feed.read(&query), self.feed.documents(now));
         let report = FeedReport { feed: self.feed.name().to_owned(), outcome };
         // A failed feed is part of the report.
-        let read = Arc::new(FeedRead { at: now, report, documents: documents.unwrap_or_default() });
+        let documents = self.index(documents.unwrap_or_default()).await;
+        let read = Arc::new(FeedRead { at: now, report, documents });
         *self.last() = Some(read.clone());
         read
+    }
+
+    /// The index of these documents. It is made again only if they have changed.
+    async fn index(&self, documents: Vec<Document>) -> Arc<DocumentSearch> {
+        let known = self.last().as_ref().map(|known| known.documents.clone());
+        match known.filter(|known| known.documents() == documents) {
+            Some(known) => known,
+            None => tokio::task::spawn_blocking(|| Arc::new(DocumentSearch::new(documents))).await.unwrap_or_default(),
+        }
+    }
+
+    fn fresh_for(&self) -> TimeDelta {
+        if self.feed.is_local() { FRESH_HERE } else { FRESH }
     }
 
     fn find_younger(&self, now: DateTime<Utc>, than: TimeDelta) -> Option<Arc<FeedRead>> {

@@ -114,6 +114,32 @@ impl Feed {
         self.in_time(self.inner.source.documents(now)).await.map_err(|error| self.since_when(error))
     }
 
+    /// The names of all documents, also of those that are not searched.
+    ///
+    /// # Errors
+    /// It failed or timed out.
+    pub async fn list_documents(&self) -> Result<Vec<String>, FeedError> {
+        self.in_time(self.inner.source.list_documents()).await
+    }
+
+    /// The text of a document that [`Self::list_documents`] names, as it is now.
+    ///
+    /// # Errors
+    /// There is none of that name, it cannot be read, or it timed out.
+    pub async fn open_document(&self, name: &str) -> Result<String, FeedError> {
+        self.in_time(self.inner.source.open_document(name)).await
+    }
+
+    /// Whether an item is new when it is first seen, whatever its time.
+    pub fn counts_when_seen(&self) -> bool {
+        self.inner.source.counts_when_seen()
+    }
+
+    /// Whether it is on this machine, so that it can be read for each question.
+    pub fn is_local(&self) -> bool {
+        self.inner.source.is_local()
+    }
+
     /// Earlier values that the source itself knows, oldest first. Empty for most kinds.
     ///
     /// # Errors

@@ -146,8 +146,29 @@ async fn a_folder_gives_its_texts_and_nothing_from_outside_of_it() {
     let reading = files.read(&query).await.unwrap();
     let texts: Vec<_> = reading.items.iter().map(|item| item.text.as_str()).collect();
     assert!(texts.contains(&"a.md (2 lines)"), "{texts:?}");
-    assert_eq!(reading.note.as_deref(), Some("2 files left out: too large, too many, or no text"));
+    assert_eq!(reading.note.as_deref(), Some("2 files are not searched (too large, too many, or no text): huge.txt, picture.png"));
     assert_eq!(values(&reading), ["files 2"]);
+}
+
+#[tokio::test]
+async fn every_file_of_a_folder_can_be_opened_also_one_that_is_not_searched() {
+    let work = tempfile::tempdir().unwrap();
+    let knowledge = work.path().join("knowledge");
+    fs::create_dir_all(&knowledge).unwrap();
+    fs::write(work.path().join("secret.txt"), "outside").unwrap();
+    fs::write(knowledge.join("picture.png"), [0x89, b'P', 0, 1]).unwrap();
+    fs::write(knowledge.join("huge.txt"), "line\n".repeat(300_000)).unwrap();
+    std::os::unix::fs::symlink(work.path().join("secret.txt"), knowledge.join("link.txt")).unwrap();
+
+    let files = feed("files", &sources(work.path(), Told::default()));
+    assert!(files.documents(now()).await.unwrap().is_empty(), "it is too large to be searched");
+    assert_eq!(files.list_documents().await.unwrap(), ["huge.txt", "picture.png"]);
+    assert_eq!(files.open_document("huge.txt").await.unwrap().lines().count(), 300_000);
+    let refused = async |name: &str| files.open_document(name).await.unwrap_err().to_string();
+    assert_eq!(refused("picture.png").await, "picture.png is not a text file, or it is too large");
+    for name in ["link.txt", "../secret.txt", "nowhere.md"] {
+        assert_eq!(refused(name).await, format!("there is no file {name} in the folder knowledge"));
+    }
 }
 
 #[tokio::test]

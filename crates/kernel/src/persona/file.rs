@@ -39,10 +39,15 @@ pub enum PersonaFileError {
     Clash(RosterError),
 }
 
+/// Whoever may read feeds may read their documents.
+const READ_FEED: &str = "read_feed";
+const READ_DOCUMENT: &str = "read_document";
+
 /// The tools of a persona whose file names none: those without effects outside the team. `tools: []` means no tools.
 pub const DEFAULT_TOOLS: [&str; 13] = [
     "ask_agent",
-    "read_feed",
+    READ_FEED,
+    READ_DOCUMENT,
     "memory_search",
     "memory_save",
     "memory_forget",
@@ -116,11 +121,21 @@ impl NamedPicture {
 /// # Errors
 /// The first problem, with its line.
 pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
-    Ok(parse_with_picture(slug, bytes)?.0)
+    let Parsed { persona, faults, .. } = parse_in_part(slug, bytes)?;
+    faults.into_iter().next().map_or(Ok(persona), Err)
 }
 
-/// Parses a persona file named `slug`. Also returns which picture to read.
-pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, Option<NamedPicture>), PersonaFileError> {
+/// The content of a persona file.
+pub(super) struct Parsed {
+    pub(super) persona: Persona,
+    /// The picture to read.
+    pub(super) picture: Option<NamedPicture>,
+    /// Feeds and tools that are left out, and why.
+    pub(super) faults: Vec<PersonaFileError>,
+}
+
+/// Parses a persona file named `slug`. A bad feed or tool is left out.
+pub(super) fn parse_in_part(slug: &str, bytes: &[u8]) -> Result<Parsed, PersonaFileError> {
     if !is_slug(slug) {
         return Err(PersonaFileError::Slug);
     }
@@ -134,18 +149,23 @@ pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, O
     check.not_empty("role", &matter.role)?;
     let report_on = matter.standup.role.unwrap_or_else(|| format!("Report what is new on {}.", matter.role));
     check.not_empty("standup", &report_on)?;
-    let tools = matter.tools.unwrap_or_else(|| DEFAULT_TOOLS.map(str::to_owned).into());
-    check.tools(&tools)?;
+    let mut tools = matter.tools.unwrap_or_else(|| DEFAULT_TOOLS.map(str::to_owned).into());
+    if tools.iter().any(|tool| tool == READ_FEED) && tools.iter().all(|tool| tool != READ_DOCUMENT) {
+        tools.push(READ_DOCUMENT.to_owned());
+    }
+    let mut faults = check.drop_bad_tools(&mut tools);
     let cap = matter.standup.cap.unwrap_or(DEFAULT_CAP);
     if !(1..=MAX_CAP).contains(&cap) {
         return Err(document.refuse("standup", format!("the cap is {cap}. It must be from 1 to {MAX_CAP} characters")).into());
     }
+    let (feeds, bad_feeds) = check.feeds(matter.feeds);
+    faults.extend(bad_feeds);
     let picture = matter.avatar.map(|path| NamedPicture { path, line: document.line_of("avatar") });
     let persona = Persona {
         slug: PersonaSlug::new(slug),
         avatar: None,
         color: matter.color.map_or_else(|| Ok(default_color(slug)), |color| check.color(&color))?,
-        feeds: check.feeds(matter.feeds)?,
+        feeds,
         name: matter.name,
         aliases: matter.aliases,
         role: matter.role,
@@ -158,7 +178,7 @@ pub(super) fn parse_with_picture(slug: &str, bytes: &[u8]) -> Result<(Persona, O
         voice: Voice::read(slug, matter.voice).map_err(|problem| document.refuse("voice", problem))?,
         prompt: document.body().to_owned(),
     };
-    Ok((persona, picture))
+    Ok(Parsed { persona, picture, faults })
 }
 
 /// Always the same for a slug.
@@ -203,10 +223,11 @@ impl Check<'_> {
         if text.trim().is_empty() { Err(self.refuse(key, "is empty. Describe it in a few words")) } else { Ok(()) }
     }
 
-    fn tools(&self, tools: &[String]) -> Result<(), PersonaFileError> {
-        let wrong =
-            tools.iter().find(|tool| tool.is_empty() || !tool.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
-        wrong.map_or(Ok(()), |tool| Err(self.refuse("tools", format!("\"{tool}\" is not a tool name. Names look like ask_agent"))))
+    fn drop_bad_tools(&self, tools: &mut Vec<String>) -> Vec<PersonaFileError> {
+        let is_good = |tool: &String| !tool.is_empty() && tool.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        let (good, bad): (Vec<String>, Vec<String>) = std::mem::take(tools).into_iter().partition(is_good);
+        *tools = good;
+        bad.iter().map(|tool| self.refuse("tools", format!("\"{tool}\" is not a tool name. Names look like ask_agent"))).collect()
     }
 
     /// `"#5865F2"`. The quotes are needed, because YAML treats a bare `#` as a comment.
@@ -217,24 +238,37 @@ impl Check<'_> {
             .ok_or_else(|| self.refuse("color", format!("\"{text}\" is not allowed. Give six hexadecimal digits such as \"#5865F2\"")))
     }
 
-    fn feeds(&self, declared: Vec<Map<String, Value>>) -> Result<Vec<FeedSpec>, PersonaFileError> {
+    /// The good feeds, and what is wrong with the others.
+    fn feeds(&self, declared: Vec<Map<String, Value>>) -> (Vec<FeedSpec>, Vec<PersonaFileError>) {
         let mut names = BTreeSet::new();
-        let specs = declared.into_iter().map(|mut settings| {
-            let Some(Value::String(kind)) = settings.remove("kind") else {
-                return Err(self.refuse("feeds", "each feed needs a kind, such as kind: git"));
-            };
-            let name = match settings.remove("name") {
-                None => kind.clone(),
-                Some(Value::String(name)) if !name.trim().is_empty() => name,
-                Some(_) => return Err(self.refuse("feeds", "the name of a feed is a text")),
-            };
-            if !names.insert(name.clone()) {
-                return Err(self.refuse("feeds", format!("two feeds are called \"{name}\". Rename one of them")));
+        let (mut specs, mut faults) = (Vec::new(), Vec::new());
+        for (position, settings) in declared.into_iter().enumerate() {
+            match read_feed(settings) {
+                Ok(spec) if !names.insert(spec.name.clone()) => {
+                    let problem = format!("two feeds are called \"{}\". Rename one of them", spec.name);
+                    faults.push(self.document.refuse_entry("feeds", position, problem).into());
+                }
+                Ok(spec) => specs.push(spec),
+                Err(problem) => faults.push(self.document.refuse_entry("feeds", position, problem).into()),
             }
-            Ok(FeedSpec { kind, name, settings })
-        });
-        specs.collect()
+        }
+        (specs, faults)
     }
+}
+
+fn read_feed(mut settings: Map<String, Value>) -> Result<FeedSpec, &'static str> {
+    let Some(Value::String(kind)) = settings.remove("kind") else { return Err("each feed needs a kind, such as kind: git") };
+    let name = match settings.remove("name") {
+        None => kind.clone(),
+        Some(Value::String(name)) if !name.trim().is_empty() => name,
+        Some(_) => return Err("the name of a feed is a text"),
+    };
+    Ok(FeedSpec { kind, name, settings })
+}
+
+/// The line of an entry in the list of a key. None if the file has none.
+pub(super) fn find_line(bytes: &[u8], key: &str, position: usize) -> Option<usize> {
+    Document::parse(bytes, "a persona file", "the prompt").ok().map(|document| document.line_of_entry(key, position))
 }
 
 #[cfg(test)]
@@ -295,8 +329,8 @@ mod tests {
             ("role: data", "role: \"\"", 4),
             ("\"#5865F2\"", "blue", 5),
             ("\"#5865F2\"", "\"#12345é\"", 5),
-            ("  - kind: ledger", "  - name: ledger", 6),
-            ("    name: notes", "    name: ledger", 6),
+            ("  - kind: ledger", "  - name: ledger", 7),
+            ("    name: notes", "    name: ledger", 8),
             ("answer", "sing", 12),
             ("cap: 900", "cap: 1201", 13),
             ("cap: 900", "cap: 0", 13),
@@ -310,6 +344,31 @@ mod tests {
             let told = refusal(&GOOD.replacen(from, to, 1));
             assert!(told.starts_with(&format!("line {line}: ")), "{to}: {told}");
         }
+    }
+
+    #[test]
+    fn a_bad_feed_or_tool_is_left_out_and_the_rest_is_used() {
+        let text = GOOD
+            .replace("  - kind: files\n", "  - name: nameless\n  - kind: files\n")
+            .replace("channels:", "tools: [ask_agent, Ask!]\nchannels:");
+        let Parsed { persona, faults, .. } = parse_in_part("vince", text.as_bytes()).expect("a persona");
+        let names: Vec<&str> = persona.feeds.iter().map(|feed| feed.name.as_str()).collect();
+        assert_eq!((names, persona.tools), (vec!["ledger", "notes"], vec!["ask_agent".to_owned()]));
+        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        let expected = [
+            "line 12: tools: \"Ask!\" is not a tool name. Names look like ask_agent",
+            "line 8: feeds: each feed needs a kind, such as kind: git",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn the_line_of_an_entry_is_found_however_the_list_is_written() {
+        let line = |text: &str, position| find_line(format!("---\n{text}\n---\nx").as_bytes(), "feeds", position);
+        let block = "feeds:\n\n  # the first\n  - kind: git\n    values:\n      - a\n  - kind: rss\nrole: x";
+        assert_eq!((line(block, 0), line(block, 1), line(block, 2)), (Some(5), Some(8), Some(2)));
+        let flush = "name: x\nfeeds:\n- kind: git\n- kind: rss";
+        assert_eq!((line(flush, 1), line("feeds: [{kind: git}]", 0)), (Some(5), Some(2)));
     }
 
     #[test]

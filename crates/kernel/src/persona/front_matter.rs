@@ -77,6 +77,24 @@ impl Document {
         self.settings().lines().position(is_key).map_or(1, |index| index + 1)
     }
 
+    /// The line of an entry in the list of a key, or of the key if the list is in one line.
+    pub(super) fn line_of_entry(&self, key: &str, position: usize) -> usize {
+        let line = self.line_of(key);
+        let below = self.settings().lines().enumerate().skip(line);
+        let list = below.take_while(|(_, text)| text.trim().is_empty() || text.starts_with([' ', '-', '#']));
+        let mut indent = None;
+        let mut entries = list.filter(|(_, text)| {
+            let entry = text.trim_start();
+            entry.starts_with('-') && *indent.get_or_insert(text.len() - entry.len()) == text.len() - entry.len()
+        });
+        entries.nth(position).map_or(line, |(index, _)| index + 1)
+    }
+
+    /// A problem with an entry in the list of a key.
+    pub(super) fn refuse_entry(&self, key: &str, position: usize, problem: impl Into<String>) -> Malformed {
+        Malformed::new(self.line_of_entry(key, position), format!("{key}: {}", problem.into()))
+    }
+
     /// A problem with the text.
     pub(super) fn refuse_body(&self, problem: impl Into<String>) -> Malformed {
         Malformed::new(self.text[..self.body_start].matches('\n').count() + 1, problem)

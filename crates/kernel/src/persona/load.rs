@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::persona::file::{MAX_BYTES, NamedPicture, PersonaFileError};
+use crate::ids::PersonaSlug;
+use crate::persona::file::{MAX_BYTES, NamedPicture, Parsed, PersonaFileError};
 use crate::persona::front_matter::{list_markdown, read_at_most};
 use crate::persona::picture::{self, Picture};
 use crate::persona::roster::{Roster, RosterError};
@@ -24,8 +25,8 @@ pub struct Loaded {
     pub roster: Result<Roster, NoRoster>,
     /// Files that are not used, and why.
     pub refused: Vec<(PathBuf, PersonaFileError)>,
-    /// Files that are used without their picture, and why.
-    pub without_picture: Vec<(PathBuf, PersonaFileError)>,
+    /// Files that are used without their picture, a feed or a tool, and why.
+    pub in_part: Vec<(PathBuf, PersonaFileError)>,
 }
 
 /// Why the valid files do not form a team.
@@ -44,12 +45,12 @@ fn render_refused(refused: &[String]) -> String {
 /// Loads `dir/*.md`, or the built-in team if the folder does not exist. Invalid files are skipped.
 pub fn load(dir: &Path) -> Loaded {
     let mut refused = Vec::new();
-    let mut without_picture = Vec::new();
+    let mut in_part = Vec::new();
     let mut personas = Vec::new();
     for (path, persona) in read_folder(dir) {
         match persona {
-            Ok((persona, fault)) => {
-                without_picture.extend(fault.map(|fault| (path.clone(), fault)));
+            Ok((persona, faults)) => {
+                in_part.extend(faults.into_iter().map(|fault| (path.clone(), fault)));
                 personas.push((path, persona));
             }
             Err(error) => refused.push((path, error)),
@@ -63,7 +64,7 @@ pub fn load(dir: &Path) -> Loaded {
         let refused = refused.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();
         NoRoster { reason, refused }
     });
-    Loaded { roster, refused, without_picture }
+    Loaded { roster, refused, in_part }
 }
 
 /// Skips a persona whose name is taken, so that a copied file does not stop the team.
@@ -82,9 +83,9 @@ fn make_roster(mut personas: Vec<(PathBuf, Persona)>, refused: &mut Vec<(PathBuf
     }
 }
 
-/// A persona, and the reason if it lacks the picture that its file names.
-type WithFault = (Persona, Option<PersonaFileError>);
-type ReadPersona = (PathBuf, Result<WithFault, PersonaFileError>);
+/// A persona, and why it lacks what else its file names.
+type WithFaults = (Persona, Vec<PersonaFileError>);
+type ReadPersona = (PathBuf, Result<WithFaults, PersonaFileError>);
 
 fn read_folder(dir: &Path) -> Vec<ReadPersona> {
     match list_markdown(dir) {
@@ -95,18 +96,29 @@ fn read_folder(dir: &Path) -> Vec<ReadPersona> {
 }
 
 fn read_built_in() -> Vec<ReadPersona> {
-    let read = |name: &str, text: &str| Ok((file::parse(name.trim_end_matches(".md"), text.as_bytes())?, None));
+    let read = |name: &str, text: &str| Ok((file::parse(name.trim_end_matches(".md"), text.as_bytes())?, Vec::new()));
     BUILT_IN.iter().map(|(name, text)| (PathBuf::from(name), read(name, text))).collect()
 }
 
-fn read_file(path: &Path) -> Result<WithFault, PersonaFileError> {
+fn read_file(path: &Path) -> Result<WithFaults, PersonaFileError> {
     let bytes = read_at_most(path, MAX_BYTES)?;
     let slug = path.file_stem().unwrap_or_default().to_string_lossy();
-    let (persona, named) = file::parse_with_picture(&slug, &bytes)?;
-    Ok(match named.map(|named| read_picture(path, &named)).transpose() {
-        Ok(avatar) => (Persona { avatar, ..persona }, None),
-        Err(fault) => (persona, Some(fault)),
-    })
+    let Parsed { persona, picture, mut faults } = file::parse_in_part(&slug, &bytes)?;
+    let avatar = match picture.map(|named| read_picture(path, &named)).transpose() {
+        Ok(avatar) => avatar,
+        Err(fault) => {
+            faults.push(fault);
+            None
+        }
+    };
+    Ok((Persona { avatar, ..persona }, faults))
+}
+
+/// Where an entry in the list of a key stands: `personas/vince.md, line 12`. Without the line for a persona that has no file.
+pub fn locate(dir: &Path, persona: &PersonaSlug, key: &str, position: usize) -> String {
+    let path = dir.join(format!("{persona}.md"));
+    let line = read_at_most(&path, MAX_BYTES).ok().and_then(|bytes| file::find_line(&bytes, key, position));
+    line.map_or_else(|| format!("persona {persona}"), |line| format!("{}, line {line}", path.display()))
 }
 
 pub(super) fn read_picture(persona: &Path, named: &NamedPicture) -> Result<Picture, PersonaFileError> {
@@ -207,7 +219,7 @@ mod tests {
         let roster = loaded.roster.expect("a roster");
         let pictures: Vec<_> = roster.personas().iter().map(|persona| persona.avatar.as_ref().map(|avatar| avatar.media_type)).collect();
         assert_eq!(pictures, [Some("image/png"), None, None, None]);
-        let told: Vec<String> = loaded.without_picture.iter().map(|(_, fault)| fault.to_string()).collect();
+        let told: Vec<String> = loaded.in_part.iter().map(|(_, fault)| fault.to_string()).collect();
         assert!(told[0].starts_with("line 6: avatar: missing.png cannot be read: "), "{told:?}");
         assert_eq!(told[1], "line 6: avatar: large.png is larger than 256 KiB. Make the picture smaller");
         assert_eq!(told[2], "line 6: avatar: dan.md is not a picture. Give a PNG, JPEG, GIF or WebP file");

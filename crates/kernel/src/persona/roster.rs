@@ -16,6 +16,7 @@ pub struct Roster {
     coordinator: usize,
     skills: Vec<Skill>,
     experts: Vec<Persona>,
+    faults: Vec<String>,
     zone: Tz,
 }
 
@@ -54,7 +55,7 @@ impl Roster {
         if let Some((_, second)) = coordinators.next() {
             return Err(RosterError::TwoCoordinators { first: first.slug.clone(), second: second.slug.clone() });
         }
-        Ok(Self { personas, coordinator, skills: Vec::new(), experts: Vec::new(), zone: Tz::UTC })
+        Ok(Self { personas, coordinator, skills: Vec::new(), experts: Vec::new(), faults: Vec::new(), zone: Tz::UTC })
     }
 
     /// The same team in another zone.
@@ -73,6 +74,17 @@ impl Roster {
     #[must_use]
     pub fn with_experts(self, experts: Vec<Persona>) -> Self {
         Self { experts, ..self }
+    }
+
+    /// The same team, with what is wrong in its files.
+    #[must_use]
+    pub fn with_faults(self, faults: Vec<String>) -> Self {
+        Self { faults, ..self }
+    }
+
+    /// What is wrong in the team's files: each with the file, the line and the reason. The rest of the files is used.
+    pub fn faults(&self) -> &[String] {
+        &self.faults
     }
 
     /// Guests of meetings. They are not on the team: they have no account, answer nobody and own no work.

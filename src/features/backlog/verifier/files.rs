@@ -17,7 +17,7 @@ use kernel::tools::workspace::{MOST_FILE_BYTES, Workspace, is_input};
 use kernel::tools::{CallStatus, Trace};
 
 /// Tools that count as sources for research. A search only lists pages, and the workspace contains the run's own files.
-const SOURCES: [&str; 6] = ["fetch_page", "git_diff", "git_log", "git_show", "http_get", "read_feed"];
+const SOURCES: [&str; 7] = ["fetch_page", "git_diff", "git_log", "git_show", "http_get", "read_document", "read_feed"];
 
 pub(super) async fn check(
     deps: &VerifierDeps,

@@ -27,7 +27,7 @@ pub(super) use queue::ChannelQueue;
 
 use crate::features::chat::Conversation;
 use kernel::catch_panic::catch_panic;
-use kernel::chat::message::InboundMessage;
+use kernel::chat::message::{ChannelKind, InboundMessage};
 use kernel::ids::ChannelId;
 
 /// Checks for ended turns at this interval. Every process announces them, but an announcement of another process is lost if that process dies right
@@ -58,12 +58,33 @@ impl Conversation {
     /// Waits until the turns of a channel are over.
     async fn await_turns(&self, channel: &ChannelId, queue: &ChannelQueue) {
         while queue.has_turns() {
+            for message in queue.list_not_read_ahead() {
+                if let Err(error) = self.read_ahead(message).await {
+                    tracing::warn!(%channel, error = format!("{error:#}"), "a message is read when its turn comes");
+                }
+            }
             tokio::select! {
                 () = queue.over() => {}
+                () = queue.arrived() => {}
                 () = self.deps().clock.sleep(BACKSTOP) => self.forget_ended_turns(channel, queue).await,
                 () = self.deps().stop.cancelled() => return,
             }
         }
+    }
+
+    /// Reads what a message brings for the team's knowledge, without waiting for the turns before it, which may take minutes. The decision on the message
+    /// does it again, which changes nothing.
+    async fn read_ahead(&self, mut message: InboundMessage) -> anyhow::Result<()> {
+        let deps = self.deps();
+        if self.kind_of(&message.channel) != ChannelKind::Knowledge {
+            return Ok(());
+        }
+        let decision = self.route(&message).await?;
+        let Some(effect) = deps.listeners.iter().find_map(|listener| listener.accompany(&message, &decision)) else { return Ok(()) };
+        self.read_files(std::slice::from_mut(&mut message)).await?;
+        let mut transaction = deps.store.db().begin().await?;
+        effect.apply(&mut transaction, deps.clock.now()).await?;
+        Ok(transaction.commit().await?)
     }
 
     pub(super) async fn forget_ended_turns(&self, channel: &ChannelId, queue: &ChannelQueue) {

@@ -29,6 +29,8 @@ struct Waiting {
     alone: bool,
     /// The message arrived while a turn was open.
     behind_turn: bool,
+    /// Features were asked whether they read it ahead.
+    is_read_ahead: bool,
 }
 
 /// The waiting messages and open turns of one channel. One task decides on the messages. Others add, edit and remove them.
@@ -66,7 +68,7 @@ impl ChannelQueue {
         let behind_turn = !state.turns.is_empty();
         let later = state.waiting.iter().rev().take_while(|waiting| waiting.message.sent_at > message.sent_at).count();
         let place = state.waiting.len() - later;
-        state.waiting.insert(place, Waiting { message, arrived_at, calls, alone, behind_turn });
+        state.waiting.insert(place, Waiting { message, arrived_at, calls, alone, behind_turn, is_read_ahead: false });
         drop(state);
         self.arrived.notify_one();
     }
@@ -149,6 +151,17 @@ impl ChannelQueue {
         let messages: Vec<_> = burst.iter().rev().filter_map(|place| state.waiting.remove(*place)).map(|waiting| waiting.message).collect();
         state.served = messages.first().map(|message| message.author.id.clone());
         messages.into_iter().rev().collect()
+    }
+
+    /// The waiting messages that were not given before.
+    pub(crate) fn list_not_read_ahead(&self) -> Vec<InboundMessage> {
+        let mut state = self.lock();
+        let new = state.waiting.iter_mut().filter(|waiting| !waiting.is_read_ahead);
+        new.map(|waiting| {
+            waiting.is_read_ahead = true;
+            waiting.message.clone()
+        })
+        .collect()
     }
 
     /// Takes all waiting messages.

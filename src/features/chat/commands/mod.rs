@@ -48,6 +48,8 @@ pub struct ChatCommands {
     pub people: People,
     /// Gives the names of roles for refusals. None at the command line.
     pub platform: Option<Arc<dyn ChatPlatform>>,
+    /// What is wrong in the team's files: each with the file, the line and the reason.
+    pub faults: Vec<String>,
     /// The team in this process. None at the command line, beside a running team.
     pub live: Option<Conversation>,
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::features::chat::commands::ChatCommands;
 use kernel::agent::halts::HaltScope;
+use kernel::chat::medium::Medium;
 use kernel::chat::outbox::HeldMessage;
 use kernel::chat::text::ChannelRef;
 use kernel::chat::{IdentityState, IdentityStatus};
@@ -18,6 +19,9 @@ use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::persona::skill::Skill;
 use kernel::text::join_with_and;
+
+/// The most characters of what is wrong in a file.
+const FAULT: usize = 300;
 
 /// The most held messages that are read for `/status`.
 const HELD: u32 = 100;
@@ -64,6 +68,17 @@ impl ChatCommands {
         for line in render_held(&self.roster, &held, count) {
             let _ = writeln!(text, "{line}");
         }
+        for fault in &self.faults {
+            let _ = writeln!(text, "- Needs a correction: {}", Medium::Chat.line_within(fault, FAULT));
+        }
+        let absent = match &self.agents {
+            Some(agents) => agents.readings.list_absent().await,
+            None => Vec::new(),
+        };
+        if !absent.is_empty() {
+            let feeds: Vec<String> = absent.iter().map(|(feed, why)| Medium::Chat.line_within(&format!("{feed} ({why})"), FAULT)).collect();
+            let _ = writeln!(text, "Feeds without material yet: {}.", feeds.join(", "));
+        }
         let is_halted = halts.iter().any(|halt| halt.scope == HaltScope::All);
         if is_halted {
             text.push_str("**The team is halted.** `/resume` lets us speak again.\n");
@@ -82,7 +97,7 @@ impl ChatCommands {
         }
         Ok(CommandReply::private(text.trim()).with_data(json!({
             "identities": online, "models": models, "spent_today": { "dollars": spent.cost.dollars(), "tokens": spent.tokens },
-            "waiting_to_be_sent": waiting, "halted": is_halted, "quiet_channels": quiet, "paused": paused,
+            "faults": self.faults, "waiting_to_be_sent": waiting, "halted": is_halted, "quiet_channels": quiet, "paused": paused,
         })))
     }
 

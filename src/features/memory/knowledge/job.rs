@@ -30,7 +30,7 @@ pub(super) struct Brought {
 
 impl Brought {
     pub(super) fn job(&self) -> NewJob {
-        NewJob::new(KIND, self).unique(format!("{KIND}:{}", self.message))
+        NewJob::new(KIND, self).unique(format!("{KIND}:{}:{}", self.message, self.persona.is_some()))
     }
 }
 
@@ -59,7 +59,12 @@ impl JobHandler for ReadKnowledge {
 
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {
         let brought: Brought = job.payload()?;
-        let burst = self.memories.store().list_burst(&brought.message).await?;
+        let store = self.memories.store();
+        let mut burst = store.list_burst(&brought.message).await?;
+        if burst.is_empty() {
+            // It is read ahead of the decision, by which it becomes a burst.
+            burst.extend(store.find_message(&brought.message).await?);
+        }
         let mut outcomes: Vec<Outcome> = Vec::new();
         for row in burst.iter().filter(|row| row.deleted_at.is_none()) {
             outcomes.extend(self.read_files(job, row).await?);

@@ -11,11 +11,12 @@ use crate::features::mission::model::message::ColleagueMessage;
 use crate::features::mission::model::plan::{MOST_MISSING, MOST_STEPS, MissingRole, Plan, Step, Understanding};
 use crate::features::overwatch::model::Insight;
 use kernel::agent::budget::{BYTES_PER_TOKEN, Part, Rank, fit, tokens_of};
-use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker};
+use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker, passage_blocks};
 use kernel::agent::prompt::{Block, Template};
 use kernel::agent::{Limits, Prompt};
 use kernel::feeds::FeedReport;
 use kernel::ids::WorkItemId;
+use kernel::memory::retrieval::Quote;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::tools::RESEARCH;
@@ -34,6 +35,8 @@ static CLASSIFY: Template = Template::new(include_str!("classify.md.j2"));
 const INSTRUCTIONS: usize = 2500;
 /// The most tokens of all feeds together.
 const FEEDS: usize = 700;
+/// The same for all passages of documents.
+const PASSAGES: usize = 1000;
 /// The most tokens of a prompt for the cheapest model, which only says what a message wants.
 const SHORT: usize = 4000;
 
@@ -212,6 +215,8 @@ pub(super) struct Known<'a> {
     /// The colleague's own finished steps, with their files.
     pub(super) results: &'a [(&'a WorkItem, Vec<Artefact>)],
     pub(super) feeds: &'a [FeedReport],
+    /// Passages of documents on the question's subject, best first.
+    pub(super) passages: &'a [Quote],
 }
 
 /// A question of a colleague at work on a step.
@@ -228,6 +233,8 @@ pub(super) fn colleague(frame: Frame<'_>, message: &ColleagueMessage, known: &Kn
         }
         parts.push(Part::new(Rank::BuiltOn, "your own result in this mission", cleaner.whole(&text)));
     }
+    let passages = passage_blocks(known.passages, PASSAGES, cleaner);
+    parts.extend(passages.into_iter().map(|block| Part::from((Rank::Feeds, block))));
     parts.extend(feed_blocks(known.feeds, FEEDS, cleaner, frame.roster).into_iter().map(|block| Part::from((Rank::Feeds, block))));
     parts.push(Part::new(Rank::Task, "question", cleaner.whole(&message.text)));
     let asker = flat_name(frame.roster.name_of(&message.from));

@@ -130,8 +130,16 @@ mod tests {
     fn feed(name: &str, kind: &str, values: &[(&str, f64)]) -> PageFeed {
         let value = |(name, number): &(&str, f64)| PageValue { name: (*name).to_owned(), number: *number, unit: String::new() };
         let values = values.iter().map(value).collect();
-        let reading =
-            PageReading { source: name.to_owned(), as_of: now(), items: Vec::new(), total: 0, values, note: None, story: Vec::new() };
+        let reading = PageReading {
+            source: name.to_owned(),
+            as_of: now(),
+            items: Vec::new(),
+            total: 0,
+            values,
+            note: None,
+            story: Vec::new(),
+            seen: Vec::new(),
+        };
         PageFeed { feed: name.to_owned(), kind: kind.to_owned(), of: Vec::new(), outcome: Ok(reading), expect: Vec::new() }
     }
 

@@ -65,6 +65,9 @@ pub struct PageReading {
     /// A short description of the data, as a colleague would give it.
     #[serde(default)]
     pub story: Vec<String>,
+    /// What identifies all entries of news, also those that are not new.
+    #[serde(default)]
+    pub seen: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -124,6 +127,11 @@ impl SharedPage {
     pub fn find_value(&self, feed: &str, name: &str) -> Option<&PageValue> {
         let readings = self.feeds.iter().filter(|page| page.feed == feed).filter_map(|page| page.outcome.as_ref().ok());
         readings.flat_map(|reading| &reading.values).find(|value| value.name == name)
+    }
+
+    /// All feeds but those that have nothing to read yet.
+    pub fn list_with_material(&self) -> impl Iterator<Item = &PageFeed> {
+        self.feeds.iter().filter(|feed| feed.find_absence().is_none())
     }
 
     /// The feeds of a persona.

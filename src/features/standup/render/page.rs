@@ -31,7 +31,7 @@ pub struct PageText {
 }
 
 pub fn render_page(page: &SharedPage, roster: &Roster, format: &TextFormat) -> PageText {
-    let parts = page.feeds.iter().map(|feed| render_feed(feed, roster)).chain(page.people.iter().map(render_person));
+    let parts = page.list_with_material().map(|feed| render_feed(feed, roster)).chain(page.people.iter().map(render_person));
     let detail = messages::pack(parts, format);
     PageText { summary: render_summary(page, roster), detail }
 }
@@ -44,17 +44,9 @@ fn render_summary(page: &SharedPage, roster: &Roster) -> String {
     }
     let failed: Vec<(&str, &str)> =
         page.feeds.iter().filter_map(|feed| Some((feed.feed.as_str(), feed.outcome.as_ref().err()?.as_str()))).collect();
-    let absent: Vec<String> = page
-        .feeds
-        .iter()
-        .filter_map(|feed| Some(format!("{} ({})", short(&feed.feed, NAME), short(feed.find_absence()?, REASON))))
-        .collect();
-    let read = page.feeds.len() - failed.len() - absent.len();
-    let mut text =
-        format!("**Shared page**: read {read} of {} at {}.", labels::count(page.feeds.len(), "feed"), roster.show_time(page.read_at));
-    if !absent.is_empty() {
-        let _ = write!(text, "\n- Nothing to read yet: {}", absent.join(", "));
-    }
+    let feeds = page.list_with_material().count();
+    let read = feeds - failed.len();
+    let mut text = format!("**Shared page**: read {read} of {} at {}.", labels::count(feeds, "feed"), roster.show_time(page.read_at));
     for (feed, reason) in failed.iter().take(FAILED) {
         let _ = write!(text, "\n- {} failed: {}", short(feed, NAME), short(reason, REASON));
     }
@@ -152,6 +144,7 @@ mod tests {
             values: vec![PageValue { name: "commits".to_owned(), number: 502.0, unit: String::new() }],
             note: Some("the newest commit is 2 h old".to_owned()),
             story: Vec::new(),
+            seen: Vec::new(),
         }
     }
 

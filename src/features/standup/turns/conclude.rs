@@ -111,7 +111,7 @@ pub(super) fn prompt(team: &str, asked: &ConcludeAsked<'_>, persona: &Persona, m
 
 fn blocks(asked: &ConcludeAsked<'_>, material: Material<'_>) -> Vec<Block> {
     let failing = asked.page.feeds.iter().filter(|feed: &&PageFeed| feed.outcome.is_err());
-    let mut blocks: Vec<Block> = failing.map(|feed| material.feed(feed, "")).collect();
+    let mut blocks: Vec<Block> = failing.map(|feed| material.feed(feed, "", asked.page.is_first)).collect();
     blocks.extend(material.people(asked.page));
     blocks.extend(material.changes(asked.page));
     blocks.extend(material.news("reports", asked.seats, &[]));

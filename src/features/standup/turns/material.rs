@@ -15,20 +15,24 @@ use crate::features::standup::model::prediction::Prediction;
 use crate::features::standup::model::report::DayReport;
 use crate::features::standup::model::tension::{CrossCheck, Hint};
 use crate::features::standup::turns::figures;
-use kernel::agent::context::{Cleaner, flat_name};
+use kernel::agent::context::{Cleaner, finding_block, flat_name};
 use kernel::agent::prompt::Block;
 use kernel::chat::text::is_subtext;
 use kernel::figure;
 use kernel::memory::Memory;
-use kernel::memory::retrieval::cut;
+use kernel::memory::retrieval::{Quote, cut};
 use kernel::persona::roster::Roster;
 use kernel::text::Shingles;
 use kernel::time::show_time;
 
 /// The most characters of a quoted item, lesson or action.
 const LINE: usize = 200;
+/// The most characters of an item of a feed.
+const ITEM: usize = 300;
 /// The most characters of a report. People's reports have no other limit.
 const REPORT: usize = 1500;
+/// The most tokens of what the team has found out.
+const FINDINGS: usize = 600;
 /// The most items of a feed.
 const ITEMS: usize = 20;
 /// A sentence of an earlier report this similar to a line of the page is left out.
@@ -53,21 +57,30 @@ impl Material<'_> {
     }
 
     /// A feed with its values and items.
-    pub(super) fn feed(&self, feed: &PageFeed, whose: &str) -> Block {
+    pub(super) fn feed(&self, feed: &PageFeed, whose: &str, is_first: bool) -> Block {
         let name = flat_name(&feed.feed);
         match &feed.outcome {
             Err(reason) => Block { label: format!("feed {name}{whose}, failing"), text: self.clean(reason, 300) },
             Ok(reading) => Block {
                 label: format!("feed {name}{whose}, {}, as of {}", self.source(reading), self.roster.show_time(reading.as_of)),
-                text: self.reading(reading),
+                text: self.reading(feed, reading, is_first),
             },
         }
     }
 
-    fn reading(&self, reading: &PageReading) -> String {
+    /// `is_first`: there is no earlier report, so nothing is new or old.
+    fn reading(&self, feed: &PageFeed, reading: &PageReading, is_first: bool) -> String {
         let note = reading.note.iter().map(|note| self.clean(note, 300));
-        let values = (!reading.values.is_empty()).then(|| format!("values: {}", self.clean(&figures::values(reading), 600)));
-        let total = std::iter::once(format!("items since the last report: {}", reading.total));
+        // The number of entries on a site says nothing.
+        let has_values = !reading.values.is_empty() && !feed.is_news();
+        let values = has_values.then(|| format!("values: {}", self.clean(&figures::values(reading), 600)));
+        let total = match (is_first, feed.is_news(), reading.total) {
+            (true, _, 0) => None,
+            (true, true, total) => Some(format!("entries there: {total}, the newest first")),
+            (true, false, total) => Some(format!("items of the last day: {total}")),
+            (false, true, total) => Some(format!("entries seen for the first time: {total}")),
+            (false, false, total) => Some(format!("items since the last report: {total}")),
+        };
         let items = reading.items.iter().take(ITEMS).map(|item| self.item(item));
         let story = reading.story.iter().map(|line| self.clean(line, LINE));
         note.chain(values).chain(story).chain(total).chain(items).collect::<Vec<_>>().join("\n")
@@ -76,7 +89,7 @@ impl Material<'_> {
     fn item(&self, item: &PageItem) -> String {
         let at = item.at.map_or(String::new(), |at| format!("{}, ", self.roster.show_time(at)));
         let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
-        format!("- {at}{} {}{by}: {}", flat_name(&item.what), self.clean(&item.reference, 100), self.clean(&item.text, LINE))
+        format!("- {at}{} {}{by}: {}", flat_name(&item.what), self.clean(&item.reference, 100), self.clean(&item.text, ITEM))
     }
 
     /// A source that is safe in a label.
@@ -155,6 +168,11 @@ impl Material<'_> {
         let evidence = signal.evidence.as_ref().map_or(String::new(), |found| format!(", {} {}", found.feed, found.value));
         let line = format!("signal: {} {} {:.2}{evidence}", signal.subject, signal.direction.as_str(), signal.confidence);
         self.clean(&line, LINE)
+    }
+
+    /// What the team has found out, the newest first.
+    pub(super) fn findings(&self, findings: &[Quote]) -> Option<Block> {
+        finding_block(findings, FINDINGS, Cleaner { marker: self.marker })
     }
 
     pub(super) fn hints(&self, hints: &[Hint]) -> Option<Block> {

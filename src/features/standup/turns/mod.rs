@@ -27,6 +27,7 @@ use kernel::agent::{Agents, Prompt, Run};
 use kernel::feeds::condition::SettlingRule;
 use kernel::ids::PersonaSlug;
 use kernel::memory::Memory;
+use kernel::memory::retrieval::Quote;
 use kernel::money::Purpose;
 use kernel::persona::Persona;
 use tokio_util::sync::CancellationToken;
@@ -67,6 +68,8 @@ pub struct ReportAsked<'a> {
     /// The speaker's open items.
     pub items: &'a [WorkItem],
     pub lessons: &'a [Memory],
+    /// What the team has found out since the last report, the newest first.
+    pub findings: &'a [Quote],
     /// The essential question, for the persona that makes the call. None if not configured, or if its feed has no value.
     pub question: Option<QuestionAsked<'a>>,
     /// Open calls. The persona that reports the delta says whether they are on track.

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::ask_tool::{self, AskAgent, Colleagues};
 use crate::agent::context::{ContextBudget, ContextInput};
+use crate::agent::findings::{self, Finding};
 use crate::agent::journal::{Journal, JournalEntry};
 use crate::agent::run::{InChat, Limits, OwnTool, Prompt, Reply, Run, Runner, Tools, addresses_in};
 use crate::agent::surroundings::{Refers, Surroundings};
@@ -20,9 +21,10 @@ use crate::agent::{Readings, RunError, budget, context, prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::FileText;
 use crate::chat::text::Subtext;
-use crate::db::Database;
+use crate::db::{Database, StoreError};
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::llm::{Speech, Structured, Transcription};
+use crate::memory::retrieval::Quote;
 use crate::memory::{MemorySource, Recall, Scope, Teacher};
 use crate::money::{Allowance, Purpose};
 use crate::persona::roster::Roster;
@@ -221,9 +223,27 @@ impl Agents {
         Ok(if question.purpose == Purpose::Step { reply } else { with_notes(reply) })
     }
 
+    /// What the team has found out today on a subject and may be told in `scope`, best first.
+    ///
+    /// # Errors
+    /// The database is unavailable.
+    pub async fn find_findings(&self, persona: &PersonaSlug, subject: &str, scope: &Scope) -> Result<Vec<Quote>, StoreError> {
+        let found = self.store.list_findings(scope, findings::since(&self.roster, self.runner.clock.now())).await?;
+        Ok(self.quote_findings(&findings::choose(&found, subject, persona)))
+    }
+
+    fn quote_findings(&self, found: &[Finding]) -> Vec<Quote> {
+        let now = self.runner.clock.now();
+        found.iter().map(|finding| finding.quote(&self.roster, now)).collect()
+    }
+
     async fn build_prompt(&self, persona: &Persona, question: &Question<'_>, around: Surroundings) -> Result<Prompt, RunError> {
         let Surroundings { now, question: text, transcript, refers, files, annotations, .. } = around;
         let read = self.readings.read(&persona.slug).await;
+        let mut found = self.store.list_findings(&question.scope, findings::since(&self.roster, now)).await?;
+        // Those of this channel stand in its transcript.
+        found.retain(|finding| finding.channel.is_none() || finding.channel.as_ref() != question.channel);
+        let found = self.quote_findings(&findings::choose(&found, &text, &persona.slug));
         let asked = recall(persona, question, LESSONS, self.roster.today(now));
         let shown = transcript.iter().chain(&refers.replied_to).chain(&refers.starter).filter_map(|line| line.message.as_ref());
         let shown: Vec<&MessageId> = shown.chain(question.answered).collect();
@@ -249,8 +269,9 @@ impl Agents {
             named: &refers.named,
             files: &files,
             annotations: &annotations,
-            documents: &read.documents,
+            passages: &read.find_passages(&text),
             feeds: &read.reports,
+            findings: &found,
             lessons: &lessons,
             heard: &heard,
             spans: &spans,

@@ -79,14 +79,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the passages on the question's subject, from all files and from the documents in feeds.
+    /// Writes the passages on the question's subject, from all files.
     fn write_parts(&mut self) {
         let input = self.input;
         let mut search = Search::new(input.files, |file, is_older| cited(file, is_older, input));
-        for document in input.documents {
-            search.add_document(&document.name, &document.text);
-        }
-        // Indexed only for comparison. Feeds have blocks of their own.
+        // Indexed only for comparison. Feeds and their documents have blocks of their own.
+        input.passages.iter().for_each(|passage| search.add_fact(String::new(), &passage.text, None));
         for reading in input.feeds.iter().filter_map(|report| report.outcome.as_ref().ok()) {
             reading.items.iter().for_each(|item| search.add_fact(String::new(), &item.text, item.by.as_deref()));
         }

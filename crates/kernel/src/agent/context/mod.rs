@@ -15,9 +15,9 @@ use crate::agent::{NamedText, PlaceNote, Prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::{Annotation, AnnotationKind};
 use crate::chat::text::is_subtext;
-use crate::feeds::{Document, FeedItem, FeedReport};
+use crate::feeds::{FeedItem, FeedReport};
 use crate::ids::PersonaSlug;
-use crate::memory::retrieval::cut;
+use crate::memory::retrieval::{Quote, cut};
 use crate::memory::spans::Span;
 use crate::memory::{Memory, MemoryKind};
 use crate::persona::Persona;
@@ -47,9 +47,11 @@ pub struct ContextInput<'a> {
     pub files: &'a Files,
     /// Reactions to these messages, and titles of their links.
     pub annotations: &'a [Annotation],
-    /// Documents from the persona's feeds.
-    pub documents: &'a [Document],
+    /// Passages of the documents in the persona's feeds on the question's subject, best first.
+    pub passages: &'a [Quote],
     pub feeds: &'a [FeedReport],
+    /// What colleagues have found out today on the question's subject, best first.
+    pub findings: &'a [Quote],
     /// What people taught, then lessons on the question's subject, best match first.
     pub lessons: &'a [Memory],
     /// Summaries of what was said before the transcript, oldest first.
@@ -77,7 +79,9 @@ pub struct ContextBudget {
     pub referred: usize,
     pub files: usize,
     pub named: usize,
+    pub documents: usize,
     pub feeds: usize,
+    pub findings: usize,
     pub lessons: usize,
     pub heard: usize,
     pub spans: usize,
@@ -91,7 +95,9 @@ impl Default for ContextBudget {
             referred: 400,
             files: 2000,
             named: 4000,
+            documents: 1000,
             feeds: 700,
+            findings: 500,
             lessons: 500,
             heard: 1000,
             spans: 600,
@@ -146,7 +152,9 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let FileBlocks { blocks: files, has_text, remarks } = file_blocks(input, cleaner);
     let titles = title_block(input, cleaner);
     let named = fit(input.named.iter().map(|named| named.part(cleaner)).collect(), input.budget.named);
+    let documents = passage_blocks(input.passages, input.budget.documents, cleaner);
     let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
+    let findings = finding_block(input.findings, input.budget.findings, cleaner);
     let lessons = lesson_blocks(input, cleaner);
     let heard = heard_blocks(input, cleaner);
     let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
@@ -159,6 +167,8 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         || notes.is_some()
         || input.files.focus.iter().chain(&input.files.near).any(|file| file.is_shown)
         || !feeds.is_empty()
+        || !documents.is_empty()
+        || findings.is_some()
         || input.transcript.iter().chain(input.replied_to).chain(input.starter).any(|line| line.speaker.is_agent())
         || input.spans.iter().any(|span| span.outside)
         || input.lessons.iter().chain(input.heard).any(Memory::may_quote_outside);
@@ -169,8 +179,8 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         ("spans", chars_of(spans.as_slice())),
         ("transcript", chars_of(transcript.as_slice()) + chars_of(titles.as_slice())),
         ("referred", chars_of(starter.as_slice()) + chars_of(replied_to.as_slice()) + chars_of(notes.as_slice())),
-        ("files", chars_of(&files) + chars_of(&named)),
-        ("feeds", chars_of(&feeds)),
+        ("files", chars_of(&files) + chars_of(&named) + chars_of(&documents)),
+        ("feeds", chars_of(&feeds) + chars_of(findings.as_slice())),
         ("lessons", chars_of(&lessons)),
         ("heard", chars_of(&heard)),
         ("question", question.chars().count()),
@@ -183,7 +193,9 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         .chain(titles)
         .chain(files)
         .chain(named)
+        .chain(documents)
         .chain(feeds)
+        .chain(findings)
         .chain(lessons)
         .chain(heard);
     let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
@@ -210,6 +222,8 @@ const REACTIONS: usize = 6;
 const EMOJI: usize = 32;
 const LINKS: usize = 8;
 const LINK_CHARS: usize = 200;
+/// Longer items of a feed are cut.
+const ITEM_CHARS: usize = 300;
 /// Longer lessons are cut.
 const LESSON_CHARS: usize = 400;
 /// Longer messages and parts of documents are cut.
@@ -362,10 +376,38 @@ fn file_name(name: &str) -> String {
     cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 120)
 }
 
-/// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason.
+/// Passages of documents with their places, the best ones that fit into `tokens`.
+pub fn passage_blocks(passages: &[Quote], tokens: usize, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let mut left = tokens * BYTES_PER_TOKEN;
+    let mut blocks = Vec::new();
+    for passage in passages {
+        let text = cleaner.text(&passage.text, usize::MAX);
+        let Some(rest) = left.checked_sub(text.len()) else { break };
+        left = rest;
+        blocks.push(Block { label: format!("part of {}", file_name(&passage.place)), text });
+    }
+    blocks
+}
+
+/// What colleagues have found out, as much as fits into `tokens`.
+pub fn finding_block(findings: &[Quote], tokens: usize, cleaner: Cleaner<'_>) -> Option<Block> {
+    let mut left = tokens * BYTES_PER_TOKEN;
+    let mut lines: Vec<String> = Vec::new();
+    for finding in findings {
+        let line = format!("- {}: {}", cleaner.line(&flat_title(&finding.place), LINE_CHARS), cleaner.line(&finding.text, LINE_CHARS));
+        let Some(rest) = left.checked_sub(line.len()) else { break };
+        left = rest;
+        lines.push(line);
+    }
+    (!lines.is_empty()).then(|| Block { label: "what the team has found out lately".into(), text: lines.join("\n") })
+}
+
+/// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason. One without any material yet is left out.
 pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, roster: &Roster) -> Vec<Block> {
+    let has_material = |report: &&FeedReport| report.outcome.as_ref().map_or(true, |reading| reading.find_absence().is_none());
+    let feeds: Vec<&FeedReport> = feeds.iter().filter(has_material).collect();
     let share = tokens * BYTES_PER_TOKEN / feeds.len().max(1);
-    let block = |report: &FeedReport| {
+    let block = |report: &&FeedReport| {
         let name = flat_name(&report.feed);
         match &report.outcome {
             Err(error) => Block { label: format!("feed {name}, failing"), text: cleaner.line(&error.describe(roster.zone()), 300) },
@@ -374,10 +416,10 @@ pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, ro
                 lines.extend(reading.story.iter().map(|line| cleaner.line(line, 300)));
                 lines.push(format!("items in all: {}", reading.total));
                 let mut left = share;
-                for (place, item) in reading.items.iter().enumerate() {
+                for (shown, item) in reading.items.iter().enumerate() {
                     let line = item_line(item, cleaner, roster);
                     if line.len() > left {
-                        lines.push(format!("({} older ones left out)", reading.items.len() - place));
+                        lines.push(format!("({} older ones left out)", reading.total.saturating_sub(shown)));
                         break;
                     }
                     left -= line.len();
@@ -437,7 +479,7 @@ fn flat_title(title: &str) -> String {
 fn item_line(item: &FeedItem, cleaner: Cleaner<'_>, roster: &Roster) -> String {
     let at = item.at.map_or(String::new(), |at| format!("{}, ", roster.show_time(at)));
     let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
-    let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, 160));
+    let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, ITEM_CHARS));
     let values = item.values.iter().map(ToString::to_string);
     std::iter::once(fact).chain(values).collect::<Vec<_>>().join(", ")
 }

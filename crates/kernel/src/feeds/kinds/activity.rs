@@ -37,6 +37,10 @@ pub(super) fn build(_: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<d
 
 #[async_trait]
 impl Source for Activity {
+    fn is_local(&self) -> bool {
+        true
+    }
+
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let today = self.list(asked.today(), asked.now).await?;
         let sum = |what: &str| today.iter().filter(|line| line.what == what).map(|line| line.count).sum();

@@ -61,6 +61,10 @@ pub(super) fn build(_: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<d
 
 #[async_trait]
 impl Source for Work {
+    fn is_local(&self) -> bool {
+        true
+    }
+
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let backlog = self.source.read_backlog(asked.since, asked.until, asked.today(), asked.limit).await;
         let backlog = backlog.map_err(|error| FeedError::Failed(format!("cannot read the backlog: {error:#}")))?;

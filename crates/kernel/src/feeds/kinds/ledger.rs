@@ -27,6 +27,10 @@ pub(super) fn build(_: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<d
 
 #[async_trait]
 impl Source for Ledger {
+    fn is_local(&self) -> bool {
+        true
+    }
+
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let mut items = Vec::new();
         for group in [CostGroup::Day, CostGroup::Persona, CostGroup::Model] {

@@ -39,9 +39,29 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// Whether it is on this machine, so that it can be read for each question.
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    /// Whether an item is new when it is first seen, whatever its time. The source then gives all items, also those from before the range.
+    fn counts_when_seen(&self) -> bool {
+        false
+    }
+
     /// Searchable documents, for kinds that have some.
     async fn documents(&self, _now: DateTime<Utc>) -> Result<Vec<Document>, FeedError> {
         Ok(Vec::new())
+    }
+
+    /// The names of all documents, also of those that are not searched because they are too large or too many.
+    async fn list_documents(&self) -> Result<Vec<String>, FeedError> {
+        Ok(Vec::new())
+    }
+
+    /// The text of a document that [`Self::list_documents`] names.
+    async fn open_document(&self, name: &str) -> Result<String, FeedError> {
+        Err(FeedError::Failed(format!("there is no document {name}")))
     }
 }
 

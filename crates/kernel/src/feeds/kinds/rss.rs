@@ -13,6 +13,8 @@ use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, R
 const MOST_BYTES: usize = 4 << 20;
 /// Longer titles are cut. Some blogs put the whole post there.
 const TITLE: usize = 300;
+/// The most characters of the text below a title.
+const SUMMARY: usize = 400;
 
 /// News of a site as RSS, Atom or JSON Feed.
 struct Rss {
@@ -26,6 +28,11 @@ pub(super) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Resul
 
 #[async_trait]
 impl Source for Rss {
+    fn counts_when_seen(&self) -> bool {
+        true
+    }
+
+    /// All entries, whatever their date: a site may publish an entry with an earlier one.
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let page =
             self.web.get(&self.url, "application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5", MOST_BYTES).await?;
@@ -35,9 +42,8 @@ impl Source for Rss {
         let entries = entries.map_err(|_| FeedError::Failed("its answer could not be parsed".into()))??;
         let count = entries.len() as u64;
         let undated = entries.iter().filter(|entry| entry.at.is_none()).count();
-        // Entries without a date may be new. They come last, in the order of the feed.
+        // Entries without a date come last, in the order of the feed.
         let mut items = entries;
-        items.retain(|item| item.at.is_none_or(|at| (asked.since..=asked.until).contains(&at)));
         items.sort_by_key(|item| Reverse(item.at));
         let total = items.len();
         items.truncate(asked.limit);
@@ -59,22 +65,54 @@ fn parse(page: &Page, base: &Url) -> Result<Vec<FeedItem>, FeedError> {
 fn item_of(entry: Entry) -> FeedItem {
     let page = entry.links.iter().find(|link| link.rel.as_deref().is_none_or(|rel| rel == "alternate")).or(entry.links.first());
     let reference = page.map_or_else(|| entry.id.clone(), |link| link.href.clone());
-    let words = entry.title.or(entry.summary).map(|text| text.content).or(entry.content.and_then(|content| content.body));
-    let words = words.map(|words| shorten(&words)).filter(|words| !words.is_empty());
+    let title = entry.title.map(|title| shorten(&title.content, TITLE)).unwrap_or_default();
+    let text = entry.summary.map(|summary| summary.content).or(entry.content.and_then(|content| content.body)).unwrap_or_default();
+    let text = shorten(&without_tags(&text), SUMMARY);
+    let words = match (title.is_empty(), text.is_empty() || text == title) {
+        (true, true) => "(without a title)".to_owned(),
+        (true, false) => text,
+        (false, true) => title,
+        (false, false) => format!("{title}: {text}"),
+    };
     FeedItem {
         at: entry.published.or(entry.updated),
         what: "entry".into(),
         by: entry.authors.into_iter().filter_map(|author| author.name).find(|name| !name.is_empty()),
-        text: words.unwrap_or_else(|| "(without a title)".into()),
+        text: words,
         reference,
         values: Vec::new(),
     }
 }
 
-fn shorten(text: &str) -> String {
+fn shorten(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(TITLE) {
+    match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
+}
+
+/// The text of HTML, roughly. A `<` that begins no tag stays.
+fn without_tags(html: &str) -> String {
+    let mut text = String::new();
+    let mut rest = html;
+    while let Some(start) = rest.find('<') {
+        text.push_str(&rest[..start]);
+        let after = &rest[start + 1..];
+        let is_tag = after.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
+        match after.find('>').filter(|_| is_tag) {
+            Some(end) => {
+                text.push(' ');
+                rest = &after[end + 1..];
+            }
+            None => {
+                text.push('<');
+                rest = after;
+            }
+        }
+    }
+    text.push_str(rest);
+    [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
+        .into_iter()
+        .fold(text, |text, (entity, plain)| text.replace(entity, plain))
 }

@@ -9,8 +9,7 @@ mod quote;
 mod terms;
 
 pub use library::{Hit, Library};
-pub(super) use passage::split;
-pub use passage::{Heading, Passage, headings_of};
+pub use passage::{Heading, Passage, headings_of, split};
 pub use quote::{Quote, cut};
 pub use terms::{Query, QuestionKind, terms_of, words_of};
 pub(super) use terms::{is_stop_word, stem};

@@ -49,7 +49,7 @@ impl Passage {
 }
 
 /// Splits at headings and blank lines, and long blocks also at line ends. Fenced code is kept together if it fits.
-pub(in crate::memory) fn split(text: &str) -> Vec<Passage> {
+pub fn split(text: &str) -> Vec<Passage> {
     let mut splitter = Splitter::default();
     for (index, line) in text.lines().enumerate() {
         splitter.take(index + 1, line);

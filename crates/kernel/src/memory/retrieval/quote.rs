@@ -1,6 +1,7 @@
 //! Quotes from a passage with its source.
 
 use crate::memory::retrieval::library::Hit;
+use crate::memory::retrieval::passage::Passage;
 use crate::memory::retrieval::terms::{Query, terms_of};
 
 /// A quotation and its source.
@@ -14,7 +15,15 @@ pub struct Quote {
 impl Hit<'_> {
     /// At most about `limit` characters of the passage: all of it, or the sentences that match the question.
     pub fn quote(&self, query: &Query, limit: usize) -> Quote {
-        let sentences = sentences_of(&self.passage.lines);
+        let (text, lines) = self.passage.quote(query, limit);
+        Quote { text, place: if self.fact { self.source.to_owned() } else { self.passage.place(self.source, lines) } }
+    }
+}
+
+impl Passage {
+    /// At most about `limit` characters: all of it, or the sentences that match the question. With the first and the last line.
+    pub fn quote(&self, query: &Query, limit: usize) -> (String, Option<(usize, usize)>) {
+        let sentences = sentences_of(&self.lines);
         let chosen = choose(&sentences, query, limit);
         let mut text = String::new();
         let mut last = None;
@@ -33,19 +42,19 @@ impl Hit<'_> {
             last = Some(index);
         }
         let lines = chosen.first().zip(chosen.last()).map(|(&first, &last)| (sentences[first].line, sentences[last].line));
-        Quote { text: cut(&text, limit), place: self.place(lines) }
+        (cut(&text, limit), lines)
     }
 
-    fn place(&self, lines: Option<(usize, usize)>) -> String {
+    /// `decision-log.md, D-043: Zombie Step Cleanup, line 11`
+    pub fn place(&self, source: &str, lines: Option<(usize, usize)>) -> String {
         let lines = match lines {
-            _ if self.fact => return self.source.to_owned(),
-            None => return self.source.to_owned(),
+            None => return source.to_owned(),
             Some((first, last)) if first == last => format!("line {first}"),
             Some((first, last)) => format!("lines {first}–{last}"),
         };
-        match self.passage.headings.last() {
-            Some(heading) => format!("{}, {}, {lines}", self.source, cut(heading, 80)),
-            None => format!("{}, {lines}", self.source),
+        match self.headings.last() {
+            Some(heading) => format!("{source}, {}, {lines}", cut(heading, 80)),
+            None => format!("{source}, {lines}"),
         }
     }
 }

@@ -9,6 +9,7 @@ mod figures;
 mod index;
 mod question;
 mod ranking;
+mod texts;
 mod vector;
 mod words;
 
@@ -29,6 +30,7 @@ use question::Question;
 use ranking::Search;
 
 pub(in crate::memory) use index::Entry;
+pub use texts::TextSearch;
 pub use vector::Vector;
 pub use words::{Wanted, to_store};
 pub(in crate::memory) use words::{for_postgres, for_sqlite};

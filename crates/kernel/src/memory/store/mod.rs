@@ -22,6 +22,9 @@ pub(in crate::memory) use meaning::record_meaning;
 pub use saying::{delete_said, remember_said, reword_said};
 pub use spans::{delete_span, save_span, span_retention};
 
+/// The stored form of [`MemorySource::WorkItem`], as a pattern.
+const OF_ITEM: &str = "{\"work_item\"%";
+
 #[derive(sqlx::FromRow)]
 struct MemoryColumns {
     id: String,
@@ -93,6 +96,24 @@ impl Database {
             place,
             parent,
             i64::from(limit)
+        )?)
+    }
+
+    /// What is learnt from items that ended since a time and may be told in `scope`, the newest first. Also what a person has not confirmed yet, which
+    /// is told as text from outside.
+    pub async fn list_outcomes(&self, scope: &Scope, since: DateTime<Utc>, limit: u32) -> Result<Vec<Memory>> {
+        let [place, parent] = scope.heard();
+        read(sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM memories WHERE kind = 'lesson' AND ended_at IS NULL AND forgotten_by IS NULL AND created_at >= $1
+                 AND source LIKE $5 AND (place IS NULL OR place = $2 OR place = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4",
+            since,
+            place,
+            parent,
+            i64::from(limit),
+            OF_ITEM
         )?)
     }
 

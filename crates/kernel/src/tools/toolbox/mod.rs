@@ -14,7 +14,7 @@ use crate::tools::policy::{self, Doubt};
 use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 19] = [
+const BUILT_IN: [&str; 22] = [
     "ask_agent",
     "backlog_add",
     "backlog_search",
@@ -29,6 +29,7 @@ const BUILT_IN: [&str; 19] = [
     "memory_forget",
     "memory_save",
     "memory_search",
+    "read_document",
     "read_feed",
     "reminder_set",
     "team_command",

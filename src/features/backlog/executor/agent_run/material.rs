@@ -7,10 +7,11 @@ use crate::features::backlog::model::{Artefact, Evidence, Origin, Owner, WorkIte
 use crate::features::backlog::prompts::work as template;
 use kernel::agent::Prompt;
 use kernel::agent::budget::{Part, Rank, fit, tokens_of};
-use kernel::agent::context::{Cleaner, feed_blocks, flat_name};
+use kernel::agent::context::{Cleaner, feed_blocks, finding_block, flat_name, passage_blocks};
 use kernel::agent::prompt::render_system;
 use kernel::feeds::FeedReport;
 use kernel::memory::Memory;
+use kernel::memory::retrieval::Quote;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::persona::skill::{self, Skill, SkillKind};
@@ -22,6 +23,10 @@ const TITLE: usize = 200;
 const GIVEN: usize = 12_000;
 /// The most tokens of all feeds together.
 const FEEDS: usize = 700;
+/// The same for all passages of documents.
+const PASSAGES: usize = 1500;
+/// The same for what colleagues have found out.
+const FINDINGS: usize = 400;
 /// Room for the template with its instructions, in tokens.
 const INSTRUCTIONS: usize = 1500;
 
@@ -34,6 +39,10 @@ pub(super) struct Material<'a> {
     pub(super) deliverable: Deliverable,
     pub(super) background: &'a Background<'a>,
     pub(super) feeds: &'a [FeedReport],
+    /// Passages of documents on the item's subject, best first.
+    pub(super) passages: &'a [Quote],
+    /// What colleagues have found out today on the item's subject, best first.
+    pub(super) findings: &'a [Quote],
     /// The questions into which a model divided the matter.
     pub(super) questions: &'a [String],
     /// The limits of the run, as text.
@@ -103,6 +112,8 @@ impl Material<'_> {
             || !needs.is_empty()
             || !inputs.is_empty()
             || !self.feeds.is_empty()
+            || !self.passages.is_empty()
+            || !self.findings.is_empty()
             || rejected.is_some_and(|rejection| rejection.outside)
             || lessons.iter().chain(*approaches).any(Memory::may_quote_outside)
     }
@@ -151,6 +162,9 @@ impl Material<'_> {
         let lines = |of: &[Memory]| of.iter().map(|memory| format!("- {}", self.line(&memory.text, usize::MAX))).collect::<Vec<_>>();
         parts.extend(Part::of_lines(Rank::Memory, "lessons learnt before", lines(lessons).into_iter()));
         parts.extend(Part::of_lines(Rank::Memory, "how something similar was done before", lines(approaches).into_iter()));
+        let passages = passage_blocks(self.passages, PASSAGES, self.cleaner());
+        parts.extend(passages.into_iter().map(|block| Part::from((Rank::Feeds, block))));
+        parts.extend(finding_block(self.findings, FINDINGS, self.cleaner()).map(|block| Part::from((Rank::Feeds, block))));
         let feeds = feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster);
         parts.extend(feeds.into_iter().map(|block| Part::from((Rank::Feeds, block))));
         parts
@@ -268,6 +282,8 @@ mod tests {
             deliverable,
             background,
             feeds,
+            passages: &[],
+            findings: &[],
             questions: &[],
             limits,
             tokens: prompt_tokens(window),
@@ -344,6 +360,30 @@ mod tests {
             assert!(message.contains(block), "{message}");
             assert_eq!(tainted, outside);
         }
+    }
+
+    #[test]
+    fn passages_of_documents_are_material_from_outside() {
+        let passages = [Quote { place: "prices.md, Hosting, lines 3–4".into(), text: "Ten a month.".into() }];
+        let (roster, item, limits) = (roster(), item(of_ann()), String::new());
+        let material = Material {
+            team: "Teamroom",
+            roster: &roster,
+            persona: roster.find(&"vince".into()).expect("on the roster"),
+            item: &item,
+            deliverable: Deliverable::Document,
+            background: &Background::default(),
+            feeds: &[],
+            passages: &passages,
+            findings: &[],
+            questions: &[],
+            limits,
+            marker: MARKER,
+            now: now(),
+        };
+        let prompt = material.prompt();
+        assert!(prompt.message.contains("| part of prices.md, Hosting, lines 3–4>>\nTen a month.\n<<end"), "{}", prompt.message);
+        assert!(prompt.holds_outside);
     }
 
     #[test]

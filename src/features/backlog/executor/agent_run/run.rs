@@ -108,7 +108,11 @@ impl AgentExecutor {
         questions: &[String],
     ) -> Result<Prompt, RunError> {
         let Assignment { item, persona, .. } = *assignment;
-        let feeds = self.agents.readings.read(&persona.slug).await.reports;
+        let read = self.agents.readings.read(&persona.slug).await;
+        let subject = [&item.what, &item.how, &item.why].map(String::as_str).join("\n");
+        let scope = Scope::private(item.private_to.clone());
+        let passages = self.agents.find_passages(&read, &subject, &scope).await?;
+        let findings = self.agents.find_findings(&persona.slug, &subject, &scope).await?;
         let material = Material {
             team: &self.agents.team,
             roster: &self.agents.roster,
@@ -116,7 +120,9 @@ impl AgentExecutor {
             item,
             deliverable,
             background,
-            feeds: &feeds,
+            feeds: &read.reports,
+            passages: &passages,
+            findings: &findings,
             questions,
             limits: format!("{} calls, {}", limits_of(background).calls, RESEARCH.describe()),
             tokens: self.agents.prompt_tokens(tier_of(persona, deliverable)),

@@ -81,6 +81,7 @@ mod tests {
             values: vec![value("latency", 840.0, "ms"), value("orders", 1_240.5, "")],
             note: None,
             story: Vec::new(),
+            seen: Vec::new(),
         };
         let feed = |name: &str, outcome| PageFeed {
             feed: name.to_owned(),

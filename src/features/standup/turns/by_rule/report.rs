@@ -35,7 +35,7 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
     untold.sort_by_key(|feed| (place_of(feed, &matters), feed.outcome.is_ok()));
     let watched = news::list_watched(asked.page, roster);
     for feed in &untold {
-        lines.extend(tell(feed, &matters, &watched, today));
+        lines.extend(tell(feed, &matters, &watched, (today, asked.page.is_first)));
         lines.extend(feed.reading().iter().flat_map(|reading| &reading.story).map(|line| format!("- {}", foreign(line, 240))));
     }
     lines.extend(newest(&untold, &watched).map(|item| quote(item, today)));
@@ -105,13 +105,15 @@ fn within(lines: &[String], cap: usize) -> String {
 }
 
 /// One line about a feed. None if there is nothing to tell.
-fn tell(feed: &PageFeed, matters: &[Matter<'_>], watched: &[String], today: Today) -> Option<String> {
+fn tell(feed: &PageFeed, matters: &[Matter<'_>], watched: &[String], (today, is_first): (Today, bool)) -> Option<String> {
     let name = foreign(&feed.feed, 40);
     let reading = match &feed.outcome {
         Ok(reading) => reading,
         Err(reason) => return Some(format!("**{name}**: {}", foreign(reason, 200))),
     };
-    let events = tally(reading).map(|events| format!("{events} new{}", news::count_matching(feed, watched)));
+    // In a first report nothing is new or old.
+    let new = if is_first { "" } else { " new" };
+    let events = tally(reading).map(|events| format!("{events}{new}{}", news::count_matching(feed, watched)));
     let matters: Vec<&Matter<'_>> = matters.iter().filter(|matter| matter.feed.feed == feed.feed).collect();
     if matters.is_empty() && events.is_none() && reading.story.is_empty() {
         return None;
@@ -186,9 +188,6 @@ fn call(question: &QuestionAsked<'_>, persona: &Persona, made_at: DateTime<Utc>)
 /// The list of feeds that were checked and found unchanged.
 fn looked_at(own: &[&PageFeed], asked: &ReportAsked<'_>, today: Today) -> String {
     let feed = |feed: &&PageFeed| {
-        if let Some(absence) = feed.find_absence() {
-            return format!("{} ({})", foreign(&feed.feed, 40), foreign(absence, 120));
-        }
         let values = feed.outcome.as_ref().map(figures::values).unwrap_or_default();
         let values = if values.is_empty() { String::new() } else { format!(" ({})", foreign(&values, 80)) };
         format!("{}{values}", foreign(&feed.feed, 40))
@@ -196,6 +195,9 @@ fn looked_at(own: &[&PageFeed], asked: &ReportAsked<'_>, today: Today) -> String
     if own.is_empty() {
         return "no feed is declared".into();
     }
-    let feeds: Vec<String> = own.iter().map(feed).collect();
+    let feeds: Vec<String> = own.iter().filter(|feed| feed.find_absence().is_none()).map(feed).collect();
+    if feeds.is_empty() {
+        return "no feed has material yet".into();
+    }
     format!("looked at {} since {}", feeds.join(", "), today.show(asked.page.since))
 }

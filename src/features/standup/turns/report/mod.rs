@@ -84,8 +84,8 @@ fn prompt(team: &str, asked: &ReportAsked<'_>, persona: &Persona, material: Mate
 
 fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) -> Vec<Block> {
     let is_own = |feed: &&PageFeed| feed.of.contains(&persona.slug);
-    let (own, others): (Vec<&PageFeed>, Vec<&PageFeed>) = asked.page.feeds.iter().partition(is_own);
-    let mut blocks: Vec<Block> = own.iter().map(|feed| material.feed(feed, ", yours")).collect();
+    let (own, others): (Vec<&PageFeed>, Vec<&PageFeed>) = asked.page.list_with_material().partition(is_own);
+    let mut blocks: Vec<Block> = own.iter().map(|feed| material.feed(feed, ", yours", asked.page.is_first)).collect();
     blocks.extend(material.people(asked.page));
     if asked.delta_context {
         blocks.extend(material.values(others.into_iter()));
@@ -93,10 +93,11 @@ fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) ->
         let news = material.news("reports before yours", asked.before, &blocks);
         blocks.extend(news);
     } else {
-        blocks.extend(others.iter().map(|feed| material.feed(feed, "")));
+        blocks.extend(others.iter().map(|feed| material.feed(feed, "", asked.page.is_first)));
         blocks.extend(material.changes(asked.page));
         blocks.extend(material.reports(asked.before));
     }
+    blocks.extend(material.findings(asked.findings));
     blocks.extend(material.hints(asked.hints));
     blocks.extend(material.items("your open items", asked.items));
     blocks.extend(material.lessons(asked.lessons));

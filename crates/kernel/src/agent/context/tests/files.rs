@@ -103,3 +103,13 @@ fn names_of_files_alone_bring_nothing_from_outside() {
     let context = built(|input| input.files = &files);
     assert!(message(&context).contains("- a picture: x.png, from Ann, 22:45, not seen") && !context.prompt.holds_outside);
 }
+
+#[test]
+fn passages_of_documents_come_with_their_place_and_taint() {
+    let passage = |place: &str, text: &str| Quote { place: place.into(), text: text.into() };
+    let passages = [passage("rules.md, Weekends, line 7", "Dana is on call."), passage("big.md, line 1", &"word ".repeat(1000))];
+    let context = built(|input| input.passages = &passages);
+    let text = message(&context);
+    assert!(text.contains("| part of rules.md, Weekends, line 7>>\nDana is on call.\n<<end"), "{text}");
+    assert!(!text.contains("big.md") && context.prompt.holds_outside, "it does not fit: {text}");
+}

@@ -62,8 +62,9 @@ fn built<'a>(change: impl FnOnce(&mut ContextInput<'a>)) -> TurnContext {
         named: &[],
         files: &NONE,
         annotations: &[],
-        documents: &[],
+        passages: &[],
         feeds: &[],
+        findings: &[],
         lessons: &[],
         heard: &[],
         spans: &[],
@@ -280,4 +281,24 @@ fn a_long_question_and_what_it_replies_to_are_whole_in_a_large_window_and_cut_wi
     assert!(large.contains(&long) && large.contains(&replied.text));
     let small = in_window(8000);
     assert!(small.len() < 8000 * 4 && small.matches("characters more)").count() == 2, "{small}");
+}
+
+#[test]
+fn a_feed_without_material_keeps_quiet() {
+    let absent = Reading { note: Some("there is no folder knowledge yet".into()), ..reading(Vec::new()) };
+    let feeds = [
+        FeedReport { feed: "knowledge".into(), outcome: Ok(absent) },
+        FeedReport { feed: "shop".into(), outcome: Err(FeedError::Failed("the shop is closed".into())) },
+    ];
+    let context = built(|input| input.feeds = &feeds);
+    let text = message(&context);
+    assert!(!text.contains("knowledge") && text.contains("| feed shop, failing>>\nthe shop is closed"), "{text}");
+}
+
+#[test]
+fn findings_say_who_found_them_and_taint() {
+    let findings = [Quote { place: "Kelly, 14:02, asked \"is main green?\"".into(), text: "No, it is red since a1b2c3d.".into() }];
+    let context = built(|input| input.findings = &findings);
+    let block = "| what the team has found out lately>>\n- Kelly, 14:02, asked \"is main green?\": No, it is red since a1b2c3d.\n<<end";
+    assert!(message(&context).contains(block) && context.prompt.holds_outside, "{}", message(&context));
 }

@@ -44,6 +44,10 @@ pub(super) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Resul
 
 #[async_trait]
 impl Source for Git {
+    fn is_local(&self) -> bool {
+        true
+    }
+
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let top = match self.git(&["rev-parse", "--show-toplevel"]).await {
             Ok(top) => PathBuf::from(top.trim()),
