@@ -44,7 +44,7 @@ const READ_FEED: &str = "read_feed";
 const READ_DOCUMENT: &str = "read_document";
 
 /// The tools of a persona whose file names none: those without effects outside the team. `tools: []` means no tools.
-pub const DEFAULT_TOOLS: [&str; 13] = [
+pub const DEFAULT_TOOLS: [&str; 14] = [
     "ask_agent",
     READ_FEED,
     READ_DOCUMENT,

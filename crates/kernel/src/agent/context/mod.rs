@@ -110,14 +110,16 @@ impl ContextBudget {
     /// For a prompt of at most `tokens`. The question and what it replies to are whole wherever they fit; the rest is small, and smaller in a small
     /// window.
     pub fn of(tokens: usize) -> Self {
-        let Self { transcript, referred, files, named, feeds, lessons, heard, spans, .. } = Self::default();
+        let Self { transcript, referred, files, named, documents, feeds, findings, lessons, heard, spans, .. } = Self::default();
         let most = |section: usize| section.min(section * tokens / SMALL);
         Self {
             transcript: most(transcript),
             referred: referred.max(tokens / 8).min(tokens / 4),
             files: most(files),
             named: most(named),
+            documents: most(documents),
             feeds: most(feeds),
+            findings: most(findings),
             lessons: most(lessons),
             heard: most(heard),
             spans: most(spans),
@@ -125,6 +127,9 @@ impl ContextBudget {
         }
     }
 }
+
+/// The most characters of a finding, and of where it comes from.
+const FINDING: usize = 700;
 
 /// A prompt with fewer tokens has less of everything.
 const SMALL: usize = 16_000;
@@ -394,7 +399,7 @@ pub fn finding_block(findings: &[Quote], tokens: usize, cleaner: Cleaner<'_>) ->
     let mut left = tokens * BYTES_PER_TOKEN;
     let mut lines: Vec<String> = Vec::new();
     for finding in findings {
-        let line = format!("- {}: {}", cleaner.line(&flat_title(&finding.place), LINE_CHARS), cleaner.line(&finding.text, LINE_CHARS));
+        let line = format!("- {}: {}", cleaner.line(&flat_title(&finding.place), FINDING), cleaner.line(&finding.text, FINDING));
         let Some(rest) = left.checked_sub(line.len()) else { break };
         left = rest;
         lines.push(line);
