@@ -286,7 +286,7 @@ impl Missions {
         };
         let mut again = 0;
         if mission.status == MissionStatus::Done {
-            let why = match why.map(|why| flatten(why, WHY)).filter(|why| !why.is_empty()) {
+            let why = match why.map(|why| one_line(why, WHY)).filter(|why| !why.is_empty()) {
                 Some(why) => format!("{} says of the delivery: {why}", asker.name()),
                 None => format!("{} wants it done again", asker.name()),
             };

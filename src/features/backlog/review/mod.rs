@@ -332,7 +332,7 @@ mod tests {
     fn the_reviewer_reads_the_same_whole_task_as_the_author_with_what_people_answered() {
         let how = format!("{}Ann answered: 24 hours, in `sla_hours`[2].", "Every field of the form is named here. ".repeat(800));
         let item = WorkItem { how: how.clone(), ..item() };
-        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[] };
+        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None };
         let shown = |tokens| {
             let shown = Shown { of, criteria: &item.criteria, files: &[], fault: None, zone: roster().zone(), tokens };
             (shown.blocks(Cleaner { marker: "7f3a9c20d1e8" })[0].text.clone(), shown.is_cut())

@@ -69,7 +69,7 @@ fn a_colleague_reads_the_same_task_as_the_worker() {
         ..WorkItem::new("Write it", owner, Origin::WorkItem(mission.id.clone()), now())
     };
     let message = ColleagueMessage { from: "eliza".into(), to: "vince".into(), kind: MessageKind::Question, text: "How long?".into() };
-    let known = Known { step: &step, results: &[], feeds: &[] };
+    let known = Known { step: &step, results: &[], feeds: &[], passages: &[] };
     let large = colleague(frame(&mission, &roster, 128_000), &message, &known).message;
     assert!(large.contains(&step.describe_task()) && large.contains(&mission.request));
     let small = colleague(frame(&mission, &roster, 8000), &message, &known).message;

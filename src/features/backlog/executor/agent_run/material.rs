@@ -378,6 +378,7 @@ mod tests {
             findings: &[],
             questions: &[],
             limits,
+            tokens: 80_000,
             marker: MARKER,
             now: now(),
         };
