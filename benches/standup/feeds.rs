@@ -8,6 +8,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Json, Router};
 use chrono::TimeDelta;
+use kernel::commands::Services;
 use kernel::config::Sources;
 use kernel::feeds::FeedQuery;
 use kernel::persona::roster::Roster;
@@ -110,7 +111,7 @@ async fn read(bruno: &str) -> Duration {
     let clock: SharedClock = std::sync::Arc::new(SystemClock);
     let url = format!("sqlite:{}", dir.path().join("teamroom.db").display()).into();
     let store = Store::open(&url, clock.now()).await.expect("the store opens");
-    let agents = app::agents(&config, &roster, &store, &clock).expect("the agents").agents;
+    let agents = app::agents(&config, &roster, &store, &clock, &Services::new("nobody commands here")).expect("the agents").agents;
     let now = clock.now();
     let started = Instant::now();
     let page = agents.readings.read_page(&FeedQuery { now, since: now - TimeDelta::days(1), until: now, limit: 12 }).await;

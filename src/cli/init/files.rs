@@ -252,7 +252,9 @@ mod tests {
     fn personas_read_the_documents_that_are_there() {
         let paths = |folders: &[&str]| {
             let dir = tempfile::tempdir().expect("a directory");
-            folders.iter().for_each(|folder| fs::create_dir(dir.path().join(folder)).expect("a folder"));
+            for folder in folders {
+                fs::create_dir(dir.path().join(folder)).expect("a folder");
+            }
             write_files(dir.path(), &Answers::default()).expect("written");
             let read = |name: &str| fs::read_to_string(dir.path().join("personas").join(name)).expect("readable");
             let path = |text: String| text.lines().find_map(|line| line.trim().strip_prefix("path: ").map(str::to_owned)).expect("a path");

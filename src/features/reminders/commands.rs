@@ -65,7 +65,7 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
         refuse("whom? Add --whom with the name or the id of a person")?;
     }
     let says = reminders.asker_of(asker.id()).await?;
-    let reading = reminders.read(call.arguments.get_text("when")?, &says).map_err(explain)?;
+    let reading = Reminders::read(call.arguments.get_text("when")?, &says).map_err(explain)?;
     let what = call.arguments.get_text("what")?;
     // The coordinator answers commands, also in a direct conversation, so it tells these reminders.
     let persona = &reminders.roster().coordinator().slug;
@@ -84,7 +84,7 @@ async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comma
 async fn snooze(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let asker = Asker::of(call);
     let says = reminders.asker_of(asker.id()).await?;
-    let until = reminders.parse_instant(call.arguments.find_text("until").unwrap_or("in 1 hour"), &says).map_err(explain)?;
+    let until = Reminders::parse_instant(call.arguments.find_text("until").unwrap_or("in 1 hour"), &says).map_err(explain)?;
     let reminder = reminders.snooze(call.arguments.get_text("which")?, until, &asker).await.map_err(explain)?;
     let text = render_snoozed(&reminder, asker.id(), reminders.now());
     Ok(CommandReply::public(text).with_data(json!({ "reminder": describe(&reminder) })))

@@ -89,15 +89,15 @@ impl Tool for ReminderSet {
         let Arguments { when, what, whom } = parse_arguments(arguments)?;
         let reminders = &self.reminders;
         let MemorySource::Message(message) = context.get_source()? else { return Err(nobody_asked()) };
-        let asked = reminders.store().find_message(message).await.map_err(unavailable)?.map(|row| row.message);
+        let asked = reminders.store().find_message(message).await.map_err(|error| unavailable(&error))?.map(|row| row.message);
         let asked = asked.filter(|message| message.author.kind == AuthorKind::Person).ok_or_else(nobody_asked)?;
         let id = reminder_id(message, &format!("{when}\n{what}"));
-        if reminders.store().find_reminder(&id).await.map_err(unavailable)?.is_some() {
+        if reminders.store().find_reminder(&id).await.map_err(|error| unavailable(&error))?.is_some() {
             return Ok(ToolOutput { text: "This reminder is set already.".into(), outside: false, trace: None });
         }
         let by = Person { id: asked.author.id.clone(), name: asked.author.name.clone() };
-        let asker = reminders.asker_of(Some(&by.id)).await.map_err(unavailable)?;
-        let reading = reminders.read(&when, &asker).map_err(explain)?;
+        let asker = reminders.asker_of(Some(&by.id)).await.map_err(|error| unavailable(&error))?;
+        let reading = Reminders::read(&when, &asker).map_err(explain)?;
         let whom = whom.as_deref().map_or(ForWhom::Me, ForWhom::parse);
         let persona = context.persona;
         let request = Asked {
@@ -111,7 +111,7 @@ impl Tool for ReminderSet {
         };
         let mut reminder = reminders.draft(request).await.map_err(explain)?;
         reminder.id = id;
-        reminders.store().add_reminder(&reminder, context.now).await.map_err(unavailable)?;
+        reminders.store().add_reminder(&reminder, context.now).await.map_err(|error| unavailable(&error))?;
         let said = render_set(&reminder, &reading, Some(&by.id), context.now);
         let trace = Trace::Confirmed { id: reminder.id.to_string(), words: said.clone() };
         Ok(ToolOutput { text: format!("Set. The person reads below your answer: {said}"), outside: false, trace: Some(trace) })
@@ -125,11 +125,11 @@ fn nobody_asked() -> ToolError {
 fn explain(error: RemindError) -> ToolError {
     match error {
         RemindError::Refused(why) => ToolError::Refused(why),
-        RemindError::Store(error) => unavailable(error),
+        RemindError::Store(error) => unavailable(&error),
     }
 }
 
-fn unavailable(error: StoreError) -> ToolError {
+fn unavailable(error: &StoreError) -> ToolError {
     tracing::warn!(%error, "a tool could not use the reminders");
     ToolError::Failed("reminders are not available right now".into())
 }

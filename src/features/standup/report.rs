@@ -110,7 +110,7 @@ impl Standup {
                 .collect(),
             note: reading.note.clone(),
             numbers: reading.values.clone(),
-            known: list_known(reading, known),
+            known: list_known(reading, &known),
         });
         FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.deps.roster.name_of(slug).to_owned()).collect(), outcome }
     }
@@ -123,10 +123,10 @@ fn list_earlier(before: &DayReport) -> Vec<EarlierSummary> {
 }
 
 /// The news and the items without a time, beginning with today's.
-fn list_known(reading: &PageReading, before: Vec<String>) -> Vec<String> {
+fn list_known(reading: &PageReading, before: &[String]) -> Vec<String> {
     let undated = reading.items.iter().filter(|item| item.at.is_none()).map(|item| &item.reference);
     let mut known: Vec<String> = Vec::new();
-    for reference in reading.seen.iter().chain(undated).chain(&before) {
+    for reference in reading.seen.iter().chain(undated).chain(before) {
         if !known.contains(reference) {
             known.push(reference.clone());
         }

@@ -124,7 +124,7 @@ impl AnswerColumns {
         let lines: Vec<&str> = self.message.0.text.lines().filter(|line| !is_subtext(line)).collect();
         let text = lines.join(" ").trim().to_owned();
         let tells = is_of_person && text.chars().count() >= SHORTEST && scope.hears(Scope::of(&channel).place());
-        tells.then(|| Finding { by: self.message.0.persona, at: self.at, channel: Some(id), question: self.asked.0.text, text })
+        tells.then_some(Finding { by: self.message.0.persona, at: self.at, channel: Some(id), question: self.asked.0.text, text })
     }
 }
 

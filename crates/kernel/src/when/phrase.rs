@@ -41,7 +41,7 @@ pub(super) enum Day {
         year: Option<i32>,
     },
     /// `18.12`, which may be a day or a time of day.
-    DayOrClock {
+    MaybeClock {
         day: u32,
         month: u32,
     },

@@ -39,7 +39,7 @@ impl Phrase {
                 Day::Either { first, second, .. } if asker.dates.is_none() => {
                     return Err(WhenError::AskDate { first, second });
                 }
-                Day::DayOrClock { day, month } => {
+                Day::MaybeClock { day, month } => {
                     return Err(WhenError::Ask(format!(
                         "Is {day}.{month:02} {} or the time {day:02}:{month:02}? Please write \"on {day} {}\" or \"at {day:02}:{month:02}\".",
                         spell_date(month, day),
@@ -67,10 +67,10 @@ impl Phrase {
         let hour = match (self.part, clock.half, clock.hour) {
             (None, ..) | (Some(Part::Night), Half::Midnight, _) => clock.hour,
             (Some(Part::Morning), _, hour) => Some(hour).filter(|hour| *hour < 13)?,
-            (Some(Part::Afternoon), _, hour @ 12..=18) => hour,
-            (Some(Part::Afternoon), Half::Unsaid, hour @ 1..=6) => hour + 12,
-            (Some(Part::Evening | Part::Night), _, hour @ 16..=24) => hour,
-            (Some(Part::Evening | Part::Night), Half::Unsaid, hour @ 5..=12) => hour + 12,
+            (Some(Part::Afternoon), _, hour @ 12..=18) | (Some(Part::Evening | Part::Night), _, hour @ 16..=24) => hour,
+            (Some(Part::Afternoon), Half::Unsaid, hour @ 1..=6) | (Some(Part::Evening | Part::Night), Half::Unsaid, hour @ 5..=12) => {
+                hour + 12
+            }
             // "tonight at 1" is after midnight.
             (Some(Part::Night), _, hour @ 0..=4) => hour + 24,
             _ => return None,
@@ -88,7 +88,7 @@ impl Phrase {
             // "at 9" said at ten o'clock means tomorrow.
             let today = asker.now.with_timezone(&zone).date_naive();
             let first = if later > 0 { today.pred_opt().unwrap_or(today) } else { today };
-            return std::iter::successors(Some(first), |date| date.succ_opt()).take(3).find_map(in_future).ok_or_else(unread);
+            return std::iter::successors(Some(first), chrono::NaiveDate::succ_opt).take(3).find_map(in_future).ok_or_else(unread);
         };
         let is_open = self.clock.is_none() && self.part.is_none();
         let today = asker.today();
@@ -145,7 +145,7 @@ impl Phrase {
         }
         let mut repetition = Repetition { pattern: Pattern::Days(1), time, zone, first: start, until: None };
         let comes = |date: &NaiveDate| instant(date.and_time(time), zone).is_some_and(|at| at > asker.now);
-        let next_date = std::iter::successors(Some(start), |date| date.succ_opt()).take(3).find(comes).ok_or_else(unread)?;
+        let next_date = std::iter::successors(Some(start), chrono::NaiveDate::succ_opt).take(3).find(comes).ok_or_else(unread)?;
         repetition.pattern = match *every {
             Every::Units(count, Unit::Minute) => Pattern::Minutes(count),
             Every::Units(count, Unit::Hour) => Pattern::Minutes(count.checked_mul(60).ok_or_else(unread)?),
@@ -179,26 +179,27 @@ impl Phrase {
             let first = counted.next_after(asker.now).ok_or_else(unread)?;
             repetition.first = first.with_timezone(&zone).date_naive().max(start);
         }
-        repetition.until = self.last_date(&repetition, asker).ok_or_else(unread)?;
+        repetition.until = match &self.until {
+            Some(until) => Some(last_date(until, &repetition, asker).ok_or_else(unread)?),
+            None => None,
+        };
         repetition.next_after(asker.now).ok_or_else(|| WhenError::Past(words.trim().to_owned()))?;
         Ok(repetition)
     }
+}
 
-    /// The last date, if one was said. None: it cannot be told.
-    fn last_date(&self, repetition: &Repetition, asker: &Asker) -> Option<Option<NaiveDate>> {
-        match &self.until {
-            None => Some(None),
-            Some(Until::Day(day)) => {
-                let dates = candidates(day, asker.today(), asker).into_iter();
-                // "until Friday" of a later week, but never until a date of another year.
-                let most = if matches!(day, Day::Weekday(..)) { usize::MAX } else { 1 };
-                dates.take(most).find(|date| *date >= repetition.first).map(Some)
-            }
-            Some(Until::For(span)) => {
-                let end =
-                    repetition.first.checked_add_months(Months::new(span.months))?.checked_add_days(Days::new(u64::from(span.days)))?;
-                end.pred_opt().map(Some)
-            }
+/// The last date of a repetition. None: it cannot be told.
+fn last_date(until: &Until, repetition: &Repetition, asker: &Asker) -> Option<NaiveDate> {
+    match until {
+        Until::Day(day) => {
+            let dates = candidates(day, asker.today(), asker).into_iter();
+            // "until Friday" of a later week, but never until a date of another year.
+            let most = if matches!(day, Day::Weekday(..)) { usize::MAX } else { 1 };
+            dates.take(most).find(|date| *date >= repetition.first)
+        }
+        Until::For(span) => {
+            let months = repetition.first.checked_add_months(Months::new(span.months))?;
+            months.checked_add_days(Days::new(u64::from(span.days)))?.pred_opt()
         }
     }
 }
@@ -254,7 +255,7 @@ fn candidates(day: &Day, today: NaiveDate, asker: &Asker) -> Vec<NaiveDate> {
             let (month, day) = if asker.dates == Some(DateOrder::DayFirst) { (second, first) } else { (first, second) };
             candidates(&Day::Date { weekday: None, year, month, day }, today, asker)
         }
-        Day::DayOrClock { .. } => Vec::new(),
+        Day::MaybeClock { .. } => Vec::new(),
     }
 }
 

@@ -52,7 +52,7 @@ impl Backlog {
             Some(why) if !why.is_empty() => format!("{} says: {why}", asker.name()),
             _ => format!("{} wants it done again", asker.name()),
         };
-        if !self.deps.store.reopen_item(&item.id, &why, self.deps.clock.now()).await? {
+        if !Box::pin(self.deps.store.reopen_item(&item.id, &why, self.deps.clock.now())).await? {
             return Err(refused(format!("{} cannot be reopened, because what it was a part of is over", named(&item))));
         }
         self.read(&item).await

@@ -111,7 +111,7 @@ impl Store {
         }
         record.item.outcome = None;
         if record.has_parts {
-            reopen_parts(&mut transaction, &record.item, at).await?;
+            Box::pin(reopen_parts(&mut transaction, &record.item, at)).await?;
         }
         record.resume(&mut transaction, &format!("to be tried again, says {by}"), at).await?;
         transaction.commit().await?;

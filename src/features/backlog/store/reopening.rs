@@ -53,7 +53,7 @@ pub(super) async fn reopen_parts(transaction: &mut Transaction, whole: &WorkItem
     let Some((note, findings)) = row else { return Ok(false) };
     let findings: Vec<Finding> = Document::read(findings)?;
     let chosen = choose_parts(&parts, &findings);
-    reopen(transaction, &chosen, &format!("the whole was not accepted: {note}"), at).await?;
+    Box::pin(reopen(transaction, &chosen, &format!("the whole was not accepted: {note}"), at)).await?;
     Ok(true)
 }
 
@@ -70,7 +70,7 @@ impl Store {
         if record.item.status != WorkStatus::Done || whole.as_ref().is_some_and(|whole| whole.item.status.is_over()) {
             return Ok(false);
         }
-        reopen(&mut transaction, std::slice::from_ref(item), why, at).await?;
+        Box::pin(reopen(&mut transaction, std::slice::from_ref(item), why, at)).await?;
         if let Some(mut whole) = whole.filter(|whole| matches!(whole.item.status, WorkStatus::InReview | WorkStatus::Waiting)) {
             whole.restart_run();
             whole.resume(&mut transaction, "one of its parts is done again", at).await?;
@@ -93,7 +93,7 @@ impl Store {
         if chosen.is_empty() {
             chosen = choose_parts(&parts, &[]);
         }
-        reopen(&mut transaction, &chosen, why, at).await?;
+        Box::pin(reopen(&mut transaction, &chosen, why, at)).await?;
         record.restart_run();
         record.forgive();
         record.item.outcome = None;

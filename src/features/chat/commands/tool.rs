@@ -189,7 +189,7 @@ impl Tool for TeamCommand {
             self.post_files(&said, arguments, reply.files, context).await?;
         }
         let told = flatten(&reply.text, TOLD);
-        let trace = (effect != Effect::Looks).then(|| Trace::Confirmed { id: path, words: told });
+        let trace = (effect != Effect::Looks).then_some(Trace::Confirmed { id: path, words: told });
         // A reply quotes items, plans and reports, which may quote anything.
         Ok(ToolOutput { text: reply.text, outside: true, trace })
     }
@@ -246,10 +246,10 @@ fn usage(path: &str, spec: &CommandSpec) -> String {
         format!("- {}{needed}: {}{choices}", argument.name, argument.description)
     });
     let arguments: Vec<String> = arguments.collect();
-    match arguments.is_empty() {
-        true => format!("`{path}` takes no arguments."),
-        false => format!("`{path}` takes:\n{}", arguments.join("\n")),
+    if arguments.is_empty() {
+        return format!("`{path}` takes no arguments.");
     }
+    format!("`{path}` takes:\n{}", arguments.join("\n"))
 }
 
 fn unavailable(error: &StoreError) -> ToolError {

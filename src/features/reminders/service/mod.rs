@@ -128,7 +128,7 @@ impl Reminders {
     ///
     /// # Errors
     /// The text is no time, or the time is over.
-    pub(in crate::features::reminders) fn read(&self, text: &str, asker: &when::Asker) -> Result<Reading> {
+    pub(in crate::features::reminders) fn read(text: &str, asker: &when::Asker) -> Result<Reading> {
         Ok(when::read_loosely(text, asker)?)
     }
 
@@ -136,8 +136,8 @@ impl Reminders {
     ///
     /// # Errors
     /// The text is no time, the time is over, or it repeats.
-    pub(in crate::features::reminders) fn parse_instant(&self, text: &str, asker: &when::Asker) -> Result<DateTime<Utc>> {
-        match self.read(text, asker)?.when {
+    pub(in crate::features::reminders) fn parse_instant(text: &str, asker: &when::Asker) -> Result<DateTime<Utc>> {
+        match Self::read(text, asker)?.when {
             When::Once(at) => Ok(at),
             When::Repeated(_) => Err(refused("A reminder is snoozed to one time, such as \"tomorrow at 9\" or \"in 2 hours\".")),
         }

@@ -18,7 +18,7 @@ impl Reminders {
         let (now, is_over, round) = (self.now(), reminder.state.is_over(), reminder.round);
         let until = match button.choice {
             Choice::Hour => now + TimeDelta::hours(1),
-            _ => self.parse_instant("tomorrow", &self.asker_of(asker.id()).await?)?,
+            _ => Self::parse_instant("tomorrow", &self.asker_of(asker.id()).await?)?,
         };
         let changed = match button.choice {
             Choice::Cancel => self.change(reminder, |reminder| reminder.cancelled().ok()).await?,

@@ -122,9 +122,9 @@ impl ReadDocument {
     async fn find_posted(&self, name: &str, context: &ToolContext<'_>) -> Stored<Option<(String, String)>> {
         let asked = Recall { kinds: &[MemoryKind::Document], ..Recall::new(name, context.scope, POSTED) };
         let found = self.store.recall(&asked.loosely()).await?;
-        let named: Vec<(&str, &MessageId)> = found.iter().filter_map(|part| Some((document_of(part)?, part.message()?))).collect();
-        let names: Vec<&str> = named.iter().map(|(document, _)| *document).collect();
-        let Some((document, message)) = find_name(name, &names).map(|position| named[position]) else { return Ok(None) };
+        let posted: Vec<(&str, &MessageId)> = found.iter().filter_map(|part| Some((document_of(part)?, part.message()?))).collect();
+        let names: Vec<&str> = posted.iter().map(|(document, _)| *document).collect();
+        let Some((document, message)) = find_name(name, &names).map(|position| posted[position]) else { return Ok(None) };
         for file in self.store.list_message_files(message, None).await?.into_iter().filter(|file| file.name == document) {
             if let Some(text) = self.store.find_file(&file.id).await?.and_then(|file| file.text) {
                 return Ok(Some((document.to_owned(), text)));
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_call_says_how_many_lines_there_are_and_how_to_go_on() {
-        let text = (1..=300).map(|line| format!("line {line}\n")).collect::<String>();
+        let text = (1..=300).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
         let shown = show("rules.md", &text, 1, 2).unwrap();
         assert_eq!(shown, "rules.md, lines 1 to 2 of 300. To go on, read from line 3.\n1: line 1\n2: line 2");
         assert_eq!(show("rules.md", &text, 300, 120).unwrap(), "rules.md, lines 300 to 300 of 300.\n300: line 300");

@@ -100,15 +100,12 @@ fn without_tags(html: &str) -> String {
         text.push_str(&rest[..start]);
         let after = &rest[start + 1..];
         let is_tag = after.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
-        match after.find('>').filter(|_| is_tag) {
-            Some(end) => {
-                text.push(' ');
-                rest = &after[end + 1..];
-            }
-            None => {
-                text.push('<');
-                rest = after;
-            }
+        if let Some(end) = after.find('>').filter(|_| is_tag) {
+            text.push(' ');
+            rest = &after[end + 1..];
+        } else {
+            text.push('<');
+            rest = after;
         }
     }
     text.push_str(rest);

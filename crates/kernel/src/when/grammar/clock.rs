@@ -95,7 +95,7 @@ impl Parser<'_> {
             (parser.unit_is(Unit::Hour) && marks_hour).then_some(())
         });
         if is_hours.is_some() || self.oclock() {
-            if let Some(minute) = self.attempt(|parser| parser.minutes_after()) {
+            if let Some(minute) = self.attempt(super::Parser::minutes_after) {
                 return self.finish(hour, minute);
             }
             if is_hours.is_none() || at || has_day {

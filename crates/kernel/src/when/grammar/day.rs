@@ -184,7 +184,7 @@ impl Parser<'_> {
             // A time of day where no day is said before: "18.12" may be both.
             let is_date = on || weekday.is_some() || year.is_some() || text.ends_with('.') || first > 23;
             let day = Self::valid(weekday, year, second, first)?;
-            return Some(if is_date { day } else { Day::DayOrClock { day: first, month: second } });
+            return Some(if is_date { day } else { Day::MaybeClock { day: first, month: second } });
         }
         if self.day_first() || first > 12 || first == second {
             return Self::valid(weekday, year, second, first);

@@ -207,13 +207,14 @@ fn add(total: &mut Span, hundredths: u32, unit: Unit) -> Option<()> {
             let seconds = u64::from(hundredths) * u64::from(seconds_of(unit)) / 100;
             total.seconds = total.seconds.checked_add(u32::try_from(seconds).ok()?)?;
         }
-        Unit::Day => match whole {
-            Some(days) => total.days = total.days.checked_add(days)?,
-            None => {
+        Unit::Day => {
+            if let Some(days) = whole {
+                total.days = total.days.checked_add(days)?;
+            } else {
                 total.days = total.days.checked_add(hundredths / 100)?;
                 total.seconds = total.seconds.checked_add(hundredths % 100 * 864)?;
             }
-        },
+        }
         Unit::Week => total.days = total.days.checked_add(whole?.checked_mul(7)?)?,
         Unit::Fortnight => total.days = total.days.checked_add(whole?.checked_mul(14)?)?,
         Unit::Month => total.months = total.months.checked_add(whole?)?,
