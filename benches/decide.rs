@@ -99,8 +99,6 @@ fn check(bencher: Bencher<'_, '_>) {
         chain_turns: 1,
         cooldown_until: None,
         halted: false,
-        is_command: false,
-        is_offline: false,
         standup: false,
         now: DateTime::UNIX_EPOCH + TimeDelta::minutes(5),
         limits: &limits,

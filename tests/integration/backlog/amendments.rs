@@ -50,6 +50,9 @@ fn perform(model: &ScriptedModel, drafts: [&'static [&'static str]; 2]) {
     model.on(move |asked| answer(asked, drafts));
 }
 
+/// Each try gives another draft: the same one would not be judged again.
+static DRAFTS: AtomicUsize = AtomicUsize::new(0);
+
 fn answer(asked: &Asked, drafts: [&[&str]; 2]) -> Script {
     if is_draft(asked) {
         if asked.prompt().contains("is told by now for this kind of work") {
@@ -71,8 +74,6 @@ fn answer(asked: &Asked, drafts: [&[&str]; 2]) -> Script {
     if !is_work(asked) {
         return Script::say("It goes well.");
     }
-    // Each try gives another draft: the same one would not be judged again.
-    static DRAFTS: AtomicUsize = AtomicUsize::new(0);
     match asked.tool_results() {
         0 => write("prices.md", &format!("{DOCUMENT}\nDraft {}.\n", DRAFTS.fetch_add(1, Ordering::Relaxed))),
         _ => finish("prices.md"),

@@ -36,7 +36,7 @@ async fn a_file_is_known_as_soon_as_it_is_there_and_can_be_read_on(backing: Back
     team.say("general", "eliza, where does the pager ring on Saturdays?").await;
     assert_eq!(team.wait_for_answers("general", 1).await[0].text, "I do not know.");
     write(&knowledge, "on-call-rules.md", RULES);
-    write(&knowledge, "big-list.txt", &(1..=500).map(|line| format!("this is line {line}\n")).collect::<String>());
+    write(&knowledge, "big-list.txt", &(1..=500).map(|line| format!("this is line {line}")).collect::<Vec<_>>().join("\n"));
     clock.advance(Duration::from_secs(3));
     team.say("general", "eliza, please read the on-call rules again: where does the pager ring on Saturdays?").await;
     assert_eq!(team.wait_for_answers("general", 2).await[1].text, "Dana's.");

@@ -251,10 +251,10 @@ async fn a_done_item_is_reopened_with_what_is_wrong_and_what_builds_on_it_follow
     let base = item("measure", 0);
     let top = needing("deploy", &[&base]);
     plan(&store, &[base.clone(), top.clone()]).await;
-    assert!(!store.reopen_item(&base.id, "Ada says: no", at(2)).await.unwrap(), "it is not done yet");
+    assert!(!Box::pin(store.reopen_item(&base.id, "Ada says: no", at(2))).await.unwrap(), "it is not done yet");
     do_next(&store).await;
     do_next(&store).await;
-    assert!(store.reopen_item(&base.id, "Ada says: the second run is missing", at(41)).await.unwrap());
+    assert!(Box::pin(store.reopen_item(&base.id, "Ada says: the second run is missing", at(41))).await.unwrap());
     let again = find(&store, &base).await;
     assert_eq!((again.status, again.run, again.outcome), (WorkStatus::Ready, 1, None));
     assert_eq!(last_note(&store, &base, WorkStatus::Ready).await, "Ada says: the second run is missing");
