@@ -26,12 +26,13 @@
 //! | [`kernel::ids`], [`kernel::money`], [`kernel::time`], [`kernel::text`] | typed ids, money and usage, `Clock`, rules about text |
 //! | [`kernel::when`] | the one reader of times, repetitions and ranges in people's words: pure, whole or not at all, words by language as data |
 //! | [`kernel::actor`] | who does something: a persona or a person |
+//! | [`kernel::when`] | times, repetitions and ranges as people write them, read whole or not at all |
 //! | [`kernel::config`] | how sections of `teamroom.toml` and the environment are read and checked |
 //! | [`kernel::db`] | SQLite or PostgreSQL: pools, transactions, `sql!`, migrations |
 //! | [`kernel::jobs`] | durable jobs: enqueued in a transaction, claimed, heart-beaten, fenced by a token, retried |
 //! | [`kernel::events`] | the log of what happened: who, what, when, who may see it; wakes those who wait for it |
 //! | [`kernel::llm`] | providers, tiers, retry, breaker, structured answers, speech, transcription, ledger, budgets |
-//! | [`kernel::agent`] | asking a persona: context, prompt, tools, the offline composer |
+//! | [`kernel::agent`] | asking a persona: context and its budget, passages of documents, what colleagues found today, prompt, tools, the offline composer |
 //! | [`kernel::tools`] | the tool trait, policy, built-in tools |
 //! | [`kernel::chat`] | messages in and out without any platform's markup: mentions, cards, files, buttons and small print as values; splitting, redaction, attachments, outbox and relay |
 //! | [`kernel::commands`] | the registry of commands and buttons, from which Discord, Slack, the command line, help and README are generated |
@@ -54,7 +55,8 @@
 //! **A message.** `adapters::discord::gateway` or `adapters::slack::hub` makes an `InboundMessage` of an event → `features::chat::intake` claims it in the inbox → the channel's task
 //! collects a burst, reads its files, and asks `features::chat::rules::router` → one transaction: the decision, its turns, and a job for each → a job runs its turn
 //! through [`kernel::agent`] with a model or the offline composer → one transaction: the answer, its outbox rows, and the turns of agents it addresses as
-//! far as the guard allows → the relay → the platform. A sentence that is a command as a whole has a job that carries it out instead of a turn.
+//! far as the guard allows → the relay → the platform. A sentence that is a command as a whole has a job that carries it out instead of a turn; what people want in other words is a command that the
+//! persona carries out for them by a tool (`features::chat::commands`).
 //!
 //! **A standup.** A person's words, a command, the schedule or another process writes a called meeting with its job → the job's run,
 //! `features::meeting::engine`, opens it with the kickoff, gathers the shared page of all feeds, gives each seat its turn

@@ -83,7 +83,7 @@ async fn what_nobody_knows_waits_for_a_person_who_is_told_how_to_help(backing: B
 
 /// Answers and verdicts by the word that stands in the question.
 fn play(asked: &Asked) -> Script {
-    let prompt = asked.prompt();
+    let prompt = asked.prompt_alone();
     if asked.schema.is_none() {
         return Script::say(if prompt.contains("rain") { "It will rain with 40 %." } else { "I have no figure for that." });
     }

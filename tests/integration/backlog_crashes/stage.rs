@@ -81,7 +81,7 @@ pub(super) fn say(asked: &Asked, script: Script) -> Script {
 
 /// The item of a request.
 pub(super) fn subject_of(asked: &Asked) -> String {
-    let prompt = asked.prompt();
+    let prompt = asked.prompt_alone();
     let behind = prompt.split("Describe the ").nth(1).unwrap_or_else(|| panic!("a request about an item: {prompt}"));
     behind.chars().take_while(|character| character.is_alphanumeric()).collect()
 }

@@ -16,9 +16,9 @@ fn port_of(server: &RawServer) -> u16 {
 
 #[tokio::test]
 async fn the_first_server_with_a_model_is_found_and_answers() {
-    let page = RawServer::start(|_, _| Raw::json(200, &json!("a page")).labelled("text/html")).await;
-    let empty = RawServer::start(|_, _| Raw::json(200, &json!({"object": "list", "data": []}))).await;
-    let ollama = RawServer::start(|body, _| {
+    let page = RawServer::start_with_models(|_, _| Raw::json(200, &json!("a page")).labelled("text/html")).await;
+    let empty = RawServer::start_with_models(|_, _| Raw::json(200, &json!({"object": "list", "data": []}))).await;
+    let ollama = RawServer::start_with_models(|body, _| {
         if body.is_null() {
             Raw::json(200, &json!({"object": "list", "data": [{"id": "nomic-embed-text:latest"}, {"id": "llama3.2:latest"}]}))
         } else {

@@ -67,6 +67,14 @@ impl Asked {
         self.messages.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
+    /// The same without what colleagues have found out lately, which is about something else.
+    pub(crate) fn prompt_alone(&self) -> String {
+        let prompt = self.prompt();
+        let mut parts = prompt.split("| what the team has found out lately>>");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |before, part| before + part.split_once("<<end ").map_or("", |(_, after)| after))
+    }
+
     /// The last word of the first message: tests end their questions with a word to recognise.
     pub(crate) fn last_word(&self) -> String {
         let first = self.messages.first().map_or("", |said| said.text.as_str());
