@@ -6,8 +6,6 @@ pub mod backup;
 pub mod board;
 pub mod chat;
 mod feature;
-#[cfg(test)]
-mod marks;
 pub mod meeting;
 pub mod memory;
 pub mod mission;

@@ -25,6 +25,8 @@ mod closing;
 mod commands;
 mod feature;
 mod listener;
+#[cfg(test)]
+mod marks;
 pub mod model;
 mod opening;
 mod playing;

@@ -1,0 +1,85 @@
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+
+use crate::agent::findings::Finding;
+use crate::chat::message::{Channel, Place, Speaker};
+use crate::chat::text::is_subtext;
+use crate::db::{Database, Document, Result, sql};
+use crate::ids::{ChannelId, PersonaSlug};
+use crate::memory::{Memory, MemorySource, Scope};
+
+/// A shorter answer says nothing without its conversation.
+const SHORTEST: usize = 25;
+
+/// The most items that are read.
+const ITEMS: u32 = 30;
+
+/// The fields of an outbound message that a finding needs.
+#[derive(Deserialize)]
+struct Said {
+    persona: PersonaSlug,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Heard {
+    text: String,
+}
+
+#[derive(sqlx::FromRow)]
+struct AnswerColumns {
+    channel: String,
+    #[sqlx(try_from = "String")]
+    message: Document<Said>,
+    at: DateTime<Utc>,
+    #[sqlx(try_from = "String")]
+    place: Document<Place>,
+    private: Option<bool>,
+    #[sqlx(try_from = "String")]
+    asked: Document<Heard>,
+    #[sqlx(try_from = "String")]
+    asker: Document<Speaker>,
+}
+
+impl Database {
+    /// What was found out since a time and may be told in `scope`, the newest first.
+    pub async fn list_findings(&self, scope: &Scope, since: DateTime<Utc>) -> Result<Vec<Finding>> {
+        let answers: Vec<AnswerColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM (
+                 SELECT said.channel, said.message, said.created_at AS at, channels.place, channels.private, inbox.message AS asked,
+                     inbox.speaker AS asker
+                 FROM outbox said JOIN turns ON turns.id = said.turn JOIN inbox ON inbox.id = turns.message
+                     JOIN channels ON channels.id = said.channel
+                 WHERE said.kind = 'answer' AND said.state <> 'failed' AND said.deleted_at IS NULL AND inbox.speaker IS NOT NULL
+                     AND said.created_at >= $1
+                 ORDER BY said.position DESC LIMIT 100) AS newest",
+            since
+        )?;
+        let mut findings: Vec<Finding> = answers.into_iter().filter_map(|row| row.read(scope)).collect();
+        for lesson in self.list_outcomes(scope, since, ITEMS).await? {
+            findings.extend(outcome(lesson));
+        }
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.at));
+        Ok(findings)
+    }
+}
+
+impl AnswerColumns {
+    fn read(self, scope: &Scope) -> Option<Finding> {
+        let private = self.private.unwrap_or(true);
+        let id = ChannelId::new(self.channel);
+        let channel = Channel { id: id.clone(), name: String::new(), place: self.place.0, private, shared: false };
+        let is_of_person = matches!(self.asker.0, Speaker::Person { .. });
+        let lines: Vec<&str> = self.message.0.text.lines().filter(|line| !is_subtext(line)).collect();
+        let text = lines.join(" ").trim().to_owned();
+        let tells = is_of_person && text.chars().count() >= SHORTEST && scope.hears(Scope::of(&channel).place());
+        tells.then_some(Finding { by: self.message.0.persona, at: self.at, channel: Some(id), question: self.asked.0.text, text })
+    }
+}
+
+fn outcome(lesson: Memory) -> Option<Finding> {
+    let by = lesson.persona.filter(|_| matches!(lesson.source, MemorySource::WorkItem(_)))?;
+    Some(Finding { by, at: lesson.created_at, channel: None, question: String::new(), text: lesson.text })
+}
