@@ -70,9 +70,15 @@ impl RecentTalk {
     /// Summarises the messages before `author` speaks at `now`. `is_shared`: another person has written in the channel at some time.
     pub fn before(said: &[Said], author: &UserId, now: DateTime<Utc>, is_shared: bool) -> Self {
         let own = || said.iter().filter(|said| said.by == *author);
-        let last = own().filter_map(|said| said.answer.as_ref()).max_by_key(|answer| answer.at);
+        let answered = own().filter_map(|said| Some((said.at, said.answer.as_ref()?))).max_by_key(|(_, answer)| answer.at);
+        let last = answered.map(|(_, answer)| answer);
         let put_in = |after: DateTime<Utc>| said.iter().filter(move |said| said.by != *author && said.among_people && said.at > after);
-        let answer = last.filter(|answer| is_within(FOLLOW_UP, answer.at, now) && !put_in(answer.at).any(|said| said.names_author));
+        // What was said while the answer was being written came in between, too.
+        let since = |asked_at: DateTime<Utc>, answered_at: DateTime<Utc>| if answered_at > now { asked_at } else { answered_at };
+        let is_open = |(asked_at, answer): &(DateTime<Utc>, &Answered)| {
+            is_within(FOLLOW_UP, answer.at, now) && !put_in(since(*asked_at, answer.at)).any(|said| said.names_author)
+        };
+        let answer = answered.filter(is_open).map(|(_, answer)| answer);
         Self {
             with: answer.map(|answer| answer.by.clone()),
             is_told: last.is_some_and(|answer| !answer.asks),
@@ -151,6 +157,15 @@ mod tests {
         let put_in = said("bob", 50, true, None);
         assert_eq!(before(&[asked.clone(), put_in.clone()]), (Some("vince".into()), Speaking));
         assert_eq!(before(&[asked, Said { names_author: true, ..put_in }]), (None, Talking), "Bob speaks to Ann");
+    }
+
+    #[test]
+    fn who_is_spoken_to_while_an_answer_is_being_written_does_not_go_on_with_it() {
+        // Vince answers twenty seconds after this message, which Ann wrote two seconds after Bob's.
+        let asked = said("ann", 50, false, Some(("vince", -20)));
+        let lunch = Said { names_author: true, asks: true, ..said("bob", 2, true, None) };
+        assert_eq!(before(&[asked.clone(), lunch]).0, None);
+        assert_eq!(before(&[asked]).0.as_deref(), Some("vince"), "nobody came in between");
     }
 
     #[test]
