@@ -47,7 +47,7 @@ impl Boards {
         let recalled = self.store.recall_for_prompt(&Recall::new(&board.topic, &scope, REMEMBERED)).await?;
         let mut passages = find_passages(&board.topic, &documents);
         passages.extend(self.find_in_feeds(&board, &scope).await?);
-        let found = self.agents.find_findings(&meeting.facilitator, &board.topic, &scope).await?;
+        let found = self.agents.find_findings(&meeting.facilitator, &board.topic, &scope, true).await?;
         let found = found.into_iter().map(|finding| format!("{}: {}", finding.place, finding.text));
         let remembered = recalled.iter().map(|memory| memory.text.clone()).chain(found).map(|line| one_line(&line, LINE));
         let material = Material { passages, prepared_at: self.clock.now(), remembered: remembered.collect(), ..Material::default() };

@@ -86,20 +86,19 @@ async fn a_command_is_explained_and_given_only_with_the_rights_of_the_person(bac
     let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
     let wish = |arguments: Value| Script::call("team_command", arguments);
     for (said, call, told) in [
-        ("kelly, one", json!({"command": "mission start"}), "\"what\" is missing. `mission start` takes: - what, needed:"),
+        ("kelly, one", json!({"command": "mission start"}), "\"what\" is missing. `mission start` takes:"),
         ("kelly, two", json!({"command": "mission begin"}), "there is no command \"mission begin\" that you can give."),
         ("kelly, three", json!({"command": "halt"}), "there is no command \"halt\" that you can give."),
-        ("kelly, four", json!({"command": "backlog list"}), "told: "),
     ] {
         makes(&team, wish(call));
         team.say("general", said).await;
-        expect(&team, told).await;
+        eventually(told, || async { team.model.requests().iter().any(|asked| asked.last().contains(told)) }).await;
     }
     makes(&team, wish(json!({"command": "team pause", "arguments": {"persona": "Vince"}})));
     team.say("general", "kelly, vince talks too much, let him rest").await;
     let question = expect(&team, "**team pause**").await;
     press(&team, "general", &question, yes).await;
-    expect(&team, "That did not work: nothing was done.").await;
+    expect(&team, "That did not work: nothing was done").await;
     assert_eq!(count(&team, "SELECT COUNT(*) FROM halts").await, 0, "Ann is no operator");
 }
 

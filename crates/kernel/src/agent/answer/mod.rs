@@ -223,12 +223,19 @@ impl Agents {
         Ok(if question.purpose == Purpose::Step { reply } else { with_notes(reply) })
     }
 
-    /// What the team has found out today on a subject and may be told in `scope`, best first.
+    /// What the team has found out today on a subject and may be told in `scope`, best first. `outside`: also what may quote somebody outside.
     ///
     /// # Errors
     /// The database is unavailable.
-    pub async fn find_findings(&self, persona: &PersonaSlug, subject: &str, scope: &Scope) -> Result<Vec<Quote>, StoreError> {
-        let found = self.store.list_findings(scope, findings::since(&self.roster, self.runner.clock.now())).await?;
+    pub async fn find_findings(
+        &self,
+        persona: &PersonaSlug,
+        subject: &str,
+        scope: &Scope,
+        outside: bool,
+    ) -> Result<Vec<Quote>, StoreError> {
+        let mut found = self.store.list_findings(scope, findings::since(&self.roster, self.runner.clock.now())).await?;
+        found.retain(|finding| outside || !finding.outside);
         Ok(self.quote_findings(&findings::choose(&found, subject, persona)))
     }
 

@@ -32,6 +32,8 @@ pub struct Finding {
     /// What was asked. Empty for what came of an item.
     pub question: String,
     pub text: String,
+    /// It may quote somebody outside.
+    pub outside: bool,
 }
 
 impl Finding {
@@ -61,7 +63,7 @@ mod tests {
     use crate::testing::persona::roster;
 
     fn finding(question: &str, text: &str) -> Finding {
-        Finding { by: "vince".into(), at: now(), channel: None, question: question.into(), text: text.into() }
+        Finding { by: "vince".into(), at: now(), channel: None, question: question.into(), text: text.into(), outside: false }
     }
 
     #[test]

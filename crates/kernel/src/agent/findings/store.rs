@@ -75,11 +75,19 @@ impl AnswerColumns {
         let lines: Vec<&str> = self.message.0.text.lines().filter(|line| !is_subtext(line)).collect();
         let text = lines.join(" ").trim().to_owned();
         let tells = is_of_person && text.chars().count() >= SHORTEST && scope.hears(Scope::of(&channel).place());
-        tells.then_some(Finding { by: self.message.0.persona, at: self.at, channel: Some(id), question: self.asked.0.text, text })
+        tells.then_some(Finding {
+            by: self.message.0.persona,
+            at: self.at,
+            channel: Some(id),
+            question: self.asked.0.text,
+            text,
+            outside: true,
+        })
     }
 }
 
 fn outcome(lesson: Memory) -> Option<Finding> {
     let by = lesson.persona.filter(|_| matches!(lesson.source, MemorySource::WorkItem(_)))?;
-    Some(Finding { by, at: lesson.created_at, channel: None, question: String::new(), text: lesson.text })
+    let outside = lesson.may_quote_outside();
+    Some(Finding { by, at: lesson.created_at, channel: None, question: String::new(), text: lesson.text, outside })
 }

@@ -103,7 +103,7 @@ impl Material<'_> {
     }
 
     /// Whether the prompt contains text from outside. Agents' text may quote anything, and feeds are always from outside.
-    fn is_tainted(&self) -> bool {
+    pub(super) fn is_tainted(&self) -> bool {
         let Background { needs, inputs, given, named, rejected, lessons, approaches, .. } = self.background;
         !self.item.origin.is_of_a_person()
             || !self.item.background.is_empty()
@@ -113,7 +113,6 @@ impl Material<'_> {
             || !inputs.is_empty()
             || !self.feeds.is_empty()
             || !self.passages.is_empty()
-            || !self.findings.is_empty()
             || rejected.is_some_and(|rejection| rejection.outside)
             || lessons.iter().chain(*approaches).any(Memory::may_quote_outside)
     }

@@ -112,7 +112,6 @@ impl AgentExecutor {
         let subject = [&item.what, &item.how, &item.why].map(String::as_str).join("\n");
         let scope = Scope::private(item.private_to.clone());
         let passages = self.agents.find_passages(&read, &subject, &scope).await?;
-        let findings = self.agents.find_findings(&persona.slug, &subject, &scope).await?;
         let material = Material {
             team: &self.agents.team,
             roster: &self.agents.roster,
@@ -122,14 +121,16 @@ impl AgentExecutor {
             background,
             feeds: &read.reports,
             passages: &passages,
-            findings: &findings,
+            findings: &[],
             questions,
             limits: format!("{} calls, {}", limits_of(background).calls, RESEARCH.describe()),
             tokens: self.agents.prompt_tokens(tier_of(persona, deliverable)),
             marker: &new_marker(),
             now: self.agents.runner.clock.now(),
         };
-        Ok(material.prompt())
+        // Findings that may quote somebody outside are only for runs that have read such text anyway.
+        let findings = self.agents.find_findings(&persona.slug, &subject, &scope, material.is_tainted()).await?;
+        Ok(Material { findings: &findings, ..material }.prompt())
     }
 
     /// The result: the files named by the model, or the reply itself as a document.
