@@ -87,7 +87,7 @@ impl AnswerColumns {
 }
 
 fn outcome(lesson: Memory) -> Option<Finding> {
-    let by = lesson.persona.filter(|_| matches!(lesson.source, MemorySource::WorkItem(_)))?;
     let outside = lesson.may_quote_outside();
+    let by = lesson.persona.filter(|_| matches!(lesson.source, MemorySource::WorkItem(_)))?;
     Some(Finding { by, at: lesson.created_at, channel: None, question: String::new(), text: lesson.text, outside })
 }
