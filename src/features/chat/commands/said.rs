@@ -135,6 +135,11 @@ pub(super) async fn carry_out(registry: &Registry, said: InboundMessage, Typed {
         // Everybody in the channel would read the answer.
         return CommandReply::public(format!("I show that to you alone: use `/{path}`."));
     }
+    run_for(registry, said, Typed { path, given }).await
+}
+
+/// As [`carry_out`], for a command whose reply everybody may read.
+pub(super) async fn run_for(registry: &Registry, said: InboundMessage, Typed { path, given }: Typed) -> CommandReply {
     let caller = Caller::Person { id: said.author.id, name: said.author.name, roles: said.author.roles };
     let request = CommandRequest { invoked: Invoked::Command { path, given }, caller, channel: Some(said.channel) };
     registry.run(request).await

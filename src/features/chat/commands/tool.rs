@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::features::chat::commands::said::carry_out;
+use crate::features::chat::commands::said::{carry_out, run_for};
 use crate::store::Store;
 use kernel::chat::medium::Medium;
 use kernel::chat::message::{AuthorKind, InboundMessage};
@@ -181,7 +181,13 @@ impl Tool for TeamCommand {
         }
         let effect = spec.effect_with(given.iter().map(|(name, _)| name.as_str()));
         let (said, path) = (said, wanted.command);
-        let reply = carry_out(&registry, said.clone(), Typed { path: path.clone(), given }).await;
+        let typed = Typed { path: path.clone(), given };
+        let reply = if effect == Effect::Looks {
+            carry_out(&registry, said.clone(), typed).await
+        } else {
+            // That something was changed is no secret.
+            run_for(&registry, said.clone(), typed).await
+        };
         if reply.error {
             return Err(ToolError::Refused(format!("nothing was done. {} {}", reply.text, usage(&path, spec))));
         }
