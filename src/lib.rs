@@ -26,7 +26,6 @@
 //! | [`kernel::ids`], [`kernel::money`], [`kernel::time`], [`kernel::text`] | typed ids, money and usage, `Clock`, rules about text |
 //! | [`kernel::when`] | the one reader of times, repetitions and ranges in people's words: pure, whole or not at all, words by language as data |
 //! | [`kernel::actor`] | who does something: a persona or a person |
-//! | [`kernel::when`] | times, repetitions and ranges as people write them, read whole or not at all |
 //! | [`kernel::config`] | how sections of `teamroom.toml` and the environment are read and checked |
 //! | [`kernel::db`] | SQLite or PostgreSQL: pools, transactions, `sql!`, migrations |
 //! | [`kernel::jobs`] | durable jobs: enqueued in a transaction, claimed, heart-beaten, fenced by a token, retried |

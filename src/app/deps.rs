@@ -28,6 +28,7 @@ use kernel::ids::PersonaSlug;
 use kernel::llm::{Embeddings, LedgerMeter, Models, Speech, Transcription};
 use kernel::memory::embedder::Meaning;
 use kernel::people::People;
+use kernel::persona::file::Entry;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::persona::{Persona, load};
 use kernel::time::SharedClock;
@@ -157,10 +158,10 @@ pub fn agents(
     let mut feeds: HashMap<PersonaSlug, Vec<Feed>> = HashMap::new();
     let mut faults = Vec::new();
     for persona in roster.personas() {
-        for (position, spec) in persona.feeds.iter().enumerate() {
+        for spec in &persona.feeds {
             match builder.build(spec) {
                 Ok(feed) => feeds.entry(persona.slug.clone()).or_default().push(feed),
-                Err(error) => faults.push(left_out(config, persona, ("feeds", position), &error.to_string())),
+                Err(error) => faults.push(left_out(config, persona, Entry::Feed(spec), &error.to_string())),
             }
         }
     }
@@ -178,9 +179,9 @@ pub fn agents(
     let workspaces = workspaces(config);
     let tools = tools::toolbox(config, roster, store, &readings, &workspaces, clock, commands)?;
     for persona in roster.personas() {
-        for (position, tool) in persona.tools.iter().enumerate() {
+        for tool in &persona.tools {
             let unknown = tools.check_listed(std::slice::from_ref(tool)).err();
-            faults.extend(unknown.map(|unknown| left_out(config, persona, ("tools", position), &unknown)));
+            faults.extend(unknown.map(|unknown| left_out(config, persona, Entry::Tool(tool), &unknown)));
         }
     }
     let runner = Runner { models, tools, redactor: redactor(config), clock: clock.clone() };
@@ -191,8 +192,8 @@ pub fn agents(
 }
 
 /// "personas/vince.md, line 12: there is no feed kind "gti". Vince works without it".
-fn left_out(config: &Config, persona: &Persona, (key, position): (&str, usize), problem: &str) -> String {
-    let place = load::locate(&config.personas, &persona.slug, key, position);
+fn left_out(config: &Config, persona: &Persona, entry: Entry<'_>, problem: &str) -> String {
+    let place = load::locate(&config.personas, &persona.slug, entry);
     format!("{place}: {problem}; {} works without it", persona.name)
 }
 

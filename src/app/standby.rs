@@ -78,14 +78,17 @@ impl Watch {
             (Arc::new(roster.in_zone(config.schedules.zone)), Store::open_shared(&config.database_url, clock.now()).await?);
         let (tasks, shutdown) = (TaskTracker::new(), Shutdown::default());
         let services = Services::new("This process takes no commands.");
-        let TeamAgents { agents, workspaces, .. } = super::agents(&config, &roster, &store, &clock, &services)?;
+        let TeamAgents { agents, workspaces, faults, .. } = super::agents(&config, &roster, &store, &clock, &services)?;
+        for fault in &faults {
+            tracing::error!("{fault}");
+        }
         let team = Team::new(TeamDeps {
             config,
             roster,
             store: store.clone(),
             agents,
             workspaces,
-            faults: Vec::new(),
+            faults,
             services: services.clone(),
             platform: Arc::new(Elsewhere),
             kanban: None,

@@ -49,7 +49,10 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     let question = read_question(&args.question)?;
     let files = args.file.iter().map(|path| read_file(path, clock.as_ref())).collect::<anyhow::Result<Vec<_>>>()?;
     let store = Store::open_shared(&config.database_url, clock.now()).await?;
-    let TeamAgents { agents, .. } = app::agents(&config, &roster, &store, &clock, &Services::new("There is no chat here."))?;
+    let TeamAgents { agents, faults, .. } = app::agents(&config, &roster, &store, &clock, &Services::new("There is no chat here."))?;
+    for fault in &faults {
+        eprintln!("{fault}");
+    }
     let subject = TurnId::generate();
     let asker = Speaker::Person { id: "terminal".into(), name: "you".into() };
     let question = Question {

@@ -104,18 +104,25 @@ pub(super) fn list_files(file: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
     Ok(vec![dir.join(file.unwrap_or(Path::new("teamroom.toml"))), dir.join(".env")])
 }
 
-/// Loads the personas, the skills and the experts of a running team. An invalid file is an error, because the team has its previous content.
+/// Loads the personas, the skills and the experts of a running team. An invalid file is an error, because the team has its previous content. A bad
+/// feed, tool or picture of a persona is left out and reported, as at the start.
 ///
 /// # Errors
 /// All invalid files, and why.
 pub(super) fn reload_roster(config: &Config) -> anyhow::Result<Roster> {
     let (loaded, skills) = (load::load(&config.personas), skill::load::load(&config.skills));
     let experts = loaded.roster.as_ref().map(|roster| expert::load(&config.experts, roster)).unwrap_or_default();
-    let faults = [&loaded.refused, &loaded.in_part, &experts.refused, &experts.without_picture].into_iter().flatten();
+    let faults = [&loaded.refused, &experts.refused, &experts.without_picture].into_iter().flatten();
     let faults = faults.map(|(path, error)| format!("{}: {error}", path.display()));
     let faults: Vec<_> = faults.chain(skills.refused.iter().map(|(path, error)| format!("{}: {error}", path.display()))).collect();
     anyhow::ensure!(faults.is_empty(), "{}", faults.join("\n"));
-    Ok(loaded.roster?.with_skills(skills.skills).with_experts(experts.experts).in_zone(config.schedules.zone))
+    let in_part = loaded.in_part.iter().map(|(path, error)| format!("{}: {error}; the rest of the file is used", path.display()));
+    let in_part: Vec<String> = in_part.collect();
+    for fault in &in_part {
+        eprintln!("{fault}");
+    }
+    let roster = loaded.roster?.with_skills(skills.skills).with_experts(experts.experts).in_zone(config.schedules.zone);
+    Ok(roster.with_faults(in_part))
 }
 
 #[cfg(test)]

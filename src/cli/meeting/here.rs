@@ -119,7 +119,10 @@ impl Here<'_> {
         let Self { config, roster, store, services, clock, shutdown, tasks } = self;
         let platform: Arc<dyn ChatPlatform> =
             Arc::new(Terminal { roster: roster.clone(), transcript: run.transcript(), threads: Mutex::default() });
-        let TeamAgents { agents, workspaces, .. } = app::agents(config, roster, store, clock, services)?;
+        let TeamAgents { agents, workspaces, faults, .. } = app::agents(config, roster, store, clock, services)?;
+        for fault in &faults {
+            eprintln!("{fault}");
+        }
         let _relay =
             Relay::start(store.database(), platform.clone(), app::redactor(config), clock.clone(), tasks.clone(), shutdown.stop.clone());
         let deps = FeatureDeps {

@@ -71,8 +71,9 @@ impl Work {
         let Some(before) = item.run.checked_sub(1) else { return Ok(None) };
         let store = &self.deps().store;
         let is_sent_back = |event: &ItemEvent| match event.from {
-            Some(WorkStatus::InProgress | WorkStatus::InReview) => event.to == WorkStatus::Ready,
-            // It was reopened, maybe to wait for something else that is done again.
+            Some(WorkStatus::InProgress) => event.to == WorkStatus::Ready,
+            // To wait for something that is done again, too.
+            Some(WorkStatus::InReview) => matches!(event.to, WorkStatus::Ready | WorkStatus::Blocked),
             Some(WorkStatus::Done) => true,
             _ => false,
         };

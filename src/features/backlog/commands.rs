@@ -115,7 +115,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
             CommandSpec::new("retry", "Do an item again that failed, was cancelled, waits or is done but not right.")
                 .public()
                 .argument(item())
-                .argument(ArgumentSpec::text("why", 1000, "What is wrong with the result, for whoever does it again")),
+                .argument(ArgumentSpec::text("why", 1000, "What is wrong with the result; its author is told")),
             |backlog, call| Box::pin(retry(backlog, call)),
         )
         .command(

@@ -83,8 +83,12 @@ impl Work {
     ) -> Result<(), StoreError> {
         let deps = self.deps();
         let (now, roster) = (deps.clock.now(), &deps.roster);
-        let (accepted, note, shown) = (judged.accepted(), judged.note(), judged.evidence(now));
         let product = deps.store.find_product(&item.id).await?;
+        // What the author could not do is for a person, also if the reviewer misses nothing.
+        let blocked = product.as_ref().and_then(|product| product.blocked.as_deref()).filter(|_| judged.accepted());
+        let accepted = judged.accepted() && blocked.is_none();
+        let note = blocked.map_or_else(|| judged.note(), |blocked| format!("{}, and a person is needed: {blocked}", judged.note()));
+        let shown = judged.evidence(now);
         let memories = if accepted { learn(&deps.store, item, product.as_ref(), &item.evidence, journal, now).await? } else { Vec::new() };
         let has_lesson = product.as_ref().is_some_and(|product| product.lesson.is_some());
         let spot = self.find_spot(item).await?;
@@ -105,7 +109,7 @@ impl Work {
             account: None,
             job: Some(job),
             accepted,
-            needs_person: judged.needs_person(),
+            needs_person: judged.needs_person() || blocked.is_some(),
             note: &note,
             findings: &judged.findings,
             scores: judged.scores,

@@ -2,17 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::features::backlog::model::{Artefact, WorkItem};
+use crate::features::backlog::model::{Artefact, Evidence, WorkItem};
 use crate::features::backlog::render::name_of_owner;
 use crate::store::Store;
-use kernel::agent::NamedText;
+use kernel::agent::{NamedText, addresses_in};
 use kernel::db::StoreError;
 use kernel::ids::WorkItemId;
 use kernel::memory::Scope;
 use kernel::persona::roster::Roster;
 
-/// The most items and files that are looked up for one text.
+/// Maximum number of items and files that are looked up for one text.
 const MOST: usize = 6;
+
+/// Maximum number of items that are looked at for one that has a file of this name and may be told.
+const ALIKE: u32 = 30;
 
 /// The characters of a short id.
 const ID: usize = 6;
@@ -72,7 +75,7 @@ pub(crate) async fn find_file(
     if let Some(item) = of {
         return Ok(store.read_artefacts(&item.id).await?.into_iter().find(is_it).map(|file| (item.clone(), file)));
     }
-    for id in store.list_items_with_file(name, u32::try_from(MOST).unwrap_or(u32::MAX)).await? {
+    for id in store.list_items_with_file(name, ALIKE).await? {
         let Some(item) = store.find_item(&id).await?.filter(|item| scope.hears(item.private_to.as_ref())) else { continue };
         if let Some(file) = store.read_artefacts(&id).await?.into_iter().find(is_it) {
             return Ok(Some((item, file)));
@@ -85,7 +88,8 @@ pub(crate) async fn find_file(
 pub(crate) fn describe_result(item: &WorkItem, roster: &Roster) -> String {
     let status = item.status.as_str().replace('_', " ");
     let outcome = item.outcome.as_deref().map_or(String::new(), |outcome| format!("\nOutcome: {outcome}"));
-    format!("Status: {status}. Owner: {}.{outcome}", name_of_owner(&item.owner, roster))
+    let answers = item.evidence.iter().filter_map(Evidence::answer).map(|(by, text)| format!("\n{by} answered: {text}"));
+    format!("Status: {status}. Owner: {}.{outcome}{}", name_of_owner(&item.owner, roster), answers.collect::<String>())
 }
 
 /// `#c63dd4`, without the mark.
@@ -98,8 +102,9 @@ fn ids_in(text: &str) -> Vec<String> {
     ids.into_iter().take(MOST).collect()
 }
 
-/// The names of files: words with an ending.
+/// The names of files: words with an ending. Addresses of pages are none.
 fn files_in(text: &str) -> Vec<String> {
+    let text = addresses_in(text).iter().fold(text.to_owned(), |text, address| text.replace(address, " "));
     let is_part = |c: char| c.is_alphanumeric() || "._-/".contains(c);
     let is_name = |word: &&str| {
         let Some((name, ending)) = word.rsplit('/').next().unwrap_or(word).rsplit_once('.') else { return false };
@@ -123,6 +128,6 @@ mod tests {
         assert_eq!(ids_in(text), ["c63dd4"]);
         assert_eq!(files_in(text), ["docs/faq_v2.md", "test_cases.csv"]);
         assert!(ids_in("#general and #123456789").is_empty());
-        assert!(files_in("It is done. Go on...").is_empty());
+        assert!(files_in("It is done. Go on... See https://example.org/faq.md").is_empty());
     }
 }

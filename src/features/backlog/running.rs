@@ -138,7 +138,13 @@ impl Work {
         let earlier = self.deps().store.list_earlier_journals(item).await?;
         let submitted = Submitted { item, product: &product, journal: &journal, earlier: &earlier, now };
         Ok(match verify(&self.inner.verifier, &submitted, cancel).await? {
-            Verdict::Proven(evidence) => self.done(item, &product, evidence, &journal).await?,
+            Verdict::Proven(evidence) => match &product.blocked {
+                Some(why) => {
+                    let artefacts = self.collect(item, &evidence).await?;
+                    Close { artefacts, ..End::Waits { wait: Wait::blocked(why), evidence }.into() }
+                }
+                None => self.done(item, &product, evidence, &journal).await?,
+            },
             Verdict::Told(evidence) => {
                 let of = name_of_helper(item.find_awaited()).to_owned();
                 End::Waits { wait: Wait::Answer { of }, evidence }.into()

@@ -8,7 +8,7 @@ use kernel::db::StoreError;
 use kernel::persona::roster::Roster;
 use kernel::text::without_invisible;
 
-/// The most earlier lines of a thread.
+/// Maximum number of earlier lines of a thread.
 const LINES: u32 = 30;
 
 /// The words before a message that belong to it: those of its thread, and the message that it replies to. Empty if there are none.

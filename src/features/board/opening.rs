@@ -18,7 +18,7 @@ const TOKENS: u32 = 800;
 /// The most passages that all speakers are given, and the most characters of one.
 const PASSAGES: usize = 8;
 const PASSAGE: usize = 900;
-/// The most passages of documents that nobody handed in.
+/// Maximum number of passages of documents that nobody handed in.
 const FROM_FEEDS: usize = 6;
 /// Below this length a document is given whole.
 const SHORT: usize = 2500;

@@ -1,4 +1,4 @@
-//! Calls that a persona may only make once a person has allowed them, because it has read text from outside. They are stored with the answer, each with
+//! Calls that a persona may only make once a person has allowed them, because it has read text from outside or because they throw work away. They are stored with the answer, each with
 //! two buttons. The decision is stored with a job that makes the call. Tools that change something give it an id that depends on the message alone, so
 //! that a job that is run again changes nothing more. Calls of other tools are not repeated.
 
@@ -24,7 +24,7 @@ use kernel::jobs::{JobContext, JobError, JobHandler, KindSettings};
 use kernel::llm::ToolCall;
 use kernel::memory::{MemorySource, Scope, Teacher};
 use kernel::tools::approval::ApprovalState;
-use kernel::tools::{AskedBy, ToolContext, ToolError};
+use kernel::tools::{AskedBy, ToolContext, ToolError, ToolOutput, Trace};
 
 /// The prefix of the buttons' ids, before the first colon.
 const PREFIX: &str = "allow";
@@ -86,9 +86,9 @@ impl Conversation {
                 by: None,
             };
             let note = if deps.agents.runner.tools.discards(&call.name, &call.arguments) {
-                Subtext("I ask because this cannot be undone.")
+                Subtext("I ask first, because this throws work away.")
             } else {
-                Subtext("I ask because I have read text from outside, which may have given me the idea.")
+                Subtext("I ask first, because something that I have read may have given me the idea.")
             };
             let mut message = Self::notice(&turn.persona, &turn.channel, format!("{}\n{note}", wish.trim_end()));
             if wish.chars().count() > WISH {
@@ -147,6 +147,8 @@ impl Conversation {
             job.step(BEGUN, || async { Ok(()) }).await?;
         }
         let text = match tools.perform(&approval.tool, &approval.arguments, &context).await {
+            // Words for people are Markdown already.
+            Ok(ToolOutput { trace: Some(Trace::Confirmed { words, .. }), .. }) => words,
             Ok(output) => Medium::Chat.line(&output.text),
             Err(ToolError::Failed(_)) if cancel.is_cancelled() => return Err(JobError::Stopping),
             Err(ToolError::Failed(why)) if is_repeatable && job.job().attempts < TRIES => return Err(JobError::retry(AGAIN, why)),

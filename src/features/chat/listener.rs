@@ -15,7 +15,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Whether the text alone shows that the message is for this feature. The channel then does not wait for the rest of a burst. Pure.
     fn recognises(&self, message: &InboundMessage) -> bool;
 
-    /// Whether the text alone shows that it is said to the team, whoever else is in the channel. Pure.
+    /// Whether the text alone shows that it is for the team, also among other people. Pure.
     fn is_for_team(&self, message: &InboundMessage) -> bool {
         self.recognises(message)
     }

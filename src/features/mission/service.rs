@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::WorkItem;
+use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::backlog::service::Asker;
+use crate::features::backlog::store::reopen_whole;
 use crate::features::chat::rules::authorize::{Action, authorize};
 use crate::features::chat::settings::ChatSettings;
 use crate::features::mission::model::directive::{Directive, PartKind};
@@ -13,7 +14,7 @@ use crate::features::mission::model::plan::Plan;
 use crate::features::mission::model::{Asked, Mission, MissionStatus};
 use crate::features::mission::render;
 use crate::features::mission::settings::MissionSettings;
-use crate::features::mission::store::{AddMission, MissionChange};
+use crate::features::mission::store::{AddMission, MissionChange, change_mission};
 use crate::store::Store;
 use kernel::actor::Actor;
 use kernel::agent::Agents;
@@ -37,7 +38,7 @@ const KNOWN: u32 = 50;
 pub(super) const REQUEST: usize = 4000;
 const TITLE: usize = 80;
 
-/// The most characters of what is wrong with a delivery.
+/// Maximum length of what is wrong with a delivery.
 const WHY: usize = 1000;
 
 pub(super) struct Deps {
@@ -284,19 +285,19 @@ impl Missions {
             self.change(mission, &MissionChange { status: Some(MissionStatus::Planning), ..MissionChange::default() }, asker).await?;
             return Ok(None);
         };
-        let mut again = 0;
         if mission.status == MissionStatus::Done {
-            let why = match why.map(|why| one_line(why, WHY)).filter(|why| !why.is_empty()) {
-                Some(why) => format!("{} says of the delivery: {why}", asker.name()),
-                None => format!("{} wants it done again", asker.name()),
-            };
-            again = self.deps.store.reopen_whole(&mission.id, &why, now).await?;
-        } else {
-            for step in &plan.steps {
-                again += usize::from(self.deps.store.retry_item(&step.item, asker.name(), now).await?);
-            }
-            self.deps.store.retry_item(&mission.id, asker.name(), now).await?;
+            return self.reopen(mission, why, asker).await.map(Some);
         }
+        let count_done =
+            async || -> Result<usize> { Ok(self.items_of(mission).await?.iter().filter(|item| item.status == WorkStatus::Done).count()) };
+        let done = count_done().await?;
+        let mut again = 0;
+        for step in &plan.steps {
+            again += usize::from(self.deps.store.retry_item(&step.item, asker.name(), now).await?);
+        }
+        self.deps.store.retry_item(&mission.id, asker.name(), now).await?;
+        // Those that were done and are sent back.
+        again += done.saturating_sub(count_done().await?);
         if self.deps.store.find_item(&mission.id).await?.is_none_or(|whole| whole.status.is_over()) {
             return Err(refused(format!("{} cannot be tried again: its steps are gone.", named(mission))));
         }
@@ -304,14 +305,42 @@ impl Missions {
         Ok(Some(again))
     }
 
+    /// Takes a delivered mission up again. Returns the number of steps that are done again.
+    async fn reopen(&self, mission: &Mission, why: Option<&str>, asker: &Asker) -> Result<usize> {
+        let (now, actor) = (self.now(), actor_of(asker));
+        let why = match why.map(|why| one_line(why, WHY)).filter(|why| !why.is_empty()) {
+            Some(why) => format!("{} says of the delivery: {why}", asker.name()),
+            None => format!("{} wants it done again", asker.name()),
+        };
+        let mut transaction = self.deps.store.db().begin().await?;
+        let again = Box::pin(reopen_whole(&mut transaction, &mission.id, (asker.name(), &why), now)).await?;
+        if again == 0 {
+            return Err(refused(format!("{} cannot be taken up again: its steps are gone.", named(mission))));
+        }
+        let change = MissionChange { status: Some(MissionStatus::Running), by: actor.as_ref(), ..MissionChange::default() };
+        if !change_mission(&mut transaction, mission, &change, now).await? {
+            return Err(just_changed(mission));
+        }
+        transaction.commit().await?;
+        Ok(again)
+    }
+
     pub(super) async fn change(&self, mission: &Mission, change: &MissionChange<'_>, asker: &Asker) -> Result<()> {
-        let actor = asker.person().map(|(id, name)| Actor::Person { id: id.clone(), name: name.to_owned() });
+        let actor = actor_of(asker);
         let change = MissionChange { by: actor.as_ref(), ..*change };
         if self.deps.store.change_mission(mission, &change, self.now()).await? {
             return Ok(());
         }
-        Err(refused(format!("{} has just been changed by somebody else. Please look again.", named(mission))))
+        Err(just_changed(mission))
     }
+}
+
+fn actor_of(asker: &Asker) -> Option<Actor> {
+    asker.person().map(|(id, name)| Actor::Person { id: id.clone(), name: name.to_owned() })
+}
+
+fn just_changed(mission: &Mission) -> MissionError {
+    refused(format!("{} has just been changed by somebody else. Please look again.", named(mission)))
 }
 
 pub(super) fn check_may_change(mission: &Mission, asker: &Asker) -> Result<()> {

@@ -15,7 +15,7 @@ use kernel::text::one_line;
 use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput, parse_arguments};
 
-/// The most meetings that are looked through, and that are listed.
+/// Maximum number of meetings that are looked through, and that are listed.
 const LOOKED_THROUGH: u32 = 200;
 const LISTED: usize = 12;
 const TITLE: usize = 160;

@@ -1,10 +1,13 @@
 //! The buttons below a reminder and below a question about one. Each id contains everything needed, so that old buttons work after a restart.
 
 use kernel::chat::outbound::{Button, ButtonStyle};
-use kernel::ids::{MessageId, ReminderId};
+use kernel::ids::{MessageId, PersonaSlug, ReminderId};
 use kernel::when::{DateOrder, spell_date};
 
 use super::model::Reminder;
+
+/// Maximum length of a button's id on Discord.
+const MAX_ID: usize = 100;
 
 /// The choice of a person who presses a button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +75,8 @@ impl RemindButton {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DateButton {
     pub order: DateOrder,
+    /// The persona that was asked. None: a button of an earlier version, or its name is too long for an id.
+    pub persona: Option<PersonaSlug>,
     pub message: MessageId,
 }
 
@@ -79,21 +84,28 @@ impl DateButton {
     pub const PREFIX: &str = "remind-date";
 
     /// Both answers for a date of two numbers.
-    pub(super) fn render_both((first, second): (u32, u32), message: &MessageId) -> Vec<Button> {
-        let button =
-            |order: &str, label: String| Button { id: format!("{}:{order}:{message}", Self::PREFIX), label, style: ButtonStyle::Secondary };
+    pub(super) fn render_both((first, second): (u32, u32), persona: &PersonaSlug, message: &MessageId) -> Vec<Button> {
+        let button = |order: &str, label: String| {
+            let named = format!("{}:{order}+{persona}:{message}", Self::PREFIX);
+            let id = if named.len() <= MAX_ID { named } else { format!("{}:{order}:{message}", Self::PREFIX) };
+            Button { id, label, style: ButtonStyle::Secondary }
+        };
         vec![button("day", spell_date(second, first)), button("month", spell_date(first, second))]
     }
 
     /// None for buttons of others.
     pub fn parse(id: &str) -> Option<Self> {
         let (order, message) = id.strip_prefix(Self::PREFIX)?.strip_prefix(':')?.split_once(':')?;
+        let (order, persona) = match order.split_once('+') {
+            Some((order, persona)) => (order, Some(persona.into())),
+            None => (order, None),
+        };
         let order = match order {
             "day" => DateOrder::DayFirst,
             "month" => DateOrder::MonthFirst,
             _ => return None,
         };
-        Some(Self { order, message: message.into() })
+        Some(Self { order, persona, message: message.into() })
     }
 }
 
@@ -111,18 +123,22 @@ mod tests {
 
     #[test]
     fn an_answer_about_a_date_is_read_back_from_its_id() {
-        let buttons = DateButton::render_both((10, 4), &"discord:7".into());
+        let buttons = DateButton::render_both((10, 4), &"vince".into(), &"discord:7".into());
         let labels: Vec<_> = buttons.iter().map(|button| button.label.as_str()).collect();
         assert_eq!(labels, ["10 April", "4 October"]);
         let orders: Vec<_> = buttons.iter().filter_map(|button| DateButton::parse(&button.id)).collect();
-        let message = || "discord:7".into();
-        assert_eq!(
-            orders,
-            [
-                DateButton { order: DateOrder::DayFirst, message: message() },
-                DateButton { order: DateOrder::MonthFirst, message: message() }
-            ]
-        );
+        let button = |order: DateOrder| DateButton { order, persona: Some("vince".into()), message: "discord:7".into() };
+        assert_eq!(orders, [button(DateOrder::DayFirst), button(DateOrder::MonthFirst)]);
+        let earlier = DateButton { order: DateOrder::DayFirst, persona: None, message: "discord:7".into() };
+        assert_eq!(DateButton::parse("remind-date:day:discord:7"), Some(earlier));
+    }
+
+    #[test]
+    fn an_id_that_would_be_too_long_has_no_persona() {
+        let persona = PersonaSlug::new("x".repeat(90));
+        let buttons = DateButton::render_both((10, 4), &persona, &"discord:7".into());
+        let ids: Vec<_> = buttons.iter().map(|button| button.id.as_str()).collect();
+        assert_eq!(ids, ["remind-date:day:discord:7", "remind-date:month:discord:7"]);
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Listener for RemindListener {
         if let Err(question) = &request.when
             && let WhenError::AskDate { first, second } = *question
         {
-            let buttons = DateButton::render_both((first, second), &message.id);
+            let buttons = DateButton::render_both((first, second), persona, &message.id);
             let reply = OutboundMessage { buttons, ..say(question.to_string()) };
             return Ok(Some(Taken { why, reply: Some(reply), effect: None }));
         }

@@ -114,7 +114,7 @@ pub fn parse_request(text: &str, asker: &Asker, names: &[&str]) -> Option<Reques
     })
 }
 
-/// Finds the word that asks for a reminder, if only an address stands before it and a request follows.
+/// Finds the word that asks for a reminder, if only an address comes before it and a request follows.
 fn find_request<'a, 't>(words: &'a [&'t str], names: &[&str]) -> Option<Asked<'a, 't>> {
     let is_name = |word: &str| names.iter().any(|name| fold_name(name).split_whitespace().any(|part| part == word));
     let is_address = |word: &&str| split_mention(word).is_some() || BEFORE.contains(&bare(word).as_str()) || is_name(&bare(word));

@@ -29,14 +29,12 @@ struct ReminderColumns {
     private: bool,
     persona: String,
     what: String,
-    #[sqlx(try_from = "String")]
-    whom: Document<Person>,
+    whom: String,
     asked_by: Option<String>,
     due: DateTime<Utc>,
     repeat: Option<String>,
     zone: String,
-    #[sqlx(try_from = "String")]
-    state: Word<ReminderState>,
+    state: String,
     round: i64,
 }
 
@@ -49,15 +47,28 @@ impl ReminderColumns {
             private: self.private,
             persona: self.persona.into(),
             what: self.what,
-            whom: self.whom.0,
+            whom: Document::<Person>::read(self.whom)?,
             by: self.asked_by.map(Document::<Person>::read).transpose()?,
             due: self.due,
             repeat: self.repeat.map(read_repetition).transpose()?,
             zone,
-            state: self.state.0,
+            state: Word::<ReminderState>::read(self.state)?,
             round: self.round,
         })
     }
+}
+
+/// Reads the rows of a list. A row that cannot be read does not hide the others.
+fn read_list(rows: Vec<ReminderColumns>) -> Vec<Reminder> {
+    let mut reminders = Vec::new();
+    for row in rows {
+        let id = row.id.clone();
+        match row.read() {
+            Ok(reminder) => reminders.push(reminder),
+            Err(error) => tracing::warn!(%id, %error, "a reminder cannot be read"),
+        }
+    }
+    reminders
 }
 
 /// A repetition as it is stored. Rows of earlier versions have a cron expression instead: `0 8 * * 1,4`.
@@ -77,17 +88,35 @@ fn read_repetition(text: String) -> Result<Repetition> {
     }
 }
 
-/// Earlier versions knew one time of day, on all days, from Monday to Friday, or on single days.
+/// Earlier versions knew one time of day, on all days or on some days of the week.
 fn read_cron(cron: &str, zone: &str) -> Option<Repetition> {
     let [minute, hour, "*", "*", days] = cron.split(' ').collect::<Vec<_>>()[..] else { return None };
-    let day = |number: &str| Weekday::try_from((number.parse::<u8>().ok()? + 6) % 7).ok();
-    let pattern = match days {
-        "*" => Pattern::Days(1),
-        "1-5" => Pattern::Weeks { every: 1, days: ["1", "2", "3", "4", "5"].into_iter().filter_map(day).collect() },
-        days => Pattern::Weeks { every: 1, days: days.split(',').map(day).collect::<Option<_>>()? },
-    };
+    let days = read_days(days)?;
+    let pattern = if days.len() == 7 { Pattern::Days(1) } else { Pattern::Weeks { every: 1, days } };
     let time = NaiveTime::from_hms_opt(hour.parse().ok()?, minute.parse().ok()?, 0)?;
     Some(Repetition { pattern, time, zone: zone.parse().ok()?, first: NaiveDate::default(), until: None })
+}
+
+/// The days of a cron expression: `*`, `1-5,6`. Sunday is 0 or 7.
+fn read_days(days: &str) -> Option<Vec<Weekday>> {
+    let number = |text: &str| text.parse::<u8>().ok().filter(|day| *day <= 7);
+    let mut read = Vec::new();
+    for part in days.split(',') {
+        let numbers = match part.split_once('-') {
+            Some((first, last)) => number(first)?..=number(last)?,
+            None if part == "*" => 0..=6,
+            None => number(part)?..=number(part)?,
+        };
+        if numbers.is_empty() {
+            return None;
+        }
+        for day in numbers {
+            read.push(Weekday::try_from((day + 6) % 7).ok()?);
+        }
+    }
+    read.sort_unstable_by_key(Weekday::num_days_from_monday);
+    read.dedup();
+    Some(read)
 }
 
 impl Store {
@@ -107,10 +136,28 @@ impl Store {
         transaction.commit().await
     }
 
-    pub async fn add_reminder(&self, reminder: &Reminder, now: DateTime<Utc>) -> Result<()> {
+    /// False if there is a reminder with this id already.
+    pub async fn add_reminder(&self, reminder: &Reminder, now: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        insert_reminder(&mut transaction, reminder, None, now).await?;
-        transaction.commit().await
+        let added = insert_reminder(&mut transaction, reminder, None, now).await?;
+        transaction.commit().await?;
+        Ok(added)
+    }
+
+    /// Stores a reminder and how a person writes dates. False, and stores neither, if there is a reminder with this id already.
+    pub(super) async fn add_reminder_and_order(
+        &self,
+        reminder: &Reminder,
+        (person, order): (&UserId, DateOrder),
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let added = insert_reminder(&mut transaction, reminder, None, now).await?;
+        if added {
+            set_date_order(&mut transaction, person, order).await?;
+        }
+        transaction.commit().await?;
+        Ok(added)
     }
 
     /// Stores a copy of a repeated reminder that tells one round again. False if that round already has a copy.
@@ -144,7 +191,7 @@ impl Store {
             first,
             here.get(1).map_or(first, ChannelId::as_str)
         )?;
-        rows.into_iter().map(ReminderColumns::read).collect()
+        Ok(read_list(rows))
     }
 }
 
@@ -188,18 +235,6 @@ impl Store {
         row.map(|(order,)| Word::read(order)).transpose()
     }
 
-    pub(super) async fn set_date_order(&self, person: &UserId, order: DateOrder) -> Result<()> {
-        let mut transaction = self.db().begin().await?;
-        sql!(
-            transaction.on(),
-            execute,
-            "INSERT INTO reminder_dates (person, date_order) VALUES ($1, $2) ON CONFLICT (person) DO UPDATE SET date_order = excluded.date_order",
-            person.as_str(),
-            order.as_str()
-        )?;
-        transaction.commit().await
-    }
-
     pub(super) async fn set_zone(&self, person: &UserId, zone: Option<Tz>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         match zone {
@@ -216,13 +251,25 @@ impl Store {
     }
 }
 
+async fn set_date_order(transaction: &mut Transaction, person: &UserId, order: DateOrder) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO reminder_dates (person, date_order) VALUES ($1, $2) ON CONFLICT (person) DO UPDATE SET date_order = excluded.date_order",
+        person.as_str(),
+        order.as_str()
+    )?;
+    Ok(())
+}
+
+/// False if there is a reminder with this id already, or one that tells the same round again.
 async fn insert_reminder(transaction: &mut Transaction, reminder: &Reminder, again_of: Option<&str>, now: DateTime<Utc>) -> Result<bool> {
     sql!(transaction.on(), execute, "DELETE FROM reminders WHERE settled_at < $1", now - KEPT)?;
     let inserted = sql!(
         transaction.on(),
         execute,
         "INSERT INTO reminders (id, channel, private, persona, what, whom, asked_by, due, repeat, zone, state, round, again_of, asked_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (again_of) DO NOTHING",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING",
         reminder.id.as_str(),
         reminder.channel.as_str(),
         reminder.private,
@@ -299,11 +346,40 @@ mod tests {
             ("0 9 * * *", "every day at 09:00"),
             ("0 17 * * 1-5", "every weekday at 17:00"),
             ("0 10 * * 6,0", "every Saturday and Sunday at 10:00"),
+            ("0 10 * * 7,6", "every Saturday and Sunday at 10:00"),
+            ("0 9 * * 1-5,6", "every Monday, Tuesday, Wednesday, Thursday, Friday and Saturday at 09:00"),
+            ("0 9 * * 5,1-5", "every weekday at 09:00"),
+            ("0 9 * * *,1", "every day at 09:00"),
+            ("0 9 * * 0-6", "every day at 09:00"),
+            ("0 9 * * 1-7", "every day at 09:00"),
         ] {
             let stored = format!(r#"{{"cron":"{cron}","zone":"Europe/Berlin"}}"#);
             let read = read_repetition(stored).expect("a repetition");
             assert_eq!((read.describe().as_str(), read.zone), (words, Tz::Europe__Berlin));
         }
-        assert!(read_repetition(r#"{"cron":"*/5 * * * *","zone":"UTC"}"#.to_owned()).is_err());
+        for cron in ["*/5 * * * *", "0 9 * * 8", "0 9 * * 255", "0 9 * * 5-1", "0 9 * * 1,", "0 9 1 * *", "0 25 * * 1"] {
+            assert!(read_repetition(format!(r#"{{"cron":"{cron}","zone":"UTC"}}"#)).is_err(), "{cron}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_does_not_hide_the_others() {
+        let row = |id: &str, repeat: Option<&str>| ReminderColumns {
+            id: id.to_owned(),
+            channel: "discord:7".to_owned(),
+            private: false,
+            persona: "kelly".to_owned(),
+            what: "call".to_owned(),
+            whom: r#"{"id":"discord:42","name":"Ann"}"#.to_owned(),
+            asked_by: None,
+            due: DateTime::UNIX_EPOCH,
+            repeat: repeat.map(str::to_owned),
+            zone: "UTC".to_owned(),
+            state: "waiting".to_owned(),
+            round: 0,
+        };
+        let read = read_list(vec![row("a", None), row("b", Some(r#"{"cron":"*/5 * * * *","zone":"UTC"}"#)), row("c", None)]);
+        let ids: Vec<&str> = read.iter().map(|reminder| reminder.id.as_str()).collect();
+        assert_eq!(ids, ["a", "c"]);
     }
 }

@@ -7,11 +7,12 @@ use kernel::db::StoreError;
 use kernel::memory::MemorySource;
 use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
+use kernel::when::{Asker, Repetition};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::model::Person;
-use super::render::render_set;
+use super::render::{render_set, what as text_of};
 use super::request::ForWhom;
 use super::service::{Asked, RemindError, Reminders, reminder_id};
 
@@ -91,12 +92,10 @@ impl Tool for ReminderSet {
         let MemorySource::Message(message) = context.get_source()? else { return Err(nobody_asked()) };
         let asked = reminders.store().find_message(message).await.map_err(|error| unavailable(&error))?.map(|row| row.message);
         let asked = asked.filter(|message| message.author.kind == AuthorKind::Person).ok_or_else(nobody_asked)?;
-        let id = reminder_id(message, &format!("{when}\n{what}"));
-        if reminders.store().find_reminder(&id).await.map_err(|error| unavailable(&error))?.is_some() {
-            return Ok(ToolOutput { text: "This reminder is set already.".into(), outside: false, trace: None });
-        }
         let by = Person { id: asked.author.id.clone(), name: asked.author.name.clone() };
         let asker = reminders.asker_of(Some(&by.id)).await.map_err(|error| unavailable(&error))?;
+        // "in 20 minutes" counts from the person's message, not from when the model gets to it.
+        let asker = Asker { now: asked.sent_at.min(asker.now), ..asker };
         let reading = Reminders::read(&when, &asker).map_err(explain)?;
         let whom = whom.as_deref().map_or(ForWhom::Me, ForWhom::parse);
         let persona = context.persona;
@@ -110,8 +109,16 @@ impl Tool for ReminderSet {
             persona,
         };
         let mut reminder = reminders.draft(request).await.map_err(explain)?;
-        reminder.id = id;
-        reminders.store().add_reminder(&reminder, context.now).await.map_err(|error| unavailable(&error))?;
+        // A turn that runs again may use other words, so only what was read is hashed.
+        let first = reading.when.first_after(asker.now).unwrap_or(reminder.due);
+        let repeat = reminder.repeat.as_ref().map_or_else(String::new, Repetition::describe);
+        reminder.id = reminder_id(message, &format!("{}\n{}\n{repeat}", reminder.whom.id, first.to_rfc3339()));
+        if !reminders.store().add_reminder(&reminder, context.now).await.map_err(|error| unavailable(&error))? {
+            let stored = reminders.store().find_reminder(&reminder.id).await.map_err(|error| unavailable(&error))?;
+            let text = text_of(stored.as_ref().unwrap_or(&reminder));
+            let text = format!("This message has set a reminder for that time already. It says: {text}");
+            return Ok(ToolOutput { text, outside: false, trace: None });
+        }
         let said = render_set(&reminder, &reading, Some(&by.id), context.now);
         let trace = Trace::Confirmed { id: reminder.id.to_string(), words: said.clone() };
         Ok(ToolOutput { text: format!("Set. The person reads below your answer: {said}"), outside: false, trace: Some(trace) })

@@ -16,6 +16,7 @@ use crate::features::standup::model::report::{DayReport, FeedRead, Usual, ValueC
 use crate::features::standup::{Standup, render, say};
 use kernel::agent::PageEntry;
 use kernel::chat::outbound::OutboundKind;
+use kernel::db::StoreError;
 use kernel::feeds::{FeedItem, FeedQuery, Reading, Sample};
 use kernel::memory::retrieval::cut;
 
@@ -34,11 +35,22 @@ const LONGEST: TimeDelta = TimeDelta::days(7);
 /// The most characters of what a person wrote before the standup, equal to the limit of a report.
 const SAID: usize = 1200;
 
+/// How many earlier reports are searched for one that read a feed.
+const EARLIER: usize = 10;
+
 /// How far back values are compared.
 const HISTORY: TimeDelta = TimeDelta::weeks(8);
 
 /// The name of the thread with the page in full.
 const THREAD: &str = "What the feeds said";
+
+/// What the channel's earlier reports knew of a feed.
+struct Earlier {
+    /// When the last report read its data.
+    at: DateTime<Utc>,
+    /// What identifies the items that are known.
+    known: Vec<String>,
+}
 
 impl Standup {
     pub(super) async fn prepare_page(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation> {
@@ -64,11 +76,13 @@ impl Standup {
         let mut page = SharedPage { read_at: now, since, is_first: last.is_none(), feeds: Vec::new(), changes: Vec::new(), people };
         let mut samples = Vec::new();
         for entry in read {
+            let mut earlier = None;
             if let Some(last) = &last {
                 page.changes.extend(self.find_changes(&entry, last).await?);
+                earlier = Some(Earlier { at: last.as_of(), known: self.find_known(&entry.feed, last).await? });
             }
             samples.extend(entry.samples.iter().cloned());
-            page.feeds.push(self.page_feed(entry, last.as_ref()));
+            page.feeds.push(self.page_feed(entry, earlier.as_ref()));
         }
         page.changes = rank_changes(&page);
         // Recorded after the comparison, which needs the earlier samples. A crash between the two loses only a sample.
@@ -92,9 +106,25 @@ impl Standup {
         Ok(changes)
     }
 
-    fn page_feed(&self, entry: PageEntry, last: Option<&DayReport>) -> PageFeed {
-        let read = last.and_then(|last| last.find_feed(&entry.feed));
-        let outcome = entry.outcome.map(|reading| page_reading(reading, read));
+    /// The known items of a feed, by the last report that read it. Reports in which it failed are skipped.
+    pub(super) async fn find_known(&self, feed: &str, last: &DayReport) -> Result<Vec<String>, StoreError> {
+        if let Some(read) = last.find_feed(feed) {
+            return Ok(read.known.clone());
+        }
+        let mut day = last.day;
+        for _ in 0..EARLIER {
+            let Some(before) = day.pred_opt() else { break };
+            let Some(stored) = self.deps.store.find_last_report(&last.channel, before).await? else { break };
+            if let Some(read) = stored.report.find_feed(feed) {
+                return Ok(read.known.clone());
+            }
+            day = stored.report.day;
+        }
+        Ok(Vec::new())
+    }
+
+    fn page_feed(&self, entry: PageEntry, earlier: Option<&Earlier>) -> PageFeed {
+        let outcome = entry.outcome.map(|reading| page_reading(reading, earlier));
         let outcome = outcome.map_err(|error| error.describe(self.deps.terms.zone));
         PageFeed { feed: entry.feed, kind: entry.kind, of: entry.personas, outcome, expect: entry.expect }
     }
@@ -121,20 +151,37 @@ fn identify(item: &FeedItem) -> String {
     format!("{} {}", item.reference, cut(&item.text, IDENTIFYING))
 }
 
-/// Removes items that the last report already had: news, and items without a time.
-fn drop_known(reading: &mut Reading, known: &[String]) {
-    let listed = reading.items.len();
-    reading.items.retain(|item| {
-        let counts_when_seen = item.what == ENTRY;
-        if counts_when_seen { !known.contains(&identify(item)) } else { item.at.is_some() || !known.contains(&item.reference) }
-    });
-    reading.total = reading.total.saturating_sub(listed - reading.items.len());
-    reading.items.truncate(ITEMS);
+/// Whether the identity of an entry is among the known items. Reports of earlier versions have only addresses.
+fn has_entries(known: &[String]) -> bool {
+    known.iter().any(|known| known.contains(' '))
 }
 
-fn page_reading(mut reading: Reading, last: Option<&FeedRead>) -> PageReading {
+/// Removes items that an earlier report already had: news, and items without a time. If no entry of the feed is known, as after an upgrade
+/// or for an added feed, only those that are dated since the last report are new.
+fn drop_known(reading: &mut Reading, earlier: &Earlier) {
+    let Earlier { at: last, known } = earlier;
+    let (knows_entries, is_news) = (has_entries(known), reading.items.iter().any(|item| item.what == ENTRY));
+    let listed = reading.items.len();
+    reading.items.retain(|item| {
+        if item.what == ENTRY && knows_entries {
+            !known.contains(&identify(item))
+        } else if item.what == ENTRY {
+            item.at.is_some_and(|at| at >= *last)
+        } else {
+            item.at.is_some() || !known.contains(&item.reference)
+        }
+    });
+    let left = reading.items.len();
+    // Entries beyond the limit of reading are older than those that were read.
+    reading.total = if is_news { left } else { reading.total.saturating_sub(listed - left) };
+}
+
+fn page_reading(mut reading: Reading, earlier: Option<&Earlier>) -> PageReading {
     let seen = reading.items.iter().filter(|item| item.what == ENTRY).map(identify).collect();
-    drop_known(&mut reading, last.map(|last| last.known.as_slice()).unwrap_or_default());
+    if let Some(earlier) = earlier {
+        drop_known(&mut reading, earlier);
+    }
+    reading.items.truncate(ITEMS);
     let item =
         |item: FeedItem| PageItem { at: item.at, what: item.what.into_owned(), by: item.by, text: item.text, reference: item.reference };
     let value =
@@ -175,10 +222,9 @@ mod tests {
     fn news_are_new_when_they_are_first_seen_whatever_their_date() {
         let first = page_reading(reading(vec![entry("Maintenance on Sunday", 1), entry("All quiet", 9)]), None);
         assert_eq!(texts(&first), ["Maintenance on Sunday", "All quiet"], "a first report shows what is there");
-        let known = first.seen.clone();
-        let last = FeedRead { source: String::new(), as_of: now(), items: 2, values: Vec::new(), note: None, numbers: Vec::new(), known };
+        let earlier = Earlier { at: now(), known: first.seen.clone() };
         let second = reading(vec![entry("Maintenance on Sunday", 1), entry("Outage of the provider", 3), entry("All quiet", 9)]);
-        let second = page_reading(second, Some(&last));
+        let second = page_reading(second, Some(&earlier));
         assert_eq!((texts(&second), second.total, second.seen.len()), (vec!["Outage of the provider"], 1, 3));
     }
 
@@ -186,5 +232,29 @@ mod tests {
     fn of_many_entries_the_newest_are_listed_and_all_are_known() {
         let page = page_reading(reading((0..40).map(|number| entry(&format!("Entry {number}"), number)).collect()), None);
         assert_eq!((page.items.len(), page.total, page.seen.len()), (ITEMS, 40, 40));
+    }
+
+    #[test]
+    fn where_no_entry_is_known_only_those_since_the_last_report_are_new_and_all_are_known_then() {
+        let read = || reading((0..40).map(|number| entry(&format!("Entry {number}"), number)).collect());
+        let at = now() - TimeDelta::days(1);
+        let by_an_earlier_version = vec!["https://status.example".to_owned()];
+        for known in [Vec::new(), by_an_earlier_version] {
+            let page = page_reading(read(), Some(&Earlier { at, known }));
+            assert_eq!((texts(&page), page.total, page.seen.len()), (vec!["Entry 0", "Entry 1"], 2, 40));
+            let next = page_reading(read(), Some(&Earlier { at: now(), known: page.seen }));
+            assert_eq!((next.items.len(), next.total, next.seen.len()), (0, 0, 40));
+        }
+        let undated = FeedItem { at: None, ..entry("Undated", 0) };
+        let page = page_reading(reading(vec![undated]), Some(&Earlier { at, known: Vec::new() }));
+        assert_eq!((page.items.len(), page.total, page.seen.len()), (0, 0, 1));
+    }
+
+    #[test]
+    fn entries_beyond_the_limit_of_reading_are_not_new() {
+        let read = Reading { total: 10_000, ..reading(vec![entry("One", 1), entry("Two", 2)]) };
+        let known = read.items.iter().skip(1).map(identify).collect();
+        let page = page_reading(read, Some(&Earlier { at: now(), known }));
+        assert_eq!((texts(&page), page.total), (vec!["One"], 1));
     }
 }

@@ -13,7 +13,7 @@ use crate::features::standup::model::report::{Contributed, DayReport, EarlierSum
 use kernel::db::StoreError;
 use kernel::figure;
 
-/// How many items without a time are known per feed.
+/// How many entries of news and items without a time are known per feed.
 const KNOWN: usize = 300;
 
 impl Standup {
@@ -27,6 +27,14 @@ impl Standup {
         let meeting = session.meeting;
         let (cost, usage) = self.deps.store.spent_on(meeting.id.as_str()).await?;
         let before = found.earlier.as_ref().map(|earlier| &earlier.report);
+        let mut feeds = Vec::new();
+        for feed in found.page.list_with_material() {
+            let known = match &found.last {
+                Some(last) => self.find_known(&feed.feed, last).await?,
+                None => Vec::new(),
+            };
+            feeds.push(self.feed_line(feed, &known));
+        }
         // Actions of an earlier standup of the day stay valid.
         let earlier = before.map(|before| before.actions.clone()).unwrap_or_default();
         let call = match &found.position {
@@ -63,7 +71,7 @@ impl Standup {
             moved: found.moved.clone(),
             actions: earlier.into_iter().chain(items.iter().map(|item| self.reported(item))).collect(),
             refused: found.actions.refused.clone(),
-            feeds: found.page.list_with_material().map(|feed| self.feed_line(feed, found.last.as_ref())).collect(),
+            feeds,
             cost: cost + before.map(|before| before.cost).unwrap_or_default(),
             usage: usage + before.map(|before| before.usage).unwrap_or_default(),
             seconds: (now - meeting.called_at).num_seconds().max(0).cast_unsigned(),
@@ -97,8 +105,7 @@ impl Standup {
         (!question.optional || page.find_value(&question.feed, &question.value).is_some()).then_some(question)
     }
 
-    fn feed_line(&self, page: &PageFeed, last: Option<&DayReport>) -> FeedLine {
-        let known = last.and_then(|last| last.find_feed(&page.feed)).map(|read| read.known.clone()).unwrap_or_default();
+    fn feed_line(&self, page: &PageFeed, known: &[String]) -> FeedLine {
         let outcome = page.outcome.as_ref().map_err(Clone::clone).map(|reading| FeedRead {
             source: reading.source.clone(),
             as_of: reading.as_of,
@@ -110,7 +117,7 @@ impl Standup {
                 .collect(),
             note: reading.note.clone(),
             numbers: reading.values.clone(),
-            known: list_known(reading, &known),
+            known: list_known(reading, known),
         });
         FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.deps.roster.name_of(slug).to_owned()).collect(), outcome }
     }

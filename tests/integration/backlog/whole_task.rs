@@ -1,4 +1,4 @@
-//! What people say and what the team has made reaches the prompt of whoever works on it.
+//! What people say and what the team has made reaches the prompt of its worker.
 
 use serde_json::json;
 use teamroom::features::backlog::model::{Execution, WorkStatus};

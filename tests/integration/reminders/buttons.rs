@@ -12,6 +12,7 @@ on_one_store!(
     a_reminder_is_snoozed_twice_and_done,
     one_time_of_a_repeated_reminder_is_snoozed_once,
     a_date_with_two_readings_is_asked_about_once,
+    the_persona_that_was_asked_about_a_date_tells_the_reminder,
 );
 
 /// The id of the button of a message that bears this label.
@@ -92,4 +93,23 @@ async fn a_date_with_two_readings_is_asked_about_once(backing: Backing) {
     let set = stage.answer_to("remind me on 10/5 at 9 to call the accountant").await;
     assert_eq!(set.text, "I'll remind you on Mon 10 May 2027 at 09:00 CEST: call the accountant");
     stage.waits(2).await;
+}
+
+async fn the_persona_that_was_asked_about_a_date_tells_the_reminder(backing: Backing) {
+    let stage = Stage::start(backing).await;
+    let asked = stage.answer_to("vince, remind me on 12/1 at 9 to file taxes").await;
+    assert_eq!(
+        (asked.text.as_str(), asked.author.as_str()),
+        ("Is 12/1 12 January or 1 December? Please write the month as a word.", "Vince")
+    );
+    let pressed = stage.press(&asked, "1 December").await;
+    assert!(text(&pressed).starts_with("I'll remind you on Tue 1 Dec at 09:00 CET: file taxes"), "{pressed}");
+    // An old client still shows the buttons.
+    let again = stage.press_stale(&button(&asked, "12 January")).await;
+    assert!(text(&again).contains("This reminder is set already."), "{again}");
+    assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM reminder_dates WHERE date_order = 'month_first'").await, 1);
+    stage.waits(1).await;
+    stage.jump("2026-12-01T08:00:05Z");
+    let told = stage.told(1).await.remove(0);
+    assert_eq!((told.text, told.author.as_str()), (format!("Reminder for <@{}>: file taxes", stage.id_of(0)), "Vince"));
 }

@@ -1,4 +1,4 @@
-//! Mistakes in persona files: the persona works without what is wrong, and people are told where it stands.
+//! Mistakes in persona files: the persona works without what is wrong, and people are told where it is.
 
 use kernel::persona::file;
 use serde_json::json;

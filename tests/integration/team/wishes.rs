@@ -61,12 +61,13 @@ async fn a_wish_in_the_persons_own_words_is_carried_out_and_its_reply_is_shown(b
 
 async fn what_the_model_words_itself_or_throws_away_waits_for_a_button(backing: Backing) {
     let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
-    makes(&team, start("Compare what hosting costs in Europe"));
+    // The words are Ann's, but she has not asked for a mission.
+    makes(&team, start("find out what others ask"));
     team.say("general", "kelly, hosting is too expensive, find out what others ask").await;
     let question = expect(&team, "May I do this for you?").await;
     assert!(
         question.text.starts_with(
-            "May I do this for you? **mission start**: Have the team plan something and carry it out.\nwhat: Compare what hosting costs in Europe\n"
+            "May I do this for you? **mission start**: Have the team plan something and carry it out.\nwhat: find out what others ask\n"
         ),
         "{}",
         question.text
@@ -79,7 +80,7 @@ async fn what_the_model_words_itself_or_throws_away_waits_for_a_button(backing: 
     makes(&team, Script::call("team_command", item));
     team.say("general", "kelly, nobody needs the scanner prices any more").await;
     let question = expect(&team, "backlog cancel").await;
-    assert!(question.text.contains("I ask because this cannot be undone."), "{}", question.text);
+    assert!(question.text.contains("I ask first, because this throws work away."), "{}", question.text);
 }
 
 async fn a_command_is_explained_and_given_only_with_the_rights_of_the_person(backing: Backing) {
@@ -98,7 +99,7 @@ async fn a_command_is_explained_and_given_only_with_the_rights_of_the_person(bac
     team.say("general", "kelly, vince talks too much, let him rest").await;
     let question = expect(&team, "**team pause**").await;
     press(&team, "general", &question, yes).await;
-    expect(&team, "That did not work: nothing was done").await;
+    expect(&team, "That did not work: it was not carried out").await;
     assert_eq!(count(&team, "SELECT COUNT(*) FROM halts").await, 0, "Ann is no operator");
 }
 

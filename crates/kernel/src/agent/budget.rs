@@ -10,10 +10,10 @@ use crate::agent::prompt::Block;
 pub enum Rank {
     /// What is to be done, with all its parts, criteria, answers and corrections. Or what is to be judged or answered.
     Task,
-    /// Results that the task rests on.
-    BuiltOn,
     /// Why an earlier result was not accepted.
     SentBack,
+    /// Results that the task rests on.
+    BuiltOn,
     /// What people and colleagues said about it.
     Said,
     Feeds,

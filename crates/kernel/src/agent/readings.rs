@@ -15,7 +15,7 @@ use crate::time::SharedClock;
 const DAYS: TimeDelta = TimeDelta::days(7);
 const ITEMS: usize = 20;
 
-/// The most items of a source whose items count as new when they are first seen.
+/// Limit of items read from a source whose items count as new when they are first seen.
 const SEEN: usize = 200;
 
 /// A reading is reused for this time, so that a burst of questions does not ask a service each time.
@@ -24,8 +24,8 @@ const FRESH: TimeDelta = TimeDelta::seconds(30);
 /// The same for sources on this machine. Short, because a file or a commit is often asked about right after it was made.
 const FRESH_HERE: TimeDelta = TimeDelta::seconds(2);
 
-/// A question waits this long for a new reading. Then the known one is used if it is no older than `USABLE`. A failed reading is not reused, because
-/// the failure may be over.
+/// A question waits this long for a new reading. Then the known one is used: a good one if it is no older than `USABLE`, a failed one always, so that
+/// a source that does not respond delays only the first answer by its whole time-out.
 const PATIENCE: Duration = Duration::from_secs(3);
 const USABLE: TimeDelta = TimeDelta::minutes(5);
 
@@ -195,9 +195,12 @@ impl Readings {
     /// feed, which has a time-out.
     pub async fn read_page(&self, asked: &FeedQuery) -> Vec<PageEntry> {
         let read = async |shared: &Arc<Shared>| {
-            // All that there is, so that the next page knows what was seen.
-            let limit = if shared.feed.counts_when_seen() { SEEN } else { asked.limit };
-            let outcome = shared.feed.read(&FeedQuery { limit, ..asked.clone() }).await;
+            let mut query = asked.clone();
+            if shared.feed.counts_when_seen() {
+                // All that there is, so that the next page knows what was seen.
+                query = FeedQuery { since: DateTime::<Utc>::MIN_UTC, until: DateTime::<Utc>::MAX_UTC, limit: SEEN, ..query };
+            }
+            let outcome = shared.feed.read(&query).await;
             let samples = outcome.as_ref().map(|reading| shared.feed.samples(reading)).unwrap_or_default();
             PageEntry {
                 personas: shared.personas.clone(),
@@ -214,9 +217,10 @@ impl Readings {
     async fn read_lately(&self, shared: &Arc<Shared>) -> Arc<FeedRead> {
         let clock = &self.inner.clock;
         let now = clock.now();
-        match shared.find_younger(now, USABLE) {
+        let last = shared.last().clone();
+        match last {
             Some(known) if now - known.at < shared.fresh_for() => known,
-            Some(known) if known.report.outcome.is_ok() => tokio::select! {
+            Some(known) if now - known.at < USABLE || known.report.outcome.is_err() => tokio::select! {
                 biased;
                 read = self.refresh(shared) => read.unwrap_or(known),
                 () = clock.sleep(PATIENCE) => known,

@@ -64,7 +64,7 @@ impl NamedText {
     }
 }
 
-/// The most bytes of a named text in a prompt.
+/// Limit of a named text in a prompt, in bytes.
 const NAMED: usize = 12_000;
 
 /// What a feature knows about a place: "the next standup starts at 09:00".

@@ -39,7 +39,7 @@ pub enum PersonaFileError {
     Clash(RosterError),
 }
 
-/// Whoever may read feeds may read their documents.
+/// A persona that may read feeds may read their documents.
 const READ_FEED: &str = "read_feed";
 const READ_DOCUMENT: &str = "read_document";
 
@@ -266,9 +266,26 @@ fn read_feed(mut settings: Map<String, Value>) -> Result<FeedSpec, &'static str>
     Ok(FeedSpec { kind, name, settings })
 }
 
-/// The line of an entry in the list of a key. None if the file has none.
-pub(super) fn find_line(bytes: &[u8], key: &str, position: usize) -> Option<usize> {
-    Document::parse(bytes, "a persona file", "the prompt").ok().map(|document| document.line_of_entry(key, position))
+/// A feed or tool of a persona.
+#[derive(Debug, Clone, Copy)]
+pub enum Entry<'a> {
+    Feed(&'a FeedSpec),
+    Tool(&'a str),
+}
+
+/// The line that declares a feed or tool, or that of the list if it is not found there. Counts also the entries that were left out. None for a
+/// file that cannot be read.
+pub(super) fn find_line(bytes: &[u8], entry: Entry<'_>) -> Option<usize> {
+    let document = Document::parse(bytes, "a persona file", "the prompt").ok()?;
+    let matter: FrontMatter = document.read_settings().ok()?;
+    let (key, position) = match entry {
+        Entry::Feed(feed) => {
+            let is_meant = |declared: Map<String, Value>| read_feed(declared).is_ok_and(|declared| declared == *feed);
+            ("feeds", matter.feeds.into_iter().position(is_meant))
+        }
+        Entry::Tool(tool) => ("tools", matter.tools.unwrap_or_default().iter().position(|declared| declared == tool)),
+    };
+    Some(position.map_or_else(|| document.line_of(key), |position| document.line_of_entry(key, position)))
 }
 
 #[cfg(test)]
@@ -352,6 +369,10 @@ mod tests {
             .replace("  - kind: files\n", "  - name: nameless\n  - kind: files\n")
             .replace("channels:", "tools: [ask_agent, Ask!]\nchannels:");
         let Parsed { persona, faults, .. } = parse_in_part("vince", text.as_bytes()).expect("a persona");
+        let line = |entry| find_line(text.as_bytes(), entry);
+        let lines =
+            [Entry::Feed(&persona.feeds[0]), Entry::Feed(&persona.feeds[1]), Entry::Tool("ask_agent"), Entry::Tool("look")].map(line);
+        assert_eq!(lines, [Some(7), Some(9), Some(12), Some(12)], "the entries that are left out count too");
         let names: Vec<&str> = persona.feeds.iter().map(|feed| feed.name.as_str()).collect();
         assert_eq!((names, persona.tools), (vec!["ledger", "notes"], vec!["ask_agent".to_owned()]));
         let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -364,11 +385,14 @@ mod tests {
 
     #[test]
     fn the_line_of_an_entry_is_found_however_the_list_is_written() {
-        let line = |text: &str, position| find_line(format!("---\n{text}\n---\nx").as_bytes(), "feeds", position);
+        let line = |text: &str, position| {
+            let document = Document::parse(format!("---\n{text}\n---\nx").as_bytes(), "a persona file", "the prompt").expect("a file");
+            document.line_of_entry("feeds", position)
+        };
         let block = "feeds:\n\n  # the first\n  - kind: git\n    values:\n      - a\n  - kind: rss\nrole: x";
-        assert_eq!((line(block, 0), line(block, 1), line(block, 2)), (Some(5), Some(8), Some(2)));
+        assert_eq!((line(block, 0), line(block, 1), line(block, 2)), (5, 8, 2));
         let flush = "name: x\nfeeds:\n- kind: git\n- kind: rss";
-        assert_eq!((line(flush, 1), line("feeds: [{kind: git}]", 0)), (Some(5), Some(2)));
+        assert_eq!((line(flush, 1), line("feeds: [{kind: git}]", 0)), (5, 2));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::ids::PersonaSlug;
-use crate::persona::file::{MAX_BYTES, NamedPicture, Parsed, PersonaFileError};
+use crate::persona::file::{Entry, MAX_BYTES, NamedPicture, Parsed, PersonaFileError};
 use crate::persona::front_matter::{list_markdown, read_at_most};
 use crate::persona::picture::{self, Picture};
 use crate::persona::roster::{Roster, RosterError};
@@ -114,10 +114,10 @@ fn read_file(path: &Path) -> Result<WithFaults, PersonaFileError> {
     Ok((Persona { avatar, ..persona }, faults))
 }
 
-/// Where an entry in the list of a key stands: `personas/vince.md, line 12`. Without the line for a persona that has no file.
-pub fn locate(dir: &Path, persona: &PersonaSlug, key: &str, position: usize) -> String {
+/// The place of a feed or tool: `personas/vince.md, line 12`. Without the line for a persona that has no file.
+pub fn locate(dir: &Path, persona: &PersonaSlug, entry: Entry<'_>) -> String {
     let path = dir.join(format!("{persona}.md"));
-    let line = read_at_most(&path, MAX_BYTES).ok().and_then(|bytes| file::find_line(&bytes, key, position));
+    let line = read_at_most(&path, MAX_BYTES).ok().and_then(|bytes| file::find_line(&bytes, entry));
     line.map_or_else(|| format!("persona {persona}"), |line| format!("{}, line {line}", path.display()))
 }
 

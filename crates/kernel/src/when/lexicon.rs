@@ -37,6 +37,8 @@ pub(super) enum Sense {
     Noon,
     Midnight,
     At,
+    /// `a la una`, where the number is an article.
+    AtOne,
     On,
     In,
     Of,
@@ -66,6 +68,8 @@ pub(super) enum Sense {
     /// Makes a span of what is before it: `2 hours from now`.
     Later,
     Zone(Tz),
+    /// An abbreviation that several zones have, or one without a known zone: `CST`.
+    UnknownZone,
     /// `time` in `Berlin time`.
     ZoneTime,
     LocalTime,
@@ -147,7 +151,7 @@ impl Language {
     }
 }
 
-/// Abbreviations of time zones. Those with several meanings (`CST`, `IST`) are left out.
+/// Abbreviations of time zones. Those with several meanings (`CST`) are unknown zones. `ist` is a word in German, so it is in the English file.
 const ZONES: &str = include_str!("lexicon/zones.txt");
 
 impl Lexicon {
@@ -234,6 +238,7 @@ fn parse_sense(text: &str) -> Option<Sense> {
         "noon" => Sense::Noon,
         "midnight" => Sense::Midnight,
         "at" => Sense::At,
+        "at_one" => Sense::AtOne,
         "on" => Sense::On,
         "in" => Sense::In,
         "of" => Sense::Of,
@@ -260,6 +265,7 @@ fn parse_sense(text: &str) -> Option<Sense> {
         "or_so" => Sense::OrSo,
         "later" => Sense::Later,
         "zone" => Sense::Zone(value.parse().ok()?),
+        "unknown_zone" => Sense::UnknownZone,
         "zone_time" => Sense::ZoneTime,
         "local_time" => Sense::LocalTime,
         "since" => Sense::Since,

@@ -66,7 +66,8 @@ impl Phrase {
         };
         let hour = match (self.part, clock.half, clock.hour) {
             (None, ..) | (Some(Part::Night), Half::Midnight, _) => clock.hour,
-            (Some(Part::Morning), _, hour) => Some(hour).filter(|hour| *hour < 13)?,
+            // "12:30 in the morning" may be either half of the day.
+            (Some(Part::Morning), half, hour) => Some(hour).filter(|hour| *hour < 12 || *hour == 12 && half == Half::Said)?,
             (Some(Part::Afternoon), _, hour @ 12..=18) | (Some(Part::Evening | Part::Night), _, hour @ 16..=24) => hour,
             (Some(Part::Afternoon), Half::Unsaid, hour @ 1..=6) | (Some(Part::Evening | Part::Night), Half::Unsaid, hour @ 5..=12) => {
                 hour + 12
@@ -112,7 +113,7 @@ impl Phrase {
         self.clock.is_some_and(|clock| clock.half == Half::Midnight) && self.part != Some(Part::Night)
     }
 
-    /// `in 3 days`, `in 90 minutes`. None: too far away, or a time of day beside hours.
+    /// `in 3 days`, `in 90 minutes`. None: too far away, or a time of day next to hours.
     fn after(&self, span: Span, zone: Tz, asker: &Asker) -> Option<DateTime<Utc>> {
         if span.months == 0 && span.days == 0 {
             let passing = Some(span.seconds).filter(|seconds| *seconds <= LONGEST_PASSING)?;
@@ -183,7 +184,11 @@ impl Phrase {
             Some(until) => Some(last_date(until, &repetition, asker).ok_or_else(unread)?),
             None => None,
         };
-        repetition.next_after(asker.now).ok_or_else(|| WhenError::Past(words.trim().to_owned()))?;
+        let first = repetition.next_after(asker.now).ok_or_else(|| WhenError::Past(words.trim().to_owned()))?;
+        // "every 300 months": a second time is too far away to be found, so it would be told only once.
+        if repetition.until.is_none() && repetition.next_after(first).is_none() {
+            return Err(unread());
+        }
         Ok(repetition)
     }
 }

@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use super::grammar;
 use super::lexicon::{Sense, Unit, Words};
-use super::phrase::Phrase;
+use super::phrase::{Day, Phrase};
 use super::tokens::{Kind, tokenise};
+use super::zone::is_area;
 use super::{Asker, Language, Reading, WhenError};
 
 /// A time phrase in a text.
@@ -102,6 +103,7 @@ impl Cut<'_> {
         }
         if let Some(front) = front
             && (!front.phrase.weak || self.is_joined(front))
+            && (!self.may_be_text(front) || self.is_joined(front) || self.is_comma(front.tokens.end))
         {
             let rest = self.after(front);
             // The second time belongs to the text, unless it completes the first one.
@@ -169,6 +171,13 @@ impl Cut<'_> {
         in_digits || self.words.can_mean(at, |sense| matches!(sense, Sense::Number(_)))
     }
 
+    /// Whether a time at the front may belong to the next word: "the 2nd floor", "weekly report".
+    fn may_be_text(&self, found: &Found) -> bool {
+        let Phrase { day, clock, part, .. } = &found.phrase;
+        let is_ordinal = matches!(day, Some(Day::OfMonth(_, None))) && clock.is_none() && part.is_none();
+        is_ordinal || found.tokens.len() == 1 && self.words.can_mean(found.tokens.start, |sense| matches!(sense, Sense::Often(_)))
+    }
+
     /// Whether more of the time follows than was read.
     fn goes_on_after(&self, found: &Found) -> bool {
         let mut at = found.tokens.end;
@@ -185,15 +194,26 @@ impl Cut<'_> {
         // "at 9 for 2 hours", but not "at 9 for the call"
         let lasts = self.words.can_mean(at, |sense| sense == Sense::For)
             && (at + 1..at + 3).any(|at| self.is_number(at) || self.words.can_mean(at, |sense| matches!(sense, Sense::Unit(_))));
-        let names_zone = found.phrase.clock.is_some() && self.names_zone(found.tokens.end);
+        let names_zone = found.phrase.clock.is_some() && self.names_zone(at);
         lasts || names_zone || self.is_number(at) || next.glued && next.is_mark('-') || self.words.can_mean(at, belongs_to_time)
     }
 
-    /// Whether a zone follows that is not known: `IST`, `Mars time`.
+    /// Whether a zone follows that is not known: `IST`, `cst`, `Asia/Nowhere`, `Mars time`.
     fn names_zone(&self, at: usize) -> bool {
-        let word = &self.text[self.words.tokens[at].span.clone()];
+        let token = &self.words.tokens[at];
+        let word = &self.text[token.span.clone()];
         let is_abbreviation = (2..=5).contains(&word.len()) && word.chars().all(|c| c.is_ascii_uppercase());
-        is_abbreviation || (at + 1..at + 4).any(|at| self.words.can_mean(at, |sense| sense == Sense::ZoneTime))
+        let is_glued = |at: usize, mark: char| self.words.tokens.get(at).is_some_and(|token| token.glued && token.is_mark(mark));
+        let is_full_name = is_glued(at + 1, '/') && is_area(&token.text);
+        // A name with hyphens is one word: "Stratford-upon-Avon time".
+        let mut next = at + 1;
+        while is_glued(next, '-') {
+            next += 2;
+        }
+        is_abbreviation
+            || is_full_name
+            || self.words.can_mean(at, |sense| sense == Sense::UnknownZone)
+            || (next..next + 3).any(|at| self.words.can_mean(at, |sense| sense == Sense::ZoneTime))
     }
 
     fn goes_on_before(&self, found: &Found) -> bool {

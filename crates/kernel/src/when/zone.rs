@@ -22,6 +22,11 @@ pub fn find_zone(name: &str) -> Option<Tz> {
     *NAMES.get(&name.trim().replace(' ', "_").to_lowercase())?
 }
 
+/// Whether names of zones begin with this: `America`.
+pub(super) fn is_area(word: &str) -> bool {
+    TZ_VARIANTS.iter().filter_map(|zone| zone.name().split_once('/')).any(|(area, _)| area.eq_ignore_ascii_case(word))
+}
+
 /// A zone that is whole hours ahead of UTC. The names of these zones have the opposite sign.
 pub(super) fn fixed_zone(hours: i32) -> Option<Tz> {
     match hours {
@@ -41,12 +46,15 @@ mod tests {
             ("New York", Some(Tz::America__New_York)),
             ("europe/berlin", Some(Tz::Europe__Berlin)),
             ("Asia/Tokyo", Some(Tz::Asia__Tokyo)),
+            ("america/argentina/buenos_aires", Some(Tz::America__Argentina__Buenos_Aires)),
+            ("Port-au-Prince", Some(Tz::America__PortauPrince)),
             ("utc", Some(Tz::UTC)),
             ("Mars/Base", None),
             ("", None),
         ] {
             assert_eq!(find_zone(name), zone, "{name}");
         }
+        assert!(is_area("america") && !is_area("utc") && !is_area("lunch"));
         assert_eq!(fixed_zone(2), Some(Tz::Etc__GMTMinus2));
         assert_eq!(fixed_zone(99), None);
     }

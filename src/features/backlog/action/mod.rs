@@ -82,7 +82,7 @@ pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open:
     checked
 }
 
-/// How to do it. What does not fit into the title stands before it.
+/// How to do it. What does not fit into the title comes first.
 fn whole_of(action: &ProposedAction, title: &str) -> String {
     let how = one_line(&action.how, HOW);
     let whole = one_line(&action.what, HOW);

@@ -252,7 +252,7 @@ impl WorkItem {
         fields.map(|(name, text)| format!("{name}: {text}")).collect::<Vec<_>>().join("\n")
     }
 
-    /// The whole task, with its criteria and background. Whoever works on it, judges it or is asked about it reads this text.
+    /// The whole task, with its criteria and background. Worker, reviewer and a colleague who is asked read this text.
     pub fn describe_task(&self) -> String {
         let criteria = self.criteria.iter().map(|criterion| format!("\nCriterion: {}", criterion.trim()));
         let task = self.describe_request() + &criteria.collect::<String>();

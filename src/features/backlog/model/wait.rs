@@ -95,6 +95,11 @@ impl Wait {
         Self::Budget { refused, day }
     }
 
+    /// The wait for a person's decision about what nobody on the team can do.
+    pub fn blocked(why: &str) -> Self {
+        Self::Decision { why: format!("nobody on the team can do this: {why}") }
+    }
+
     /// The blocker that the wait stands for.
     pub fn blocker(&self) -> Blocker {
         match self {

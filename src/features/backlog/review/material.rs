@@ -19,7 +19,7 @@ use kernel::persona::roster::Roster;
 use kernel::time::show_time;
 use kernel::tools::{CallStatus, Trace};
 
-/// The most bytes of a page that the result cites, and the most pages.
+/// Limits of the pages that the result cites: bytes of one, and their number.
 const SOURCE: usize = 1500;
 const SOURCES: usize = 8;
 /// Room for the template with its instructions, in tokens.

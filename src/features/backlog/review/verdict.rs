@@ -8,12 +8,12 @@ use crate::features::backlog::model::Scores;
 use kernel::memory::retrieval::cut;
 use kernel::text::without_invisible;
 
-/// The most characters that are kept of a passage, and of what is missing: the author has nothing else to go by.
+/// Maximum length of a passage, and of what is missing: the author has nothing else to go by.
 const KEPT: usize = 300;
 const MISSING: usize = 2000;
 /// The fewest letters and digits of a passage, unless it is a whole line. A single word stands everywhere.
 const LEAST: usize = 8;
-/// The fewest letters and digits of a sentence that stands in for a passage.
+/// Minimum number of letters and digits of a sentence that replaces a passage.
 const LEAST_SEEN: usize = 16;
 
 /// The model's verdict, not checked yet.

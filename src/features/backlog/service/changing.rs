@@ -2,7 +2,7 @@
 
 use crate::features::backlog::action;
 use crate::features::backlog::action::{WHAT, execution_of, question_of};
-use crate::features::backlog::model::{DueChange, Execution, ExecutionKind, ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
+use crate::features::backlog::model::{DueChange, Execution, ExecutionKind, ItemChanges, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
 use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::render::Spot;
 use crate::features::backlog::service::adding::{check_criteria, check_kind_of, clean, clean_prose};
@@ -48,11 +48,14 @@ impl Backlog {
         if item.status != WorkStatus::Done {
             return self.retry_item(&item, asker).await;
         }
+        if item.kind == WorkKind::Mission {
+            return Err(refused(format!("{} is a mission. `/mission retry` takes it up again", named(&item))));
+        }
         let why = match why.map(|why| clean_prose("why", why)).transpose().map_err(refused)? {
             Some(why) if !why.is_empty() => format!("{} says: {why}", asker.name()),
             _ => format!("{} wants it done again", asker.name()),
         };
-        if !Box::pin(self.deps.store.reopen_item(&item.id, &why, self.deps.clock.now())).await? {
+        if !Box::pin(self.deps.store.reopen_item(&item.id, (asker.name(), &why), self.deps.clock.now())).await? {
             return Err(refused(format!("{} cannot be reopened, because what it was a part of is over", named(&item))));
         }
         self.read(&item).await
@@ -60,8 +63,8 @@ impl Backlog {
 
     pub(super) async fn retry_item(&self, item: &WorkItem, asker: &Asker) -> Result<WorkItem, BacklogError> {
         if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
-            let stands = item.status.as_str().replace('_', " ");
-            return Err(refused(format!("{} is {stands}. Only items that are over or wait can be retried", named(item))));
+            let status = item.status.as_str().replace('_', " ");
+            return Err(refused(format!("{} is {status}. Only items that are over or wait can be retried", named(item))));
         }
         if !self.deps.store.retry_item(&item.id, asker.name(), self.deps.clock.now()).await? {
             let now = self.read(item).await?;

@@ -67,14 +67,16 @@ impl Store {
         Ok(rows.into_iter().map(ArtefactFacts::from).collect())
     }
 
-    /// The files that the run before handed in, if the item was sent back and not changed since.
+    /// The files of the run before, if they were sent back and the item was not changed since.
     pub async fn list_rejected_files(&self, item: &WorkItem) -> Result<Vec<ArtefactFacts>> {
         let Some(before) = item.run.checked_sub(1) else { return Ok(Vec::new()) };
         let rows: Vec<FactsColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT name, media_type, bytes, sha256 FROM artefacts
-             WHERE item = $1 AND run = $2 AND NOT EXISTS (
+             WHERE item = $1 AND run = $2
+                 AND EXISTS (SELECT 1 FROM reviews WHERE reviews.item = $1 AND reviews.run = $2 AND NOT accepted)
+                 AND NOT EXISTS (
                  SELECT 1 FROM events WHERE topic = 'item' AND subject = $1 AND kind = 'new' AND events.position > (
                      SELECT MAX(position) FROM events WHERE topic = 'item' AND subject = $1 AND kind IN ('in_review', 'done')))
              ORDER BY artefacts.position",

@@ -40,6 +40,7 @@ pub use jobs::{
 pub use kanban::{KanbanCard, KanbanFilter};
 pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
 pub use planning::Planned;
+pub use reopening::reopen_whole;
 pub use reshaping::{Reshaping, reshape};
 pub use retention::retention;
 pub use run::{Claimed, End, RunEnd};

@@ -104,13 +104,14 @@ impl Store {
         if let Readiness::Lost(_) | Readiness::PartsFailed(_) = Readiness::find(&mut transaction, item).await? {
             return Ok(false);
         }
+        let was_rejected = record.has_parts && matches!(record.item.wait, Some(Wait::Decision { .. }));
         record.restart_run();
         record.forgive();
         if let Some(execution) = &mut record.item.execution {
             execution.start_over();
         }
         record.item.outcome = None;
-        if record.has_parts {
+        if was_rejected {
             Box::pin(reopen_parts(&mut transaction, &record.item, at)).await?;
         }
         record.resume(&mut transaction, &format!("to be tried again, says {by}"), at).await?;

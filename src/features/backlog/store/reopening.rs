@@ -1,105 +1,191 @@
-//! Work that was done and is to be done again, by the same persona and with what was wrong.
+//! Work that was done and is to be done again, by the same persona and with what was wrong. Each change is one transaction.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Finding, WorkItem, WorkStatus, short_id};
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
-use kernel::db::{Document, Result, Transaction, sql};
-use kernel::ids::WorkItemId;
+use kernel::db::{Document, Result, Transaction, plain, sql};
+use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::tools::workspace::INPUTS;
 
-/// Reopens done items with `why`, and the done items that build on them, which wait for the new results.
-pub(super) async fn reopen(transaction: &mut Transaction, items: &[WorkItemId], why: &str, at: DateTime<Utc>) -> Result<()> {
-    let mut open: VecDeque<(WorkItemId, String)> = items.iter().map(|item| (item.clone(), why.to_owned())).collect();
-    let mut seen: HashSet<WorkItemId> = items.iter().cloned().collect();
-    while let Some((id, why)) = open.pop_front() {
+/// Why work is done again, and who says so.
+struct SentBack<'a> {
+    why: &'a str,
+    /// As in the table of reviews.
+    reviewer: &'a str,
+    reviewer_name: Option<&'a str>,
+}
+
+impl<'a> SentBack<'a> {
+    fn by_person(name: &'a str, why: &'a str) -> Self {
+        Self { why, reviewer: "person:", reviewer_name: Some(name) }
+    }
+}
+
+/// Reopens done items, and all that builds on them. `whole`: the item that consists of them, which the caller reopens itself.
+async fn reopen(
+    transaction: &mut Transaction,
+    items: &[WorkItemId],
+    sent: &SentBack<'_>,
+    whole: Option<&WorkItemId>,
+    at: DateTime<Utc>,
+) -> Result<()> {
+    let mut queue: VecDeque<(WorkItemId, Option<String>)> = items.iter().map(|item| (item.clone(), None)).collect();
+    if let Some(whole) = whole {
+        let above = "what it builds on is done again".to_owned();
+        queue.extend(list_dependents(transaction, whole).await?.into_iter().map(|item| (item, Some(above.clone()))));
+    }
+    let mut seen: HashSet<WorkItemId> = queue.iter().map(|(item, _)| item.clone()).collect();
+    let (mut opened, mut wholes) = (Vec::new(), BTreeSet::new());
+    while let Some((id, above)) = queue.pop_front() {
         let Some(mut record) = ItemRecord::find(transaction, &id).await? else { continue };
-        if record.item.status != WorkStatus::Done {
-            continue;
-        }
-        let above = format!("what it builds on is done again: {}", record.item.what);
-        for dependent in list_dependents(transaction, &id).await? {
-            if seen.insert(dependent.clone()) {
-                open.push_back((dependent, above.clone()));
+        let Some(next) = status_of_reopened(&record) else { continue };
+        if let Some(parent) = record.item.parent.clone().filter(|parent| Some(parent) != whole) {
+            let parent = ItemRecord::find(transaction, &parent).await?;
+            match parent.map(|parent| (parent.item.id, parent.item.status)) {
+                // A part of something else that is over is left as it is.
+                Some((_, status)) if status.is_over() => continue,
+                Some((id, WorkStatus::InReview | WorkStatus::Waiting)) => _ = wholes.insert(id),
+                _ => {}
             }
         }
-        record.restart_run();
-        record.forgive();
-        record.item.outcome = None;
-        if let Some(execution) = &mut record.item.execution {
-            execution.start_over();
+        let told = format!("what it builds on is done again: {}", record.item.what);
+        for dependent in list_dependents(transaction, &id).await? {
+            if seen.insert(dependent.clone()) {
+                queue.push_back((dependent, Some(told.clone())));
+            }
         }
-        record.resume(transaction, &why, at).await?;
+        if above.is_none() {
+            insert_sent_back(transaction, &record, sent, at).await?;
+        }
+        if record.item.status == WorkStatus::Done {
+            record.forgive();
+            record.item.outcome = None;
+            if let Some(execution) = &mut record.item.execution {
+                execution.start_over();
+            }
+        }
+        if record.item.status != WorkStatus::Ready {
+            record.restart_run();
+        }
+        record.go(transaction, next, Some(above.as_deref().unwrap_or(sent.why)), at).await?;
+        opened.push(id);
+    }
+    // Only now is it known what each of them waits for.
+    for id in opened {
+        if let Some(record) = ItemRecord::find(transaction, &id).await?.filter(|record| record.item.status != WorkStatus::New) {
+            record.place(transaction, None, at).await?;
+        }
+    }
+    for id in wholes {
+        if let Some(mut record) = ItemRecord::find(transaction, &id).await? {
+            record.restart_run();
+            record.resume(transaction, "one of its parts is done again", at).await?;
+        }
     }
     Ok(())
 }
 
-/// Reopens the parts of a whole that the last reviewer found at fault: those whose files it names. If it names none, those on which no other part
-/// builds. False if not all parts are done.
-pub(super) async fn reopen_parts(transaction: &mut Transaction, whole: &WorkItem, at: DateTime<Utc>) -> Result<bool> {
-    let parts = list_parts(transaction, &whole.id).await?;
-    if parts.is_empty() || parts.iter().any(|part| !part.is_done) {
-        return Ok(false);
+/// The first status of an item that is reopened, or whose run uses a result that is. None: nothing has to be done about it.
+fn status_of_reopened(record: &ItemRecord) -> Option<WorkStatus> {
+    let is_planned = record.item.execution.is_some() && record.item.persona.is_some();
+    match record.item.status {
+        WorkStatus::Done if !is_planned && !record.has_parts => Some(WorkStatus::New),
+        WorkStatus::Done | WorkStatus::Ready | WorkStatus::InReview => Some(WorkStatus::Blocked),
+        WorkStatus::Waiting if is_planned => Some(WorkStatus::Blocked),
+        // Its run ends.
+        WorkStatus::InProgress => Some(WorkStatus::Ready),
+        _ => None,
     }
-    let row: Option<(String, String)> = sql!(
+}
+
+/// Notes that the result was sent back, so that the same one is not judged again.
+async fn insert_sent_back(transaction: &mut Transaction, record: &ItemRecord, sent: &SentBack<'_>, at: DateTime<Utc>) -> Result<()> {
+    let item = &record.item;
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO reviews (item, number, run, author, reviewer, reviewer_name, accepted, note, findings, at)
+         VALUES ($1, (SELECT COALESCE(MAX(number), 0) + 1 FROM reviews WHERE item = $1), $2, $3, $4, $5, $6, $7, '[]', $8)",
+        item.id.as_str(),
+        i64::from(item.run),
+        item.persona.as_ref().map(PersonaSlug::as_str),
+        sent.reviewer,
+        sent.reviewer_name,
+        false,
+        plain(sent.why),
+        at
+    )?;
+    Ok(())
+}
+
+/// Reopens the parts of a whole that the last reviewer found at fault: those whose files it names. If it names none, those on which no other part
+/// builds. Nothing if not all parts are done, or if all that is missing needs a person.
+pub(super) async fn reopen_parts(transaction: &mut Transaction, whole: &WorkItem, at: DateTime<Utc>) -> Result<()> {
+    let parts = list_parts(transaction, &whole.id).await?;
+    if parts.iter().any(|part| !part.is_done) {
+        return Ok(());
+    }
+    let row: Option<(String, String, String, Option<String>)> = sql!(
         transaction.on(),
         fetch_optional,
-        "SELECT note, findings FROM reviews WHERE item = $1 AND NOT accepted ORDER BY number DESC LIMIT 1",
+        "SELECT note, findings, reviewer, reviewer_name FROM reviews WHERE item = $1 AND NOT accepted ORDER BY number DESC LIMIT 1",
         whole.id.as_str()
     )?;
-    let Some((note, findings)) = row else { return Ok(false) };
-    let findings: Vec<Finding> = Document::read(findings)?;
-    let chosen = choose_parts(&parts, &findings);
-    Box::pin(reopen(transaction, &chosen, &format!("the whole was not accepted: {note}"), at)).await?;
-    Ok(true)
+    let Some((note, findings, reviewer, name)) = row else { return Ok(()) };
+    let chosen = choose_parts(&parts, &Document::<Vec<Finding>>::read(findings)?);
+    let why = format!("the whole was not accepted: {note}");
+    let sent = SentBack { why: &why, reviewer: &reviewer, reviewer_name: name.as_deref() };
+    Box::pin(reopen(transaction, &chosen, &sent, Some(&whole.id), at)).await
+}
+
+/// Reopens a whole that was accepted: the parts whose files or titles `why` names, or else those that come last. Returns how many there are; 0 if it
+/// is not done.
+pub async fn reopen_whole(transaction: &mut Transaction, whole: &WorkItemId, (by, why): (&str, &str), at: DateTime<Utc>) -> Result<usize> {
+    let Some(mut record) = ItemRecord::find(transaction, whole).await? else { return Ok(0) };
+    let parts = list_parts(transaction, whole).await?;
+    if record.item.status != WorkStatus::Done || parts.is_empty() || parts.iter().any(|part| !part.is_done) {
+        return Ok(0);
+    }
+    let names = list_names(transaction, whole).await?;
+    let mut chosen: Vec<WorkItemId> = parts.iter().map(|part| &part.id).filter(|part| is_named(part, &names, why)).cloned().collect();
+    if chosen.is_empty() {
+        chosen = choose_parts(&parts, &[]);
+    }
+    Box::pin(reopen(transaction, &chosen, &SentBack::by_person(by, why), Some(whole), at)).await?;
+    record.restart_run();
+    record.forgive();
+    record.item.outcome = None;
+    record.resume(transaction, why, at).await?;
+    Ok(chosen.len())
 }
 
 impl Store {
-    /// Reopens a done item, and what builds on it. An item of which it is a part waits for it again. False if it is not done, or part of something
-    /// that is over.
-    pub async fn reopen_item(&self, item: &WorkItemId, why: &str, at: DateTime<Utc>) -> Result<bool> {
+    /// Reopens a done item, or its parts, and what builds on it. False if it is not done, or part of something that is over.
+    pub async fn reopen_item(&self, item: &WorkItemId, (by, why): (&str, &str), at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
+        if record.item.status != WorkStatus::Done {
+            return Ok(false);
+        }
+        if record.has_parts {
+            let reopened = Box::pin(reopen_whole(&mut transaction, item, (by, why), at)).await?;
+            transaction.commit().await?;
+            return Ok(reopened > 0);
+        }
         let whole = match &record.item.parent {
             Some(parent) => ItemRecord::find(&mut transaction, parent).await?,
             None => None,
         };
-        if record.item.status != WorkStatus::Done || whole.as_ref().is_some_and(|whole| whole.item.status.is_over()) {
+        if whole.is_some_and(|whole| whole.item.status.is_over()) {
             return Ok(false);
         }
-        Box::pin(reopen(&mut transaction, std::slice::from_ref(item), why, at)).await?;
-        if let Some(mut whole) = whole.filter(|whole| matches!(whole.item.status, WorkStatus::InReview | WorkStatus::Waiting)) {
-            whole.restart_run();
-            whole.resume(&mut transaction, "one of its parts is done again", at).await?;
-        }
+        Box::pin(reopen(&mut transaction, std::slice::from_ref(item), &SentBack::by_person(by, why), None, at)).await?;
         transaction.commit().await?;
         Ok(true)
-    }
-
-    /// Reopens a whole that was accepted: the parts whose files or titles `why` names, or else those that come last. Returns how many there are; 0
-    /// if it is not done.
-    pub async fn reopen_whole(&self, whole: &WorkItemId, why: &str, at: DateTime<Utc>) -> Result<usize> {
-        let mut transaction = self.db().begin().await?;
-        let Some(mut record) = ItemRecord::find(&mut transaction, whole).await? else { return Ok(0) };
-        let parts = list_parts(&mut transaction, whole).await?;
-        if record.item.status != WorkStatus::Done || parts.is_empty() || parts.iter().any(|part| !part.is_done) {
-            return Ok(0);
-        }
-        let names = list_names(&mut transaction, whole).await?;
-        let mut chosen: Vec<WorkItemId> = parts.iter().map(|part| &part.id).filter(|part| is_named(part, &names, why)).cloned().collect();
-        if chosen.is_empty() {
-            chosen = choose_parts(&parts, &[]);
-        }
-        Box::pin(reopen(&mut transaction, &chosen, why, at)).await?;
-        record.restart_run();
-        record.forgive();
-        record.item.outcome = None;
-        record.resume(&mut transaction, why, at).await?;
-        transaction.commit().await?;
-        Ok(chosen.len())
     }
 }
 
@@ -113,8 +199,12 @@ struct Part {
 
 fn choose_parts(parts: &[Part], findings: &[Finding]) -> Vec<WorkItemId> {
     let unmet: Vec<&Finding> = findings.iter().filter(|finding| !finding.met && !finding.needs_person).collect();
+    if unmet.is_empty() && !findings.is_empty() {
+        // Only a person can add what is missing.
+        return Vec::new();
+    }
     let is_at_fault = |part: &Part| unmet.iter().any(|finding| is_placed_in(finding, part));
-    // What is missing altogether stands in no file.
+    // What is missing altogether is in no file.
     let is_all_placed = !unmet.is_empty() && unmet.iter().all(|finding| parts.iter().any(|part| is_placed_in(finding, part)));
     parts.iter().filter(|part| is_at_fault(part) || (!is_all_placed && !part.is_needed)).map(|part| part.id.clone()).collect()
 }
@@ -208,6 +298,8 @@ mod tests {
         assert_eq!(choose_parts(&parts(), &[]), last);
         assert_eq!(choose_parts(&parts(), &[unmet(Some("summary.md"))]), last, "a file of no part");
         assert_eq!(choose_parts(&parts(), &[unmet(None), unmet(Some("inputs/4f2a1c/plan.md"))]), [PLAN.into(), TEXT.into(), COSTS.into()]);
+        let for_person = Finding { needs_person: true, ..unmet(None) };
+        assert!(choose_parts(&parts(), &[for_person]).is_empty());
         let met = Finding { met: true, ..unmet(Some("inputs/4f2a1c/plan.md")) };
         assert_eq!(choose_parts(&parts(), &[met, unmet(Some("inputs/4f2a2d/t.md"))]), [TEXT.into()]);
     }

@@ -13,7 +13,7 @@ use kernel::persona::roster::Roster;
 use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput, parse_arguments};
 
-/// The most characters of one call.
+/// Maximum length of the result of a call.
 const PAGE: usize = 16_000;
 
 /// Reads an item with its result, or one of its files: open or finished, of any mission, as far as it may be told here.

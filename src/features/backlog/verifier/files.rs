@@ -147,7 +147,7 @@ impl<'a> Sources<'a> {
                 fetched.extend([url, from].into_iter().filter_map(|address| Some((normalise(address)?, trace))));
             }
         }
-        let words = [&item.what, &item.how, &item.why].into_iter().chain(&item.criteria);
+        let words = [&item.what, &item.how, &item.why, &item.said].into_iter().chain(&item.criteria);
         let given = words.flat_map(|words| addresses_in(words)).flat_map(|address| address.readings).collect();
         let any = !fetched.is_empty() || journals.into_iter().any(has_read);
         Self { journals, fetched, given, any }

@@ -23,7 +23,7 @@ pub use members::Member;
 
 /// The most characters of a line of the question, and the most constraints that a model names.
 pub const LINE: usize = 300;
-/// The most characters of a person's correction.
+/// Maximum length of a person's correction.
 pub const REMARK: usize = 2000;
 const CONSTRAINTS: usize = 6;
 

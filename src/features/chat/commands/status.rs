@@ -20,7 +20,7 @@ use kernel::persona::roster::Roster;
 use kernel::persona::skill::Skill;
 use kernel::text::join_with_and;
 
-/// The most characters of what is wrong in a file.
+/// Maximum length of what is wrong in a file.
 const FAULT: usize = 300;
 
 /// The most held messages that are read for `/status`.

@@ -1,5 +1,5 @@
 //! The team's commands as a tool of every persona, so that a wish in any words and any language can be carried out. A command runs with the rights of
-//! the person who asks, and its reply stands below the answer, whatever the persona says about it.
+//! the person who asks, and its reply is shown below the answer, whatever the persona says about it.
 
 use std::sync::{Arc, Weak};
 
@@ -17,13 +17,12 @@ use kernel::config::find_nearest;
 use kernel::db::StoreError;
 use kernel::ids::OutboxId;
 use kernel::memory::MemorySource;
-use kernel::text::flatten;
 use kernel::tools::approval::{Risk, fingerprint};
 use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
 pub(crate) const NAME: &str = "team_command";
 
-/// The most characters of a reply below an answer.
+/// A longer reply is shown below an answer without its last lines.
 const TOLD: usize = 400;
 
 pub(crate) struct TeamCommand {
@@ -135,11 +134,13 @@ impl Tool for TeamCommand {
         true
     }
 
-    /// Every value is in the person's own words, and at least one is a text of some length.
+    /// The person names what is to be done and says every value in their own words, of which at least one is a text of some length.
     fn is_asked_for(&self, arguments: &Value, context: &ToolContext<'_>) -> bool {
         let (Some(asked), Ok(wanted)) = (context.asked_by, Wanted::read(arguments)) else { return false };
         let given = wanted.given();
-        given.iter().any(|(_, text)| text.split_whitespace().count() > 2) && given.iter().all(|(_, text)| asked.says(text))
+        wanted.command.split([' ', '-']).any(|word| asked.says(word))
+            && given.iter().any(|(_, text)| text.split_whitespace().count() > 2)
+            && given.iter().all(|(_, text)| asked.says(text))
     }
 
     fn discards(&self, arguments: &Value) -> bool {
@@ -180,7 +181,7 @@ impl Tool for TeamCommand {
             return Err(ToolError::Refused(format!("nothing was done: {misfit}. {}", usage(&wanted.command, spec))));
         }
         let effect = spec.effect_with(given.iter().map(|(name, _)| name.as_str()));
-        let (said, path) = (said, wanted.command);
+        let path = wanted.command;
         let typed = Typed { path: path.clone(), given };
         let reply = if effect == Effect::Looks {
             carry_out(&registry, said.clone(), typed).await
@@ -189,16 +190,32 @@ impl Tool for TeamCommand {
             run_for(&registry, said.clone(), typed).await
         };
         if reply.error {
-            return Err(ToolError::Refused(format!("nothing was done. {} {}", reply.text, usage(&path, spec))));
+            return Err(ToolError::Refused(format!("it was not carried out. {}", reply.text)));
         }
-        if !reply.files.is_empty() {
-            self.post_files(&said, arguments, reply.files, context).await?;
+        let mut text = reply.text;
+        if !reply.files.is_empty() && self.post_files(&said, arguments, reply.files, context).await.is_err() {
+            // The command itself was carried out.
+            text.push_str("\nIts files could not be posted.");
         }
-        let told = flatten(&reply.text, TOLD);
-        let trace = (effect != Effect::Looks).then_some(Trace::Confirmed { id: path, words: told });
+        let trace = (effect != Effect::Looks).then(|| Trace::Confirmed { id: path, words: in_short(&text) });
         // A reply quotes items, plans and reports, which may quote anything.
-        Ok(ToolOutput { text: reply.text, outside: true, trace })
+        Ok(ToolOutput { text, outside: true, trace })
     }
+}
+
+/// The first lines of a reply as one line, with their marks.
+fn in_short(reply: &str) -> String {
+    let mut short = String::new();
+    for line in reply.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if short.len() + line.len() > TOLD && !short.is_empty() {
+            return short + " …";
+        }
+        if !short.is_empty() {
+            short.push(' ');
+        }
+        short.push_str(line);
+    }
+    short
 }
 
 /// A command that a persona may carry out for a person.

@@ -288,7 +288,7 @@ fn is_enclosed(sentence: &Sentence<'_>, found: &Called<'_>, called: &[Called<'_>
     !listed && !tells
 }
 
-/// Whether a name stands in the heading of a question: "one for vince: is it late?".
+/// Whether a name is in the heading of a question: "one for vince: is it late?".
 fn is_heading(sentence: &Sentence<'_>, found: &Called<'_>) -> bool {
     let is_short = found.start <= LONGEST_HEADING && !is_ordinary_word(sentence, found);
     is_short && matches!(sentence.pieces.get(found.end), Some(Piece::Pause)) && (sentence.asks || speaks_to(sentence, found.end + 1))

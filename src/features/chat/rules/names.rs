@@ -26,6 +26,9 @@ pub(crate) struct Names<'a> {
     known: Vec<Name<'a>>,
     /// The first words of all names.
     first: Outline,
+    /// The server's people, also those whose names are not in the text, and the author, who is not meant.
+    people: &'a [String],
+    author: Option<&'a Author>,
 }
 
 /// A name in folded words.
@@ -106,7 +109,8 @@ impl<'a> Called<'a> {
 
 impl<'a> Names<'a> {
     pub(crate) fn of_personas(roster: &'a Roster, accounts: &'a Accounts) -> Self {
-        let mut names = Self { roster, accounts, known: Vec::with_capacity(roster.personas().len() * 3), first: Outline::default() };
+        let known = Vec::with_capacity(roster.personas().len() * 3);
+        let mut names = Self { roster, accounts, known, first: Outline::default(), people: &[], author: None };
         for persona in roster.personas() {
             let own = [persona.name.as_str(), persona.slug.as_str()].into_iter().chain(persona.aliases.iter().map(String::as_str));
             own.for_each(|name| names.add(Name::parse(name, Whom::Persona(&persona.slug))));
@@ -135,13 +139,13 @@ impl<'a> Names<'a> {
     }
 
     /// Adds the names of the server's people except the author. Prepares only those that occur in the text, because there may be thousands.
-    pub(super) fn and_people(mut self, people: &[String], author: &Author, text: &[Sentence<'_>]) -> Self {
+    pub(super) fn and_people(mut self, people: &'a [String], author: &'a Author, text: &[Sentence<'_>]) -> Self {
+        (self.people, self.author) = (people, Some(author));
         let words = || text.iter().flat_map(Sentence::words).map(|word| &*word.folded);
         let mut outline = Outline::default();
         words().for_each(|word| outline.add(word));
         let said: LazyCell<HashSet<&str>, _> = LazyCell::new(|| words().collect());
-        let is_author = |person: &String| *person == author.name || author.aliases.contains(person);
-        let may_stand = |person: &&String| first_of_ascii(person).is_none_or(|first| outline.may_hold(first)) && !is_author(person);
+        let may_stand = |person: &&String| first_of_ascii(person).is_none_or(|first| outline.may_hold(first)) && !is_of(person, author);
         for whole in people.iter().filter(may_stand).filter_map(|person| Name::parse(person, Whom::Other)) {
             if !said.contains(&*whole.first) {
                 continue;
@@ -153,6 +157,13 @@ impl<'a> Names<'a> {
         }
         self.known.sort_by_key(|name| Reverse(name.rest.len()));
         self
+    }
+
+    /// Whether a person may be meant: one whose first name fits and is not the name of a persona. Looks at all people, so ask this last.
+    fn may_mean_person(&self, fits: impl Fn(&str) -> bool) -> bool {
+        let others = self.people.iter().filter(|person| self.author.is_none_or(|author| !is_of(person, author)));
+        let mut names = others.filter_map(|person| Name::parse(person, Whom::Other));
+        names.any(|name| fits(&name.first) && !self.is_persona(&name.first))
     }
 
     /// Whether a word is a name of a persona.
@@ -208,7 +219,7 @@ impl<'a> Names<'a> {
         if is_unknown { self.find_with_error(&word.folded, word.capital) } else { None }
     }
 
-    /// The persona whose name a folded word has with one typing error, if there is only one.
+    /// The persona whose name a folded word has with one typing error, if there is only one and no person fits too.
     pub(super) fn find_with_error(&self, word: &str, is_capital: bool) -> Option<&'a PersonaSlug> {
         if word.len() + 1 < SHORTEST_MISSPELT {
             return None;
@@ -219,24 +230,21 @@ impl<'a> Names<'a> {
             Whom::Other | Whom::Team => None,
         });
         let first = meant.next()?;
-        meant.all(|other| other == first).then_some(first)
+        let is_clear =
+            meant.all(|other| other == first) && !self.may_mean_person(|name| name == word || has_one_error(word, name, is_capital));
+        is_clear.then_some(first)
     }
 
-    /// The persona whose name a word begins, if there is only one: "vin".
+    /// The persona whose name a word begins, if there is only one and no person fits too: "vin".
     pub(super) fn find_shortened(&self, sentence: &Sentence<'_>, at: usize) -> Option<Called<'a>> {
         let Some(Piece::Word(word)) = sentence.pieces.get(at) else { return None };
         if word.quoted || word.folded.len() < SHORTEST_NICKNAME || !sentence.is_unknown_at(at) {
             return None;
         }
-        let mut meant: Vec<Whom<'a>> =
-            self.known.iter().filter(|name| name.first.starts_with(&*word.folded)).map(|name| name.whom).collect();
-        meant.dedup();
-        match meant.as_slice() {
-            [whom @ Whom::Persona(_)] => {
-                Some(Called { whom: *whom, mentioned: false, joined: false, stands_out: false, start: at, end: at + 1, text_end: word.end })
-            }
-            _ => None,
-        }
+        let mut meant = self.known.iter().filter(|name| name.first.starts_with(&*word.folded)).map(|name| name.whom);
+        let whom = meant.next().filter(|whom| matches!(whom, Whom::Persona(_)))?;
+        let is_clear = meant.all(|other| other == whom) && !self.may_mean_person(|name| name.starts_with(&*word.folded));
+        is_clear.then_some(Called { whom, mentioned: false, joined: false, stands_out: false, start: at, end: at + 1, text_end: word.end })
     }
 
     /// All names and mentions of a sentence.
@@ -256,7 +264,12 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The first word of a name. None if it is decorated or not ASCII, so that the caller must fold it letter by letter.
+/// Whether a person's name is one of the author's.
+fn is_of(person: &str, author: &Author) -> bool {
+    author.name == person || author.aliases.iter().any(|alias| alias == person)
+}
+
+/// The first word of a name. None if it is decorated or not ASCII, so that the caller must fold each letter.
 fn first_of_ascii(name: &str) -> Option<&[u8]> {
     let end = name.bytes().position(|byte| !byte.is_ascii_graphic()).unwrap_or(name.len());
     let is_whole = name.as_bytes().get(end).is_none_or(|byte| *byte == b' ');
@@ -292,4 +305,39 @@ fn has_one_error(word: &str, name: &str, is_capital: bool) -> bool {
 
 fn is_word(piece: &Piece<'_>, word: &str) -> bool {
     matches!(piece, Piece::Word(found) if found.folded == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::chat::message::AuthorKind;
+    use kernel::testing::roster as sample;
+
+    use super::*;
+    use crate::features::chat::rules::sentence::sentences;
+
+    /// The persona that Marco Polo greets where these people are: by a short form, or with a typing error.
+    fn greeted(text: &str, people: &[&str]) -> Option<String> {
+        let personas = ["kelly", "marina"].map(|slug| sample::persona(slug, slug, ""));
+        let (roster, accounts) = (Roster::new(personas.into()).unwrap(), Accounts::default());
+        let author = Author { id: "9".into(), name: "Marco Polo".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() };
+        let people: Vec<String> = people.iter().map(|name| (*name).to_owned()).collect();
+        let text = sentences(text);
+        let names = Names::of_personas(&roster, &accounts).and_people(&people, &author, &text);
+        let called = names.find_called(&text[0], 1).or_else(|| names.find_shortened(&text[0], 1))?;
+        called.persona().map(|slug| slug.as_str().to_owned())
+    }
+
+    #[test]
+    fn a_short_form_or_a_typing_error_calls_nobody_where_a_person_may_be_meant() {
+        let marina = Some("marina".to_owned());
+        let nobody_alike: [&[&str]; 4] = [&[], &["Bob Miller"], &["Marina Rossi"], &["Marco Polo"]];
+        for people in nobody_alike {
+            assert_eq!(greeted("hey mar, look", people), marina, "{people:?}");
+            assert_eq!(greeted("hey marinna, look", people), marina, "{people:?}");
+        }
+        assert_eq!(greeted("hey mar, look", &["Bob Miller", "Marco Bianchi"]), None);
+        assert_eq!(greeted("hey mar, look", &["🌸 Marius 🌸"]), None);
+        assert_eq!(greeted("hey marinna, look", &["Marinne Dubois"]), None);
+        assert_eq!(greeted("hey marina, look", &["Marius", "Marinne Dubois"]), marina, "her whole name is clear");
+    }
 }

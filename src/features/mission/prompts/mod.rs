@@ -37,7 +37,7 @@ const INSTRUCTIONS: usize = 2500;
 const FEEDS: usize = 700;
 /// The same for all passages of documents.
 const PASSAGES: usize = 1000;
-/// The most tokens of a prompt for the cheapest model, which only says what a message wants.
+/// Maximum length in tokens of a prompt for the cheapest model, which only says what a message wants.
 const SHORT: usize = 4000;
 
 /// What every prompt about a mission is made of.

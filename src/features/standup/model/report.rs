@@ -215,7 +215,7 @@ pub struct FeedRead {
     /// The values as numbers, to compare the next report with. Absent in reports of earlier versions.
     #[serde(default)]
     pub numbers: Vec<PageValue>,
-    /// References of items without a time, by which the next report recognises them.
+    /// What identifies its entries of news, and the references of its items without a time: they are not new in the next report.
     #[serde(default)]
     pub known: Vec<String>,
 }

@@ -27,11 +27,11 @@ use kernel::time::show_time;
 
 /// The most characters of a quoted item, lesson or action.
 const LINE: usize = 200;
-/// The most characters of an item of a feed.
+/// Maximum length of an item of a feed.
 const ITEM: usize = 300;
 /// The most characters of a report. People's reports have no other limit.
 const REPORT: usize = 1500;
-/// The most tokens of what the team has found out.
+/// Limit of what the team has found out, in tokens.
 const FINDINGS: usize = 600;
 /// The most items of a feed.
 const ITEMS: usize = 20;

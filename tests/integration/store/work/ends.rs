@@ -26,6 +26,8 @@ on_both!(
     a_whole_that_is_tried_again_goes_back_to_the_authors_of_its_parts,
     what_only_a_person_can_add_is_no_fault_of_the_author,
     a_done_item_is_reopened_with_what_is_wrong_and_what_builds_on_it_follows,
+    a_run_that_uses_a_result_ends_when_that_is_done_again,
+    parts_of_something_that_is_over_stay_and_one_that_is_judged_waits,
     a_parent_fails_with_the_last_of_its_parts_if_one_failed,
     a_parent_whose_parts_were_all_cancelled_fails,
     a_parent_that_ends_releases_what_needs_it,
@@ -226,16 +228,22 @@ async fn a_whole_that_is_tried_again_goes_back_to_the_authors_of_its_parts(home:
         needs_person: false,
     };
 
-    // What is missing altogether is for the part that comes last, which makes it anew.
+    // What is missing altogether is for the part that comes last.
     reject_whole(&store, &whole, &[unmet(None)]).await;
     assert!(store.retry_item(&whole.id, "Ada", at(41)).await.unwrap());
     assert_eq!((status(&store, &whole).await, status(&store, &plan_of).await), (WorkStatus::Blocked, WorkStatus::Done));
     let again = find(&store, &text).await;
     assert_eq!((again.status, again.run, again.outcome), (WorkStatus::Ready, 1, None));
-    assert_eq!(last_note(&store, &text, WorkStatus::Ready).await, "the whole was not accepted: 1. It agrees: It does not.");
+    assert_eq!(last_note(&store, &text, WorkStatus::Blocked).await, "the whole was not accepted: 1. It agrees: It does not.");
+    let sent_back = store.list_reviews(&text.id).await.unwrap().pop().unwrap();
+    assert_eq!(
+        (sent_back.accepted, sent_back.run, sent_back.by),
+        (false, 0, Judge::Person("Ada".into())),
+        "the same result is not judged again"
+    );
     assert_eq!(do_next(&store).await.parents, ids(&[&whole]));
 
-    // What stands in a file is for its author, and what was built on it follows.
+    // What is wrong in a file is for its author, and what was built on it follows.
     reject_whole(&store, &whole, &[unmet(Some(&format!("inputs/{}/plan.md", plan_of.short_id())))]).await;
     assert!(store.retry_item(&whole.id, "Ada", at(42)).await.unwrap());
     assert_eq!((status(&store, &plan_of).await, status(&store, &text).await), (WorkStatus::Ready, WorkStatus::Blocked));
@@ -251,17 +259,56 @@ async fn a_done_item_is_reopened_with_what_is_wrong_and_what_builds_on_it_follow
     let base = item("measure", 0);
     let top = needing("deploy", &[&base]);
     plan(&store, &[base.clone(), top.clone()]).await;
-    assert!(!Box::pin(store.reopen_item(&base.id, "Ada says: no", at(2))).await.unwrap(), "it is not done yet");
+    assert!(!Box::pin(store.reopen_item(&base.id, ("Ada", "Ada says: no"), at(2))).await.unwrap(), "it is not done yet");
     do_next(&store).await;
     do_next(&store).await;
-    assert!(Box::pin(store.reopen_item(&base.id, "Ada says: the second run is missing", at(41))).await.unwrap());
+    assert!(Box::pin(store.reopen_item(&base.id, ("Ada", "Ada says: the second run is missing"), at(41))).await.unwrap());
     let again = find(&store, &base).await;
     assert_eq!((again.status, again.run, again.outcome), (WorkStatus::Ready, 1, None));
-    assert_eq!(last_note(&store, &base, WorkStatus::Ready).await, "Ada says: the second run is missing");
+    assert_eq!(last_note(&store, &base, WorkStatus::Blocked).await, "Ada says: the second run is missing");
     assert_eq!(status(&store, &top).await, WorkStatus::Blocked);
     assert_eq!(do_next(&store).await.released, ids(&[&top]));
     do_next(&store).await;
     assert_eq!((status(&store, &base).await, status(&store, &top).await), (WorkStatus::Done, WorkStatus::Done));
+}
+
+async fn a_run_that_uses_a_result_ends_when_that_is_done_again(home: &Home) {
+    let store = home.open().await;
+    let base = item("measure", 0);
+    let top = needing("deploy", &[&base]);
+    plan(&store, &[base.clone(), top.clone()]).await;
+    do_next(&store).await;
+    let claimed = claim(&store).await;
+    assert_eq!(claimed.item.id, top.id);
+    assert!(Box::pin(store.reopen_item(&base.id, ("Ada", "Ada says: measure twice"), at(41))).await.unwrap());
+    assert_eq!((status(&store, &base).await, status(&store, &top).await), (WorkStatus::Ready, WorkStatus::Blocked));
+    assert!(end(&store, &claimed.job, done()).await.is_none(), "what it made of the old result counts for nothing");
+    assert_eq!(do_next(&store).await.released, ids(&[&top]));
+    do_next(&store).await;
+    assert_eq!(status(&store, &top).await, WorkStatus::Done);
+}
+
+async fn parts_of_something_that_is_over_stay_and_one_that_is_judged_waits(home: &Home) {
+    let store = home.open().await;
+    let base = item("measure", 0);
+    let (judged, over) = (item("judged", 0), item("over", 0));
+    let in_judged = WorkItem { depends_on: vec![base.id.clone()], ..part_of(&judged, "one") };
+    let in_over = WorkItem { depends_on: vec![base.id.clone()], ..part_of(&over, "two") };
+    plan(&store, &[base.clone(), judged.clone(), over.clone(), in_judged.clone(), in_over.clone()]).await;
+    for _ in 0..3 {
+        do_next(&store).await;
+    }
+    judge_whole(&store, &over, true, "it is right").await;
+    assert!(Box::pin(store.reopen_item(&base.id, ("Ada", "Ada says: measure twice"), at(41))).await.unwrap());
+    assert_eq!((status(&store, &in_over).await, status(&store, &over).await), (WorkStatus::Done, WorkStatus::Done));
+    assert_eq!((status(&store, &in_judged).await, status(&store, &judged).await), (WorkStatus::Blocked, WorkStatus::Blocked));
+    assert!(!Box::pin(store.reopen_item(&in_over.id, ("Ada", "no"), at(42))).await.unwrap(), "its whole is over");
+    assert!(Box::pin(store.reopen_item(&over.id, ("Ada", "Ada says: \"two\" is wrong"), at(43))).await.unwrap());
+    assert_eq!(
+        (status(&store, &in_over).await, status(&store, &over).await),
+        (WorkStatus::Blocked, WorkStatus::Blocked),
+        "it needs base, too"
+    );
 }
 
 async fn reject_whole(store: &Store, whole: &WorkItem, findings: &[Finding]) {

@@ -88,15 +88,15 @@ impl RawServer {
     pub(crate) async fn start(behaviour: impl Fn(&Value, usize) -> Raw + Send + Sync + 'static) -> Self {
         // Only the requests for answers are counted.
         let no_models = Router::new().route("/v1/models", get(StatusCode::NOT_FOUND));
-        Self::start_beside(no_models, behaviour).await
+        Self::start_with(no_models, behaviour).await
     }
 
     /// A server that also answers the question which models there are.
     pub(crate) async fn start_with_models(behaviour: impl Fn(&Value, usize) -> Raw + Send + Sync + 'static) -> Self {
-        Self::start_beside(Router::new(), behaviour).await
+        Self::start_with(Router::new(), behaviour).await
     }
 
-    async fn start_beside(routes: Router<Arc<RawShared>>, behaviour: impl Fn(&Value, usize) -> Raw + Send + Sync + 'static) -> Self {
+    async fn start_with(routes: Router<Arc<RawShared>>, behaviour: impl Fn(&Value, usize) -> Raw + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let url = format!("http://{}/v1", listener.local_addr().expect("a bound listener has an address"));
         let shared = Arc::new(RawShared { behaviour: Box::new(behaviour), requests: Mutex::default() });

@@ -290,7 +290,7 @@ impl Agents {
     }
 }
 
-/// Whoever has tools can read what the team has made.
+/// Personas with tools can read what the team has made.
 const READS: [&str; 2] = ["item_read", "meeting_read"];
 
 fn listed_tools(persona: &Persona) -> Vec<String> {

@@ -3,7 +3,9 @@
 //! Includes only what is new or relevant to the question. Text from anybody but the operator and the asking person is put into data blocks
 //! with an unguessable marker (TRUST-2). Pure: the same input gives the same prompt.
 
+mod cleaner;
 mod files;
+mod sources;
 
 use chrono::{DateTime, Utc};
 
@@ -15,15 +17,18 @@ use crate::agent::{NamedText, PlaceNote, Prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::{Annotation, AnnotationKind};
 use crate::chat::text::is_subtext;
-use crate::feeds::{FeedItem, FeedReport};
+use crate::feeds::FeedReport;
 use crate::ids::PersonaSlug;
-use crate::memory::retrieval::{Quote, cut};
+use crate::memory::retrieval::Quote;
 use crate::memory::spans::Span;
 use crate::memory::{Memory, MemoryKind};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
-use crate::text::without_invisible;
+use cleaner::{file_name, flat_title};
 use files::{FileBlocks, file_blocks};
+
+pub use cleaner::{Cleaner, flat_name, new_marker};
+pub use sources::{feed_blocks, finding_block, passage_blocks};
 
 /// The inputs of a prompt.
 pub struct ContextInput<'a> {
@@ -128,9 +133,6 @@ impl ContextBudget {
     }
 }
 
-/// The most characters of a finding, and of where it comes from.
-const FINDING: usize = 700;
-
 /// A prompt with fewer tokens has less of everything.
 const SMALL: usize = 16_000;
 
@@ -140,11 +142,6 @@ pub struct TurnContext {
     pub prompt: Prompt,
     /// Characters of each section, in order. They add up to the whole prompt.
     pub sections: Vec<(&'static str, usize)>,
-}
-
-/// A new marker with 48 random bits: impossible to guess within a turn, and short.
-pub fn new_marker() -> String {
-    format!("{:012x}", fastrand::u64(..) >> 16)
 }
 
 pub fn build(input: &ContextInput<'_>) -> TurnContext {
@@ -227,50 +224,12 @@ const REACTIONS: usize = 6;
 const EMOJI: usize = 32;
 const LINKS: usize = 8;
 const LINK_CHARS: usize = 200;
-/// Longer items of a feed are cut.
-const ITEM_CHARS: usize = 300;
 /// Longer lessons are cut.
 const LESSON_CHARS: usize = 400;
 /// Longer messages and parts of documents are cut.
 const HEARD_CHARS: usize = 700;
 /// Longer summaries are cut.
 const SPAN_CHARS: usize = 800;
-
-/// Neutralises text from outside.
-#[derive(Clone, Copy)]
-pub struct Cleaner<'a> {
-    pub marker: &'a str,
-}
-
-impl Cleaner<'_> {
-    /// Removes invisible characters and the marker, and cuts to about `bytes`.
-    pub fn text(self, text: &str, bytes: usize) -> String {
-        let clean = without_invisible(text).trim_end().replace(self.marker, "…");
-        if clean.len() <= bytes {
-            return clean;
-        }
-        let kept = &clean[..clean.floor_char_boundary(bytes)];
-        format!("{kept}…\n(cut: {} characters more)", clean[kept.len()..].chars().count())
-    }
-
-    /// Removes invisible characters and the marker.
-    pub fn whole(self, text: &str) -> String {
-        self.text(text.trim(), usize::MAX)
-    }
-
-    /// One line of at most `chars` characters.
-    pub fn line(self, text: &str, chars: usize) -> String {
-        let clean = self.text(text, usize::MAX);
-        cut(&clean.split_whitespace().collect::<Vec<_>>().join(" "), chars)
-    }
-}
-
-/// A name that is safe inside a tag: one line, no angle brackets or quotes, no invisible characters, at most 32 characters.
-pub fn flat_name(name: &str) -> String {
-    let shown = without_invisible(name).replace(|c: char| "[]<>{}()|`#*@:,".contains(c), " ");
-    let flat = cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 32);
-    if flat.is_empty() { "somebody".into() } else { flat }
-}
 
 fn speaker(speaker: &Speaker, roster: &Roster) -> String {
     match speaker {
@@ -375,71 +334,6 @@ fn title_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> 
     (!lines.is_empty()).then(|| Block { label: "titles of links in these messages".into(), text: lines.join("\n") })
 }
 
-/// A file name or path that is safe inside a tag.
-fn file_name(name: &str) -> String {
-    let shown = without_invisible(name).replace(['<', '>', '|'], " ");
-    cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 120)
-}
-
-/// Passages of documents with their places, the best ones that fit into `tokens`.
-pub fn passage_blocks(passages: &[Quote], tokens: usize, cleaner: Cleaner<'_>) -> Vec<Block> {
-    let mut left = tokens * BYTES_PER_TOKEN;
-    let mut blocks = Vec::new();
-    for passage in passages {
-        let text = cleaner.text(&passage.text, usize::MAX);
-        let Some(rest) = left.checked_sub(text.len()) else { break };
-        left = rest;
-        blocks.push(Block { label: format!("part of {}", file_name(&passage.place)), text });
-    }
-    blocks
-}
-
-/// What colleagues have found out, as much as fits into `tokens`.
-pub fn finding_block(findings: &[Quote], tokens: usize, cleaner: Cleaner<'_>) -> Option<Block> {
-    let mut left = tokens * BYTES_PER_TOKEN;
-    let mut lines: Vec<String> = Vec::new();
-    for finding in findings {
-        let line = format!("- {}: {}", cleaner.line(&flat_title(&finding.place), FINDING), cleaner.line(&finding.text, FINDING));
-        let Some(rest) = left.checked_sub(line.len()) else { break };
-        left = rest;
-        lines.push(line);
-    }
-    (!lines.is_empty()).then(|| Block { label: "what the team has found out lately".into(), text: lines.join("\n") })
-}
-
-/// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason. One without any material yet is left out.
-pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, roster: &Roster) -> Vec<Block> {
-    let has_material = |report: &&FeedReport| report.outcome.as_ref().map_or(true, |reading| reading.find_absence().is_none());
-    let feeds: Vec<&FeedReport> = feeds.iter().filter(has_material).collect();
-    let share = tokens * BYTES_PER_TOKEN / feeds.len().max(1);
-    let block = |report: &&FeedReport| {
-        let name = flat_name(&report.feed);
-        match &report.outcome {
-            Err(error) => Block { label: format!("feed {name}, failing"), text: cleaner.line(&error.describe(roster.zone()), 300) },
-            Ok(reading) => {
-                let mut lines: Vec<String> = reading.note.iter().map(|note| cleaner.line(note, 300)).collect();
-                lines.extend(reading.story.iter().map(|line| cleaner.line(line, 300)));
-                lines.push(format!("items in all: {}", reading.total));
-                let mut left = share;
-                for (shown, item) in reading.items.iter().enumerate() {
-                    let line = item_line(item, cleaner, roster);
-                    if line.len() > left {
-                        lines.push(format!("({} older ones left out)", reading.total.saturating_sub(shown)));
-                        break;
-                    }
-                    left -= line.len();
-                    lines.push(line);
-                }
-                Block {
-                    label: format!("feed {name}, {}, as of {}", file_name(&reading.source), roster.show_time(reading.as_of)),
-                    text: lines.join("\n"),
-                }
-            }
-        }
-    };
-    feeds.iter().map(block).collect()
-}
-
 /// What people taught, each with who and when, and the lessons.
 fn lesson_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     let mut left = input.budget.lessons * BYTES_PER_TOKEN;
@@ -474,19 +368,6 @@ fn heard_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     let blocks = [("what was said before", said), ("from documents of the team: name the document when you use it", read)];
     let told = blocks.into_iter().filter(|(_, lines)| !lines.is_empty());
     told.map(|(label, lines)| Block { label: label.into(), text: lines.join("\n") }).collect()
-}
-
-/// A title without characters that could look like a tag.
-fn flat_title(title: &str) -> String {
-    title.replace(['<', '>', '[', ']', '|'], " ")
-}
-
-fn item_line(item: &FeedItem, cleaner: Cleaner<'_>, roster: &Roster) -> String {
-    let at = item.at.map_or(String::new(), |at| format!("{}, ", roster.show_time(at)));
-    let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
-    let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, ITEM_CHARS));
-    let values = item.values.iter().map(ToString::to_string);
-    std::iter::once(fact).chain(values).collect::<Vec<_>>().join(", ")
 }
 
 fn chars_of(blocks: &[Block]) -> usize {

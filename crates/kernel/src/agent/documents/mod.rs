@@ -12,7 +12,7 @@ use crate::memory::{Memory, MemoryKind, Recall, Scope};
 
 pub use tool::ReadDocument;
 
-/// The most passages in a prompt, and the most characters of each.
+/// Limits: the passages in a prompt, and the characters of each.
 const PASSAGES: usize = 5;
 const PASSAGE: usize = 900;
 

@@ -21,7 +21,7 @@ use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, parse_arguments};
 /// The lines of a call without a number, and the most lines.
 const LINES: usize = 120;
 const MOST_LINES: usize = 400;
-/// Room for the text of a call, below the limit of a tool's result, and the most characters of a line.
+/// Room for the text of a call, below the limit of a tool's result, and maximum length of a line.
 const ROOM: usize = 7000;
 const LINE: usize = 2000;
 

@@ -17,7 +17,7 @@ pub fn since(roster: &Roster, now: DateTime<Utc>) -> DateTime<Utc> {
     midnight.earliest().map_or(now - chrono::TimeDelta::days(1), |midnight| midnight.with_timezone(&Utc))
 }
 
-/// The most findings in a prompt, and the most characters of each question and answer.
+/// Limits: the findings in a prompt, and the characters of each question and answer.
 pub const FINDINGS: usize = 6;
 const QUESTION: usize = 120;
 const TEXT: usize = 400;

@@ -11,7 +11,7 @@ use crate::memory::{Memory, MemorySource, Scope};
 /// A shorter answer says nothing without its conversation.
 const SHORTEST: usize = 25;
 
-/// The most items that are read.
+/// Maximum number of items that are read.
 const ITEMS: u32 = 30;
 
 /// The fields of an outbound message that a finding needs.
@@ -47,14 +47,13 @@ impl Database {
         let answers: Vec<AnswerColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT * FROM (
-                 SELECT said.channel, said.message, said.created_at AS at, channels.place, channels.private, inbox.message AS asked,
-                     inbox.speaker AS asker
-                 FROM outbox said JOIN turns ON turns.id = said.turn JOIN inbox ON inbox.id = turns.message
-                     JOIN channels ON channels.id = said.channel
-                 WHERE said.kind = 'answer' AND said.state <> 'failed' AND said.deleted_at IS NULL AND inbox.speaker IS NOT NULL
-                     AND said.created_at >= $1
-                 ORDER BY said.position DESC LIMIT 100) AS newest",
+            "SELECT said.channel, said.message, said.created_at AS at, channels.place, channels.private, inbox.message AS asked,
+                 inbox.speaker AS asker
+             FROM outbox said JOIN turns ON turns.id = said.turn JOIN inbox ON inbox.id = turns.message
+                 JOIN channels ON channels.id = said.channel
+             WHERE said.kind = 'answer' AND said.state <> 'failed' AND said.deleted_at IS NULL AND inbox.speaker IS NOT NULL
+                 AND said.created_at >= $1
+             ORDER BY said.created_at DESC LIMIT 100",
             since
         )?;
         let mut findings: Vec<Finding> = answers.into_iter().filter_map(|row| row.read(scope)).collect();

@@ -21,7 +21,8 @@ struct Section {
 }
 
 /// The beginnings of the labels of what is to be done, which is cut last.
-const TASK: [&str; 7] = ["work item", "request", "what was asked for", "its criteria", "directive", "question", "task"];
+const TASK: [&str; 9] =
+    ["work item", "request", "what was asked for", "what is wanted", "why the last try", "its criteria", "directive", "question", "task"];
 
 /// Cuts the longest sections first, so that short ones stay whole, and the task only if nothing else is left. False if nothing can be cut.
 pub(super) fn shorten(messages: &mut [ModelMessage]) -> bool {

@@ -371,7 +371,15 @@ fn in_words(bytes: u64) -> String {
 /// # Errors
 /// Why it cannot be read, for the person who named it.
 pub async fn read_local(path: &Path) -> Result<(String, String), String> {
-    let cannot = |why: &dyn std::fmt::Display| format!("cannot read {}: {why}", path.display());
+    read_local_as(path, &path.display().to_string()).await
+}
+
+/// Like [`read_local`], with another name for the file in errors.
+///
+/// # Errors
+/// Why it cannot be read.
+pub async fn read_local_as(path: &Path, shown: &str) -> Result<(String, String), String> {
+    let cannot = |why: &dyn std::fmt::Display| format!("cannot read {shown}: {why}");
     let name = path.file_name().map_or_else(|| "document".to_owned(), |name| name.to_string_lossy().into_owned());
     let size = tokio::fs::metadata(path).await.map_err(|error| cannot(&error))?.len();
     let document = Attachment { id: String::new(), name: name.clone(), size, content_type: None, url: String::new() };

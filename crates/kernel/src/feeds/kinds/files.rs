@@ -17,7 +17,7 @@ const MAX_TOTAL: u64 = 4 * 1024 * 1024;
 const MAX_FILES: usize = 500;
 const MAX_DEPTH: usize = 6;
 
-/// The most files that are listed by name, and the largest one that can be opened.
+/// Maximum number of files that are listed by name, and maximum size of one that can be opened.
 const MAX_LISTED: usize = 5000;
 const MAX_OPENED: u64 = 16 * 1024 * 1024;
 
@@ -64,14 +64,16 @@ impl Source for Files {
 
     async fn list_documents(&self) -> Result<Vec<String>, FeedError> {
         let found = self.look(list).await?;
-        Ok(found.into_iter().map(|(name, _)| name).collect())
+        Ok(found.files.into_iter().map(|(name, _)| name).collect())
     }
 
     async fn open_document(&self, name: &str) -> Result<String, FeedError> {
         let found = self.look(list).await?;
-        let (_, path) = found.into_iter().find(|(known, _)| known == name).ok_or_else(|| FeedError::Failed(missing(name, &self.shown)))?;
+        let found = found.files.into_iter().find(|(known, _)| known == name);
+        let (_, path) = found.ok_or_else(|| FeedError::Failed(missing(name, &self.shown)))?;
         if attachments::Document::of(name).is_some() {
-            return attachments::read_local(&path).await.map(|(_, text)| text).map_err(FeedError::Failed);
+            // The model has no use for the path on this machine.
+            return attachments::read_local_as(&path, name).await.map(|(_, text)| text).map_err(FeedError::Failed);
         }
         let read = tokio::task::spawn_blocking(move || read_text(&path, MAX_OPENED)).await.ok().flatten();
         read.map(|(text, _)| text).ok_or_else(|| FeedError::Failed(format!("{name} is not a text file, or it is too large")))
@@ -112,13 +114,18 @@ struct Folder {
     exists: bool,
     documents: Vec<Document>,
     left_out: Vec<String>,
+    /// The last file of a list that is cut.
+    last_listed: Option<String>,
+    too_deep: Vec<String>,
     bytes: u64,
 }
 
 impl Folder {
     fn load(root: &Path) -> io::Result<Self> {
-        let mut folder = Self { exists: root.try_exists()?, ..Self::default() };
-        for (name, path) in list(root)? {
+        let Listing { files, is_cut, too_deep } = list(root)?;
+        let last_listed = files.last().filter(|_| is_cut).map(|(name, _)| name.clone());
+        let mut folder = Self { exists: root.try_exists()?, last_listed, too_deep, ..Self::default() };
+        for (name, path) in files {
             folder.take(name, &path);
         }
         Ok(folder)
@@ -126,45 +133,75 @@ impl Folder {
 
     fn note(&self, shown: &str) -> Option<String> {
         if !self.exists {
-            Some(format!("there is no folder {shown} yet"))
-        } else if !self.left_out.is_empty() {
-            let named = self.left_out.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-            let more = self.left_out.len().saturating_sub(NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let are = if self.left_out.len() == 1 { "file is" } else { "files are" };
-            Some(format!("{} {are} not searched (too large, too many, or no text): {named}{more}", self.left_out.len()))
-        } else if self.documents.is_empty() {
-            Some(format!("the folder {shown} is empty"))
-        } else {
-            None
+            return Some(format!("there is no folder {shown} yet"));
         }
+        let mut notes = Vec::new();
+        if !self.left_out.is_empty() {
+            let are = if self.left_out.len() == 1 { "file is" } else { "files are" };
+            let named = name_some(&self.left_out);
+            notes.push(format!("{} {are} not searched (too large, too many, or no text): {named}", self.left_out.len()));
+        }
+        if let Some(last) = &self.last_listed {
+            notes.push(format!("there are more than {MAX_LISTED} files: those after {last} are not listed"));
+        }
+        if !self.too_deep.is_empty() {
+            notes.push(format!("folders below level {MAX_DEPTH} are not listed: {}", name_some(&self.too_deep)));
+        }
+        if notes.is_empty() && self.documents.is_empty() {
+            notes.push(format!("the folder {shown} is empty"));
+        }
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 
     fn take(&mut self, name: String, path: &Path) {
-        let document = (self.documents.len() < MAX_FILES).then(|| read_text(path, MAX_FILE)).flatten();
-        match document {
-            Some((text, changed_at)) if self.bytes + text.len() as u64 <= MAX_TOTAL => {
+        let most = MAX_FILE.min(MAX_TOTAL - self.bytes);
+        // By its size first, so that a file that is left out is not read.
+        let fits = self.documents.len() < MAX_FILES && fs::metadata(path).is_ok_and(|file| file.len() <= most);
+        match fits.then(|| read_text(path, most)).flatten() {
+            Some((text, changed_at)) => {
                 self.bytes += text.len() as u64;
                 self.documents.push(Document { name, text, changed_at });
             }
-            _ => self.left_out.push(name),
+            None => self.left_out.push(name),
         }
     }
 }
 
-/// The files below a folder in order of their names, with their paths. None without a folder.
-fn list(root: &Path) -> io::Result<Vec<(String, PathBuf)>> {
-    let mut found = Vec::new();
+/// The first names of a list, and how many more there are.
+fn name_some(names: &[String]) -> String {
+    let named = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+/// The files below a folder in order of their names, with their paths.
+#[derive(Debug, Default)]
+struct Listing {
+    files: Vec<(String, PathBuf)>,
+    /// Whether there are more files than are listed.
+    is_cut: bool,
+    /// Folders that are too deep to be listed.
+    too_deep: Vec<String>,
+}
+
+/// Nothing without a folder.
+fn list(root: &Path) -> io::Result<Listing> {
+    let mut found = Listing::default();
     if root.try_exists()? {
         walk(root, "", 0, &mut found)?;
     }
     Ok(found)
 }
 
-fn walk(directory: &Path, prefix: &str, depth: usize, found: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
+fn walk(directory: &Path, prefix: &str, depth: usize, found: &mut Listing) -> io::Result<()> {
     let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
+        if found.is_cut {
+            break;
+        }
         let name = entry.file_name().to_string_lossy().into_owned();
         // The type of the entry itself: a symbolic link is neither file nor folder.
         let kind = entry.file_type()?;
@@ -174,8 +211,12 @@ fn walk(directory: &Path, prefix: &str, depth: usize, found: &mut Vec<(String, P
         let shown = format!("{prefix}{name}");
         if kind.is_dir() && depth < MAX_DEPTH {
             walk(&entry.path(), &format!("{shown}/"), depth + 1, found)?;
-        } else if kind.is_file() && found.len() < MAX_LISTED {
-            found.push((shown, entry.path()));
+        } else if kind.is_dir() {
+            found.too_deep.push(shown);
+        } else if kind.is_file() && found.files.len() < MAX_LISTED {
+            found.files.push((shown, entry.path()));
+        } else if kind.is_file() {
+            found.is_cut = true;
         }
     }
     Ok(())
@@ -192,4 +233,49 @@ fn read_text(path: &Path, most: u64) -> Option<(String, Option<DateTime<Utc>>)> 
         return None;
     }
     String::from_utf8(bytes).ok().map(|text| (text, changed_at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_beyond_all_searched_files_is_named_and_a_smaller_one_still_fits() {
+        let dir = tempfile::tempdir().unwrap();
+        // Four files of nearly the limit of one, so that little is left.
+        for name in ["a", "b", "c", "d"] {
+            fs::write(dir.path().join(name), "x".repeat(1024 * 1024 - 10)).unwrap();
+        }
+        fs::write(dir.path().join("e"), "x".repeat(41)).unwrap();
+        fs::write(dir.path().join("f"), "x".repeat(40)).unwrap();
+        fs::write(dir.path().join("g"), "x").unwrap();
+        let folder = Folder::load(dir.path()).unwrap();
+        let names: Vec<_> = folder.documents.iter().map(|document| document.name.as_str()).collect();
+        assert_eq!((names, folder.bytes), (vec!["a", "b", "c", "d", "f"], MAX_TOTAL));
+        let note = folder.note("notes").unwrap();
+        assert_eq!(note, "2 files are not searched (too large, too many, or no text): e, g");
+    }
+
+    #[test]
+    fn what_is_not_listed_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("1/2/3/4/5/6/7");
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join("deep.md"), "x").unwrap();
+        fs::write(dir.path().join("a.md"), "x").unwrap();
+        let folder = Folder::load(dir.path()).unwrap();
+        assert_eq!(folder.note("notes").unwrap(), "folders below level 6 are not listed: 1/2/3/4/5/6/7");
+        let cut = Folder { last_listed: Some("m.md".into()), too_deep: Vec::new(), ..folder };
+        assert_eq!(cut.note("notes").unwrap(), "there are more than 5000 files: those after m.md are not listed");
+    }
+
+    #[tokio::test]
+    async fn a_document_that_cannot_be_read_is_told_by_its_name_in_the_feed() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("deep")).unwrap();
+        fs::write(dir.path().join("deep/broken.pdf"), "This is no PDF.").unwrap();
+        let files = Files { shown: "notes".into(), root: dir.path().to_owned() };
+        let error = files.open_document("deep/broken.pdf").await.unwrap_err().to_string();
+        assert!(error.starts_with("cannot read deep/broken.pdf: "), "{error}");
+    }
 }

@@ -44,7 +44,7 @@ pub trait Source: Send + Sync {
         false
     }
 
-    /// Whether an item is new when it is first seen, whatever its time. The source then gives all items, also those from before the range.
+    /// Whether an item is new when it is first seen, whatever its time. A standup then asks for all its items.
     fn counts_when_seen(&self) -> bool {
         false
     }

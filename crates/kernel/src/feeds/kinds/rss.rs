@@ -9,12 +9,15 @@ use crate::feeds::kinds::Source;
 use crate::feeds::settings::Settings;
 use crate::feeds::web::{Page, Web, render_address};
 use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
+use crate::text::one_line;
 
 const MOST_BYTES: usize = 4 << 20;
 /// Longer titles are cut. Some blogs put the whole post there.
 const TITLE: usize = 300;
-/// The most characters of the text below a title.
+/// Maximum length of the text below a title.
 const SUMMARY: usize = 400;
+/// Only the beginning of a text is read, in characters: enough for its summary between tags.
+const SEARCHED: usize = 8000;
 
 /// News of a site as RSS, Atom or JSON Feed.
 struct Rss {
@@ -32,7 +35,7 @@ impl Source for Rss {
         true
     }
 
-    /// All entries, whatever their date: a site may publish an entry with an earlier one.
+    /// The entries of the range, and those without a date.
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let page =
             self.web.get(&self.url, "application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5", MOST_BYTES).await?;
@@ -44,6 +47,8 @@ impl Source for Rss {
         let undated = entries.iter().filter(|entry| entry.at.is_none()).count();
         // Entries without a date come last, in the order of the feed.
         let mut items = entries;
+        let range = asked.since..=asked.until;
+        items.retain(|item| item.at.is_none_or(|at| range.contains(&at)));
         items.sort_by_key(|item| Reverse(item.at));
         let total = items.len();
         items.truncate(asked.limit);
@@ -65,9 +70,9 @@ fn parse(page: &Page, base: &Url) -> Result<Vec<FeedItem>, FeedError> {
 fn item_of(entry: Entry) -> FeedItem {
     let page = entry.links.iter().find(|link| link.rel.as_deref().is_none_or(|rel| rel == "alternate")).or(entry.links.first());
     let reference = page.map_or_else(|| entry.id.clone(), |link| link.href.clone());
-    let title = entry.title.map(|title| shorten(&title.content, TITLE)).unwrap_or_default();
+    let title = entry.title.map(|title| one_line(&title.content, TITLE)).unwrap_or_default();
     let text = entry.summary.map(|summary| summary.content).or(entry.content.and_then(|content| content.body)).unwrap_or_default();
-    let text = shorten(&without_tags(&text), SUMMARY);
+    let text = one_line(&without_tags(&text), SUMMARY);
     let words = match (title.is_empty(), text.is_empty() || text == title) {
         (true, true) => "(without a title)".to_owned(),
         (true, false) => text,
@@ -84,32 +89,56 @@ fn item_of(entry: Entry) -> FeedItem {
     }
 }
 
-fn shorten(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
-}
-
-/// The text of HTML, roughly. A `<` that begins no tag stays.
+/// The text at the beginning of HTML, roughly. A `<` that begins no tag stays.
 fn without_tags(html: &str) -> String {
+    let searched = html.char_indices().nth(SEARCHED).map_or(html, |(end, _)| &html[..end]);
     let mut text = String::new();
-    let mut rest = html;
+    let mut rest = searched;
     while let Some(start) = rest.find('<') {
-        text.push_str(&rest[..start]);
-        let after = &rest[start + 1..];
-        let is_tag = after.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
-        if let Some(end) = after.find('>').filter(|_| is_tag) {
-            text.push(' ');
-            rest = &after[end + 1..];
-        } else {
+        let (before, tag) = rest.split_at(start);
+        text.push_str(before);
+        rest = &tag[1..];
+        let begins_tag = rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
+        if !begins_tag {
             text.push('<');
-            rest = after;
+            continue;
         }
+        let Some(end) = rest.find('>') else {
+            // Nothing after it is a whole tag. It may be one whose end was not read.
+            rest = if searched.len() < html.len() { "" } else { tag };
+            break;
+        };
+        text.push(' ');
+        rest = &rest[end + 1..];
     }
     text.push_str(rest);
     [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
         .into_iter()
         .fold(text, |text, (entity, plain)| text.replace(entity, plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_left_out_and_what_is_none_stays() {
+        let cases = [
+            ("a <b>b</b> c", "a  b  c"),
+            ("a < b, b > c", "a < b, b > c"),
+            ("1 <2 <b", "1 <2 <b"),
+            ("a <!-- b --> &lt;c&gt; &amp;lt;", "a   <c> &lt;"),
+        ];
+        for (html, text) in cases {
+            assert_eq!(without_tags(html), text, "{html}");
+        }
+    }
+
+    #[test]
+    fn of_a_long_text_only_the_beginning_is_read() {
+        assert_eq!(without_tags(&"<".repeat(1 << 20)), "<".repeat(SEARCHED));
+        assert_eq!(without_tags(&"<a".repeat(1 << 20)), "");
+        let cut_in_a_tag = format!("News <img src=\"{}\"> of today", "ä".repeat(SEARCHED));
+        assert_eq!(without_tags(&cut_in_a_tag), "News ");
+    }
 }

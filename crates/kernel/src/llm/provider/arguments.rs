@@ -5,7 +5,7 @@ use std::str::Chars;
 
 use serde_json::{Map, Value, json};
 
-/// The most characters of unreadable arguments that go back to the model.
+/// Maximum length of unreadable arguments that go back to the model.
 const SHOWN: usize = 500;
 
 /// Reads the arguments of a call. Always an object, because providers accept nothing else when the call is sent back to them. Unreadable arguments

@@ -8,6 +8,7 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
 use crate::llm::provider::quirks::Part;
+use crate::llm::provider::window;
 use crate::llm::{Cause, ModelError};
 
 /// The most characters of a provider's message in our errors.
@@ -73,12 +74,6 @@ const CAUSES: [(Cause, &[&str]); 7] = [
     ),
 ];
 
-/// What stands before the number of tokens in a model's context window: `OpenAI` and vLLM, LM Studio, Anthropic.
-const WINDOWS: [&str; 4] = ["maximum context length", "context length of", "context window of", "tokens >"];
-
-/// A smaller number is something else.
-const LEAST_WINDOW: usize = 1024;
-
 /// A provider's error.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ProviderError {
@@ -133,14 +128,10 @@ impl ProviderError {
 
     /// The context window in tokens, if the error is about it and names it.
     pub(super) fn find_window(&self) -> Option<usize> {
-        let said = self.message.to_lowercase();
-        let named = || {
-            let after = WINDOWS.iter().find_map(|words| said.split_once(words))?.1;
-            let digits = after.trim_start_matches(|c: char| !c.is_ascii_digit());
-            digits.split(|c: char| !(c.is_ascii_digit() || c == ',')).next()?.replace(',', "").parse().ok()
-        };
-        let window = if self.cause(None) == Cause::ContextLength { self.n_ctx.or_else(named) } else { None };
-        window.and_then(|window| usize::try_from(window).ok()).filter(|window| *window >= LEAST_WINDOW)
+        if self.cause(None) != Cause::ContextLength {
+            return None;
+        }
+        window::read_tokens(self.n_ctx.or_else(|| window::find_in_words(&self.message))?)
     }
 
     /// The cause of the error. Words come before the status, which proxies choose freely.

@@ -1,4 +1,4 @@
-//! The context window of a model, as its endpoint lists it.
+//! The context window of a model, as its endpoint lists it or as an error names it.
 
 use std::time::Duration;
 
@@ -13,10 +13,24 @@ const FIELDS: [&str; 5] = ["max_model_len", "context_length", "context_window", 
 /// A smaller number is something else.
 const LEAST: u64 = 1024;
 
+/// The words before the number of tokens in an error: `OpenAI` and vLLM, LM Studio, Anthropic.
+const WORDS: [&str; 4] = ["maximum context length", "context length of", "context window of", "tokens >"];
+
 /// The window of a model in an endpoint's list of models.
 pub(super) fn find(listed: &Value, model: &str) -> Option<usize> {
     let entry = listed.get("data")?.as_array()?.iter().find(|entry| entry.get("id").and_then(Value::as_str) == Some(model))?;
-    let tokens = FIELDS.iter().find_map(|field| entry.get(field)?.as_u64())?;
+    read_tokens(FIELDS.iter().find_map(|field| entry.get(field)?.as_u64())?)
+}
+
+/// The window that an error names in words.
+pub(super) fn find_in_words(message: &str) -> Option<u64> {
+    let said = message.to_lowercase();
+    let after = WORDS.iter().find_map(|words| said.split_once(words))?.1;
+    let digits = after.trim_start_matches(|c: char| !c.is_ascii_digit());
+    digits.split(|c: char| !(c.is_ascii_digit() || c == ',')).next()?.replace(',', "").parse().ok()
+}
+
+pub(super) fn read_tokens(tokens: u64) -> Option<usize> {
     usize::try_from(tokens).ok().filter(|_| tokens >= LEAST)
 }
 

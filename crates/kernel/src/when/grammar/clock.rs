@@ -1,6 +1,7 @@
 //! Times of day: `at 9`, `17.30`, `5.30pm`, `17h30`, `half past nine`, `um halb sechs`, `a las cinco y media`, and parts of the day.
 
 use super::Parser;
+use crate::when::Language;
 use crate::when::lexicon::{Part, Sense, Unit};
 use crate::when::phrase::{Clock, Half};
 
@@ -8,6 +9,9 @@ impl Parser<'_> {
     /// A time of day. `has_day`: a day was said before, so that `tomorrow 9` is a time.
     pub(super) fn clock(&mut self, has_day: bool) -> Option<Clock> {
         self.is(Sense::About);
+        if self.is(Sense::AtOne) {
+            return self.with_extra(1, true);
+        }
         let at = self.is(Sense::At);
         self.is(Sense::About);
         let clock = self
@@ -32,7 +36,11 @@ impl Parser<'_> {
             || self.attempt(|parser| (parser.is(Sense::HalfTo) && parser.ahead().number().is_some()).then_some(())).is_some()
         {
             let hour = self.number()?;
-            return self.finish(hour.checked_sub(1)?, 30);
+            return self.finish(hour_before(hour), 30);
+        }
+        // "a las diez menos cinco": elsewhere the hour comes first.
+        if !matches!(self.words.language, Language::English | Language::German) {
+            return None;
         }
         self.is(Sense::A);
         let in_digits = self.peek().is_some_and(|token| token.integer().is_some());
@@ -50,7 +58,7 @@ impl Parser<'_> {
             return None;
         }
         let hour = self.number()?;
-        if to { self.finish(if hour == 0 { 23 } else { hour - 1 }, 60 - minutes) } else { self.finish(hour, minutes) }
+        if to { self.finish(hour_before(hour), 60 - minutes) } else { self.finish(hour, minutes) }
     }
 
     fn in_digits(&mut self, at: bool, has_day: bool) -> Option<Clock> {
@@ -129,7 +137,7 @@ impl Parser<'_> {
             at.then_some((minus, minutes))
         });
         match extra {
-            Some((true, minutes)) => self.finish(hour.checked_sub(1)?, 60 - minutes),
+            Some((true, minutes)) => self.finish(hour_before(hour), 60 - minutes),
             Some((false, minutes)) => self.finish(hour, minutes),
             None => self.finish(hour, 0),
         }
@@ -176,7 +184,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `in the morning`, `this evening`, `abends`. Without a word before it, only beside another part of the time.
+    /// `in the morning`, `this evening`, `abends`. Without a word before it, only next to another part of the time.
     pub(super) fn part_of_day(&mut self, has_more: bool) -> Option<Part> {
         let introduced = self.sense(|sense| matches!(sense, Sense::In | Sense::This | Sense::At).then_some(sense));
         self.is(Sense::The);
@@ -193,6 +201,15 @@ impl Parser<'_> {
         ahead.is(Sense::In);
         ahead.is(Sense::The);
         ahead.sees(|sense| matches!(sense, Sense::Part(_)))
+    }
+}
+
+/// The hour of "quarter to one" is 12, as on a clock face.
+fn hour_before(hour: u32) -> u32 {
+    match hour {
+        0 => 23,
+        1 => 12,
+        hour => hour - 1,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::when::phrase::{Day, Every, Phrase, Until, Week};
 const WORKDAYS: [Weekday; 5] = [Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri];
 const WEEKEND: [Weekday; 2] = [Weekday::Sat, Weekday::Sun];
 
-/// The most units between two times. What is rarer has a date.
+/// Maximum number of units between two times. What is rarer has a date.
 const MOST: u32 = 366;
 
 impl Parser<'_> {

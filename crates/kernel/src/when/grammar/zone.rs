@@ -6,8 +6,8 @@ use super::Parser;
 use crate::when::lexicon::Sense;
 use crate::when::zone::{find_zone, fixed_zone};
 
-/// The most words of a city.
-const LONGEST_CITY: usize = 3;
+/// Maximum number of words and hyphens in the name of a city: `Port-au-Prince`.
+const LONGEST_CITY: usize = 5;
 
 impl Parser<'_> {
     pub(super) fn zone(&mut self) -> Option<Tz> {
@@ -31,18 +31,17 @@ impl Parser<'_> {
         (zone == Tz::UTC).then(|| fixed_zone(sign * hours))?
     }
 
-    /// `Europe/Berlin`.
+    /// `Europe/Berlin`, `America/Argentina/Buenos_Aires`.
     fn full_name(&mut self) -> Option<Tz> {
-        let area = self.peek()?.text.clone();
+        let mut name = self.peek()?.text.clone();
         self.at += 1;
-        self.mark('/').then_some(())?;
-        let mut city = self.peek()?.text.clone();
-        self.at += 1;
-        while self.mark('_') {
-            city = format!("{city}_{}", self.peek()?.text);
+        while let Some(token) = self.peek().filter(|token| token.glued && matches!(token.text.as_str(), "/" | "_" | "-")) {
+            name.push_str(&token.text);
+            self.at += 1;
+            name.push_str(&self.peek()?.text);
             self.at += 1;
         }
-        find_zone(&format!("{area}/{city}"))
+        if name.contains('/') { find_zone(&name) } else { None }
     }
 
     /// `New York time`, `Berliner Zeit`, `hora de Madrid`.
@@ -50,7 +49,7 @@ impl Parser<'_> {
         let before = self.is(Sense::ZoneTime);
         (1..=LONGEST_CITY.min(self.words.tokens.len() - self.at)).rev().find_map(|length| {
             let words: Vec<&str> = self.words.tokens[self.at..self.at + length].iter().map(|token| token.text.as_str()).collect();
-            let name = words.join(" ");
+            let name = words.join(" ").replace(" - ", "-");
             let zone = find_zone(&name).or_else(|| find_zone(name.strip_suffix("er")?))?;
             self.attempt(|parser| {
                 parser.at += length;

@@ -24,7 +24,7 @@ const LISTED: usize = 600;
 const SHOWN: usize = 24_000;
 /// The most bytes of test output that the author sees in its own critique.
 const TAIL: usize = 4000;
-/// The most characters of a commit's subject.
+/// Maximum length of a commit's subject.
 const SUBJECT: usize = 72;
 
 /// What a run with a worktree works on.

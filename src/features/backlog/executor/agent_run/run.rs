@@ -4,7 +4,7 @@ use crate::features::backlog::executor::agent_run::material::Material;
 use crate::features::backlog::executor::agent_run::{AgentExecutor, Background, Deliverable, Site, patch_name, repository};
 use crate::features::backlog::executor::item_journal::ItemJournal;
 use crate::features::backlog::executor::{Assignment, Outcome, failure};
-use crate::features::backlog::model::{Blocker, Product, WorkItem, WorkKind};
+use crate::features::backlog::model::{Blocker, Product, Wait, WorkItem, WorkKind};
 use crate::features::backlog::review::Critic;
 use crate::features::backlog::verifier::{CITATIONS, Cleaned, clean_citations, sha256_of};
 use kernel::agent::context::new_marker;
@@ -144,9 +144,7 @@ impl AgentExecutor {
         let Reply { text, model, finish, mut written, .. } = reply;
         if let Some(arguments) = finish {
             return match finish::read_product(&arguments, &written, model.as_deref()) {
-                Ok(Product { claims, blocked: Some(why), .. }) if claims.is_empty() => {
-                    Ok(Outcome::Impossible { blocker: Blocker::NeedsInput, why })
-                }
+                Ok(Product { claims, blocked: Some(why), .. }) if claims.is_empty() => Ok(blocked(&why)),
                 Ok(product) => self.clean_citations(item, deliverable, product, journal).await,
                 Err(why) => Ok(missing(why)),
             };
@@ -226,7 +224,11 @@ impl AgentExecutor {
         let concluded = repository::conclude(site.worktree, item, persona, reply.finish.as_ref(), &reply.text).await;
         let (product, patch) = match concluded {
             Ok(Some(made)) => made,
-            Ok(None) => return Ok(missing("nothing in the repository was changed".into())),
+            Ok(None) => {
+                let said = reply.finish.as_ref().and_then(|arguments| finish::read_summary(arguments).ok());
+                let why = said.and_then(|said| said.blocked);
+                return Ok(why.map_or_else(|| missing("nothing in the repository was changed".into()), |why| blocked(&why)));
+            }
             Err(error) => return Ok(failing(error.to_string())),
         };
         let saved = match self.workspaces.open(&item.id).await {
@@ -261,6 +263,11 @@ fn tier_of(persona: &Persona, deliverable: Deliverable) -> Tier {
     persona.tier.max(if deliverable == Deliverable::Research { Tier::T2 } else { Tier::T1 })
 }
 
+/// A person decides.
+fn blocked(why: &str) -> Outcome {
+    Outcome::Waits(Wait::blocked(why))
+}
+
 fn missing(why: String) -> Outcome {
     Outcome::Failed { blocker: Blocker::MissingEvidence, why }
 }
@@ -275,5 +282,5 @@ fn limits_of(background: &Background<'_>) -> Limits {
 
 /// Addresses in the item's text, which may be fetched without approval.
 fn addresses_of(item: &WorkItem) -> Vec<String> {
-    [&item.what, &item.how, &item.why].into_iter().chain(&item.criteria).flat_map(|words| addresses_in(words)).collect()
+    [&item.what, &item.how, &item.why, &item.said].into_iter().chain(&item.criteria).flat_map(|words| addresses_in(words)).collect()
 }

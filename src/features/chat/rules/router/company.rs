@@ -20,7 +20,7 @@ pub(super) fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Optio
     Some(coordinator(arrival, reason))
 }
 
-/// What is for the team whoever else is in the channel: a command, an ask for a persona, and what greets or asks the team.
+/// What is for the team also among other people: a command, an ask for a persona, and what greets or asks the team.
 fn find_call(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Reason> {
     let is_author = |word: &str| is_name_of(&arrival.message.author, word);
     let asks_persona = || reading.ask.as_ref().is_some_and(|ask| arrival.roster.resolve(&ask.askee).is_ok());

@@ -4,10 +4,11 @@ use chrono::TimeDelta;
 
 use crate::agent::context::*;
 use crate::agent::files::File;
-use crate::feeds::{FeedError, Reading};
+use crate::feeds::{FeedError, FeedItem, Reading};
 use crate::memory::{DocumentPart, MemorySource, Origin, Teacher};
 use crate::testing::feeds::now;
 use crate::testing::persona::{lesson, roster};
+use crate::text::without_invisible;
 
 mod files;
 mod memory;
