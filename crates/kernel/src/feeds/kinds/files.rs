@@ -169,10 +169,10 @@ impl Folder {
 
 /// The first names of a list, and how many more there are.
 fn name_some(names: &[String]) -> String {
-    let named = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let first = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 
