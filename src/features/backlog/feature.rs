@@ -7,7 +7,7 @@ use crate::config::RetentionSettings;
 use crate::features::backlog::replies::ReplyListener;
 use crate::features::backlog::requests::RequestListener;
 use crate::features::backlog::service::{self, Backlog};
-use crate::features::backlog::tools::{self, ADDING};
+use crate::features::backlog::tools::{self, ADDING, TELLING};
 use crate::features::backlog::{Deps, Work, commands, store, terminal, workspaces};
 use crate::features::chat::listener::Listener;
 use crate::features::{Feature, FeatureDeps, TerminalCommand, ToolDeps};
@@ -80,7 +80,7 @@ impl Feature for BacklogFeature {
     }
 
     fn acts(&self) -> &'static [Act] {
-        &[ADDING]
+        &[ADDING, TELLING]
     }
 
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {

@@ -37,8 +37,8 @@ pub use service::{Deps, Memories};
 pub const REMEMBERING: Act = Act {
     name: "memory",
     claim: "something was or will be remembered, noted, saved or written down",
-    tool: Some("memory_save"),
-    command: None,
+    // What is an item or a reminder is written down, too.
+    done_by: &["memory_save", "memory", "backlog_add", "backlog", "mission", "reminder_set", "remind"],
     correction: "Correction: nothing was remembered.",
 };
 
@@ -46,7 +46,6 @@ pub const REMEMBERING: Act = Act {
 pub const FORGETTING: Act = Act {
     name: "forgetting",
     claim: "something was or will be forgotten or deleted from the memory",
-    tool: Some("memory_forget"),
-    command: None,
+    done_by: &["memory_forget", "memory"],
     correction: "Correction: nothing was forgotten.",
 };

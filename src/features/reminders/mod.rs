@@ -45,8 +45,7 @@ pub use service::{Deps, Reminders};
 /// What an answer of a persona must not claim without having called the tool.
 pub const REMINDING: Act = Act {
     name: "reminder",
-    claim: "a reminder was set, or somebody will be reminded or told later",
-    tool: Some(tool::NAME),
-    command: Some("remind"),
+    claim: "a reminder was set, or somebody will be reminded at a certain time",
+    done_by: &[tool::NAME, "remind"],
     correction: "Correction: no reminder was set. Use `/remind`, or write \"remind me tomorrow at 9 to …\".",
 };

@@ -61,8 +61,7 @@ pub use render::{describe_firing, render_jobs};
 pub const SCHEDULING: Act = Act {
     name: "schedule",
     claim: "something was or will be scheduled, planned for a time or put into a calendar",
-    tool: None,
-    command: Some("schedule"),
+    done_by: &["schedule", "remind", "reminder_set"],
     correction: "Correction: nothing was scheduled. `/schedule add` does that.",
 };
 

@@ -16,6 +16,7 @@ use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_one_
 on_one_store!(
     without_a_model_a_plain_sentence_adds_to_the_backlog,
     what_somebody_asks_for_in_their_own_words_is_added,
+    the_persons_words_in_another_order_are_their_own,
     what_the_model_words_itself_waits_for_the_person,
     a_named_page_is_read_and_linked_and_a_line_says_so_meanwhile,
     a_page_that_nobody_named_is_not_read,
@@ -99,6 +100,18 @@ async fn what_somebody_asks_for_in_their_own_words_is_added(backing: Backing) {
     assert_eq!(items(&team, "what = 'Renew the certificate' AND how = '' AND why = ''").await, 1);
 }
 
+async fn the_persons_words_in_another_order_are_their_own(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    team.model.on(|asked| match (is_talk(asked), asked.tool_results()) {
+        (false, _) => no_claims(asked),
+        (true, 0) => certificate("Renew the certificate"),
+        (true, _) => Script::say("It is on the list."),
+    });
+    let answer = first_answer(&team, "kelly, the certificate has to be renewed: put that on the list").await;
+    assert!(answer.text.starts_with("It is on the list.\n-# Added `#"), "{}", answer.text);
+    assert_eq!(items(&team, "what = 'Renew the certificate'").await, 1);
+}
+
 /// Ann asks for something, and the model words it differently.
 async fn proposed(team: &TestTeam) -> Shown {
     team.model.on(|asked| match (is_talk(asked), asked.tool_results()) {
@@ -124,6 +137,8 @@ async fn what_the_model_words_itself_waits_for_the_person(backing: Backing) {
         "{}",
         question.text
     );
+    // She has read the team's own feeds only.
+    assert!(question.text.ends_with("-# I ask first, because these are my words and not yours."), "{}", question.text);
     let yes = |button: &Value| button["label"] == "Yes, do it";
     press_as(&team, 1, "general", &question, yes).await;
     assert_eq!(items(&team, "1 = 1").await, 0, "Bob did not ask for it");

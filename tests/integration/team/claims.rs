@@ -12,6 +12,8 @@ on_one_store!(
     a_model_that_only_claims_is_sent_back_and_then_corrected,
     a_model_that_does_it_when_sent_back_is_not_corrected,
     only_what_is_not_true_of_an_answer_is_corrected,
+    an_item_keeps_the_promise_to_tell,
+    a_call_that_is_only_proposed_costs_no_check,
 );
 
 fn is_check(asked: &Asked) -> bool {
@@ -92,4 +94,33 @@ async fn only_what_is_not_true_of_an_answer_is_corrected(backing: Backing) {
             assert_eq!(counted(&team), (1, 1), "what is true is not sent back");
         }
     }
+}
+
+async fn an_item_keeps_the_promise_to_tell(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    let promise = "Noted. You will get a message when p95 is above 400.";
+    team.model.on(move |asked| match () {
+        () if is_check(asked) => Script::Json(json!({"acts": ["telling", "memory", "backlog"]})),
+        () if !is_talk(asked) => Script::status(400),
+        () if asked.tool_results() > 0 || asked.prompt().contains("no item") => Script::say(promise),
+        () => certificate("Tell me when p95 is above 400"),
+    });
+    let answer = answer_to(&team, "kelly, tell me when p95 is above 400, as an item").await;
+    assert!(answer.starts_with(&format!("{promise}\n-# Added `#")), "{answer}");
+    assert_eq!(counted(&team), (2, 1), "it is not sent back");
+    // Without the item, nothing keeps the promise.
+    team.say("general", "kelly, tell me when p95 is above 400, but no item please").await;
+    let told = "Correction: nothing will tell you that by itself.";
+    eventually(told, || async { team.answers("general").await.iter().any(|answer| answer.text.contains(told)) }).await;
+}
+
+async fn a_call_that_is_only_proposed_costs_no_check(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    team.model.on(|asked| match (is_talk(asked), asked.tool_results()) {
+        (false, _) => Script::Json(json!({"acts": ["memory"]})),
+        (true, 0) => certificate("Renew the TLS certificate of example.org"),
+        (true, _) => Script::say("Noted: once you allow it, it is on the list."),
+    });
+    let answer = answer_to(&team, "kelly, the certificate ends soon, take care of it").await;
+    assert_eq!((answer.as_str(), counted(&team)), ("Noted: once you allow it, it is on the list.", (2, 0)));
 }

@@ -5,10 +5,8 @@ pub struct Act {
     pub name: &'static str,
     /// For the check, after "that": "something was put into the backlog, or will be".
     pub claim: &'static str,
-    /// The tool that does it. None: only a command.
-    pub tool: Option<&'static str>,
-    /// The group of commands that do it. None: only the tool.
-    pub command: Option<&'static str>,
+    /// What does it: tools, and groups of commands.
+    pub done_by: &'static [&'static str],
     /// The correction: "Nothing was added to the backlog."
     pub correction: &'static str,
 }

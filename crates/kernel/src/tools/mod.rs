@@ -27,6 +27,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{PersonaSlug, WorkItemId};
+use crate::memory::retrieval::terms_of;
 use crate::memory::{MemorySource, Scope, Teacher};
 use crate::tools::approval::Risk;
 
@@ -131,8 +132,17 @@ impl AskedBy {
             words.map(str::to_lowercase).collect()
         };
         let (said, text) = (words(&self.text), words(text));
-        let is_question = self.text.contains(['?', '？', '؟']);
-        !is_question && !text.is_empty() && said.windows(text.len()).any(|part| part == text)
+        !self.is_question() && !text.is_empty() && said.windows(text.len()).any(|part| part == text)
+    }
+
+    /// As [`Self::says`], with the words in any order and form: "the certificate has to be renewed" for "Renew the certificate".
+    pub fn has_words_of(&self, text: &str) -> bool {
+        let (said, terms) = (terms_of(&self.text), terms_of(text));
+        !self.is_question() && !terms.is_empty() && terms.iter().all(|term| said.contains(term))
+    }
+
+    fn is_question(&self) -> bool {
+        self.text.contains(['?', '？', '؟'])
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn decide(tool: &str, risk: Risk, doubt: Doubt) -> Decision {
     };
     let why = match doubt {
         Doubt::None => return Decision::Allowed { risk },
-        Doubt::Outside => "it has read text from outside",
+        Doubt::Outside => "what it has read may have suggested it",
         Doubt::Discards => "it throws work away",
     };
     Decision::NeedsApproval { risk, why: format!("{tool} {does}, and {why}") }
@@ -59,9 +59,9 @@ mod tests {
             assert_eq!(decide("x", risk, Doubt::None), Decision::Allowed { risk });
         }
         assert_eq!(decide("x", Risk::Read, Doubt::Outside), Decision::Allowed { risk: Risk::Read });
-        let why = "memory_save changes the team's data, and it has read text from outside".to_owned();
+        let why = "memory_save changes the team's data, and what it has read may have suggested it".to_owned();
         assert_eq!(decide("memory_save", Risk::Write, Doubt::Outside), Decision::NeedsApproval { risk: Risk::Write, why });
-        let why = "fetch_page is visible to others, and it has read text from outside".to_owned();
+        let why = "fetch_page is visible to others, and what it has read may have suggested it".to_owned();
         assert_eq!(decide("fetch_page", Risk::ReachOut, Doubt::Outside), Decision::NeedsApproval { risk: Risk::ReachOut, why });
         let why = "team_command changes the team's data, and it throws work away".to_owned();
         assert_eq!(decide("team_command", Risk::Write, Doubt::Discards), Decision::NeedsApproval { risk: Risk::Write, why });

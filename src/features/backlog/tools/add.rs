@@ -20,6 +20,8 @@ use kernel::text::fold_name;
 use kernel::tools::approval::Risk;
 use kernel::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
+pub(super) const NAME: &str = "backlog_add";
+
 /// Adds an item: a follow-up of the current one, or a request in a chat.
 ///
 /// An item may add as many as a standup may, and those may not add further ones. Otherwise work could multiply without end.
@@ -32,7 +34,7 @@ pub(super) struct BacklogAdd {
 #[async_trait]
 impl Tool for BacklogAdd {
     fn name(&self) -> &'static str {
-        "backlog_add"
+        NAME
     }
 
     fn description(&self) -> String {
@@ -171,7 +173,7 @@ impl BacklogAdd {
         let is_own = |owner: &str| {
             self.roster.find_named(&fold_name(owner)).is_some() || fold_name(owner) == fold_name(&asked.person.name) || asked.says(owner)
         };
-        asked.says(&proposed.what) && is_own(&proposed.owner)
+        (asked.says(&proposed.what) || asked.has_words_of(&proposed.what)) && is_own(&proposed.owner)
     }
 
     /// The items that a new one needs, by their ids or titles.

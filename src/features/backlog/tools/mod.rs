@@ -23,7 +23,14 @@ pub fn list(ToolDeps { store, roster, people, .. }: &ToolDeps) -> Vec<Arc<dyn To
 pub const ADDING: Act = Act {
     name: "backlog",
     claim: "something was or will be put into the backlog, a to-do list or a list of tasks",
-    tool: Some("backlog_add"),
-    command: None,
+    done_by: &[add::NAME, "backlog", "mission"],
     correction: "Correction: nothing was added to the backlog.",
+};
+
+/// As [`ADDING`], for a promise to tell. What comes of an item is told to the person who asked for it, so an item that watches something keeps it.
+pub const TELLING: Act = Act {
+    name: "telling",
+    claim: "somebody will get a message when something happens, is done or is found out",
+    done_by: &[add::NAME, "ask_agent", "backlog", "board", "board_create", "mission", "remind", "reminder_set", "schedule"],
+    correction: "Correction: nothing will tell you that by itself. Ask for it as an item of the backlog, or use `/remind`.",
 };

@@ -5,11 +5,13 @@ use std::collections::HashSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::agent::context::{Cleaner, new_marker};
 use crate::agent::prompt::Template;
 use crate::agent::run::{Prompt, Run, Session};
 use crate::agent::{RunError, run::Tools};
+use crate::llm::ToolCall;
 use crate::persona::Tier;
 use crate::text::without_invisible;
 use crate::tools::{Act, Trace};
@@ -62,7 +64,7 @@ impl Session<'_> {
         let Some(tools) = self.tools.as_ref().filter(|tools| tools.in_chat.is_some()) else { return Ok(Claims::Corrected(Vec::new())) };
         let question = tools.asked_by.as_ref().map_or("", |asked| asked.text.as_str());
         let open: Vec<Act> = self.runner.tools.acts().iter().filter(|act| !self.is_settled(act)).copied().collect();
-        if open.is_empty() || !may_claim(question, answer) {
+        if open.is_empty() || self.only_proposed() || !may_claim(question, answer) {
             return Ok(Claims::Corrected(Vec::new()));
         }
         let left = self.calls_left().await?.unwrap_or(u32::MAX);
@@ -83,15 +85,23 @@ impl Session<'_> {
         )))
     }
 
+    /// Whether nothing was carried out, and a person is asked by a button below the answer. That says what is not done yet.
+    fn only_proposed(&self) -> bool {
+        self.progress.done.is_empty() && !self.progress.proposed.is_empty()
+    }
+
     /// Whether an act was done, or a person is asked to allow it.
     fn is_settled(&self, act: &Act) -> bool {
-        let mut used = self.progress.done.iter().map(|(tool, _)| tool).chain(self.progress.proposed.iter().map(|call| &call.name));
-        let by_command = |group: &str| {
-            let is_of_group = |trace: &Trace| matches!(trace, Trace::Confirmed { id, .. } if id.split(' ').next() == Some(group));
-            let mut asked = self.progress.proposed.iter().filter_map(|call| call.arguments.get("command")?.as_str());
-            self.progress.done.iter().any(|(_, trace)| is_of_group(trace)) || asked.any(|path| path.split(' ').next() == Some(group))
+        let group = |path: &str| path.split(' ').next().is_some_and(|group| act.done_by.contains(&group));
+        let is_done = |(tool, trace): &(String, Trace)| match trace {
+            Trace::Confirmed { id, .. } => group(id) || act.done_by.contains(&tool.as_str()),
+            _ => act.done_by.contains(&tool.as_str()),
         };
-        used.any(|tool| Some(tool.as_str()) == act.tool) || act.command.is_some_and(by_command)
+        let is_proposed = |call: &ToolCall| {
+            let path = call.arguments.get("command").and_then(Value::as_str);
+            act.done_by.contains(&call.name.as_str()) || path.is_some_and(group)
+        };
+        self.progress.done.iter().any(is_done) || self.progress.proposed.iter().any(is_proposed)
     }
 
     /// None if no model could tell.
