@@ -55,7 +55,7 @@ async fn a_wish_in_the_persons_own_words_is_carried_out_and_its_reply_is_shown(b
     });
     team.say("general", "kelly, somebody should compare the prices of hosting, as a mission").await;
     let answer = expect(&team, "We are on it.").await;
-    assert!(answer.text.contains("Started: compare the prices of hosting (#"), "the command's own reply: {}", answer.text);
+    assert!(answer.text.contains("Started: **compare the prices of hosting** (`#"), "the command's own reply: {}", answer.text);
     assert_eq!(missions(&team).await, 1);
 }
 
