@@ -124,6 +124,8 @@ impl App {
         for fault in &faults {
             tracing::error!("{fault}");
         }
+        // Those of files were told when the files were read.
+        let faults: Vec<String> = roster.faults().iter().cloned().chain(faults).collect();
         if !agents.is_offline() {
             agents.readings.warm();
         }
@@ -153,7 +155,7 @@ impl App {
             store: store.clone(),
             agents,
             workspaces,
-            faults: roster.faults().iter().cloned().chain(faults.iter().cloned()).collect(),
+            faults: faults.clone(),
             services: services.clone(),
             platform: platform.clone(),
             kanban,
