@@ -23,13 +23,15 @@ fn is_on_page(evidence: &Evidence, page: &SharedPage) -> bool {
 fn says(feed: &PageFeed, value: &str, page: &SharedPage) -> bool {
     let Some(reading) = feed.reading() else { return value.trim().is_empty() };
     let claimed = numbers(value);
-    let items = || reading.items.iter().map(|item| item.text.as_str());
+    let items = || reading.items.iter().flat_map(|item| [item.text.as_str(), item.reference.as_str()]);
     if claimed.is_empty() {
         let words: Vec<String> = words(value).collect();
         let lines = items().chain(reading.values.iter().map(|value| value.name.as_str())).chain(reading.note.as_deref());
         return words.is_empty() || lines.map(self::words).any(|line| share_in(&words, &line.collect()) >= IN_COMMON);
     }
-    let mut said: HashSet<String> = items().chain(reading.note.as_deref()).flat_map(numbers).collect();
+    let names = reading.values.iter().flat_map(|value| [value.name.as_str(), value.unit.as_str()]);
+    let lines = items().chain(names).chain(reading.note.as_deref()).chain(reading.story.iter().map(String::as_str));
+    let mut said: HashSet<String> = lines.flat_map(numbers).collect();
     let changes = page.changes.iter().filter(|change| change.feed == feed.feed);
     let figures = changes.flat_map(|change| [change.before, change.now, (change.now - change.before).abs()]);
     let figures = figures.chain(reading.values.iter().map(|value| value.number));
@@ -47,11 +49,19 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     essence(text).split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>().into_iter()
 }
 
-/// The numbers of a text, without signs and group separators.
+/// The numbers of a text, without signs, group separators, times and dates.
 fn numbers(text: &str) -> HashSet<String> {
     let text = text.replace([',', '\u{202f}', '\u{a0}'], "");
-    let pieces = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|piece| piece.trim_matches('.'));
+    let words = text.split_whitespace().filter(|word| !is_time(word));
+    let pieces = words.flat_map(|word| word.split(|c: char| !c.is_ascii_digit() && c != '.')).map(|piece| piece.trim_matches('.'));
     pieces.filter_map(|piece| piece.parse::<f64>().ok()).map(figure::number).collect()
+}
+
+/// `09:14`, `2026-11-20`: says when, and not how much.
+fn is_time(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_ascii_digit());
+    let consists_of = |sign: char| word.chars().all(|c| c.is_ascii_digit() || c == sign);
+    (word.contains(':') && consists_of(':')) || (word.matches('-').count() == 2 && consists_of('-'))
 }
 
 #[cfg(test)]
@@ -70,7 +80,7 @@ mod tests {
             what: "entry".to_owned(),
             by: None,
             text: "Payment provider answered 502 for four minutes".to_owned(),
-            reference: "x".to_owned(),
+            reference: "incident 12".to_owned(),
         };
         let value = |name: &str, number, unit: &str| PageValue { name: name.to_owned(), number, unit: unit.to_owned() };
         let reading = PageReading {
@@ -78,9 +88,9 @@ mod tests {
             as_of: now,
             items: vec![item],
             total: 7,
-            values: vec![value("latency", 840.0, "ms"), value("orders", 1_240.5, "")],
+            values: vec![value("latency", 840.0, "ms"), value("orders", 1_240.5, ""), value("latency p95", 840.0, "ms")],
             note: None,
-            story: Vec::new(),
+            story: vec!["840 ms at the 95th percentile, 3 times as slow as usual".to_owned()],
             seen: Vec::new(),
         };
         let feed = |name: &str, outcome| PageFeed {
@@ -115,6 +125,16 @@ mod tests {
         for value in ["840 ms", "410 → 840 ms (+430)", "1,240.5", "7 entries", "latency", "provider answered 502", ""] {
             assert!(is_supported("shop", value), "{value}");
         }
+    }
+
+    #[test]
+    fn a_value_that_stands_there_twice_is_there_however_it_is_quoted() {
+        for value in
+            ["latency p95: 840 ms", "latency 840 ms, p95 840 ms", "840 ms, 3 times as slow", "840 ms at 09:14", "502 in incident 12"]
+        {
+            assert!(is_supported("shop", value), "{value}");
+        }
+        assert!(!is_supported("shop", "latency p99: 840 ms"));
     }
 
     #[test]
