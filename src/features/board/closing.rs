@@ -94,7 +94,7 @@ impl Boards {
         let prompt = prompts::document(self.agents.system_prompt(coordinator), board, material, discussion, compressed, &self.roster);
         let run = Run { tier: Tier::T2, ..Run::new(coordinator, (Purpose::Board, meeting.id.as_str()), prompt, TOKENS, cancel) };
         Ok(match self.agents.run_structured::<Written>(run).await {
-            Ok(Structured { value, model }) => match document::check(value, &discussion.comments) {
+            Ok(Structured { value, model }) => match document::check(value, discussion) {
                 Some(text) => (self.redact(text, meeting), Some(model)),
                 None => (composed(), None),
             },

@@ -2,20 +2,19 @@
 
 use async_trait::async_trait;
 
-use crate::features::board::BOARD;
-use crate::features::board::model::{Board, is_of_meeting, meeting_of};
+use crate::features::board::model::is_of_meeting;
 use crate::features::board::render;
 use crate::features::board::service::BoardService;
-use crate::features::board::store::AddRemark;
+use crate::features::board::store::{AddRemark, Overhear};
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
 use crate::features::chat::rules::router::find_speech_act;
-use crate::features::meeting::model::{Meeting, MeetingState, Participant};
+use crate::features::meeting::model::{MeetingState, Participant};
 use kernel::agent::{PlaceNote, SpeechAct};
 use kernel::chat::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::commands::Late;
-use kernel::db::StoreError;
+use kernel::db::{Effect, StoreError};
 use kernel::memory::retrieval::cut;
 use kernel::text::without_invisible;
 
@@ -32,7 +31,7 @@ impl Listener for BoardListener {
         false
     }
 
-    /// A message that names nobody is a remark to all. A persona that is addressed answers as in any channel.
+    /// A message that names nobody is a remark to all. A persona that is addressed answers as in any channel (see `accompany`).
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let Ok(boards) = self.boards.get() else { return Ok(None) };
         let to_all = match decision.reason {
@@ -46,10 +45,8 @@ impl Listener for BoardListener {
             return Ok(None);
         }
         let text = cut(without_invisible(&message.text).trim(), REMARK);
-        let Some(meeting) = find_here(&boards, &message.channel).await?.filter(|meeting| !meeting.state.is_over() && !text.is_empty())
-        else {
-            return Ok(None);
-        };
+        let meeting = boards.find_of_thread(&message.channel).await?;
+        let Some(meeting) = meeting.filter(|meeting| !meeting.state.is_over() && !text.is_empty()) else { return Ok(None) };
         let by = Participant::Person { id: message.author.id.clone(), name: message.author.name.clone() };
         let is_ending = meeting.wrap || meeting.state == MeetingState::Closing;
         let mut told = if is_ending {
@@ -77,10 +74,21 @@ impl Listener for BoardListener {
         Ok(Some(Taken { why: "it is a remark to a board meeting".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }))
     }
 
+    /// What is said to one persona or person in the thread is a remark to all too, so that nobody goes on with what was corrected there.
+    fn accompany(&self, message: &InboundMessage, decision: &Decision) -> Option<Box<dyn Effect>> {
+        let text = cut(without_invisible(&message.text).trim(), REMARK);
+        let is_thread = matches!(message.channel.place, Place::Thread { .. });
+        let is_heard = message.author.kind == AuthorKind::Person && decision.is_remembered() && !text.is_empty();
+        (is_thread && is_heard).then(|| -> Box<dyn Effect> {
+            let by = Participant::Person { id: message.author.id.clone(), name: message.author.name.clone() };
+            Box::new(Overhear { thread: message.channel.clone(), by, text })
+        })
+    }
+
     /// The facts for a question such as "How far are you?" in the thread.
     async fn describe_place(&self, channel: &Channel, _kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
         let Ok(boards) = self.boards.get() else { return Ok(Vec::new()) };
-        let Some(meeting) = find_here(&boards, channel).await? else { return Ok(Vec::new()) };
+        let Some(meeting) = boards.find_of_thread(channel).await? else { return Ok(Vec::new()) };
         let Ok(known) = boards.know(meeting).await else { return Ok(Vec::new()) };
         let text = render::status(&known.meeting, &known.board, &known.shown(), known.record.document.as_ref(), &boards.roster);
         Ok(vec![PlaceNote { text, asked_by: "board meeting progress status round sides going far left over", is_of_place: true }])
@@ -93,17 +101,4 @@ async fn replies_to_meeting(boards: &BoardService, message: &InboundMessage) -> 
     let Some(reply) = &message.reply_to else { return Ok(false) };
     let posted = boards.store.find_by_platform_id(&reply.message).await?;
     Ok(posted.is_some_and(|posted| is_of_meeting(&posted.id)))
-}
-
-/// The meeting of this thread: the thread hangs on the meeting's message, or the meeting was called in it.
-async fn find_here(boards: &BoardService, channel: &Channel) -> Result<Option<Meeting>, StoreError> {
-    let Place::Thread { starter, .. } = &channel.place else { return Ok(None) };
-    let posted = match starter {
-        Some(starter) => boards.store.find_by_platform_id(starter).await?,
-        None => None,
-    };
-    match posted.and_then(|posted| meeting_of(&posted.id)) {
-        Some(meeting) => Ok(boards.store.find_meeting(&meeting).await?.filter(|meeting| meeting.read_payload::<Board>().is_ok())),
-        None => boards.store.find_open_meeting(&channel.id, &BOARD).await,
-    }
 }

@@ -9,7 +9,7 @@
 //! | --- | --- | --- |
 //! | it was called | the meeting, its row, its job: one transaction | it is opened |
 //! | the question was restated | the meeting's material, the message | the first round starts |
-//! | a person corrected the question | the remark; then the new material with the edit of the message: one transaction | it is restated, or the first round starts |
+//! | a person corrected the question | the remark; then the new question and material with the edits of the messages: one transaction | it is restated, or the first round starts |
 //! | a turn was stored | the seat with what was said, its message | the next turn starts, without paying this one again |
 //! | a round ended | its seats; perhaps its comments | the comments are written once, and the next round is opened or the meeting closes |
 //! | a person said something in the thread | the remark, with the decision on the message | those who speak next read it; there is another round if all have spoken |
@@ -48,7 +48,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::board::model::{Board, Discussion, Ending, Material, Order, message_id};
 use crate::features::board::store::decide_ending;
-use crate::features::meeting::agenda::{Agenda, Opening, Preparation, Round, Session, Standstill, Strategy};
+use crate::features::meeting::agenda::{Agenda, Opening, Preparation, Revision, Round, Session, Standstill, Strategy};
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
 use crate::features::meeting::store::MeetingRun;
 use crate::features::voice::Plays;
@@ -139,7 +139,7 @@ impl Agenda for Boards {
         self.prepare_board(meeting, cancel).await
     }
 
-    async fn revise(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
+    async fn revise(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<Option<Revision>> {
         self.correct_question(session, cancel).await
     }
 

@@ -2,12 +2,14 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::features::board::model::{Board, Comment, LINE, Material, Member, Passage, Restated};
+use crate::features::board::model::{Board, Comment, LINE, Material, Member, Passage, Restated, figures};
 use crate::features::board::{Boards, prompts, read_material, render};
-use crate::features::meeting::agenda::{Opening, Preparation, Session};
+use crate::features::meeting::agenda::{Opening, Preparation, Revision, Session};
 use crate::features::meeting::model::Meeting;
 use kernel::agent::{Run, RunError};
+use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
+use kernel::feeds::FeedReport;
 use kernel::memory::retrieval::{Library, Query, cut};
 use kernel::memory::{Recall, Scope};
 use kernel::money::Purpose;
@@ -33,25 +35,19 @@ impl Boards {
     pub(super) fn open_board(&self, meeting: &Meeting) -> Result<Opening, StoreError> {
         let board: Board = meeting.read_payload()?;
         let participants = board.members.iter().map(Member::participant).collect();
-        Ok(Opening {
-            participants,
-            outbox: vec![render::opening(meeting, &board, (self.agents.is_offline(), self.agents.runner.models.unpriced()), &self.roster)],
-        })
+        Ok(Opening { participants, outbox: vec![self.render_opening(meeting, &board)] })
+    }
+
+    fn render_opening(&self, meeting: &Meeting, board: &Board) -> OutboundMessage {
+        render::opening(meeting, board, (self.agents.is_offline(), self.agents.runner.models.unpriced()), &self.roster)
     }
 
     pub(super) async fn prepare_board(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation> {
         let board: Board = meeting.read_payload()?;
         let documents = self.store.find_board(&meeting.id).await?.map_or_else(Vec::new, |record| record.documents);
         let restated = self.restate(meeting, &board, &documents, None, cancel).await?.unwrap_or_default();
-        let scope = Scope::of(&meeting.channel);
-        let recalled = self.store.recall_for_prompt(&Recall::new(&board.topic, &scope, REMEMBERED)).await?;
-        let mut passages = find_passages(&board.topic, &documents);
-        passages.extend(self.find_in_feeds(&board, &scope).await?);
-        let found = self.agents.find_findings(&meeting.facilitator, &board.topic, &scope, true).await?;
-        let found = found.into_iter().map(|finding| format!("{}: {}", finding.place, finding.text));
-        let remembered = recalled.iter().map(|memory| memory.text.clone()).chain(found).map(|line| one_line(&line, LINE));
-        let material = Material { passages, prepared_at: self.clock.now(), remembered: remembered.collect(), ..Material::default() };
-        let material = material.restated(restated);
+        let material = Material { prepared_at: self.clock.now(), ..Material::default() }.restated(restated);
+        let material = self.gather(meeting, &board, &documents, material).await?;
         let offline = self.agents.is_offline();
         // Without a model there is one round.
         let board = Board { rounds: if offline { 1 } else { board.rounds }, ..board };
@@ -62,9 +58,28 @@ impl Boards {
         Ok(Preparation { material: serde_json::to_value(&material)?, outbox })
     }
 
-    /// Passages of the documents that the members' feeds have, and of those that were posted in knowledge channels.
-    async fn find_in_feeds(&self, board: &Board, scope: &Scope) -> Result<Vec<Passage>, StoreError> {
+    /// Adds what is known about the question: passages of documents, numbers of feeds, and memories.
+    async fn gather(
+        &self,
+        meeting: &Meeting,
+        board: &Board,
+        documents: &[(String, String)],
+        material: Material,
+    ) -> Result<Material, StoreError> {
+        let (topic, scope) = (board.topic.as_str(), Scope::of(&meeting.channel));
+        let recalled = self.store.recall_for_prompt(&Recall::new(topic, &scope, REMEMBERED)).await?;
+        let found = self.agents.find_findings(&meeting.facilitator, topic, &scope, true).await?;
+        let found = found.into_iter().map(|finding| format!("{}: {}", finding.place, finding.text));
+        let remembered = recalled.iter().map(|memory| memory.text.clone()).chain(found).map(|line| one_line(&line, LINE)).collect();
+        let (in_feeds, figures) = self.find_in_feeds(board, &scope).await?;
+        let passages = find_passages(topic, documents).into_iter().chain(in_feeds).collect();
+        Ok(Material { passages, remembered, figures, ..material })
+    }
+
+    /// What the members' feeds have on the question: passages of their documents and of those posted in knowledge channels, and numbers.
+    async fn find_in_feeds(&self, board: &Board, scope: &Scope) -> Result<(Vec<Passage>, Vec<String>), StoreError> {
         let mut found: Vec<Passage> = Vec::new();
+        let mut reports: Vec<FeedReport> = Vec::new();
         for member in &board.members {
             let read = self.agents.readings.read(&member.persona).await;
             for quote in self.agents.find_passages(&read, &board.topic, scope).await? {
@@ -72,12 +87,14 @@ impl Boards {
                     found.push(Passage { place: quote.place, text: quote.text });
                 }
             }
+            reports.extend(read.reports);
         }
-        Ok(found)
+        Ok((found, figures::choose(&board.topic, &reports, &self.roster)))
     }
 
-    /// Restates the question with people's remarks since then, and edits its message. None if there are no new remarks.
-    pub(super) async fn correct_question(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
+    /// Restates the question with people's remarks since then, and edits its messages. A new question replaces the old one everywhere. None if there
+    /// are no new remarks.
+    pub(super) async fn correct_question(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<Option<Revision>> {
         let meeting = session.meeting;
         let material = read_material(session)?;
         let remarks = self.store.list_remarks(&meeting.id).await?;
@@ -96,10 +113,17 @@ impl Boards {
             Some(worded) if wording(&worded) != wording(&seen) => worded,
             _ => seen.constrained_by(new, &self.roster),
         };
-        let offline = self.agents.is_offline();
-        let message = render::restated(meeting, (&board, &corrected), &documents, offline, &self.roster);
-        let message = render::revise(meeting, message, ("question", &format!("question-{}", remarks.len())));
-        Ok(Some(Preparation { material: serde_json::to_value(&corrected)?, outbox: vec![message] }))
+        let is_new = !corrected.question.is_empty() && corrected.question != material.question;
+        let board = if is_new { Board { topic: corrected.question.clone(), ..board } } else { board };
+        let corrected = if is_new { self.gather(meeting, &board, &documents, corrected).await? } else { corrected };
+        let message = render::restated(meeting, (&board, &corrected), &documents, self.agents.is_offline(), &self.roster);
+        let mut outbox = vec![render::revise(meeting, message, ("question", &format!("question-{}", remarks.len())))];
+        if is_new {
+            let opening = self.render_opening(meeting, &board);
+            outbox.push(render::revise(meeting, opening, ("opening", &format!("opening-{}", remarks.len()))));
+        }
+        let payload = is_new.then(|| serde_json::to_value(&board)).transpose()?;
+        Ok(Some(Revision { material: serde_json::to_value(&corrected)?, payload, outbox }))
     }
 
     /// Asks a model what exactly the question is, with people's corrections to the material. None without a model, or if no model gives an answer.

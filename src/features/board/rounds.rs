@@ -74,10 +74,7 @@ fn list_speakers(there: Vec<Participant>, board: &Board, discussion: &Discussion
     let majority = discussion.sides().first().map(|(_, holders)| holders.iter().map(|position| position.by.clone()).collect::<Vec<_>>());
     let is_engaged = |who: &Participant| {
         let spoke = discussion.comments.iter().any(|comment| comment.by == *who && comment.round == board.round && comment.is_new());
-        let own: Vec<&String> = discussion.comments.iter().filter(|comment| comment.by == *who).map(|comment| &comment.id).collect();
-        let is_answered = discussion
-            .in_round(board.round)
-            .any(|comment| comment.by != *who && comment.answers.as_ref().is_some_and(|id| own.contains(&id)));
+        let is_answered = discussion.in_round(board.round).any(|comment| discussion.answers_somebody(comment, who));
         let is_alone = majority.as_ref().is_some_and(|holders| !holders.contains(who));
         spoke || is_answered || is_alone || discussion.find_position(who).is_none()
     };
@@ -90,8 +87,7 @@ fn find_engaged(board: &Board, discussion: &Discussion) -> Vec<PersonaSlug> {
     let mut points: BTreeMap<&PersonaSlug, usize> = BTreeMap::new();
     for comment in &discussion.comments {
         let Some(member) = board.members.iter().find(|member| member.participant() == comment.by) else { continue };
-        let taken_up =
-            discussion.comments.iter().filter(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by).count();
+        let taken_up = discussion.comments.iter().filter(|other| other.is_answer_to(comment)).count();
         *points.entry(&member.persona).or_default() += taken_up * 2 + usize::from(comment.is_new());
     }
     let mut ranked: Vec<(&PersonaSlug, usize)> = points.into_iter().collect();

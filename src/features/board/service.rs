@@ -9,13 +9,13 @@ use sha2::{Digest as _, Sha256};
 use crate::config::Config;
 use crate::features::backlog::action::{KnownOwners, MOST_ACTIONS, check_actions};
 use crate::features::backlog::model::{MeetingOrigin, Origin, WorkItem};
-use crate::features::board::model::{Board, BoardRecord, Discussion, Document, message_id};
+use crate::features::board::model::{Board, BoardRecord, Discussion, Document, meeting_of, message_id};
 use crate::features::board::render::{self, Shown};
 use crate::features::board::{BOARD, BoardSettings};
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant};
 use crate::store::Store;
 use anyhow::Context as _;
-use kernel::chat::message::Channel;
+use kernel::chat::message::{Channel, Place};
 use kernel::commands::{Caller, CommandCall, Refused, refuse};
 use kernel::db::StoreError;
 use kernel::ids::{MeetingId, PersonaSlug, WorkItemId};
@@ -121,10 +121,29 @@ impl BoardService {
             .collect())
     }
 
-    /// Finds a meeting by the end of its id or by words of its topic. Without either, the meeting in progress here, or the last one.
+    /// The meeting of a thread: the thread hangs on the meeting's message, or the meeting was called in it.
+    pub(super) async fn find_of_thread(&self, channel: &Channel) -> Result<Option<Meeting>, StoreError> {
+        let Place::Thread { starter, .. } = &channel.place else { return Ok(None) };
+        let posted = match starter {
+            Some(starter) => self.store.find_by_platform_id(starter).await?,
+            None => None,
+        };
+        match posted.and_then(|posted| meeting_of(&posted.id)) {
+            Some(meeting) => Ok(self.store.find_meeting(&meeting).await?.filter(|meeting| meeting.read_payload::<Board>().is_ok())),
+            None => self.store.find_open_meeting(&channel.id, &BOARD).await,
+        }
+    }
+
+    /// Finds a meeting by the end of its id or by words of its topic. Without either, the meeting of this thread, the one in progress here, or the
+    /// last one.
     pub(super) async fn find(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
         let known = self.list(call).await?;
         let Some(asked) = call.arguments.find_text("id") else {
+            if let Some(channel) = &call.channel
+                && let Some(meeting) = self.find_of_thread(channel).await?
+            {
+                return Ok(meeting);
+            }
             let is_here = |meeting: &Meeting| call.channel.as_ref().is_none_or(|here| is_in(meeting, here));
             let mut on = known.iter().filter(|(meeting, _)| !meeting.state.is_over() && is_here(meeting));
             let open = on.next();
@@ -257,7 +276,7 @@ impl BoardService {
 /// Whether a meeting is held in a channel, or in a thread of it.
 fn is_in(meeting: &Meeting, here: &Channel) -> bool {
     let parent = match &here.place {
-        kernel::chat::message::Place::Thread { parent, .. } => Some(parent),
+        Place::Thread { parent, .. } => Some(parent),
         _ => None,
     };
     meeting.channel.id == here.id || parent.is_some_and(|parent| meeting.channel.id == *parent)

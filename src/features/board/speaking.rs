@@ -4,13 +4,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::board::model::discussion::{Given, GivenComment};
 use crate::features::board::model::members::find_speaker;
-use crate::features::board::model::{Board, CommentKind};
+use crate::features::board::model::{Board, CommentKind, Discussion};
 use crate::features::board::{Boards, prompts, read_material, render};
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{Contribution, Meeting, Participant, Seat};
 use kernel::agent::halts::HaltScope;
 use kernel::agent::offline::EXPLANATION;
-use kernel::agent::{AnswerVerdict, Question, Run, RunError, SpeechAct};
+use kernel::agent::{AnswerVerdict, Limits, Question, Run, RunError, SpeechAct, Tools, addresses_in};
 use kernel::chat::message::Speaker;
 use kernel::chat::store::FileText;
 use kernel::chat::text::is_subtext;
@@ -22,6 +22,8 @@ use kernel::money::{Purpose, TokenUsage};
 use kernel::persona::{Persona, Tier};
 
 const TOKENS: u32 = 1200;
+/// Tool calls of a turn.
+const LIMITS: Limits = Limits { calls: 4, replies: 6 };
 
 impl Boards {
     pub(super) async fn take_turn(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
@@ -47,6 +49,7 @@ impl Boards {
         let before: Vec<Seat> = before.cloned().collect();
         let discussion = self.read_discussion(meeting, &before).await?;
         let relationships = self.store.list_relationships(self.clock.now()).await?;
+        let (feeds, listed) = (self.agents.readings.read(slug).await.reports, self.agents.list_reading_tools(persona));
         let prompt = || {
             let turn = prompts::Turn {
                 board: &board,
@@ -54,6 +57,8 @@ impl Boards {
                 discussion: &discussion,
                 relationships: &relationships,
                 who: &seat.who,
+                feeds: &feeds,
+                calls: if listed.is_empty() { 0 } else { LIMITS.calls },
                 role: &persona.role,
                 channel: &meeting.channel.name,
                 now: self.roster.today(self.clock.now()).spell(),
@@ -62,7 +67,8 @@ impl Boards {
             prompts::turn(self.agents.system_prompt(persona), &turn)
         };
         let tier = if board.promoted.contains(slug) { above(persona.tier) } else { persona.tier };
-        let run = || Run { tier, ..Run::new(persona, (Purpose::Board, meeting.id.as_str()), prompt(), TOKENS, cancel) };
+        let tools = || looking_things_up(&board, &discussion, &listed, Scope::of(&meeting.channel));
+        let run = || Run { tier, tools: tools(), ..Run::new(persona, (Purpose::Board, meeting.id.as_str()), prompt(), TOKENS, cancel) };
         let (given, model) = match self.agents.run_structured::<Given>(run()).await {
             Ok(Structured { value, model }) => (value.tidy().ok_or(RunError::Nothing)?, Some(model)),
             // A reply that does not have the requested form is kept whole (BOARD-4).
@@ -73,10 +79,12 @@ impl Boards {
             }
             Err(error) => return Err(error),
         };
-        // Drops a reference to a comment that does not exist.
-        let is_known = |id: &String| discussion.comments.iter().any(|comment| comment.id == *id);
-        let answering = |said: GivenComment| GivenComment { answers: said.answers.filter(is_known), ..said };
-        let given = Given { comments: given.comments.into_iter().map(answering).collect(), ..given };
+        let mut given = given.joining(&discussion.sides());
+        // Drops references to what does not exist.
+        let known: Vec<String> = discussion.ids().collect();
+        for said in &mut given.comments {
+            said.answers.retain(|id| known.contains(id));
+        }
         let before = discussion.find_position(&seat.who).map(|position| &position.given);
         Ok(self.contribute((meeting, seat), given, before, model))
     }
@@ -114,7 +122,7 @@ impl Boards {
             return Err(RunError::Nothing);
         }
         let lines: Vec<&str> = reply.text.lines().filter(|line| !is_subtext(line) && *line != EXPLANATION).collect();
-        let comments = vec![GivenComment { kind: CommentKind::Detail, text: lines.join("\n").trim().to_owned(), answers: None }];
+        let comments = vec![GivenComment { kind: CommentKind::Detail, text: lines.join("\n").trim().to_owned(), answers: Vec::new() }];
         Ok(self.contribute((meeting, seat), Given { comments, ..Given::default() }, None, None))
     }
 
@@ -140,6 +148,24 @@ impl Boards {
             details: serde_json::to_value(&given).map_err(|error| StoreError::Corrupt(error.to_string())).ok(),
         }
     }
+}
+
+/// The tools of a turn. They only read: the policy refuses the rest, because a turn has text from outside and nobody can be asked. Addresses that
+/// people have written may be fetched.
+fn looking_things_up(board: &Board, discussion: &Discussion, listed: &[String], scope: Scope) -> Option<Tools<'static>> {
+    let remarks = discussion.comments.iter().filter(|comment| comment.kind == CommentKind::Remark).map(|comment| comment.text.as_str());
+    (!listed.is_empty()).then(|| Tools {
+        listed: listed.to_vec(),
+        own: Vec::new(),
+        workspace: None,
+        source: None,
+        scope,
+        asked_by: None,
+        addresses: std::iter::once(board.topic.as_str()).chain(remarks).flat_map(addresses_in).collect(),
+        approvals: None,
+        in_chat: None,
+        limits: LIMITS,
+    })
 }
 
 /// The next higher tier (BOARD-8).

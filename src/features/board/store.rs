@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use crate::features::board::model::{BoardRecord, Comment, CommentKind, Document, Ending};
+use crate::features::board::BOARD;
+use crate::features::board::model::comment::split_ids;
+use crate::features::board::model::{BoardRecord, Comment, CommentKind, Document, Ending, meeting_of};
 use crate::features::meeting::model::{Meeting, Participant};
 use crate::features::meeting::store::{Called, MEETINGS, ask_wrap, insert_meeting, key_of, name_of, read_participant};
 use crate::store::Store;
+use kernel::chat::message::{Channel, Place};
 use kernel::db::{Applied, Document as Json, Effect, Result, Transaction, Who, document, plain, sql};
 use kernel::events::{Event, record};
-use kernel::ids::{ChannelId, MeetingId, UserId};
+use kernel::ids::{ChannelId, MeetingId, OutboxId, UserId};
 use kernel::jobs::{JobContext, JobError};
 
 #[derive(sqlx::FromRow)]
@@ -54,7 +57,7 @@ impl CommentColumns {
             side: self.side,
             kind,
             text: self.text,
-            answers: self.answers,
+            answers: self.answers.as_deref().map(split_ids).unwrap_or_default(),
             novelty: self.novelty,
         }
     }
@@ -75,6 +78,62 @@ impl Effect for AddRemark {
         let added = add_remark(transaction, self, at).await?;
         Ok(if added { Applied::Done } else { Applied::Refused("the board meeting is coming to its end".to_owned()) })
     }
+}
+
+/// What a person says to somebody in a thread, as a remark to all members of the board meeting of this thread, if there is one. The same words of a
+/// person are added once.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Overhear {
+    pub(super) thread: Channel,
+    pub(super) by: Participant,
+    pub(super) text: String,
+}
+
+#[async_trait]
+impl Effect for Overhear {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
+        let Some((meeting, channel)) = find_discussed(transaction, &self.thread).await? else { return Ok(Applied::Done) };
+        let (is_known,): (bool,) = sql!(
+            transaction.on(),
+            fetch_one,
+            "SELECT EXISTS (SELECT 1 FROM board_comments WHERE meeting = $1 AND kind = 'remark' AND who = $2 AND text = $3)",
+            meeting.as_str(),
+            key_of(&self.by),
+            plain(&self.text)
+        )?;
+        if !is_known {
+            let remark = AddRemark { meeting, channel, by: self.by.clone(), text: self.text.clone() };
+            add_remark(transaction, &remark, at).await?;
+        }
+        Ok(Applied::Done)
+    }
+}
+
+/// The open board meeting of a thread, with its channel: the thread hangs on the meeting's message, or the meeting was called in it.
+async fn find_discussed(transaction: &mut Transaction, thread: &Channel) -> Result<Option<(MeetingId, ChannelId)>> {
+    let Place::Thread { starter, .. } = &thread.place else { return Ok(None) };
+    let posted: Vec<(String,)> = match starter {
+        Some(starter) => sql!(transaction.on(), fetch_all, "SELECT id FROM outbox WHERE platform_id = $1", starter.as_str())?,
+        None => Vec::new(),
+    };
+    let hanging = posted.into_iter().find_map(|(id,)| meeting_of(&OutboxId::new(id)));
+    let row: Option<(String, String)> = match hanging {
+        Some(meeting) => sql!(
+            transaction.on(),
+            fetch_optional,
+            "SELECT id, channel FROM meetings WHERE id = $1 AND kind = $2 AND ended_at IS NULL",
+            meeting.as_str(),
+            BOARD.as_str()
+        )?,
+        None => sql!(
+            transaction.on(),
+            fetch_optional,
+            "SELECT id, channel FROM meetings WHERE channel = $1 AND kind = $2 AND ended_at IS NULL",
+            thread.id.as_str(),
+            BOARD.as_str()
+        )?,
+    };
+    Ok(row.map(|(meeting, channel)| (meeting.into(), channel.into())))
 }
 
 impl Store {
@@ -293,7 +352,7 @@ pub(super) async fn record_comments(
             comment.side.as_deref().map(plain),
             comment.kind.as_str(),
             plain(&comment.text),
-            comment.answers.as_deref().map(plain),
+            (!comment.answers.is_empty()).then(|| comment.answers.join(", ")),
             comment.novelty,
             at
         )?;

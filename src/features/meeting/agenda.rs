@@ -91,7 +91,7 @@ pub trait Agenda: Send + Sync + 'static {
     }
 
     /// New material, if people have corrected the question. Called before the first turn, after each correction and once more at the end.
-    async fn revise(&self, _session: &Session<'_>, _cancel: &CancellationToken) -> anyhow::Result<Option<Preparation>> {
+    async fn revise(&self, _session: &Session<'_>, _cancel: &CancellationToken) -> anyhow::Result<Option<Revision>> {
         Ok(None)
     }
 
@@ -153,6 +153,14 @@ pub struct Round {
 /// The material for all speakers.
 pub struct Preparation {
     pub material: serde_json::Value,
+    pub outbox: Vec<OutboundMessage>,
+}
+
+/// The material after people have corrected the question, stored in one transaction.
+pub struct Revision {
+    pub material: serde_json::Value,
+    /// Replaces the meeting's payload.
+    pub payload: Option<serde_json::Value>,
     pub outbox: Vec<OutboundMessage>,
 }
 

@@ -9,7 +9,7 @@ use teamroom::features::board::BoardSettings;
 use teamroom::features::meeting::model::MeetingState;
 use teamroom::store::Store;
 
-use super::stage::{HERE, Play, QUESTION, TEAM, comes_to, create, document, file, hears, is_turn, last, thread};
+use super::stage::{HERE, Play, QUESTION, TEAM, comes_to, command, create, document, file, hears, is_turn, last, thread};
 use crate::backlog::stage::{Setting, Stage};
 use crate::mission::stage::SETTINGS;
 use crate::support::command::{give, sub_command};
@@ -85,7 +85,17 @@ async fn what_a_person_corrects_is_asked_in_the_first_round(backing: Backing) {
     assert!(turns.iter().all(|prompt| !prompt.contains("on PostgreSQL instead of SQLite?")), "{turns:#?}");
     assert_eq!(asked.iter().filter(|asked| is_correction(asked)).count(), 1);
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
-    assert!(text.contains(&format!("Question: {QUESTION}")) && text.contains(&format!("Understood as: {CORRECTED}")), "{text}");
+    assert!(text.contains(&format!("Question: {CORRECTED}")), "{text}");
+    // The old question is nowhere any more: in the call, the list, the lesson, the document and the prompts.
+    let called = stage.team.answers(HERE).await;
+    assert!(called.iter().any(|shown| shown.text.starts_with(&format!("**Board meeting**: {CORRECTED}"))), "{called:#?}");
+    let listed = command(&stage, "list", &[]).await;
+    assert!(listed.contains(CORRECTED), "{listed}");
+    let lessons = async |of: &str| count(&stage.team, &format!("SELECT COUNT(*) FROM memories WHERE text LIKE '%{of}%'")).await;
+    assert_eq!((lessons(CORRECTED).await, lessons(QUESTION).await), (1, 0));
+    for told in turns.iter().chain([&text, &listed]) {
+        assert!(!told.contains(QUESTION), "{told}");
+    }
 }
 
 async fn without_a_new_wording_the_correction_stands_beside_the_question(backing: Backing) {

@@ -74,7 +74,7 @@ async fn a_question_is_discussed_until_nothing_new_comes(backing: Backing) {
         thread(&stage.team, &stage.store, &meeting.id).await.into_iter().filter(|shown| shown.text.starts_with("**Round ")).collect();
     assert_eq!(
         between[0].text,
-        "**Round 2 of 5**: move (Vince, Echo) against stay (Solus). Not answered yet: `1.3.1` Nobody here has ever tuned vacuum on a busy table."
+        "**Round 2 of 5**: move (Vince, Echo) against stay (Solus). Open risk: `1.3.1` Nobody here has ever tuned vacuum on a busy table."
     );
     assert_eq!(between[1].text, "**Round 3 of 5**: all hold move.");
     assert_eq!(between.len(), 2);

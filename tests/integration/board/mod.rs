@@ -8,6 +8,8 @@ mod look_back;
 mod meeting;
 mod offline;
 mod relationships;
+mod sides;
+mod sources;
 mod stage;
 mod standstill;
 mod steering;

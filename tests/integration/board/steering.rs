@@ -5,15 +5,18 @@ use teamroom::features::meeting::model::MeetingState;
 use tokio::sync::watch;
 
 use super::stage::{
-    HERE, Play, comes_to, command, comment, create, document, file, hears, is_turn, last, lines, open, speaker_of, thread, turn,
+    HERE, Play, QUESTION, comes_to, command, comment, create, document, file, hears, is_turn, last, lines, open, speaker_of, thread, turn,
 };
 use crate::backlog::stage::Setting;
 use crate::mission::stage::press_on;
+use crate::support::command::give_in;
 use crate::support::team::{Backing, eventually, on_both_stores, on_one_store};
 
 on_both_stores!(it_is_paused_over_a_restart_and_goes_on);
 on_one_store!(
     a_remark_in_the_thread_is_read_by_all_who_speak_after_it,
+    what_is_said_to_one_in_the_thread_is_read_by_all_who_speak_after_it,
+    a_command_in_a_thread_is_about_its_meeting,
     it_is_stopped_and_written_down,
     more_rounds_are_allowed,
     it_is_cancelled_without_a_document,
@@ -53,6 +56,65 @@ async fn a_remark_in_the_thread_is_read_by_all_who_speak_after_it(backing: Backi
     assert!(text.contains("`p1`") && text.contains("`p2`"), "{text}");
     // Nobody else has answered the remark.
     assert!(!thread(&stage.team, &stage.store, &meeting.id).await.iter().any(|shown| shown.text == "It goes well."));
+}
+
+async fn what_is_said_to_one_in_the_thread_is_read_by_all_who_speak_after_it(backing: Backing) {
+    let (may, play) = held();
+    let stage = open(Setting::on(backing), play).await;
+    create(&stage).await;
+    let meeting = comes_to(&stage.store, MeetingState::Running).await;
+    eventually("the second round has begun", || async { rounds_of(&stage).contains(&("Vince".to_owned(), 2)) }).await;
+    let said = thread(&stage.team, &stage.store, &meeting.id).await;
+    let risk = said.iter().find(|shown| shown.author == "Solus").expect("the turn of Solus");
+    let say = async |mut said: serde_json::Value, reply: bool| {
+        if reply {
+            said["message_reference"] = json!({"message_id": risk.raw["id"], "channel_id": risk.raw["channel_id"]});
+        }
+        let path = format!("/channels/{}/messages", risk.raw["channel_id"].as_str().unwrap());
+        stage.team.call(reqwest::Method::POST, &path, Some(said)).await;
+    };
+    say(json!({"content": "Vince, the provider takes 40 francs, not 400."}), false).await;
+    say(json!({"content": "It was tuned in May by Dora."}), true).await;
+    eventually("both are answered as everywhere", || async {
+        thread(&stage.team, &stage.store, &meeting.id).await.iter().filter(|shown| shown.text == "It goes well.").count() == 2
+    })
+    .await;
+    may.send(true).unwrap();
+    let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    for asked in stage.team.model.requests().iter().filter(|asked| is_turn(asked)) {
+        let ((who, round), prompt) = (speaker_of(asked), asked.prompt());
+        let reads =
+            prompt.contains("40 francs, not 400") && prompt.contains("tuned in May by Dora") && prompt.contains("argue from theirs");
+        assert_eq!(reads, round > 2 || (round == 2 && who != "Vince"), "{who} in {round}: {prompt}");
+    }
+    let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
+    assert!(text.contains("`p1`") && text.contains("`p2`") && !text.contains("`p3`"), "{text}");
+}
+
+async fn a_command_in_a_thread_is_about_its_meeting(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    create(&stage).await;
+    let first = comes_to(&stage.store, MeetingState::Done).await;
+    let thread_id = document(&stage.team, &stage.store, &first.id).await.raw["channel_id"].as_str().unwrap().to_owned();
+    let again = "Should the queue leave PostgreSQL again?";
+    command(&stage, "create", &[("topic", json!(again)), ("team", json!("vince, echo"))]).await;
+    eventually("the second meeting is over", || async {
+        last(&stage.store).await.is_some_and(|meeting| meeting.id != first.id && meeting.state == MeetingState::Done)
+    })
+    .await;
+    for name in ["export", "status", "stop"] {
+        give_in(&stage.team, &thread_id, "board", json!([{"type": 1, "name": name, "options": []}])).await;
+    }
+    let answers = async || {
+        let said = thread(&stage.team, &stage.store, &first.id).await.into_iter();
+        said.filter(|shown| shown.raw["interaction_metadata"]["type"] == 2 && !shown.text.is_empty()).collect::<Vec<_>>()
+    };
+    eventually("the commands are answered", || async { answers().await.len() == 3 }).await;
+    let answers = answers().await;
+    let exported = answers.iter().find(|shown| shown.raw["attachments"][0].is_object()).expect("a file");
+    assert!(file(exported).await.contains(&format!("Question: {QUESTION}")), "{exported:?}");
+    assert!(answers.iter().all(|shown| !shown.text.contains(again)), "{answers:#?}");
+    assert!(answers.iter().any(|shown| shown.text.contains("is over")), "{answers:#?}");
 }
 
 async fn it_is_paused_over_a_restart_and_goes_on(backing: Backing) {

@@ -20,6 +20,11 @@ pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: 
 
 /// Uses a command without waiting for its answer.
 pub(crate) async fn give(team: &TestTeam, channel: &str, name: &str, options: Value) {
+    give_in(team, &team.channel(channel), name, options).await;
+}
+
+/// The same in a channel or thread with this id.
+pub(crate) async fn give_in(team: &TestTeam, channel: &str, name: &str, options: Value) {
     let guild = team.sandbox().guild_id();
     let find = || async {
         let index = team.call(reqwest::Method::GET, &format!("/guilds/{guild}/application-command-index"), None).await;
@@ -29,7 +34,7 @@ pub(crate) async fn give(team: &TestTeam, channel: &str, name: &str, options: Va
     eventually("the command is registered", || async { find().await.is_some() }).await;
     let command = find().await.expect("it is registered");
     let body = json!({
-        "type": 2, "application_id": command["application_id"], "guild_id": guild, "channel_id": team.channel(channel),
+        "type": 2, "application_id": command["application_id"], "guild_id": guild, "channel_id": channel,
         "data": {"id": command["id"], "name": name, "type": 1, "version": command["version"], "options": options},
     });
     team.call(reqwest::Method::POST, "/interactions", Some(body)).await;

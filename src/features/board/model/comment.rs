@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::features::meeting::model::Participant;
 use kernel::memory::retrieval::terms_of;
@@ -14,7 +14,7 @@ pub const SAME: f64 = 0.85;
 
 /// A comment is new from this share of unused words on. Measured on transcripts (`convergence/tests.rs`): comments below it repeat a point in other
 /// words.
-const NEW_SHARE: f64 = 0.3;
+pub(super) const NEW_SHARE: f64 = 0.3;
 /// The fewest new words. A single one may be a slip or a synonym.
 const NEW_WORDS: usize = 2;
 
@@ -61,8 +61,9 @@ pub struct Comment {
     pub side: Option<String>,
     pub kind: CommentKind,
     pub text: String,
-    /// The comment that it answers.
-    pub answers: Option<String>,
+    /// The comments and positions that it answers.
+    #[serde(default, deserialize_with = "read_ids")]
+    pub answers: Vec<String>,
     /// How much of it nobody has said before, from 0 to 1. 0: not new.
     pub novelty: f64,
 }
@@ -71,6 +72,31 @@ impl Comment {
     pub fn is_new(&self) -> bool {
         self.novelty > 0.0
     }
+
+    pub fn is_answer_to(&self, other: &Self) -> bool {
+        self.by != other.by && self.answers.contains(&other.id)
+    }
+}
+
+/// Reads ids. Models, and rows of earlier versions, also have a single one, several in one text, or none.
+pub(super) fn read_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Ids {
+        Text(String),
+        Several(Vec<String>),
+    }
+    Ok(match Option::<Ids>::deserialize(deserializer)? {
+        None => Vec::new(),
+        Some(Ids::Text(text)) => split_ids(&text),
+        Some(Ids::Several(texts)) => texts.iter().flat_map(|text| split_ids(text)).collect(),
+    })
+}
+
+/// The ids of a text, without the marks around them.
+pub fn split_ids(text: &str) -> Vec<String> {
+    let ids = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).map(|id| id.trim_matches(|c: char| !c.is_alphanumeric()));
+    ids.filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }
 
 /// The words and comments so far, to tell what is new.

@@ -113,11 +113,10 @@ pub fn compress(discussion: &Discussion) -> Compressed<'_> {
 
 /// Whether a point is part of the discussion: others say it too, somebody answers it, or it answers somebody. A person's remark always is.
 fn is_taken_up(point: &Point<'_>, discussion: &Discussion) -> bool {
-    let is_answered =
-        |comment: &&Comment| discussion.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by);
+    let is_answered = |comment: &&Comment| discussion.comments.iter().any(|other| other.is_answer_to(comment));
     point.by().len() > 1
         || point.comment.kind == CommentKind::Remark
-        || point.from.iter().any(|comment| comment.answers.is_some() && comment.is_new())
+        || point.from.iter().any(|comment| !comment.answers.is_empty() && comment.is_new())
         || point.from.iter().any(is_answered)
 }
 

@@ -1,10 +1,12 @@
 //! Everything said so far, read from the seats: positions, and comments with their novelty.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::features::board::model::Order;
-use crate::features::board::model::comment::{Comment, CommentKind, SaidSoFar};
+use crate::features::board::model::comment::{Comment, CommentKind, NEW_SHARE, SaidSoFar, read_ids, split_ids};
 use crate::features::meeting::model::{Participant, Seat};
 use kernel::memory::retrieval::cut;
 use kernel::text::{fold_name, one_line};
@@ -21,8 +23,11 @@ const COMMENTS: usize = 6;
 /// What a speaker gives, not checked yet.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Given {
-    /// The answer as a label of one to four words. A side that somebody has taken is spelt the same way.
+    /// The answer as a label of one to four words.
     pub side: String,
+    /// The letter of the side so far that gives the same answer, also in other words. Empty if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joins: Option<String>,
     /// The answer in one or two sentences.
     pub position: String,
     /// From 0 to 1.
@@ -42,9 +47,9 @@ pub struct Given {
 pub struct GivenComment {
     pub kind: CommentKind,
     pub text: String,
-    /// The id of the comment that it answers.
-    #[serde(default)]
-    pub answers: Option<String>,
+    /// The ids of the comments and positions that it answers.
+    #[serde(default, deserialize_with = "read_ids")]
+    pub answers: Vec<String>,
 }
 
 impl Given {
@@ -52,11 +57,12 @@ impl Given {
     pub fn tidy(self) -> Option<Self> {
         let comment = |given: GivenComment| {
             let kind = if given.kind == CommentKind::Remark { CommentKind::Detail } else { given.kind };
-            GivenComment { kind, text: one_line(&given.text, COMMENT), answers: given.answers.map(|id| one_line(&id, 12)) }
+            GivenComment { kind, text: one_line(&given.text, COMMENT), ..given }
         };
         let comments = self.comments.into_iter().map(comment).filter(|comment| !comment.text.is_empty()).take(COMMENTS).collect();
         let tidy = Self {
             side: one_line(&self.side, SIDE),
+            joins: self.joins,
             position: one_line(&self.position, POSITION),
             // Some models give percent instead of a share.
             confidence: if self.confidence > 1.0 { self.confidence / 100.0 } else { self.confidence }.clamp(0.0, 1.0),
@@ -69,8 +75,21 @@ impl Given {
 
     /// Makes one comment of a reply that does not have the requested form.
     pub fn whole(reply: &str) -> Self {
-        let comments = vec![GivenComment { kind: CommentKind::Detail, text: cut(reply.trim(), WHOLE), answers: None }];
+        let comments = vec![GivenComment { kind: CommentKind::Detail, text: cut(reply.trim(), WHOLE), answers: Vec::new() }];
         Self { comments, ..Self::default() }
+    }
+
+    /// Takes over the label of the side that the speaker joins, so that the same answer has one label whoever words it. `sides`: those that the
+    /// speaker was shown. An unknown letter changes nothing.
+    #[must_use]
+    pub fn joining(mut self, sides: &[(String, Vec<&Position>)]) -> Self {
+        let joined = self.joins.take().map(|joined| fold_name(&joined));
+        let names = |(index, label): (usize, &str)| [fold_name(&side_letter(index)), fold_name(label)].map(Some).contains(&joined);
+        if let Some((_, (label, _))) = sides.iter().enumerate().find(|(index, (label, _))| names((*index, label))) {
+            self.side.clone_from(label);
+            self.joins = joined;
+        }
+        self
     }
 }
 
@@ -86,7 +105,17 @@ pub struct Position {
     pub has_moved: bool,
 }
 
+/// The letter of a side in the order of [`Discussion::sides`].
+pub fn side_letter(index: usize) -> String {
+    char::from_u32(u32::from('A') + u32::try_from(index).unwrap_or(u32::MAX)).map_or_else(String::new, String::from)
+}
+
 impl Position {
+    /// `2.1`: the position of the first speaker in the second round.
+    pub fn id(&self) -> String {
+        format!("{}.{}", self.round + 1, self.place + 1)
+    }
+
     pub fn side(&self) -> Option<&str> {
         (!self.given.side.is_empty()).then_some(self.given.side.as_str())
     }
@@ -109,17 +138,34 @@ impl Discussion {
             discussion.add_turn(seat, given, &mut said_so_far);
         }
         discussion.comments.extend(remarks.iter().cloned());
-        // A reference to an unknown comment is dropped.
-        let known: Vec<String> = discussion.comments.iter().map(|comment| comment.id.clone()).collect();
+        // A reference to something unknown is dropped.
+        let known: HashSet<String> = discussion.ids().collect();
         for comment in &mut discussion.comments {
-            comment.answers = comment.answers.take().filter(|id| known.contains(id) && *id != comment.id);
+            comment.answers.retain(|id| known.contains(id) && *id != comment.id);
         }
+        discussion.mark_what_convinced();
         discussion
+    }
+
+    /// The ids of everything that can be cited: comments and positions.
+    pub fn ids(&self) -> impl Iterator<Item = String> {
+        self.comments.iter().map(|comment| comment.id.clone()).chain(self.positions.iter().map(Position::id))
+    }
+
+    /// A comment for which somebody changes sides is new, whatever its words are.
+    fn mark_what_convinced(&mut self) {
+        let moves = self.positions.iter().filter(|position| position.has_moved);
+        let reasons: HashSet<String> = moves.flat_map(|position| split_ids(&position.given.changed_because)).collect();
+        for comment in self.comments.iter_mut().filter(|comment| reasons.contains(&comment.id)) {
+            comment.novelty = comment.novelty.max(NEW_SHARE);
+        }
     }
 
     fn add_turn(&mut self, seat: &Seat, given: Given, said_so_far: &mut SaidSoFar) {
         let before = self.find_position(&seat.who).and_then(Position::side).map(fold_name);
-        let has_moved = before.is_some_and(|before| !given.side.is_empty() && before != fold_name(&given.side));
+        // Who joins a side and gives no reason has said the same before, in other words.
+        let is_reworded = given.joins.is_some() && given.changed_because.is_empty();
+        let has_moved = before.is_some_and(|before| !given.side.is_empty() && before != fold_name(&given.side)) && !is_reworded;
         for (number, said) in (1..).zip(&given.comments) {
             let novelty = said_so_far.novelty_of(said.kind, &said.text);
             said_so_far.add(&said.text);
@@ -168,15 +214,32 @@ impl Discussion {
         sides
     }
 
-    /// Risks, questions and alternatives that nobody else has answered.
+    /// Whether all who have spoken hold the same side.
+    pub fn is_united(&self) -> bool {
+        self.sides().len() == 1 && self.last_positions().iter().all(|position| position.side().is_some())
+    }
+
+    /// Questions and alternatives that nobody else has answered.
     pub fn list_open(&self) -> Vec<&Comment> {
-        let is_answered =
-            |comment: &Comment| self.comments.iter().any(|other| other.answers.as_ref() == Some(&comment.id) && other.by != comment.by);
-        let wants_answer = |comment: &&Comment| {
-            let kind = matches!(comment.kind, CommentKind::Risk | CommentKind::Question | CommentKind::Alternative);
-            kind && comment.is_new()
-        };
-        self.comments.iter().filter(wants_answer).filter(|comment| !is_answered(comment)).collect()
+        self.list_unanswered(&[CommentKind::Question, CommentKind::Alternative])
+    }
+
+    /// Risks that nobody else has taken up. A risk is no question.
+    pub fn list_risks(&self) -> Vec<&Comment> {
+        self.list_unanswered(&[CommentKind::Risk])
+    }
+
+    fn list_unanswered(&self, kinds: &[CommentKind]) -> Vec<&Comment> {
+        let is_answered = |comment: &&Comment| self.comments.iter().any(|other| other.is_answer_to(comment));
+        let of_kind = self.comments.iter().filter(|comment| kinds.contains(&comment.kind) && comment.is_new());
+        of_kind.filter(|comment| !is_answered(comment)).collect()
+    }
+
+    /// Whether a comment answers a comment or a position of somebody else.
+    pub fn answers_somebody(&self, comment: &Comment, who: &Participant) -> bool {
+        let comments = self.comments.iter().filter(|own| own.by == *who).any(|own| comment.answers.contains(&own.id));
+        let position = || self.positions.iter().filter(|own| own.by == *who).any(|own| comment.answers.contains(&own.id()));
+        comment.by != *who && (comments || position())
     }
 
     pub fn in_round(&self, round: u32) -> impl Iterator<Item = &Comment> {

@@ -4,12 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::ProposedAction;
+use crate::features::board::model::comment::{share_of, split_ids};
 use crate::features::board::model::compression::Loss;
 use crate::features::board::model::convergence::Ending;
 use crate::features::board::model::discussion::Discussion;
 use crate::features::board::model::{Artefact, Comment, CommentKind, Member, Position};
 use crate::features::meeting::model::Participant;
 use kernel::ids::PersonaSlug;
+use kernel::memory::retrieval::terms_of;
 use kernel::money::Money;
 use kernel::text::one_line;
 
@@ -20,6 +22,8 @@ const TEXT: usize = 3000;
 const SECTIONS: usize = 12;
 const QUESTIONS: usize = 8;
 const ACTIONS: usize = 7;
+/// From this share of words on, a line says what another text says.
+const MOST_WORDS: f64 = 0.75;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
@@ -58,7 +62,7 @@ pub struct Document {
     pub cost_on_t3: Option<Money>,
     /// `provider/model`. None: put together from the comments.
     pub model: Option<String>,
-    /// The number of sections that were left out, because they rested on no comment.
+    /// The number of sections that were left out, because they rested on no comment or position.
     pub unfounded: usize,
     /// All comments, for reference.
     pub comments: Vec<Comment>,
@@ -68,7 +72,7 @@ pub struct Document {
 pub struct Section {
     pub heading: String,
     pub text: String,
-    /// The ids of the comments that it rests on: at least one.
+    /// The ids of the comments and positions that it rests on: at least one.
     pub rests_on: Vec<String>,
 }
 
@@ -100,7 +104,7 @@ pub struct Written {
 pub struct WrittenSection {
     pub heading: String,
     pub text: String,
-    /// The ids of the comments that it rests on.
+    /// The ids of the comments and positions that it rests on.
     pub rests_on: Vec<String>,
 }
 
@@ -116,13 +120,13 @@ pub struct Text {
     pub unfounded: usize,
 }
 
-/// Takes a model's text, without the sections that rest on no comment. None if nothing is left.
-pub fn check(written: Written, comments: &[Comment]) -> Option<Text> {
-    let is_known = |id: &String| comments.iter().any(|comment| comment.id == *id);
+/// Takes a model's text, without the sections that rest on no comment or position. None if nothing is left.
+pub fn check(written: Written, discussion: &Discussion) -> Option<Text> {
+    let known: Vec<String> = discussion.ids().collect();
     let all = written.sections.len();
     let section = |given: WrittenSection| {
         let mut rests_on: Vec<String> = Vec::new();
-        for id in given.rests_on.into_iter().map(|id| id.trim_matches(['[', ']', ' ']).to_owned()).filter(is_known) {
+        for id in given.rests_on.iter().flat_map(|text| split_ids(text)).filter(|id| known.contains(id)) {
             if !rests_on.contains(&id) {
                 rests_on.push(id);
             }
@@ -135,18 +139,40 @@ pub fn check(written: Written, comments: &[Comment]) -> Option<Text> {
     if sections.is_empty() || summary.is_empty() {
         return None;
     }
-    let lines = |lines: Vec<String>, most: usize| -> Vec<String> {
-        lines.into_iter().map(|line| one_line(&line, 300)).filter(|line| !line.is_empty()).take(most).collect()
-    };
+    let questions = written.open_questions.iter().filter_map(|line| read_open_question(line, &discussion.comments));
+    let open_questions = questions.take(QUESTIONS).collect();
     Some(Text {
         title: one_line(&written.title, TITLE),
         unfounded: all.saturating_sub(sections.len()),
         summary,
         sections,
         minority: one_line(&written.minority, 900),
-        open_questions: lines(written.open_questions, QUESTIONS),
+        open_questions,
         actions: written.actions.into_iter().take(ACTIONS).collect(),
     })
+}
+
+/// An open question without the ids behind it. None for a risk: the line cites only risks, or has most words of one.
+fn read_open_question(line: &str, comments: &[Comment]) -> Option<String> {
+    let line = one_line(line, 300);
+    let (text, cited) = match line.trim_end_matches([']', ')', '.', '?']).rsplit_once(['[', '(']) {
+        Some((text, ids)) => (text.trim_end(), split_ids(ids)),
+        None => (line.as_str(), Vec::new()),
+    };
+    let cited: Vec<&Comment> = cited.iter().filter_map(|id| comments.iter().find(|comment| comment.id == *id)).collect();
+    let text = if cited.is_empty() { line.as_str() } else { text };
+    let risks = || comments.iter().filter(|comment| comment.kind == CommentKind::Risk);
+    let is_risk = match &cited[..] {
+        [] => risks().any(|risk| has_words_of(&risk.text, text)),
+        cited => cited.iter().all(|comment| comment.kind == CommentKind::Risk),
+    };
+    (!text.is_empty() && !is_risk).then(|| text.to_owned())
+}
+
+/// Whether most words of a line are in a text.
+fn has_words_of(text: &str, line: &str) -> bool {
+    let (text, line) = (terms_of(text), terms_of(line));
+    !line.is_empty() && share_of(line.iter().filter(|term| text.contains(term)).count(), line.len()) >= MOST_WORDS
 }
 
 /// Puts a text together from the comments, without a model.

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::features::board::model::money::count_money;
 use crate::features::meeting::model::Participant;
 use crate::features::relationships::Relationships;
 use kernel::ids::PersonaSlug;
-use kernel::memory::retrieval::{Query, terms_of};
+use kernel::memory::retrieval::{Query, terms_of, words_of};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::text::join_with_and;
@@ -17,6 +18,9 @@ pub const MOST: usize = 10;
 
 /// The fewest. One alone is no meeting.
 pub const FEWEST: usize = 2;
+
+/// What a question about money adds at most for those who know about it.
+const MONEY: usize = 3;
 
 /// Somebody who takes part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,8 +65,8 @@ pub fn find_speaker<'a>(who: &Participant, roster: &'a Roster) -> Option<&'a Per
 /// expert is only chosen for what the question asks about, never for another view. Among equally good candidates, the one with the weakest
 /// relationships to those already chosen comes first.
 pub fn choose(topic: &str, roster: &Roster, relationships: &Relationships, number: usize) -> Vec<Member> {
-    let query = Query::parse(topic, &[]);
-    let experts = roster.experts().iter().filter(|expert| !list_known(expert, &query).is_empty());
+    let (query, money) = (Query::parse(topic, &[]), count_money(topic));
+    let experts = roster.experts().iter().filter(|expert| !list_known(expert, (&query, money)).is_empty());
     let mut left: Vec<&Persona> = roster.personas().iter().filter(|persona| !persona.coordinator).chain(experts).collect();
     let mut covered: HashSet<String> = HashSet::new();
     let mut members = Vec::new();
@@ -70,7 +74,7 @@ pub fn choose(topic: &str, roster: &Roster, relationships: &Relationships, numbe
         let partiality = |persona: &Persona| -> f64 {
             members.iter().map(|member: &Member| relationships.partiality(&member.persona, &persona.slug)).sum()
         };
-        let rated = left.iter().enumerate().map(|(index, persona)| (rate(persona, &query, &covered), partiality(persona), index));
+        let rated = left.iter().enumerate().map(|(index, persona)| (rate(persona, (&query, money), &covered), partiality(persona), index));
         // The first of the best.
         let better = |best: (f64, f64, usize), other: (f64, f64, usize)| {
             let order = other.0.total_cmp(&best.0).then(best.1.total_cmp(&other.1));
@@ -78,21 +82,27 @@ pub fn choose(topic: &str, roster: &Roster, relationships: &Relationships, numbe
         };
         let Some((.., index)) = rated.reduce(better) else { break };
         let persona = left.remove(index);
-        members.push(Member::of(persona, roster, explain(persona, &query)));
+        members.push(Member::of(persona, roster, explain(persona, topic, (&query, money))));
         covered.extend(field_of(persona));
     }
     members
 }
 
 /// Rates a candidate. Knowledge about the question counts fully, knowledge that nobody else has counts a little.
-fn rate(persona: &Persona, query: &Query, covered: &HashSet<String>) -> f64 {
+fn rate(persona: &Persona, (query, money): (&Query, usize), covered: &HashSet<String>) -> f64 {
     let (field, prompt) = (field_of(persona), terms_of(&persona.prompt));
     let matches =
         |known: &dyn Fn(&String) -> bool| -> f64 { query.terms.iter().filter(|(term, _)| known(term)).map(|(_, weight)| weight).sum() };
     // Subjects of the prompt count less than declared expertise and the role.
     let fit = matches(&|term| field.contains(term)) + matches(&|term| prompt.contains(term)) / 4.0;
     let fresh = super::comment::share_of(field.difference(covered).count(), field.len());
-    fit + fresh / 2.0
+    fit + fresh / 2.0 + money_of(persona, money)
+}
+
+/// What knowledge of money counts in a question that speaks of it so often.
+fn money_of(persona: &Persona, money: usize) -> f64 {
+    let knows = persona.expertise.iter().any(|words| count_money(words) > 0);
+    if knows { f64::from(u8::try_from(money.min(MONEY)).unwrap_or_default()) } else { 0.0 }
 }
 
 fn field_of(persona: &Persona) -> HashSet<String> {
@@ -100,14 +110,36 @@ fn field_of(persona: &Persona) -> HashSet<String> {
 }
 
 /// The subjects of a persona that the question asks about.
-fn list_known<'a>(persona: &'a Persona, query: &Query) -> Vec<&'a String> {
-    let about = |words: &&String| terms_of(words).iter().any(|term| query.terms.iter().any(|(asked, _)| asked == term));
+fn list_known<'a>(persona: &'a Persona, (query, money): (&Query, usize)) -> Vec<&'a String> {
+    let is_asked = |words: &str| terms_of(words).iter().any(|term| query.terms.iter().any(|(asked, _)| asked == term));
+    let about = |words: &&String| is_asked(words) || (money > 0 && count_money(words) > 0);
     persona.expertise.iter().filter(about).take(3).collect()
 }
 
-fn explain(persona: &Persona, query: &Query) -> String {
-    let known = list_known(persona, query);
-    if known.is_empty() { format!("adds another view: {}", persona.role) } else { format!("knows about {}", join_with_and(&known)) }
+/// Why somebody was chosen: for their expertise, for what their file says about the question, or for another view.
+fn explain(persona: &Persona, topic: &str, asked: (&Query, usize)) -> String {
+    let known = list_known(persona, asked);
+    if !known.is_empty() {
+        return format!("knows about {}", join_with_and(&known));
+    }
+    let instructed = terms_of(&format!("{} {}", persona.role, persona.prompt));
+    let is_subject = |word: &String| {
+        let terms = terms_of(word);
+        let weighs = |term: &String| asked.0.terms.iter().any(|(known, weight)| known == term && *weight >= 1.0);
+        word.chars().all(char::is_alphabetic) && terms.iter().any(|term| instructed.contains(term) && weighs(term))
+    };
+    let mut words: Vec<String> = Vec::new();
+    for word in words_of(topic).into_iter().filter(is_subject) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.truncate(3);
+    if words.is_empty() {
+        format!("adds another view: {}", persona.role)
+    } else {
+        format!("works on {}, with an eye on {}", persona.role, join_with_and(&words))
+    }
 }
 
 /// The members that somebody named.
@@ -172,6 +204,28 @@ mod tests {
         let named = name(&["Vince".to_owned(), "bea".to_owned()], &roster).unwrap();
         assert_eq!((named[0].guest.as_deref(), named[1].guest.as_deref()), (None, Some("Bea")));
         assert!(name(&["Vince".to_owned(), "dora".to_owned()], &roster).unwrap_err().contains("Ada, Bea"));
+    }
+
+    #[test]
+    fn a_question_full_of_money_is_for_whoever_knows_about_money() {
+        let expertise = |slug: &str, words: &[&str]| Persona {
+            expertise: words.iter().map(|words| (*words).to_owned()).collect(),
+            prompt: "You look at contracts closely.".to_owned(),
+            ..persona(slug, "work", &[])
+        };
+        let team = vec![
+            persona("Kelly", "coordination", &[]),
+            expertise("Ann", &["support"]),
+            expertise("Ben", &["code"]),
+            expertise("Cleo", &["gardens"]),
+            expertise("Zoe", &["budget", "spending"]),
+        ];
+        let roster = Roster::new(team).unwrap();
+        let chosen = choose("Should we sign for CHF 4,800 a year, or take $350 a month?", &roster, &strangers(), 2);
+        assert_eq!((chosen[0].persona.as_str(), chosen[0].why.as_str()), ("zoe", "knows about budget and spending"));
+        // Who works on what the question names does not just add another view.
+        let chosen = choose("Which contracts should we end?", &roster, &strangers(), 2);
+        assert!(chosen.iter().all(|member| member.why == "works on work, with an eye on contracts"), "{chosen:?}");
     }
 
     #[test]

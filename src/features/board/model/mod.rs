@@ -5,13 +5,16 @@ pub mod compression;
 pub mod convergence;
 pub mod discussion;
 pub mod document;
+pub mod figures;
 pub mod members;
+pub mod money;
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use kernel::ids::{MeetingId, OutboxId, PersonaSlug};
+use kernel::memory::retrieval::{Query, terms_of};
 use kernel::persona::roster::Roster;
 use kernel::text::one_line;
 
@@ -67,6 +70,7 @@ pub enum Order {
 /// The payload of a board meeting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Board {
+    /// The question as it was asked, or as people have corrected it.
     pub topic: String,
     pub artefact: Artefact,
     pub order: Order,
@@ -98,6 +102,9 @@ pub struct Material {
     pub passages: Vec<Passage>,
     /// The team's memories about the question.
     pub remembered: Vec<String>,
+    /// What the members' feeds say about the question in numbers.
+    #[serde(default)]
+    pub figures: Vec<String>,
     /// The number of remarks that the question includes, and the number of times that a model has restated it with them.
     #[serde(default)]
     pub remarks: usize,
@@ -177,7 +184,19 @@ pub fn is_of_meeting(message: &OutboxId) -> bool {
     message.as_str().starts_with("board-")
 }
 
-/// The meeting whose thread hangs on this message.
+/// The meeting whose thread hangs on this message, which may be an edit of it.
 pub fn meeting_of(opening: &OutboxId) -> Option<MeetingId> {
-    opening.as_str().strip_prefix("board-")?.strip_suffix("-opening").map(MeetingId::new)
+    let (meeting, _) = opening.as_str().strip_prefix("board-")?.split_once("-opening")?;
+    Some(MeetingId::new(meeting))
 }
+
+/// The share of a question's subject that a text speaks of, from 0 to 1.
+fn share_of_terms(question: &str, text: &str) -> f64 {
+    let (asked, said) = (Query::parse(question, &[]).terms, terms_of(text));
+    let sum = |terms: &mut dyn Iterator<Item = &(String, f64)>| terms.map(|(_, weight)| weight).sum::<f64>();
+    let all = sum(&mut asked.iter());
+    if all > 0.0 { sum(&mut asked.iter().filter(|(term, _)| said.contains(term))) / all } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests;

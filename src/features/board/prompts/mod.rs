@@ -3,13 +3,15 @@
 use serde::Serialize;
 
 use crate::features::board::model::compression::{Compressed, Point};
-use crate::features::board::model::{Artefact, Board, Comment, CommentKind, Discussion, Material, REMARK};
+use crate::features::board::model::discussion::side_letter;
+use crate::features::board::model::{Artefact, Board, Comment, CommentKind, Discussion, Material, Position, REMARK};
 use crate::features::board::render::name_of;
 use crate::features::meeting::model::Participant;
 use crate::features::relationships::Relationships;
 use kernel::agent::Prompt;
-use kernel::agent::context::{Cleaner, flat_name, new_marker};
+use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker};
 use kernel::agent::prompt::{Block, Template};
+use kernel::feeds::FeedReport;
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 use kernel::text::join_with_and;
@@ -28,7 +30,11 @@ const PASSAGE: usize = 8000;
 /// The most points that a speaker is asked for.
 const POINTS: usize = 3;
 
+/// The most tokens of the speaker's feeds.
+const FEEDS: usize = 1200;
+
 #[derive(Default, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a condition of its own in a template")]
 struct Values<'a> {
     marker: &'a str,
     artefact: &'a str,
@@ -43,6 +49,8 @@ struct Values<'a> {
     guest: bool,
     tone: String,
     corrected: bool,
+    remarked: bool,
+    calls: usize,
     sides: String,
     most: usize,
     shape: &'a str,
@@ -84,6 +92,9 @@ pub(super) struct Turn<'a> {
     pub(super) discussion: &'a Discussion,
     pub(super) relationships: &'a Relationships,
     pub(super) who: &'a Participant,
+    pub(super) feeds: &'a [FeedReport],
+    /// The calls of tools that the speaker may make.
+    pub(super) calls: usize,
     pub(super) role: &'a str,
     pub(super) channel: &'a str,
     pub(super) now: String,
@@ -96,26 +107,32 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
     let cleaner = Cleaner { marker: &marker };
     let Turn { board, discussion, who, roster, .. } = turn;
     let mut blocks = material(turn.material, &board.topic, cleaner);
+    blocks.extend(feed_blocks(turn.feeds, FEEDS, cleaner, roster));
     let remarks = discussion.comments.iter().filter(|comment| comment.kind == CommentKind::Remark);
-    blocks.extend(block("said by people", remarks.map(|comment| line(comment, roster, cleaner))));
+    let remarks = block("said by people", remarks.map(|comment| line(comment, roster, cleaner)));
+    let remarked = remarks.is_some();
+    blocks.extend(remarks);
     blocks.extend(block("you and the others in earlier board meetings", earlier(turn).map(|told| cleaner.line(&told, LINE))));
     if board.round > 0 {
         blocks.extend(block(
             "where everybody stands",
             discussion.last_positions().into_iter().map(|position| {
                 let whose = if position.by == **who { "you".to_owned() } else { flat_name(name_of(&position.by, roster)) };
-                let sure = (position.given.confidence * 100.0).round();
-                cleaner.line(&format!("{whose}: {} ({sure} % sure). {}", position.given.side, position.given.position), LINE)
+                let (id, given, sure) = (position.id(), &position.given, (position.given.confidence * 100.0).round());
+                cleaner.line(&format!("[{id}] {whose}: {} ({sure} % sure). {}", given.side, given.position), LINE)
             }),
         ));
         let own = discussion.comments.iter().filter(|comment| comment.by == **who).map(|comment| line(comment, roster, cleaner));
         blocks.extend(block("what you have said", own));
         let news = discussion.news_for(who, board.order).filter(|comment| comment.kind != CommentKind::Remark);
         blocks.extend(block("new to you", news.map(|comment| line(comment, roster, cleaner))));
-        let open = discussion.list_open().into_iter().filter(|comment| comment.by != **who).map(|comment| line(comment, roster, cleaner));
-        blocks.extend(block("not answered yet", open));
+        for (label, comments) in [("not answered yet", discussion.list_open()), ("risks that nobody has taken up", discussion.list_risks())]
+        {
+            let of_others = comments.into_iter().filter(|comment| comment.by != **who);
+            blocks.extend(block(label, of_others.map(|comment| line(comment, roster, cleaner))));
+        }
     }
-    let sides: Vec<String> = discussion.sides().iter().map(|(side, _)| format!("\"{}\"", cleaner.line(side, 40))).collect();
+    let sides: Vec<String> = discussion.sides().iter().enumerate().map(|side| held_side(side, roster, cleaner)).collect();
     let advocate = matches!(who, Participant::Persona(slug) if board.advocate.as_ref() == Some(slug));
     let message = TURN.render(Values {
         marker: &marker,
@@ -129,11 +146,19 @@ pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
         advocate,
         tone: tone(turn).unwrap_or_default(),
         guest: matches!(who, Participant::Guest { .. }),
-        sides: if board.round == 0 { String::new() } else { sides.join(", ") },
+        sides: if board.round == 0 { String::new() } else { sides.join("; ") },
         most: POINTS,
+        remarked,
+        calls: turn.calls,
         ..Values::default()
     });
     prompt(system, message)
+}
+
+/// `A "move" (Vince and Echo)`
+fn held_side((index, (side, holders)): (usize, &(String, Vec<&Position>)), roster: &Roster, cleaner: Cleaner<'_>) -> String {
+    let names: Vec<String> = holders.iter().map(|position| flat_name(name_of(&position.by, roster))).collect();
+    format!("{} \"{}\" ({})", side_letter(index), cleaner.line(side, 40), join_with_and(&names))
 }
 
 /// The speaker's agreements with the others in earlier meetings (BOARD-10).
@@ -174,9 +199,9 @@ pub(super) fn document(
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let mut blocks = material(known, &board.topic, cleaner);
-    let vote = |(side, holders): &(String, Vec<&super::model::Position>)| {
+    let vote = |(side, holders): &(String, Vec<&Position>)| {
         let names: Vec<String> = holders.iter().map(|position| flat_name(name_of(&position.by, roster))).collect();
-        let why = holders.iter().map(|position| position.given.position.as_str()).collect::<Vec<_>>().join(" ");
+        let why = holders.iter().map(|position| format!("[{}] {}", position.id(), position.given.position)).collect::<Vec<_>>().join(" ");
         cleaner.line(&format!("{side}, held by {}: {why}", join_with_and(&names)), LINE * 2)
     };
     blocks.extend(block("the sides in the end", discussion.sides().iter().map(vote)));
@@ -187,8 +212,9 @@ pub(super) fn document(
     };
     blocks.extend(block("comments", compressed.points.iter().map(point)));
     let owners = roster.personas().iter().map(|persona| flat_name(&persona.name)).collect::<Vec<_>>().join(", ");
-    let values =
-        Values { marker: &marker, artefact: wanted(board.artefact), blocks, shape: shape(board.artefact), owners, ..Values::default() };
+    let remarked = discussion.comments.iter().any(|comment| comment.kind == CommentKind::Remark);
+    let (artefact, shape) = (wanted(board.artefact), shape(board.artefact));
+    let values = Values { marker: &marker, artefact, blocks, shape, owners, remarked, ..Values::default() };
     prompt(system, DOCUMENT.render(values))
 }
 
@@ -205,12 +231,14 @@ fn material(material: &Material, topic: &str, cleaner: Cleaner<'_>) -> Vec<Block
         let place = cleaner.line(&passage.place.replace(['<', '>', '|'], " "), 120);
         blocks.push(Block { label: format!("from {place}"), text: cleaner.text(&passage.text, PASSAGE) });
     }
+    blocks
+        .extend(block("numbers of the team's feeds on it", material.figures.iter().map(|line| format!("- {}", cleaner.line(line, LINE)))));
     blocks.extend(block("what the team remembers", material.remembered.iter().map(|line| format!("- {}", cleaner.line(line, LINE)))));
     blocks
 }
 
 fn line(comment: &Comment, roster: &Roster, cleaner: Cleaner<'_>) -> String {
-    let answers = comment.answers.as_ref().map_or(String::new(), |id| format!(", answers {}", cleaner.line(id, 12)));
+    let answers = if comment.answers.is_empty() { String::new() } else { format!(", answers {}", comment.answers.join(", ")) };
     let who = flat_name(name_of(&comment.by, roster));
     format!("[{}] {who}, {}{answers}: {}", comment.id, comment.kind.as_str(), cleaner.line(&comment.text, COMMENT))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{ending, in_thread, line, name_of, revise, say, wanted};
+use super::{ending, in_thread, line, name_of, on, revise, say, wanted};
 use crate::features::board::button::{BoardButton, Choice};
 use crate::features::board::model::{Board, Comment, Document, Member, Position, message_id};
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingResult, Participant};
@@ -197,7 +197,7 @@ pub(crate) fn markdown(written: &Document, roster: &Roster) -> String {
     };
     list("What follows", &written.actions.iter().map(action).collect::<Vec<_>>());
     list("Who took part", &written.members.iter().map(|member| took_part(member, written, roster)).collect::<Vec<_>>());
-    list("What each held", &written.positions.iter().map(|position| held(position, roster)).collect::<Vec<_>>());
+    list("What each held", &list_held(written).map(|position| held(position, roster)).collect::<Vec<_>>());
     list("How it came about", &[format!("{} {}.", ending(&written.ending, written.rounds), made_of(written))]);
     list("Everything that was said", &written.comments.iter().map(|comment| said(comment, roster)).collect::<Vec<_>>());
     text.trim_end().to_owned() + "\n"
@@ -257,11 +257,17 @@ fn took_part(member: &Member, written: &Document, roster: &Roster) -> String {
     format!("- {}{guest} {}{advocate}", member.name(roster), Medium::File.line(&member.why))
 }
 
+/// The positions with an answer. Without a model there are none.
+fn list_held(written: &Document) -> impl Iterator<Item = &Position> {
+    written.positions.iter().filter(|position| !position.given.side.is_empty() || !position.given.position.is_empty())
+}
+
 fn held(position: &Position, roster: &Roster) -> String {
     let file = |text: &str| Medium::File.line(text);
     let given = &position.given;
     let mut text = format!(
-        "- Round {}, {}: {} ({} % sure). {}",
+        "- `{}` Round {}, {}: {} ({} % sure). {}",
+        position.id(),
         position.round + 1,
         name_of(&position.by, roster),
         file(&given.side),
@@ -275,7 +281,7 @@ fn held(position: &Position, roster: &Roster) -> String {
 }
 
 fn said(comment: &Comment, roster: &Roster) -> String {
-    let answers = comment.answers.as_ref().map_or(String::new(), |id| format!(" on {id}"));
+    let answers = on(&comment.answers);
     let new = if comment.is_new() { "" } else { ", nothing new" };
     let text = Medium::File.line(&comment.text);
     format!("- `{}` {}, {}{answers}{new}: {text}", comment.id, name_of(&comment.by, roster), comment.kind.as_str())
@@ -316,6 +322,13 @@ pub(crate) fn html(written: &Document, roster: &Roster) -> String {
             .map(|action| format!("{} ({}). {}", escape(&action.what), escape(&action.owner), escape(&action.why)))
             .collect(),
     );
+    let position = |position: &Position| {
+        let (who, given) = (name_of(&position.by, roster), &position.given);
+        let sure = (given.confidence * 100.0).round();
+        let text = format!("{}, {who}: {} ({sure} % sure). {}", position.id(), given.side, given.position);
+        format!("<span id=\"c{}\"></span>{}", position.id(), escape(&text))
+    };
+    list("What each held", list_held(written).map(position).collect());
     let comment = |comment: &Comment| {
         let who = name_of(&comment.by, roster);
         format!(
@@ -323,7 +336,7 @@ pub(crate) fn html(written: &Document, roster: &Roster) -> String {
             escape(&comment.id),
             escape(who),
             comment.kind.as_str(),
-            comment.answers.as_ref().map_or(String::new(), |id| format!(" on {}", escape(id))),
+            escape(&on(&comment.answers)),
             escape(&comment.text)
         )
     };

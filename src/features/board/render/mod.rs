@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use crate::features::board::button::{BoardButton, Choice};
 use crate::features::board::model::convergence::RoundNews;
 use crate::features::board::model::discussion::{Given, comment_id};
-use crate::features::board::model::{Artefact, Board, CommentKind, Discussion, Document, Ending, Material, Order, message_id};
+use crate::features::board::model::{Artefact, Board, Comment, CommentKind, Discussion, Document, Ending, Material, Order, message_id};
 use crate::features::meeting::model::{Contribution, Meeting, MeetingState, Participant, Seat};
 use kernel::agent::RunError;
 use kernel::agent::offline::FOOTER;
@@ -175,12 +175,14 @@ pub(super) fn next_round(meeting: &Meeting, board: &Board, shown: &Shown<'_>, ro
         [(side, _)] => format!("all hold {}", line(side, 40)),
         [first, others @ ..] => format!("{} against {}", held(first), join_with_and(&others.iter().map(held).collect::<Vec<_>>())),
     };
-    let open = match &shown.discussion.list_open()[..] {
+    let list = |what: &str, comments: &[&Comment]| match comments {
         [] => String::new(),
-        [only] => format!(" Not answered yet: `{}` {}", only.id, line(&only.text, 160)),
-        [first, others @ ..] => format!(" Not answered yet: `{}` {} (and {} more)", first.id, line(&first.text, 160), others.len()),
+        [only] => format!(" {what}: `{}` {}", only.id, line(&only.text, 160)),
+        [first, others @ ..] => format!(" {what}: `{}` {} (and {} more)", first.id, line(&first.text, 160), others.len()),
     };
-    let text = format!("**Round {} of {}**: {contested}.{open}", board.round + 1, shown.rounds);
+    let open = list("Not answered yet", &shown.discussion.list_open());
+    let risks = list("Open risk", &shown.discussion.list_risks());
+    let text = format!("**Round {} of {}**: {contested}.{open}{risks}", board.round + 1, shown.rounds);
     OutboundMessage { id: message_id(&meeting.id, &format!("round-{}", board.round)), ..say(meeting, text) }
 }
 
@@ -222,7 +224,7 @@ pub(super) fn contribution(seat: &Seat, given: &Given, before: Option<&Given>, b
     for (number, comment) in (1..).zip(&given.comments) {
         let id = comment_id(seat, number);
         let said = if by_model { line(&comment.text, 500) } else { comment.text.clone() };
-        let answers = comment.answers.as_ref().map_or(String::new(), |id| format!(" on {id}"));
+        let answers = on(&comment.answers);
         let gap = if text.is_empty() { "" } else { "\n" };
         let _ = match comment.kind {
             CommentKind::Detail if !by_model => write!(text, "{gap}{said}"),
@@ -239,6 +241,11 @@ pub(super) fn contribution(seat: &Seat, given: &Given, before: Option<&Given>, b
         let _ = write!(text, "\n{FOOTER}");
     }
     text
+}
+
+/// The ids that a comment answers: ` on 1.1.1 and 1.2.1`
+fn on(answers: &[String]) -> String {
+    if answers.is_empty() { String::new() } else { format!(" on {}", join_with_and(answers)) }
 }
 
 /// A turn, posted in the thread by the speaker's account. An expert has no account and speaks like a persona without one.
@@ -290,6 +297,7 @@ pub(super) fn ending(ending: &Ending, rounds: u32) -> String {
     match ending {
         Ending::Agreed => format!("{after}: all gave the same answer without seeing each other, and nothing was left open."),
         Ending::Converged => format!("{after}: nothing new was said, and nobody changed sides."),
+        Ending::United => format!("{after}: all have come to the same answer, and nothing new was said."),
         Ending::Cap => format!("{after}: that was the limit, and not everything was settled."),
         Ending::Budget => format!("{after}: the budget was used up."),
         Ending::Time => format!("{after}: the time was up."),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tracing::{Instrument as _, info_span};
 
 use crate::features::chat::store::{MESSAGES, TURNS};
-use crate::features::meeting::agenda::{Agenda, Preparation, Session, Standstill};
+use crate::features::meeting::agenda::{Agenda, Session, Standstill};
 use crate::features::meeting::model::{Meeting, MeetingState, Participant, Paused, Seat};
 use crate::features::meeting::store::{MEETINGS, MeetingRun};
 use crate::features::meeting::{Deps, Meetings};
@@ -256,8 +256,8 @@ impl Meetings {
     async fn wait_before_turn(&self, session: &Session<'_>, agenda: &dyn Agenda) -> anyhow::Result<Option<Next>> {
         let (deps, meeting, seats) = (self.deps(), session.meeting, session.seats);
         if seats.iter().all(|seat| seat.started_at.is_none()) {
-            if let Some(Preparation { material, outbox }) = agenda.revise(session, session.run.job().cancelled()).await? {
-                session.run.revise_material(&material, &outbox, deps.clock.now()).await?;
+            if let Some(revision) = agenda.revise(session, session.run.job().cancelled()).await? {
+                session.run.revise(&revision, deps.clock.now()).await?;
                 return Ok(Some(Next::Now));
             }
             let begins = agenda.begins_at(session.material).filter(|_| !meeting.wrap);

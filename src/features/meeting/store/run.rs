@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::features::meeting::agenda::Revision;
 use crate::features::meeting::model::{Meeting, MeetingState, Seat};
 use crate::features::meeting::store::events::{event, record_step, record_turn_begin};
 use crate::features::meeting::store::meetings::{MeetingColumns, ask_wrap, cause, end_meeting, hold_running};
@@ -113,16 +114,18 @@ impl MeetingRun {
         Ok(true)
     }
 
-    /// Replaces the shared material of a running meeting. False if it is not running.
-    pub async fn revise_material(
-        &self,
-        material: &serde_json::Value,
-        outbox: &[OutboundMessage],
-        at: DateTime<Utc>,
-    ) -> Result<bool, JobError> {
+    /// Replaces the shared material of a running meeting, and its payload if given. False if it is not running.
+    pub async fn revise(&self, Revision { material, payload, outbox }: &Revision, at: DateTime<Utc>) -> Result<bool, JobError> {
         let mut transaction = self.job.begin_step().await?;
         let Some(held) = hold_running(&mut transaction, &self.meeting, at).await? else { return Ok(false) };
-        sql!(transaction.on(), execute, "UPDATE meetings SET material = $2 WHERE id = $1", self.meeting.as_str(), document(material))?;
+        sql!(
+            transaction.on(),
+            execute,
+            "UPDATE meetings SET material = $2, payload = COALESCE($3, payload) WHERE id = $1",
+            self.meeting.as_str(),
+            document(material),
+            payload.as_ref().map(document)
+        )?;
         insert_outbound(&mut transaction, outbox, cause(&held), at).await?;
         transaction.commit().await?;
         Ok(true)

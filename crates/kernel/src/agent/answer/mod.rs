@@ -164,6 +164,13 @@ impl Agents {
         prompt::render_system(&self.team, &self.roster, persona)
     }
 
+    /// The tools with which a persona looks things up, for a run that answers no person. Those that change something are left out.
+    pub fn list_reading_tools(&self, persona: &Persona) -> Vec<String> {
+        let acts = self.runner.tools.acts();
+        let changes = |tool: &str| acts.iter().any(|act| act.done_by.contains(&tool));
+        listed_tools(persona).into_iter().filter(|tool| !changes(tool)).collect()
+    }
+
     /// Asks a persona. If the journal already contains an answer, returns that without a model call.
     ///
     /// # Errors

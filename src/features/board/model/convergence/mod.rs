@@ -1,4 +1,5 @@
-//! When a board meeting ends (BOARD-6). Politeness does not keep it going, and a calm round in which somebody changes sides does not end it.
+//! When a board meeting ends (BOARD-6). Politeness does not keep it going, and a calm round in which somebody changes sides ends it only
+//! if all hold the same side then.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,8 @@ pub enum Ending {
     Agreed,
     /// Nothing new was said, and nobody changed sides.
     Converged,
+    /// Nothing new was said, and all have come to one side.
+    United,
     /// The last round was over.
     Cap,
     Budget,
@@ -60,8 +63,8 @@ impl RoundNews {
     }
 }
 
-/// Whether a discussion has come to its end with this round, by itself: nothing was new and nobody changed sides, or hardly anything was new in two
-/// rounds in a row. A round with one speaker does not end it.
+/// Whether a discussion has come to its end with this round, by itself: nothing was new, or hardly anything in two rounds in a row, and nobody changed
+/// sides or all hold the same one now. A round with one speaker does not end it.
 pub fn find_end(discussion: &Discussion, round: u32, threshold: f64) -> Option<Ending> {
     let spoke = discussion.positions.iter().filter(|position| position.round == round).count();
     if spoke == 0 {
@@ -71,13 +74,17 @@ pub fn find_end(discussion: &Discussion, round: u32, threshold: f64) -> Option<E
         return None;
     }
     if round == 0 {
-        let agreed = discussion.sides().len() == 1 && discussion.last_positions().iter().all(|position| position.side().is_some());
-        return (agreed && discussion.list_open().is_empty()).then_some(Ending::Agreed);
+        let leaves_open = !discussion.list_open().is_empty() || !discussion.list_risks().is_empty();
+        return (discussion.is_united() && !leaves_open).then_some(Ending::Agreed);
     }
     let (now, before) = (RoundNews::of(discussion, round), RoundNews::of(discussion, round - 1));
     let is_low = |calm: RoundNews| calm.novelty() < threshold;
-    let ends = now.moved == 0 && (now.new == 0 || (round > 1 && is_low(now) && is_low(before)));
-    ends.then_some(Ending::Converged)
+    let is_calm = now.new == 0 || (round > 1 && is_low(now) && is_low(before));
+    match now.moved {
+        0 if is_calm => Some(Ending::Converged),
+        1.. if is_calm && discussion.is_united() => Some(Ending::United),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -145,19 +145,35 @@ fn who_agree_independently_and_leave_nothing_open_are_done_after_one_round() {
 }
 
 #[test]
+fn once_all_are_on_one_side_a_round_without_a_new_comment_ends_it() {
+    let (yes, no) = (given("yes", &[("detail", "The lease of the old office ends in March anyway.")]), given("no", &[]));
+    let first = [seat(0, 0, "vince", &yes), seat(0, 1, "echo", &no)];
+    let end = |vince: &[(&str, &str)], side: &str| {
+        let second = [seat(1, 0, "vince", &given("yes", vince)), seat(1, 1, "echo", &given(side, &[]))];
+        find_end(&Discussion::of("Should we move?", &[first.to_vec(), second.to_vec()].concat(), &[]), 1, 0.2)
+    };
+    assert_eq!(end(&[], "Yes"), Some(Ending::United));
+    assert_eq!(end(&[("detail", "The landlord of the new building takes dogs and bicycles.")], "Yes"), None);
+    assert_eq!(end(&[], "wait a year"), None, "it moved, but not to the same side");
+}
+
+#[test]
 fn a_changed_side_keeps_it_going_and_a_calm_round_ends_it() {
     let (yes, no) = (given("yes", &[("detail", "The lease of the old office ends in March anyway.")]), given("no", &[]));
     let mut seats = vec![
         seat(0, 0, "vince", &yes),
         seat(0, 1, "echo", &no),
+        seat(0, 2, "solus", &no),
         seat(1, 0, "vince", &given("yes", &[])),
         seat(1, 1, "echo", &given("Yes", &[])),
+        seat(1, 2, "solus", &no),
     ];
     let end = |seats: &[Seat], round| find_end(&Discussion::of("Should we move?", seats, &[]), round, 0.2);
     assert_eq!(end(&seats, 1), None);
     seats.extend([
         seat(2, 0, "vince", &given("yes", &[("support", "Thanks, Echo, for saying so.")])),
         seat(2, 1, "echo", &given("yes", &[])),
+        seat(2, 2, "solus", &no),
     ]);
     assert_eq!(end(&seats, 2), Some(Ending::Converged));
 }
