@@ -10,7 +10,7 @@
 //! | --- | --- | --- |
 //! | the message was received | the channel's mark of what was heard without a gap | fetches what came after it |
 //! | it was claimed | inbox, not decided on | decides |
-//! | an edit called a persona, and its decision was taken back | inbox, not decided on | decides |
+//! | an edit called a persona, or came while the answer was being made, and its decision was taken back | inbox, not decided on | decides |
 //! | it was decided | inbox with its decision; turns `queued`, each with a job that is `ready` | runs the jobs |
 //! | a turn has begun | the job `running`, its holder silent | takes it back and runs it again; if it killed its process three times alone, the person is told |
 //! | the answer was stored | turn `answered`, job `done`, outbox `pending`; turns of agents that follow, `queued` with their jobs | sends it; no model is called again |

@@ -3,9 +3,9 @@ use kernel::chat::outbound::OutboundKind;
 use kernel::chat::store::FileText;
 use kernel::ids::MessageId;
 use teamroom::features::chat::model::decision::{Decision, Reason};
-use teamroom::features::chat::store::{Claim, Decided};
+use teamroom::features::chat::store::{Claim, Decided, Edit, Edited};
 
-use super::sample::{answer, ask, at, attachment, decided, general, line, message, turn};
+use super::sample::{answer, ask, at, attachment, decided, finish, finished, general, line, message, turn};
 use super::{Home, on_both};
 
 on_both!(
@@ -14,6 +14,7 @@ on_both!(
     a_message_is_decided_once_with_all_that_follows,
     an_undecided_message_is_found_after_a_restart,
     an_edit_counts_while_the_message_waits,
+    an_edit_ends_the_answers_that_are_being_made,
     a_deleted_message_is_forgotten,
     a_decision_that_is_taken_back_is_made_again_after_a_restart,
     what_people_write_is_kept_as_they_wrote_it,
@@ -136,6 +137,31 @@ async fn an_edit_counts_while_the_message_waits(home: &Home) {
         .await
         .unwrap();
     assert!(!store.record_edit(&"m1".into(), "nobody waits for this", at(7)).await.unwrap());
+}
+
+async fn an_edit_ends_the_answers_that_are_being_made(home: &Home) {
+    let store = home.open().await;
+    let turns = [turn("m1", "kelly"), turn("m1", "vince")];
+    decided(&store, "m1", &turns).await;
+    let message = MessageId::new("m1");
+    let edit = |text| Edit { message: &message, text, at: at(4), reopens: true };
+    let edited = store.record_edit_with(&edit("better"), (None, &[]), at(4)).await.unwrap();
+    let Edited::Reopened { cancelled, messages } = edited else { panic!("{edited:?}") };
+    assert_eq!((cancelled, messages[0].text.as_str()), (turns.iter().map(|turn| turn.id.clone()).collect(), "better"));
+    assert!(store.list_open_turns().await.unwrap().is_empty());
+    assert_eq!(store.list_undecided(None).await.unwrap().len(), 1);
+    assert!(!finish(&store, &finished(&turns[0])).await.unwrap(), "its answer comes too late");
+
+    decided(&store, "m1", &[turn("m1", "solus"), turn("m1", "echo")]).await;
+    let open = store.list_open_turns().await.unwrap();
+    assert!(finish(&store, &finished(&open[0])).await.unwrap());
+    let edited = store.record_edit_with(&edit("best"), (None, &[]), at(5)).await.unwrap();
+    let Edited::Renewed { cancelled, turns } = edited else { panic!("{edited:?}") };
+    assert_eq!((cancelled, turns[0].persona.as_str()), (vec![open[1].id.clone()], "echo"));
+    assert_eq!(store.list_open_turns().await.unwrap().iter().map(|turn| &turn.id).collect::<Vec<_>>(), [&turns[0].id]);
+    assert!(store.list_undecided(None).await.unwrap().is_empty(), "solus has answered");
+    assert!(finish(&store, &finished(&turns[0])).await.unwrap());
+    assert_eq!(store.record_edit_with(&edit("too late"), (None, &[]), at(6)).await.unwrap(), Edited::Context);
 }
 
 async fn a_deleted_message_is_forgotten(home: &Home) {

@@ -10,7 +10,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores
 on_both_stores!(what_was_edited_and_deleted_while_the_team_was_down_is_caught_up);
 on_one_store!(a_mention_that_an_edit_adds_within_a_minute_counts, an_edit_that_calls_nobody_new_changes_nothing,);
 
-async fn edit(team: &TestTeam, message: &str, text: &str) {
+pub(super) async fn edit(team: &TestTeam, message: &str, text: &str) {
     let path = format!("/channels/{}/messages/{message}", team.channel("general"));
     team.call(Method::PATCH, &path, Some(json!({ "content": text }))).await;
 }

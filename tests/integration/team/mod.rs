@@ -11,6 +11,7 @@ mod commands;
 mod company;
 mod crashes;
 mod documents;
+mod edits;
 mod endpoints;
 mod faults;
 mod files;

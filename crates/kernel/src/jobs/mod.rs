@@ -34,5 +34,5 @@ pub use handler::{Failure, JobError, JobHandler, Paused};
 pub use handover::Handover;
 pub use model::{Job, JobId, JobRecord, JobState, JobsSettings, KindSettings, NewJob};
 pub use retention::RetentionRule;
-pub use store::{cancel, enqueue, enqueue_all, find, forget_steps, run_again, set_priority, wake_at};
+pub use store::{cancel, enqueue, enqueue_all, find, forget_steps, read_steps, run_again, set_priority, wake_at};
 pub use worker::{Jobs, JobsDeps};

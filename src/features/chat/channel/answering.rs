@@ -8,7 +8,7 @@ use crate::features::chat::Conversation;
 use crate::features::chat::channel::asking::AskOrigin;
 use crate::features::chat::rules::router::find_speech_act;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
-use kernel::agent::{InChat, Journal, Question, Refers, Reply, RunError};
+use kernel::agent::{InChat, Journal, PlaceNote, Question, Refers, Reply, RunError};
 use kernel::chat::attachments::display_name;
 use kernel::chat::format::Rendered;
 use kernel::chat::message::{Author, AuthorKind, Channel, InboundMessage, Place, Speaker, Spoken};
@@ -72,7 +72,8 @@ impl Conversation {
             _ => Speaker::ForeignBot { id, name },
         };
         let message = super::deciding::join(&burst);
-        let refers = self.read_references(&message).await?;
+        let mut refers = self.read_references(&message).await?;
+        refers.notes.extend(self.note_done_before_edit(&turn.message).await?);
         let answered: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
         let origin = self.origin_of(turn);
         let request = Question {
@@ -168,6 +169,21 @@ impl Conversation {
             Err(_) => None,
         };
         Ok(found.filter(|found| found.complete).and_then(spoken))
+    }
+
+    /// What was done for the text of a message before it was edited, so that it is not done twice.
+    async fn note_done_before_edit(&self, first: &MessageId) -> Result<Vec<PlaceNote>, RunError> {
+        let done = self.deps().store.list_done_before_edit(first).await?;
+        let note = |(persona, done): (PersonaSlug, String)| PlaceNote {
+            text: format!(
+                "The message was edited. For its earlier text {} has done this already: {done}. Do it again only if the new text asks for more, \
+                 and undo or change what the new text does not want.",
+                self.deps().roster.name_of(&persona)
+            ),
+            asked_by: "",
+            is_of_place: true,
+        };
+        Ok(done.into_iter().map(note).collect())
     }
 
     fn origin_of<'a>(&'a self, turn: &'a Turn) -> AskOrigin<'a> {

@@ -104,12 +104,6 @@ impl Conversation {
             reason = &*decision.explain(),
             "decided"
         );
-        if decision.responders.is_empty() && decision.taken.is_none() {
-            // An edit may have arrived during the decision.
-            for id in &messages {
-                self.take_second_thought(id).await?;
-            }
-        }
         Ok(())
     }
 

@@ -101,10 +101,18 @@ impl Conversation {
             return Ok(());
         }
         let taken_at = self.deps().clock.now();
-        let burst = queue.pop_burst(self.deps().chat.coalesce);
+        let early = &self.inner.early;
+        let edits = early.count();
+        let burst: Vec<_> = queue.pop_burst(self.deps().chat.coalesce).into_iter().map(|message| early.apply_edits(message)).collect();
         let Some(first) = burst.first() else { return Ok(()) };
+        let ids: Vec<_> = burst.iter().map(|message| message.id.clone()).collect();
         let span = info_span!("decision", message = %first.id);
-        self.work_off_burst(burst, taken_at, queue).instrument(span).await
+        self.work_off_burst(burst, taken_at, queue).instrument(span).await?;
+        // The decision did not read an edit that came meanwhile.
+        for id in ids.iter().filter(|id| early.is_edited_since(edits, id)) {
+            self.answer_anew(id).await?;
+        }
+        Ok(())
     }
 
     async fn work_off_burst(&self, mut burst: Vec<InboundMessage>, taken_at: DateTime<Utc>, queue: &ChannelQueue) -> anyhow::Result<()> {

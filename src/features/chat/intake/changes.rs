@@ -7,9 +7,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::features::chat::Conversation;
 use crate::features::chat::listener::Taken;
 use crate::features::chat::model::decision::Reason;
+use crate::features::chat::store::{Edit, Edited};
 use kernel::chat::SendError;
 use kernel::chat::attachments;
 use kernel::chat::message::InboundMessage;
+use kernel::db::StoreError;
 use kernel::ids::{ChannelId, MessageId};
 
 /// The number of lines in a prompt.
@@ -90,17 +92,53 @@ impl Conversation {
         Ok(())
     }
 
-    /// Stores an edit. True if the message is still undecided, so that the new text counts.
-    pub(super) async fn store_edit(&self, id: &MessageId, text: &str, at: DateTime<Utc>) -> anyhow::Result<bool> {
+    /// Stores an edit, and begins the answer anew if it is being made.
+    pub(super) async fn store_edit(&self, id: &MessageId, text: &str, at: DateTime<Utc>) -> anyhow::Result<Edited> {
         let deps = self.deps();
         let follows = self.reconsider(id, text).await?;
         let outbox: Vec<_> = follows.iter().filter_map(|follows| follows.reply.clone()).collect();
         let effect = follows.as_ref().and_then(|follows| follows.effect.as_deref());
-        let waits = deps.store.record_edit_with((id, at), text, (effect, &outbox), deps.clock.now()).await?;
-        if waits {
+        let edit = Edit { message: id, text, at, reopens: self.is_young(id).await? };
+        let store = || deps.store.record_edit_with(&edit, (effect, &outbox), deps.clock.now());
+        let edited = self.persist("storing an edit", store).await?;
+        if edited == Edited::Waits {
             self.queues().values().for_each(|queue| queue.edit(id, text));
         }
-        Ok(waits)
+        self.follow_edit(&edited);
+        Ok(edited)
+    }
+
+    /// Whether a message is young enough for another decision.
+    async fn is_young(&self, id: &MessageId) -> Result<bool, StoreError> {
+        let deps = self.deps();
+        let Some(row) = deps.store.find_message(id).await? else { return Ok(false) };
+        Ok((deps.clock.now() - row.message.sent_at).to_std().map_or(true, |age| age <= deps.chat.max_age))
+    }
+
+    /// Begins the answer to a message anew, because it was edited while it was decided on. If nobody answers it, the edit may call a persona.
+    pub(crate) async fn answer_anew(&self, id: &MessageId) -> anyhow::Result<()> {
+        let deps = self.deps();
+        let edited = self.persist("taking an answer back", || deps.store.take_answer_back(id, deps.clock.now())).await?;
+        self.follow_edit(&edited);
+        if edited == Edited::Context { self.take_second_thought(id).await } else { Ok(()) }
+    }
+
+    /// Stops the answers that an edit has ended, and takes up what follows from it.
+    fn follow_edit(&self, edited: &Edited) {
+        let (cancelled, turns, messages) = match edited {
+            Edited::Waits | Edited::Context => return,
+            Edited::Reopened { cancelled, messages } => (cancelled, &[][..], messages.as_slice()),
+            Edited::Renewed { cancelled, turns } => (cancelled, turns.as_slice(), &[][..]),
+        };
+        tracing::info!(turns = cancelled.len(), reopened = messages.len(), "an edit begins an answer anew");
+        for turn in turns {
+            self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
+        }
+        for message in messages {
+            self.enqueue_message(message.clone(), self.deps().clock.now());
+        }
+        self.running().iter().filter(|(turn, _)| cancelled.contains(turn)).for_each(|(_, running)| running.cancel.cancel());
+        self.close_turns(cancelled);
     }
 
     /// The consequences of an edit for the feature that took the message.

@@ -18,7 +18,14 @@ enum Change {
 /// The last edits and deletions.
 #[derive(Debug, Default)]
 pub(crate) struct EarlyChanges {
-    last: Mutex<VecDeque<(MessageId, Change)>>,
+    last: Mutex<Last>,
+}
+
+#[derive(Debug, Default)]
+struct Last {
+    changes: VecDeque<(MessageId, Change)>,
+    /// The number of changes ever.
+    count: u64,
 }
 
 impl EarlyChanges {
@@ -32,13 +39,25 @@ impl EarlyChanges {
         }
     }
 
+    /// The number of changes, for [`Self::is_edited_since`].
+    pub(crate) fn count(&self) -> u64 {
+        self.last().count
+    }
+
+    /// Whether a message was edited after the first `count` changes.
+    pub(crate) fn is_edited_since(&self, count: u64, id: &MessageId) -> bool {
+        let last = self.last();
+        let new = usize::try_from(last.count - count).unwrap_or(usize::MAX);
+        last.changes.iter().rev().take(new).any(|(changed, change)| changed == id && matches!(change, Change::Edited(_)))
+    }
+
     pub(crate) fn is_deleted(&self, id: &MessageId) -> bool {
-        self.last().iter().any(|(changed, change)| changed == id && matches!(change, Change::Deleted))
+        self.last().changes.iter().any(|(changed, change)| changed == id && matches!(change, Change::Deleted))
     }
 
     /// The message with its early edits applied.
-    pub(super) fn apply_edits(&self, mut message: InboundMessage) -> InboundMessage {
-        for (_, change) in self.last().iter().filter(|(id, _)| *id == message.id) {
+    pub(crate) fn apply_edits(&self, mut message: InboundMessage) -> InboundMessage {
+        for (_, change) in self.last().changes.iter().filter(|(id, _)| *id == message.id) {
             if let Change::Edited(text) = change {
                 message.text.clone_from(text);
             }
@@ -48,13 +67,14 @@ impl EarlyChanges {
 
     fn note(&self, id: MessageId, change: Change) {
         let mut last = self.last();
-        last.push_back((id, change));
-        if last.len() > KEPT {
-            last.pop_front();
+        last.count += 1;
+        last.changes.push_back((id, change));
+        if last.changes.len() > KEPT {
+            last.changes.pop_front();
         }
     }
 
-    fn last(&self) -> MutexGuard<'_, VecDeque<(MessageId, Change)>> {
+    fn last(&self) -> MutexGuard<'_, Last> {
         self.last.lock().expect("no code panics while it holds the changes")
     }
 }
@@ -90,6 +110,17 @@ mod tests {
         assert_eq!(early.apply_edits(message("7")).text, "twice better");
         assert_eq!(early.apply_edits(message("9")).text, "as first written");
         assert!(early.is_deleted(&"8".into()) && !early.is_deleted(&"7".into()));
+    }
+
+    #[test]
+    fn an_edit_is_found_from_when_it_came() {
+        let early = EarlyChanges::default();
+        early.note_edit(&"7".into(), "better");
+        let before = early.count();
+        assert!(!early.is_edited_since(before, &"7".into()));
+        early.note_deletion(&["7".into()]);
+        early.note_edit(&"8".into(), "better");
+        assert!(early.is_edited_since(before, &"8".into()) && !early.is_edited_since(before, &"7".into()));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::features::chat::channel::ChannelQueue;
 use crate::features::chat::model::decision::{Decision, Reason};
 use crate::features::chat::rules::authorize::{Action, authorize};
 use crate::features::chat::rules::router::{self, Calls};
-use crate::features::chat::store::{CancelScope, Claim, Decided};
+use crate::features::chat::store::{CancelScope, Claim, Decided, Edited};
 use kernel::agent::halts::HaltScope;
 use kernel::chat::IdentityState;
 use kernel::chat::message::{Author, AuthorKind, Channel, InboundMessage};
@@ -154,12 +154,12 @@ impl Conversation {
         Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.")
     }
 
-    /// An edit counts while the message waits. A later edit does not change an answer. But if nobody answers, an edit that calls a persona may start
+    /// An edit counts until the answer is stored. A later edit does not change an answer. But if nobody answers, an edit that calls a persona may start
     /// an answer.
     pub(super) async fn take_edit(&self, id: &MessageId, text: Option<String>, at: DateTime<Utc>) -> anyhow::Result<()> {
         let Some(text) = text else { return Ok(()) };
         self.inner.early.note_edit(id, &text);
-        if !self.store_edit(id, &text, at).await? {
+        if self.store_edit(id, &text, at).await? == Edited::Context {
             self.take_second_thought(id).await?;
         }
         Ok(())

@@ -7,10 +7,8 @@ use crate::features::chat::store::approvals::forget_approvals;
 use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
 use kernel::chat::outbound::OutboundMessage;
-use kernel::chat::outbox::store::insert_outbound;
 use kernel::chat::store::forget_annotations;
-use kernel::chat::text::list_mentions;
-use kernel::db::{Document, Effect, Result, Transaction, document, sql};
+use kernel::db::{Document, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
 use kernel::memory::store::{delete_said, forget_memories_of, reword_said};
 use kernel::people::{Seen, record_seen};
@@ -47,9 +45,9 @@ pub(crate) struct InboxColumns {
     claimed_at: DateTime<Utc>,
     decided_at: Option<DateTime<Utc>>,
     decision: Option<String>,
-    burst: Option<String>,
-    edited_at: Option<DateTime<Utc>>,
-    deleted_at: Option<DateTime<Utc>>,
+    pub(super) burst: Option<String>,
+    pub(super) edited_at: Option<DateTime<Utc>>,
+    pub(super) deleted_at: Option<DateTime<Utc>>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -128,51 +126,6 @@ impl Store {
         rows.into_iter().map(InboxColumns::read).collect()
     }
 
-    /// Stores a message's new text, unless it was deleted or a later edit is stored. True while the message is undecided. After the decision, a turn
-    /// reads the text that is stored when the turn begins.
-    pub async fn record_edit(&self, message: &MessageId, text: &str, at: DateTime<Utc>) -> Result<bool> {
-        self.record_edit_with((message, at), text, (None, &[]), at).await
-    }
-
-    /// Like [`Self::record_edit`], with the consequences of the new text. An edit that is reported again writes nothing. `at` is the platform's time.
-    pub async fn record_edit_with(
-        &self,
-        (message, at): (&MessageId, DateTime<Utc>),
-        text: &str,
-        (effect, outbox): (Option<&dyn Effect>, &[OutboundMessage]),
-        now: DateTime<Utc>,
-    ) -> Result<bool> {
-        let mut transaction = self.db().begin().await?;
-        let Some(mut row) = find_in(&mut transaction, message).await? else { return Ok(false) };
-        if row.deleted_at.is_some() || row.edited_at.is_some_and(|edited_at| edited_at > at) {
-            return Ok(false);
-        }
-        let is_same = row.message.0.text == text;
-        text.clone_into(&mut row.message.0.text);
-        row.message.0.mentions = list_mentions(text);
-        // The message may be decided on or deleted between the read and this write.
-        let undecided: Option<(bool,)> = sql!(
-            transaction.on(),
-            fetch_optional,
-            "UPDATE inbox SET message = $2, speaker = $3, edited_at = $4
-             WHERE id = $1 AND deleted_at IS NULL AND (message <> $2 OR $5) RETURNING decided_at IS NULL",
-            message.as_str(),
-            document(&row.message.0),
-            speaker(&row.message.0).as_ref().map(document),
-            at,
-            is_same
-        )?;
-        if undecided.is_some() && !is_same {
-            reword_said(&mut transaction, message, text).await?;
-            insert_outbound(&mut transaction, outbox, Some(message), now).await?;
-            if let Some(effect) = effect {
-                effect.apply(&mut transaction, now).await?;
-            }
-        }
-        transaction.commit().await?;
-        Ok(undecided == Some((true,)))
-    }
-
     /// Stores the text of a message with what was heard in its recordings. Does nothing after an edit, a deletion or a decision since then.
     pub async fn record_heard(&self, message: &InboundMessage) -> Result<()> {
         let mut transaction = self.db().begin().await?;
@@ -188,20 +141,6 @@ impl Store {
             reword_said(&mut transaction, &message.id, &message.text).await?;
         }
         transaction.commit().await
-    }
-
-    /// Takes back the decision on a message that started no turn. False if there is none to take back.
-    pub async fn reopen(&self, message: &MessageId) -> Result<bool> {
-        let reopened: Option<(String,)> = sql!(
-            self.db().write()?,
-            fetch_optional,
-            "UPDATE inbox SET decision = NULL, decided_at = NULL, burst = NULL
-             WHERE id = $1 AND decided_at IS NOT NULL AND deleted_at IS NULL
-                 AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.message = inbox.id)
-             RETURNING id",
-            message.as_str()
-        )?;
-        Ok(reopened.is_some())
     }
 
     /// Removes deleted messages from the transcript. For a person's message, removes the text, the files and everything made of them: questions to
@@ -246,6 +185,8 @@ pub(super) async fn blank(transaction: &mut Transaction, mut row: InboxColumns, 
         at,
         decision.map(|decision| document(&decision.without_words()))
     )?;
+    // It may say what was done for an earlier text.
+    sql!(transaction.on(), execute, "UPDATE turns SET error = NULL WHERE message = $1 AND state = 'cancelled'", id)?;
     sql!(transaction.on(), execute, "UPDATE asks SET question = '', answer = NULL WHERE message = $1", id).map(drop)
 }
 
@@ -265,7 +206,7 @@ pub(super) async fn find_in(transaction: &mut Transaction, message: &MessageId) 
 }
 
 /// The speaker, if the message belongs in a transcript.
-fn speaker(message: &InboundMessage) -> Option<Speaker> {
+pub(super) fn speaker(message: &InboundMessage) -> Option<Speaker> {
     if message.is_empty() {
         return None;
     }

@@ -4,11 +4,11 @@ use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::approval::ChatApproval;
 use crate::features::chat::model::decision::Decision;
-use crate::features::chat::store::TurnColumns;
 use crate::features::chat::store::approvals::insert_approvals;
 use crate::features::chat::store::asks::{AskUpdate, settle};
 use crate::features::chat::store::events::{TURNS, TurnEnd, record_turn_end};
 use crate::features::chat::store::turns::insert_turns;
+use crate::features::chat::store::{TurnColumns, TurnRow};
 use crate::store::Store;
 use kernel::agent::ask::AskState;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
@@ -60,6 +60,8 @@ pub enum CancelScope<'a> {
     Channel(&'a ChannelId),
     Chain(&'a ChainId),
     Message(&'a MessageId),
+    /// The pending turns that answer a message itself, and no agent.
+    Answers(&'a MessageId),
     /// The pending turns in which agents answer agents in a channel.
     AgentTalk(&'a ChannelId),
     All,
@@ -71,72 +73,91 @@ const AGENT_TRIGGERS: &str = r#"{"agent"%"#;
 #[derive(sqlx::FromRow)]
 struct CancelledColumns {
     position: i64,
-    id: String,
     job: Option<i64>,
-    message: String,
-    channel: String,
-    persona: String,
-    #[sqlx(try_from = "i64")]
-    attempts: u32,
+    #[sqlx(flatten)]
+    row: TurnColumns,
 }
 
 impl Store {
     /// Cancels turns that are not over, and their jobs. Returns the cancelled turns in their order.
     pub async fn cancel_turns(&self, scope: CancelScope<'_>, why: &str, at: DateTime<Utc>) -> Result<Vec<TurnId>> {
-        let (what, id) = match scope {
-            CancelScope::Channel(id) => ("channel", id.as_str()),
-            CancelScope::Chain(id) => ("chain", id.as_str()),
-            CancelScope::Message(id) => ("message", id.as_str()),
-            CancelScope::AgentTalk(id) => ("agent talk", id.as_str()),
-            CancelScope::All => ("all", ""),
-        };
         let mut transaction = self.db().begin().await?;
-        let mut cancelled: Vec<CancelledColumns> = sql!(
-            transaction.on(),
-            fetch_all,
-            "UPDATE turns SET state = 'cancelled', error = $3, finished_at = $4,
-                 attempts = COALESCE((SELECT token FROM jobs WHERE jobs.id = turns.job), attempts)
-             WHERE finished_at IS NULL
-               AND CASE $1 WHEN 'channel' THEN channel = $2 WHEN 'chain' THEN chain = $2 WHEN 'message' THEN message = $2
-                   WHEN 'agent talk' THEN channel = $2 AND trigger LIKE $5 ELSE TRUE END
-             RETURNING position, id, job, message, channel, persona, attempts",
-            what,
-            id,
-            plain(why),
-            at,
-            AGENT_TRIGGERS
-        )?;
-        if cancelled.is_empty() {
-            return Ok(Vec::new());
-        }
-        transaction.announce(TURNS);
-        // RETURNING promises no order.
-        cancelled.sort_unstable_by_key(|turn| turn.position);
-        let mut ids = Vec::new();
-        for turn in cancelled {
-            let id = TurnId::new(turn.id);
-            let end = TurnEnd {
-                turn: &id,
-                message: &turn.message.into(),
-                channel: &turn.channel.into(),
-                persona: &turn.persona.into(),
-                state: TurnState::Cancelled,
-                started_at: None,
-                attempts: turn.attempts,
-                error: Some(why),
-                next: &[],
-            };
-            record_turn_end(&mut transaction, &end, at).await?;
+        let cancelled = cancel_in(&mut transaction, scope, why, at).await?;
+        for turn in &cancelled {
             if let Some(job) = turn.job {
-                jobs::cancel(&mut transaction, JobId(job), why, at).await?;
                 // The prompt may contain text that was deleted.
-                jobs::forget_steps(&mut transaction, JobId(job)).await?;
+                jobs::forget_steps(&mut transaction, job).await?;
             }
-            ids.push(id);
         }
         transaction.commit().await?;
-        Ok(ids)
+        Ok(cancelled.into_iter().map(|cancelled| cancelled.turn.id).collect())
     }
+}
+
+/// A turn that was cancelled, with its job. The job still has its steps.
+pub(super) struct Cancelled {
+    pub(super) turn: Turn,
+    pub(super) job: Option<JobId>,
+}
+
+/// As [`Store::cancel_turns`], in a transaction. Keeps the steps of the jobs.
+pub(super) async fn cancel_in(
+    transaction: &mut Transaction,
+    scope: CancelScope<'_>,
+    why: &str,
+    at: DateTime<Utc>,
+) -> Result<Vec<Cancelled>> {
+    let (what, id) = match scope {
+        CancelScope::Channel(id) => ("channel", id.as_str()),
+        CancelScope::Chain(id) => ("chain", id.as_str()),
+        CancelScope::Message(id) => ("message", id.as_str()),
+        CancelScope::Answers(id) => ("answers", id.as_str()),
+        CancelScope::AgentTalk(id) => ("agent talk", id.as_str()),
+        CancelScope::All => ("all", ""),
+    };
+    let mut cancelled: Vec<CancelledColumns> = sql!(
+        transaction.on(),
+        fetch_all,
+        "UPDATE turns SET state = 'cancelled', error = $3, finished_at = $4,
+             attempts = COALESCE((SELECT token FROM jobs WHERE jobs.id = turns.job), attempts)
+         WHERE finished_at IS NULL
+           AND CASE $1 WHEN 'channel' THEN channel = $2 WHEN 'chain' THEN chain = $2 WHEN 'message' THEN message = $2
+               WHEN 'answers' THEN message = $2 AND trigger NOT LIKE $5
+               WHEN 'agent talk' THEN channel = $2 AND trigger LIKE $5 ELSE TRUE END
+         RETURNING *",
+        what,
+        id,
+        plain(why),
+        at,
+        AGENT_TRIGGERS
+    )?;
+    if !cancelled.is_empty() {
+        transaction.announce(TURNS);
+    }
+    // RETURNING promises no order.
+    cancelled.sort_unstable_by_key(|turn| turn.position);
+    let mut found = Vec::new();
+    for CancelledColumns { job, row, .. } in cancelled {
+        let TurnRow { turn, attempts, .. } = row.read()?;
+        let end = TurnEnd {
+            turn: &turn.id,
+            message: &turn.message,
+            channel: &turn.channel,
+            persona: &turn.persona,
+            state: TurnState::Cancelled,
+            started_at: None,
+            attempts,
+            error: Some(why),
+            next: &[],
+        };
+        record_turn_end(transaction, &end, at).await?;
+        let job = job.map(JobId);
+        if let Some(job) = job {
+            jobs::cancel(transaction, job, why, at).await?;
+        }
+        found.push(Cancelled { turn, job });
+    }
+    Ok(found)
 }
 
 /// Ends a turn: writes its reply, its posts and its follow-up. False, without any write, if the turn was already over.

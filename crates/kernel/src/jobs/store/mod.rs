@@ -20,7 +20,7 @@ pub(super) use enqueue::CHANNEL;
 pub use enqueue::{cancel, enqueue, enqueue_all, run_again, set_priority, wake_at};
 pub(super) use finish::Return;
 pub(super) use retention::FinishedJob;
-pub use steps::forget_steps;
+pub use steps::{forget_steps, read_steps};
 pub(super) use workers::{SeenWorker, WorkerId};
 
 /// The due time of a job that starts at once, so that it depends on no clock.

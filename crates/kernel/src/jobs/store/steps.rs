@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
 
 use super::JobStore;
 use crate::db::{Backend, Result, Transaction, bounded, sql};
@@ -35,6 +36,13 @@ macro_rules! record {
 pub async fn forget_steps(transaction: &mut Transaction, job: JobId) -> Result<()> {
     sql!(transaction.on(), execute, "DELETE FROM job_steps WHERE job = $1", job.0)?;
     Ok(())
+}
+
+/// The results of a job's steps of one kind, in the order in which they were stored. Those that cannot be read are left out.
+pub async fn read_steps<T: DeserializeOwned>(transaction: &mut Transaction, job: JobId) -> Result<Vec<T>> {
+    let rows: Vec<(String,)> =
+        sql!(transaction.on(), fetch_all, "SELECT result FROM job_steps WHERE job = $1 ORDER BY at, LENGTH(name), name", job.0)?;
+    Ok(rows.into_iter().filter_map(|(result,)| serde_json::from_str(&result).ok()).collect())
 }
 
 impl JobStore {
