@@ -6,18 +6,22 @@ use std::collections::{HashSet, VecDeque};
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::Outcome;
 use crate::features::backlog::model::{Evidence, Execution, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::named::find_by_id;
 use crate::features::backlog::store::Claimed;
 use crate::store::Store;
 use kernel::db::StoreError;
+use kernel::ids::WorkItemId;
 use kernel::jobs::JobError;
-use kernel::repository::{Needed, Worktree};
+use kernel::memory::Scope;
+use kernel::repository::{BRANCHES, Needed, Worktree};
 
-/// The verified commits that an item in a repository builds on: those of the items that it needs and of its parts, in order. A needed item without a
-/// commit is replaced by its own needs and parts. The needs of an item with a commit are not followed, because the commit contains them.
+/// The verified commits that an item in a repository builds on: those of the branches that its text names, of the items that it needs and of its
+/// parts, in order. A needed item without a commit is replaced by its own needs and parts. The needs of an item with a commit are not followed, because the commit contains them.
 pub(super) async fn list_needed(store: &Store, item: &WorkItem) -> Result<Vec<Needed>, StoreError> {
     let Some(repository) = item.repository.as_deref() else { return Ok(Vec::new()) };
     let (mut needed, mut seen) = (Vec::new(), HashSet::from([item.id.clone()]));
-    let mut open = VecDeque::from(item.depends_on.clone());
+    let mut open = list_named_branches(store, item).await?;
+    open.extend(item.depends_on.iter().cloned());
     open.extend(store.list_parts(&item.id).await?.into_iter().map(|part| part.id));
     while let Some(id) = open.pop_front() {
         if !seen.insert(id.clone()) {
@@ -32,6 +36,17 @@ pub(super) async fn list_needed(store: &Store, item: &WorkItem) -> Result<Vec<Ne
         open.extend(other.depends_on);
     }
     Ok(needed)
+}
+
+/// The items whose branches the text of an item names: "on top of teamroom/a1b2c3".
+async fn list_named_branches(store: &Store, item: &WorkItem) -> Result<VecDeque<WorkItemId>, StoreError> {
+    let (text, scope) = (item.describe_request(), Scope::private(item.private_to.clone()));
+    let mut named = VecDeque::new();
+    for rest in text.split(BRANCHES).skip(1) {
+        let id: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
+        named.extend(find_by_id(store, &id, &scope).await?.map(|other| other.id));
+    }
+    Ok(named)
 }
 
 /// The branch and commit of a finished item in a repository.

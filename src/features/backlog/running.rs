@@ -137,7 +137,9 @@ impl Work {
         let journal = self.read_journal(item).await?;
         let earlier = self.deps().store.list_earlier_journals(item).await?;
         let submitted = Submitted { item, product: &product, journal: &journal, earlier: &earlier, now };
-        Ok(match verify(&self.inner.verifier, &submitted, cancel).await? {
+        let verdict = verify(&self.inner.verifier, &submitted, cancel).await?;
+        self.tell_red_base(item, verdict.evidence()).await?;
+        Ok(match verdict {
             Verdict::Proven(evidence) => match &product.blocked {
                 Some(why) => {
                     let artefacts = self.collect(item, &evidence).await?;
@@ -201,6 +203,19 @@ impl Work {
         };
         let outbox = self.say(item, announce).await?;
         Ok(Close { end: End::Done { outcome, evidence, memories }, artefacts, outbox })
+    }
+
+    /// Tells once which tests of a repository fail before any change, so that somebody mends them.
+    async fn tell_red_base(&self, item: &WorkItem, evidence: &[Evidence]) -> Result<(), StoreError> {
+        let failing = evidence.iter().find_map(|found| match found {
+            Evidence::NotHeld { tests, on_base: true } => Some(tests),
+            _ => None,
+        });
+        let (Some(tests), Some(repository)) = (failing, &item.repository) else { return Ok(()) };
+        for message in self.say(item, |announcer| announcer.tell_red_base(repository, tests)).await? {
+            self.deps().store.enqueue_once(&message, self.deps().clock.now()).await?;
+        }
+        Ok(())
     }
 
     async fn collect(&self, item: &WorkItem, evidence: &[Evidence]) -> anyhow::Result<Vec<Artefact>> {

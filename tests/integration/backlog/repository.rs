@@ -21,6 +21,7 @@ on_one_store!(
     a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing,
     a_cancelled_item_leaves_nothing_in_the_repository,
     what_another_item_did_is_there_and_missed_if_its_branch_is_gone,
+    work_on_top_of_a_branch_that_the_text_names_starts_there,
 );
 
 fn settings(repository: &Path) -> RepositorySettings {
@@ -184,4 +185,26 @@ async fn what_another_item_did_is_there_and_missed_if_its_branch_is_gone(backing
     git(repository, &["branch", "--quiet", "-D", &branch]);
     git(repository, &["merge", "--quiet", &own]);
     assert!(Command::new("sh").arg("tests/total.sh").current_dir(repository).status().unwrap().success(), "one branch has all of it");
+}
+
+async fn work_on_top_of_a_branch_that_the_text_names_starts_there(backing: Backing) {
+    let seeded = tempfile::tempdir().unwrap();
+    make_shop(seeded.path());
+    let repository = seeded.path();
+    let stage = open(backing, repository).await;
+    let edit = |old: &str, new: &str| tool("repo_edit", json!({"path": "src/total.sh", "old": old, "new": new}));
+    Play::of(vec![
+        Part::new("Mend", vec![edit("80 / 100", "90 / 100"), finish()]),
+        Part::new("Comment", vec![edit("# The total with 10 % off.", "# The total with the discount."), finish()]),
+    ])
+    .perform(&stage.team.model);
+    let mended = stage.item("Mend the total", "", Execution::Build);
+    stage.put(&[&mended]).await;
+    stage.comes_to(&mended.id, WorkStatus::Done).await;
+    let how = format!("On top of the branch teamroom/{}.", mended.short_id());
+    let comment = stage.item("Comment the total", &how, Execution::Build);
+    stage.put(&[&comment]).await;
+    stage.comes_to(&comment.id, WorkStatus::Done).await;
+    let own = format!("teamroom/{}", comment.short_id());
+    assert_eq!(git(repository, &["log", "--format=%s", &own]), "The discount is 10 % now\nThe discount is 10 % now\nBegin\n");
 }

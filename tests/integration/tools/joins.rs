@@ -339,6 +339,21 @@ async fn where_the_main_branch_moved_the_patch_is_against_what_both_have() {
 }
 
 #[tokio::test]
+async fn work_on_top_of_another_item_shows_the_patch_of_each() {
+    let place = Place::new();
+    let one = place.done("0000a1", &[], &[("a.txt", &with(&[("1", "one")]))]).await;
+    let next = place.open("0000b1", &[&one]).await;
+    let both = with(&[("1", "one"), ("9", "nine")]);
+    next.files().unwrap().write("a.txt", both.as_bytes()).await.unwrap();
+    commit(&next, "0000b1").await;
+    let patch = next.patch().await.unwrap();
+    let text = String::from_utf8_lossy(&patch);
+    let subjects: Vec<&str> = text.lines().filter(|line| line.starts_with("Subject: ")).collect();
+    assert_eq!(subjects, ["Subject: [PATCH 1/2] 0000a1", "Subject: [PATCH 2/2] 0000b1"]);
+    assert_eq!(fs::read_to_string(place.apply(&patch).join("a.txt")).unwrap(), both);
+}
+
+#[tokio::test]
 async fn no_program_of_the_repository_joins() {
     let place = Place::new();
     let ran = place.home.path().join("ran");

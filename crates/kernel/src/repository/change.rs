@@ -148,18 +148,19 @@ impl Worktree {
         Ok(found)
     }
 
-    /// The change as a file: its commits for `git am`, or one difference for `git apply` if other items have a part in it, because merges are no
-    /// patches.
+    /// The change as a file: the patch of each commit for `git am`, those of the items that it builds on first. If branches were joined, it is one
+    /// difference for `git apply`, because merges are no patches.
     ///
     /// # Errors
     /// The repository, or the patch is too large.
     pub async fn patch(&self) -> Result<Vec<u8>, RepositoryError> {
-        let patch = if self.builds_on_others() {
+        let range = format!("{}..HEAD", self.base());
+        let joins = self.git().text(&["rev-list", "--count", "--merges", &range]).await?;
+        let patch = if joins.trim() != "0" || !self.conflicts().is_empty() {
             // Unlike `git diff`, `diff-tree` ignores settings that would keep others from applying the patch.
             let plain = ["diff-tree", "-p", "--binary", "--no-ext-diff", "--no-textconv", "--no-color", self.base(), "HEAD"];
             self.git().bytes(&plain).await?
         } else {
-            let range = format!("{}..HEAD", self.base());
             let format = ["format-patch", "--stdout", "--binary", "--no-signature", "--no-ext-diff", "--no-textconv", "--no-color", &range];
             self.git().bytes(&format).await?
         };

@@ -28,7 +28,7 @@ pub use change::Change;
 pub(crate) use git::{ALONE, command};
 pub use join::{Conflict, Needed};
 pub use tests::{TestRun, Version};
-pub use worktree::Worktree;
+pub use worktree::{BRANCHES, Worktree};
 
 /// `[repositories.NAME]`: a repository that items of kind `build` work in.
 #[derive(Debug, Clone, PartialEq, Eq)]

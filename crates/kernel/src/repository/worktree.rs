@@ -10,6 +10,9 @@ use crate::repository::join::{Conflict, Ground, Needed, Start, find_start};
 use crate::repository::{Repositories, RepositoryError, RepositorySettings};
 use crate::tools::workspace::Workspace;
 
+/// The names of the items' branches begin with this.
+pub const BRANCHES: &str = "teamroom/";
+
 /// The files in a worktree's folder besides the tree, which has the name of the item.
 const RECORD: &str = "record.json";
 /// Exists once the tree is complete.
@@ -63,7 +66,7 @@ impl Repositories {
         short: &str,
         needs: &[Needed],
     ) -> Result<Worktree, RepositoryError> {
-        let (home, branch) = (self.root.join(item.as_str()), format!("teamroom/{short}"));
+        let (home, branch) = (self.root.join(item.as_str()), format!("{BRANCHES}{short}"));
         let repository = Git::of(&settings.path);
         let common = find_common_dir(&repository).await?;
         let path = std::path::absolute(&settings.path).map_err(|error| not_written(&settings.path, &error))?;

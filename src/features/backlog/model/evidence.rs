@@ -134,6 +134,11 @@ pub enum Evidence {
         exit_code: i32,
         at: DateTime<Utc>,
     },
+    /// Tests that fail and are not held against a change: on its base they fail, too, or they failed once and passed when they were run again.
+    NotHeld {
+        tests: Vec<String>,
+        on_base: bool,
+    },
     Value {
         feed: String,
         name: String,
@@ -180,5 +185,16 @@ impl Evidence {
     /// What somebody answered: who, and the whole text.
     pub fn answer(&self) -> Option<(&str, &str)> {
         if let Self::Answer { by, text, .. } = self { Some((by, text)) } else { None }
+    }
+
+    /// Which tests are not held against a change, and why.
+    pub fn describe_not_held(&self) -> Option<String> {
+        let Self::NotHeld { tests, on_base } = self else { return None };
+        let why = if *on_base {
+            "fail without the change, too, and are not held against it"
+        } else {
+            "failed once and passed when they were run again, so they are not held against the change"
+        };
+        Some(format!("these tests {why}: {}", tests.join(", ")))
     }
 }

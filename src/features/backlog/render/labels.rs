@@ -92,6 +92,8 @@ pub(super) fn evidence_in_short(evidence: &[Evidence], roster: &Roster) -> Strin
             Evidence::Delivered { at, .. } => format!("delivered {}", roster.show_time(*at)),
             Evidence::Answer { by, at, .. } => format!("answer by {by}, {}", roster.show_time(*at)),
             Evidence::Test { exit_code, .. } => format!("test exit {exit_code}"),
+            Evidence::NotHeld { tests, on_base: true } => format!("{} on the base, too", failing(tests)),
+            Evidence::NotHeld { tests, on_base: false } => format!("{} now and then", failing(tests)),
             Evidence::Value { name, value, unit, .. } => format!("{name} {}", amount(*value, name, unit)),
             Evidence::Reading { feed, .. } => format!("data of {feed}"),
             Evidence::NotMet { name, value, unit, .. } => format!("{name} still {}", amount(*value, name, unit)),
@@ -120,6 +122,7 @@ pub(super) fn evidence(found: &Evidence, roster: &Roster) -> String {
         Evidence::Delivered { message, at, .. } => format!("message {} delivered {}", message.bare(), roster.show_time(*at)),
         Evidence::Answer { by, text, at } => format!("{by} answered {}: {text}", roster.show_time(*at)),
         Evidence::Test { command, exit_code, at } => format!("\"{command}\" ended with {exit_code}, {}", roster.show_time(*at)),
+        Evidence::NotHeld { .. } => found.describe_not_held().unwrap_or_default(),
         Evidence::Value { feed, name, value, unit, at } => {
             format!("{feed}: {name} was {}, {}", amount(*value, name, unit), roster.show_time(*at))
         }
@@ -130,6 +133,10 @@ pub(super) fn evidence(found: &Evidence, roster: &Roster) -> String {
         Evidence::Criterion { criterion, shown, by, .. } => format!("{criterion} — {} found: \"{shown}\"", judge(by, roster)),
         Evidence::Review { by, note, at } => format!("{} accepted it, {}: {note}", judge(by, roster), roster.show_time(*at)),
     }
+}
+
+fn failing(tests: &[String]) -> String {
+    if tests.len() == 1 { "1 test fails".to_owned() } else { format!("{} tests fail", tests.len()) }
 }
 
 /// `2 citations taken out`

@@ -2,14 +2,17 @@
 
 use std::fmt::Write as _;
 
+use serde_json::json;
+
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::{Artefact, Owner, WorkItem, criteria};
 use crate::features::backlog::render::{attach, how_to_merge, labels, lines};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
 use kernel::chat::text::Mention;
-use kernel::ids::{ChannelId, PersonaSlug, UserId};
+use kernel::ids::{ChannelId, OutboxId, PersonaSlug, UserId};
 use kernel::persona::roster::Roster;
+use kernel::tools::approval::fingerprint;
 
 /// The most characters of each part. Together below 2000, so that no message is cut on a platform that holds as much.
 pub(super) const WHAT: usize = 200;
@@ -76,6 +79,15 @@ impl Announcer<'_> {
 
     pub fn announce_cancelled(&self, item: &WorkItem) -> OutboundMessage {
         self.say(lines::render_cancelled(item))
+    }
+
+    /// Says which tests of a repository fail before any change. The same tests have the same message, so that they are told once.
+    pub fn tell_red_base(&self, repository: &str, tests: &[String]) -> OutboundMessage {
+        let print = fingerprint(repository, &json!(tests));
+        let named = Medium::Chat.line_within(&tests.join(", "), HOW);
+        let repository = Medium::Chat.line_within(repository, FINDING);
+        let text = format!("⚠ Tests of {repository} fail before any change: {named}. They are not held against the work on it.");
+        OutboundMessage { id: OutboxId::new(format!("red-base-{print}")), ..self.say(text) }
     }
 
     /// A summary of many items that ended because of others.

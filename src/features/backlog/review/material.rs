@@ -172,6 +172,7 @@ fn describe(evidence: &Evidence, zone: Tz) -> String {
         Evidence::Delivered { at, .. } => format!("a message was delivered at {}", show_time(*at, zone)),
         Evidence::Answer { by, text, .. } => format!("{by} answered: {text}"),
         Evidence::Test { command, exit_code, .. } => format!("the test command \"{command}\" ended with {exit_code}"),
+        Evidence::NotHeld { .. } => evidence.describe_not_held().unwrap_or_default(),
         Evidence::Value { feed, name, value, unit, .. } => format!("the feed {feed} gave {name} {value} {unit}"),
         Evidence::Reading { feed, at } => format!("the feed {feed} gave data at {}", show_time(*at, zone)),
         Evidence::NotMet { feed, name, value, unit, .. } => format!("the feed {feed} still gave {name} {value} {unit} at the end"),

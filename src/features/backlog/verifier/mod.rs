@@ -1,11 +1,11 @@
 //! Verifies the claims of a run (WORK-7).
 //!
 //! `files` checks the workspace and the run's journal, `records` the store. `form` checks file formats, `links` finds cited addresses, `figures` looks
-//! them up there, `test` runs the operator's command, `repository` checks a change of a repository. The worker's own text is not trusted; what cannot
-//! be checked is not proven. What code cannot judge
-//! goes to a review.
+//! them up there, `test` runs the operator's command, `repository` checks a change of a repository, and `failing` says which failing tests speak
+//! against it. The worker's own text is not trusted; what cannot be checked is not proven. What code cannot judge goes to a review.
 
 mod citations;
+pub(crate) mod failing;
 mod figures;
 mod files;
 mod form;
@@ -63,6 +63,16 @@ pub enum Verdict {
     NotYet { why: String },
     /// Refuted, with all reasons. `evidence` has the parts that were confirmed.
     Unproven { reasons: Vec<String>, evidence: Vec<Evidence> },
+}
+
+impl Verdict {
+    /// What was confirmed.
+    pub fn evidence(&self) -> &[Evidence] {
+        match self {
+            Self::Proven(evidence) | Self::Told(evidence) | Self::ForReview { evidence, .. } | Self::Unproven { evidence, .. } => evidence,
+            Self::NotYet { .. } => &[],
+        }
+    }
 }
 
 /// Checks all claims.

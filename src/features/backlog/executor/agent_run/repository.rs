@@ -1,6 +1,7 @@
 //! The tools of a run that works in a repository, and its result: a commit on the item's branch, and the patch of it.
 
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,11 +12,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::executor::agent_run::finish::{BLOCKED, Finish, product_of, read_summary};
 use crate::features::backlog::model::{Claim, Product, WorkItem};
+use crate::features::backlog::verifier::failing::Failing;
 use kernel::agent::{CallError, OwnTool, Progress};
 use kernel::llm::ToolSpec;
 use kernel::memory::retrieval::cut;
 use kernel::persona::Persona;
 use kernel::repository::{RepositoryError, Version, Worktree};
+use kernel::tools::command::CommandResult;
 use kernel::tools::workspace::MOST_FILE_BYTES;
 use kernel::tools::{ToolError, ToolOutput, Trace};
 
@@ -39,7 +42,10 @@ pub(crate) struct Site<'a> {
 pub(super) fn tools<'a>(site: Site<'a>, finish: Finish<'a>, cancel: &'a CancellationToken) -> Vec<Box<dyn OwnTool + 'a>> {
     let mut kinds = vec![Kind::List, Kind::Search, Kind::Read, Kind::Edit, Kind::Write, Kind::Delete, Kind::Finish];
     kinds.extend((!site.worktree.settings.test_command.is_empty()).then_some(Kind::Test));
-    kinds.into_iter().map(|kind| Box::new(RepositoryTool { kind, site, finish, cancel }) as Box<dyn OwnTool + 'a>).collect()
+    kinds
+        .into_iter()
+        .map(|kind| Box::new(RepositoryTool { kind, site, finish, cancel, base: OnceLock::new() }) as Box<dyn OwnTool + 'a>)
+        .collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,6 +65,8 @@ struct RepositoryTool<'a> {
     site: Site<'a>,
     finish: Finish<'a>,
     cancel: &'a CancellationToken,
+    /// The tests that fail without the change. They are run when a test fails with it.
+    base: OnceLock<Failing>,
 }
 
 #[derive(Deserialize)]
@@ -210,7 +218,7 @@ impl RepositoryTool<'_> {
             Kind::Test => {
                 let ran = worktree.test(Version::Current, self.site.limit, self.cancel).await.map_err(failed)?;
                 match ran {
-                    Some(Ok(ended)) => Ok(outside(format!("The test command ended with {}.\n{}", ended.exit_code, ended.output), "")),
+                    Some(Ok(ended)) => Ok(outside(self.describe_tests(&ended, &ended.output).await?, "")),
                     Some(Err(error)) => Err(ToolError::Failed(error.to_string())),
                     None => Err(ToolError::Refused("there is no test command".into())),
                 }
@@ -233,14 +241,32 @@ impl RepositoryTool<'_> {
         }
     }
 
+    /// How the tests ended, and which of them are not the author's to mend.
+    async fn describe_tests(&self, ended: &CommandResult, output: &str) -> Result<String, ToolError> {
+        let mut text = format!("The test command ended with {}.\n{output}", ended.exit_code);
+        if ended.exit_code != 0 {
+            let base = match self.base.get() {
+                Some(base) => base,
+                None => {
+                    let ran = self.site.worktree.test(Version::Base, self.site.limit, self.cancel).await.map_err(failed)?;
+                    self.base.get_or_init(|| Failing::of(ran.as_ref()))
+                }
+            };
+            let named = base.names().into_iter().collect::<Vec<_>>().join(", ");
+            if !base.passed() {
+                let _ = write!(text, "\n\nThese tests fail without your change, too, and are not held against it: {named}.");
+            }
+        }
+        Ok(text)
+    }
+
     /// Lets the author judge the whole change and the output of the tests before it hands them in (WORK-17).
     async fn look(&self, progress: &Progress) -> Result<(), ToolError> {
         let (Some(critic), worktree) = (self.finish.critic, self.site.worktree) else { return Ok(()) };
         let mut shown = vec![("change.patch".to_owned(), worktree.diff().await.map_err(failed)?)];
         // If the tests cannot be run, the verifier reports it.
         if let Some(Ok(ended)) = worktree.test(Version::Current, self.site.limit, self.cancel).await.map_err(failed)? {
-            let text = format!("The test command ended with {}.\n{}", ended.exit_code, tail_of(&ended.output));
-            shown.push(("output of the tests".to_owned(), text));
+            shown.push(("output of the tests".to_owned(), self.describe_tests(&ended, tail_of(&ended.output)).await?));
         }
         critic.look_at(shown, self.finish.calls_of(progress)).await.map_err(ToolError::Refused)
     }
