@@ -25,7 +25,9 @@ impl Work {
         let why = describe(&reply, roster);
         let mut unanswered = unanswered;
         unanswered.push(reply);
-        let next = if unanswered.len() < ASKED { self.find_colleague(item, &question, &unanswered).await? } else { None };
+        // A question back is for the person who asked, and not for a colleague.
+        let asks_back = unanswered.last().is_some_and(|reply| reply.verdict == AnswerVerdict::AsksBack);
+        let next = if unanswered.len() < ASKED && !asks_back { self.find_colleague(item, &question, &unanswered).await? } else { None };
         if let Some(next) = next {
             let note = format!("{why}. {} is asked", roster.name_of(&next));
             let execution = Execution::Ask { whom: Owner::Persona(next), question, unanswered };
@@ -64,6 +66,10 @@ impl Work {
 
 /// `Vince does not know: "I have no figure for that."`
 pub(super) fn describe(reply: &NoAnswer, roster: &Roster) -> String {
-    let verb = if reply.verdict == AnswerVerdict::Refuses { "refuses to answer" } else { "does not know" };
+    let verb = match reply.verdict {
+        AnswerVerdict::Refuses => "refuses to answer",
+        AnswerVerdict::AsksBack => "asks back",
+        _ => "does not know",
+    };
     format!("{} {verb}: \"{}\"", roster.name_of(&reply.by), reply.said)
 }

@@ -22,6 +22,8 @@
 //! | a call with effects was started | entry `began` without a result | does not repeat it, and says so |
 //! | something was made | the item's product | verifies it |
 //! | it was verified | item and job done, with evidence, artefacts, learning, announcement and its files, released items: one transaction | nothing |
+//! | a run waits for a time or another item | item `ready` with a time, the call in the journal without a result | the call is made again then |
+//! | the tests of a base were seen to fail | the message in the outbox, with an id of its own | nothing: it is told once |
 //! | a person was asked | item `waiting`, its request, the job that reminds, the message: one transaction | sends it, and reminds |
 //! | a person was reminded | the request with the number of reminders, the message in the outbox | sends it; the next one comes at its time |
 //! | a person replied | the reply is decided on, its answer is in the item's evidence, item `ready` with its job | the run ends with the answer |

@@ -30,6 +30,8 @@ pub use run::{
 pub use surroundings::{NamedText, PlaceNote, Refers};
 pub use verdict::AnswerVerdict;
 
+use chrono::{DateTime, Utc};
+
 use crate::db::StoreError;
 use crate::ids::{ApprovalId, PersonaSlug};
 use crate::llm::{Cause, ModelError};
@@ -59,6 +61,9 @@ pub enum RunError {
     /// The run continues once a person has decided.
     #[error("a person has to approve a call first")]
     NeedsApproval(ApprovalId),
+    /// The run continues at that time.
+    #[error("{why}")]
+    NotYet { at: DateTime<Utc>, why: String },
     #[error("another worker holds the run")]
     Lost,
     #[error("it is paused")]
@@ -82,6 +87,7 @@ impl RunError {
             Self::Model(ModelError::Busy { provider, cause, .. } | ModelError::Refused { provider, cause, .. }) => cause.in_words(provider),
             Self::Model(_) | Self::Unusable { .. } => "the language model gave no valid answer".into(),
             Self::NeedsApproval(_) => "a person has to approve something first".into(),
+            Self::NotYet { why, .. } => why.clone(),
             Self::Lost => "another worker took over".into(),
             Self::TooManyCalls { .. } | Self::Stuck { .. } => "it got stuck in a loop".into(),
             Self::Paused => "it is paused".into(),

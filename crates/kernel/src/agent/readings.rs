@@ -148,6 +148,17 @@ impl Readings {
         read.report.outcome.as_ref().ok().map(|reading| reading.find_value(value).is_some())
     }
 
+    /// The values of each feed by its last reading, with their units. Reads nothing.
+    pub fn list_values(&self) -> Vec<(String, Vec<(String, String)>)> {
+        let of = |shared: &Arc<Shared>| {
+            let known = shared.last().clone()?;
+            let values = &known.report.outcome.as_ref().ok()?.values;
+            let values: Vec<_> = values.iter().map(|value| (value.name.to_string(), value.unit.to_string())).collect();
+            (!values.is_empty()).then(|| (shared.feed.name().to_owned(), values))
+        };
+        self.inner.shared.iter().filter_map(of).collect()
+    }
+
     /// The names of all declared feeds, without duplicates.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<_> = self.inner.shared.iter().map(|shared| shared.feed.name()).collect();

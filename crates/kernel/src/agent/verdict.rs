@@ -12,6 +12,8 @@ pub enum AnswerVerdict {
     DoesNotKnow,
     /// It declines to answer.
     Refuses,
+    /// It asks something that has to be answered first.
+    AsksBack,
 }
 
 impl AnswerVerdict {
@@ -21,6 +23,7 @@ impl AnswerVerdict {
             Self::InPart => "in_part",
             Self::DoesNotKnow => "does_not_know",
             Self::Refuses => "refuses",
+            Self::AsksBack => "asks_back",
         }
     }
 }

@@ -18,7 +18,7 @@ impl UnknownTerm {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum Comparison {
     #[serde(rename = ">")]
     Above,

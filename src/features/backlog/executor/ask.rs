@@ -41,36 +41,51 @@ impl Work {
         question: &str,
         (by, text, at): (&str, &str, DateTime<Utc>),
     ) -> anyhow::Result<Outcome> {
+        let made = made_by_person(by, text, at);
+        let line = line_of(text);
+        match self.judge_words(assignment, question, (text, at)).await? {
+            Ok(Some(AnswerVerdict::DoesNotKnow | AnswerVerdict::Refuses)) => {
+                Ok(Outcome::Waits(Wait::Decision { why: format!("{by} was asked, and does not know: {line}") }))
+            }
+            Ok(Some(AnswerVerdict::AsksBack)) => {
+                Ok(Outcome::Waits(Wait::Decision { why: format!("{by} was asked, and asks back: {line}") }))
+            }
+            Ok(Some(_)) => Ok(Outcome::Made(made)),
+            Ok(None) => self.leave_to_a_person(assignment, by, made).await,
+            Err(later) => Ok(later),
+        }
+    }
+
+    /// The verdict on a person's words. A file counts as an answer. None: no model can judge them. An error: the outcome until they can be judged.
+    pub(super) async fn judge_words(
+        &self,
+        assignment: &Assignment<'_>,
+        question: &str,
+        (text, at): (&str, DateTime<Utc>),
+    ) -> anyhow::Result<Result<Option<AnswerVerdict>, Outcome>> {
         let (deps, item) = (self.deps(), assignment.item);
         if let Err(error) = self.keep_files(item).await {
             tracing::warn!(item = %item.id, %error, "the files of an answer cannot be kept yet");
-            return Ok(Outcome::Later { at: deps.clock.now() + LATER, why: "the files of the answer could not be stored yet".into() });
+            return Ok(Err(Outcome::Later { at: deps.clock.now() + LATER, why: "the files of the answer could not be stored yet".into() }));
         }
-        let line = cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), SUMMARY);
-        let has_files = item.evidence.iter().any(|found| matches!(found, Evidence::File { .. }));
-        if !has_files {
-            let began = deps.clock.now();
-            let journal = ItemJournal::new(&deps.store, assignment);
-            match self.judge_answer(assignment, &journal, Answered { question, answer: text }, at).await {
-                Ok(AnswerVerdict::DoesNotKnow | AnswerVerdict::Refuses) => {
-                    return Ok(Outcome::Waits(Wait::Decision { why: format!("{by} was asked, and does not know: {line}") }));
-                }
-                Ok(_) => {}
-                Err(
-                    RunError::Unusable { .. }
-                    | RunError::Nothing
-                    | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. } | ModelError::AtLimit { .. }),
-                ) => return self.leave_to_a_person(assignment, by, made(by.to_owned(), text.to_owned(), &line, at, None)).await,
-                // Another attempt would ask the person again, so this one continues later.
-                Err(error) => {
-                    return Ok(match failure::outcome(error, journal.idle_before(began), deps.clock.now())? {
-                        Outcome::Failed { why, .. } => Outcome::Later { at: deps.clock.now() + LATER, why },
-                        outcome => outcome,
-                    });
-                }
-            }
+        if item.evidence.iter().any(|found| matches!(found, Evidence::File { .. })) {
+            return Ok(Ok(Some(AnswerVerdict::Answers)));
         }
-        Ok(Outcome::Made(made(by.to_owned(), text.to_owned(), &line, at, None)))
+        let began = deps.clock.now();
+        let journal = ItemJournal::new(&deps.store, assignment);
+        Ok(match self.judge_answer(assignment, &journal, Answered { question, answer: text }, at).await {
+            Ok(verdict) => Ok(Some(verdict)),
+            Err(
+                RunError::Unusable { .. }
+                | RunError::Nothing
+                | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. } | ModelError::AtLimit { .. }),
+            ) => Ok(None),
+            // Another attempt would ask the person again, so this one continues later.
+            Err(error) => Err(match failure::outcome(error, journal.idle_before(began), deps.clock.now())? {
+                Outcome::Failed { why, .. } => Outcome::Later { at: deps.clock.now() + LATER, why },
+                outcome => outcome,
+            }),
+        })
     }
 
     /// Stores an answer that was not judged, so that a person may accept it.
@@ -132,7 +147,7 @@ impl Work {
                 Err(error) => return failure::outcome(error, journal.idle_before(began), deps.clock.now()),
             },
         };
-        if matches!(verdict, AnswerVerdict::DoesNotKnow | AnswerVerdict::Refuses) {
+        if matches!(verdict, AnswerVerdict::DoesNotKnow | AnswerVerdict::Refuses | AnswerVerdict::AsksBack) {
             return Ok(Outcome::Unanswered(NoAnswer { by: askee.clone(), verdict, said: line }));
         }
         Ok(Outcome::Made(made(by, text, &line, at, model)))
@@ -163,11 +178,20 @@ impl Work {
 }
 
 /// The answer of a person to this run of an item.
-fn find_answer(item: &WorkItem) -> Option<(&str, &str, DateTime<Utc>)> {
+pub(super) fn find_answer(item: &WorkItem) -> Option<(&str, &str, DateTime<Utc>)> {
     item.evidence.iter().rev().find_map(|found| match found {
         Evidence::Answer { by, text, at } => Some((by.as_str(), text.as_str(), *at)),
         _ => None,
     })
+}
+
+/// What came of a person's answer.
+pub(super) fn made_by_person(by: &str, text: &str, at: DateTime<Utc>) -> Product {
+    made(by.to_owned(), text.to_owned(), &line_of(text), at, None)
+}
+
+fn line_of(text: &str) -> String {
+    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), SUMMARY)
 }
 
 fn made(by: String, text: String, line: &str, at: DateTime<Utc>, model: Option<String>) -> Product {

@@ -22,6 +22,7 @@ pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> a
         RunError::Store(error) => return Err(error.into()),
         RunError::Cancelled | RunError::Lost => Outcome::Later { at: now, why: "it was interrupted".into() },
         RunError::NeedsApproval(approval) => Outcome::Waits(Wait::Approval { approval }),
+        RunError::NotYet { at, why } => Outcome::Later { at, why },
         RunError::OutOfBudget(refused) => Outcome::Waits(Wait::for_budget(refused, now)),
         RunError::Model(ModelError::NoModel) => Outcome::Waits(Wait::Model),
         RunError::Model(ModelError::Refused { .. }) => {

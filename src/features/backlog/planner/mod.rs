@@ -123,7 +123,11 @@ impl Work {
             Some(Execution::Remind { whom: None }) if !item.origin.is_of_a_person() && matches!(item.owner, Owner::Persona(_)) => None,
             given => given.clone(),
         };
+        let is_given = given.is_some();
         let mut execution = given.or_else(|| rule::find_execution(item, &deps.roster));
+        // "Tell me when p95 is above 400" reminds nobody: it watches a feed.
+        let reminds = matches!((&execution, &item.owner), (Some(Execution::Remind { .. }), Owner::Persona(_)));
+        let by_rule = if reminds && !is_given && !deps.agents.is_offline() && self.names_a_value(item) { execution.take() } else { None };
         let kind = execution.as_ref().map(Execution::kind);
         let mut drafted = Draft::default();
         if !deps.agents.is_offline() && (kind.is_none() || (item.criteria.is_empty() && kind.is_some_and(ExecutionKind::needs_model))) {
@@ -131,7 +135,7 @@ impl Work {
             // An interrupted call does not mean that the model has no answer.
             job.check()?;
         }
-        execution = execution.or(drafted.execution);
+        execution = execution.or(drafted.execution.take()).or(by_rule);
         if let Some(Execution::Remind { whom: whom @ None }) = &mut execution
             && matches!(item.owner, Owner::Persona(_))
         {
@@ -144,7 +148,15 @@ impl Work {
                 let why = format!("{unclear}. Edit the item with `/backlog edit`");
                 let persona = Some(self.find_executor(item));
                 let wait = Some(Wait::Decision { why });
-                return Ok(Planned { status: WorkStatus::Waiting, wait, execution: None, persona, criteria: Vec::new(), note: None });
+                return Ok(Planned {
+                    status: WorkStatus::Waiting,
+                    wait,
+                    execution: None,
+                    persona,
+                    criteria: Vec::new(),
+                    note: None,
+                    not_before: None,
+                });
             }
         };
         let wait = match &execution {
@@ -160,7 +172,17 @@ impl Work {
             Vec::new()
         };
         let status = if wait.is_some() { WorkStatus::Waiting } else { WorkStatus::Ready };
-        Ok(Planned { status, wait, execution, persona: Some(self.find_executor(item)), criteria, note: None })
+        let not_before = drafted.start;
+        Ok(Planned { status, wait, execution, persona: Some(self.find_executor(item)), criteria, note: None, not_before })
+    }
+
+    /// Whether an item names a value of a feed, and a number.
+    fn names_a_value(&self, item: &WorkItem) -> bool {
+        let text = item.describe_request();
+        let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase).collect();
+        let known = self.deps().agents.readings.list_values();
+        text.contains(|c: char| c.is_ascii_digit())
+            && known.iter().flat_map(|(_, values)| values).any(|(name, _)| words.contains(&name.to_lowercase()))
     }
 
     /// The person to remind for a persona's item that is a reminder: the person named in its title, or the one responsible for it. A persona is not

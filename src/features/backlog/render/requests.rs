@@ -91,9 +91,13 @@ impl Announcer<'_> {
         OutboundMessage { buttons, ..self.say(format!("Is that the answer to {}?", title(item))) }
     }
 
-    /// Asks back whether an item is done, below a person's reply that does not say so plainly.
-    pub fn ask_word(&self, item: &WorkItem) -> OutboundMessage {
-        OutboundMessage { buttons: word_buttons(item), ..self.say(format!("Is {} done?", title(item))) }
+    /// Asks back whether an item is done, below a person's reply that does not say so plainly. With "Done" the reply is its outcome.
+    pub fn ask_word(&self, item: &WorkItem, reply: Option<&MessageId>) -> OutboundMessage {
+        let mut buttons = word_buttons(item);
+        if let (Some(done), Some(reply)) = (buttons.first_mut(), reply) {
+            done.id = WorkButton::Answer(item.id.clone(), reply.clone()).id();
+        }
+        OutboundMessage { buttons, ..self.say(format!("Is {} done?", title(item))) }
     }
 }
 

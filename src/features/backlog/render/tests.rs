@@ -56,7 +56,7 @@ fn what_people_are_asked_reads_as_it_should() {
             shown(&announcer.ask_person(&asked_of_ann(), "Ask Ann for the invoice number. Of the hosting bill.", BERLIN)),
             shown(&announcer.remind_again(&asked_of_ann(), false, sample::at(), BERLIN)),
             shown(&announcer.remind_again(&overdue_of_ann(), true, sample::at() + chrono::TimeDelta::days(7), BERLIN)),
-            shown(&announcer.ask_word(&item)),
+            shown(&announcer.ask_word(&item, None)),
             shown(&announcer.ask_help(&unanswered(), Some(&ann()))),
             shown(&announcer.ask_anyway(&item, &"0192f0a1b2c3d4e5f60718293a4bffffff".into(), "Check why the build_x is slow")),
             shown(&announcer.ask_kind(&WorkItem { what: "Mit dem Rechenzentrum klären".into(), ..sample::item() }, Some(&ann()))),
@@ -124,7 +124,7 @@ fn no_message_is_over_the_limit() {
             announcer.remind(&item, BERLIN),
             announcer.ask_person(&item, &long, BERLIN),
             announcer.remind_again(&item, true, sample::at(), BERLIN),
-            announcer.ask_word(&item),
+            announcer.ask_word(&item, None),
             announcer.ask_help(&WorkItem { execution: Some(unanswered_by(&long)), ..item.clone() }, Some(&item.owner)),
             announcer.ask_anyway(&item, &item.id, &long),
             announcer.ask_kind(&item, Some(&item.owner)),
@@ -139,4 +139,15 @@ fn no_message_is_over_the_limit() {
             assert!(message.buttons.iter().all(|button| button.id.len() <= 100 && button.label.chars().count() <= 80));
         }
     });
+}
+
+#[test]
+fn tests_that_fail_before_any_change_are_told_once() {
+    let told = |tests: &[&str]| {
+        let tests: Vec<String> = tests.iter().map(|test| (*test).to_owned()).collect();
+        with_announcer(|announcer| announcer.tell_red_base("shop", &tests))
+    };
+    let (one, again, two) = (told(&["Mail"]), told(&["Mail"]), told(&["Mail", "Total"]));
+    assert_eq!(one.text, "⚠ Tests of shop fail before any change: Mail. They are not held against the work on it.");
+    assert!(one.id == again.id && one.id != two.id);
 }

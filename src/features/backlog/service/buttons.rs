@@ -55,6 +55,9 @@ impl Backlog {
             let kept = if matches!(item.wait, Some(Wait::Duplicate { .. })) { "Not added." } else { "Noted: not needed." };
             return Ok(CommandReply::private(kept).retiring_buttons());
         }
+        // What the person has said before is what came of it.
+        let said = item.evidence.iter().rev().filter_map(Evidence::answer).find(|(by, _)| *by == asker.name()).map(|(_, text)| text);
+        let answer = if answer == (true, DONE) { (true, said.unwrap_or(DONE)) } else { answer };
         Ok(self.answer(&item, answer, asker).await?.retiring_buttons())
     }
 
@@ -77,7 +80,12 @@ impl Backlog {
         let Some(said) = self.deps.store.find_message(message).await?.map(|row| row.message) else {
             return Ok(CommandReply::refused("That reply is not there any more. Please reply again.").retiring_buttons());
         };
-        if !matches!(asker, Asker::Person { id, .. } if *id == said.author.id) {
+        let is_author = matches!(asker, Asker::Person { id, .. } if *id == said.author.id);
+        if !is_author && matches!(item.execution, Some(Execution::Remind { .. })) {
+            // Somebody else says only that it is done.
+            return self.press_answer(&item.id, (true, DONE), asker).await;
+        }
+        if !is_author {
             return Err(refused(format!("only {} can say whether that is the answer", said.author.name)));
         }
         Ok(self.answer(&item, (true, &words_of(&said, &[])), asker).await?.retiring_buttons())

@@ -1,5 +1,7 @@
 //! Finds what a person's message answers, and what follows from it.
 
+use std::collections::HashSet;
+
 use chrono::TimeDelta;
 
 use crate::features::backlog::given::describe_files;
@@ -17,6 +19,8 @@ use kernel::chat::text::parts;
 use kernel::commands::Right;
 use kernel::db::StoreError;
 use kernel::ids::MessageId;
+use kernel::memory::Scope;
+use kernel::memory::retrieval::terms_of;
 use kernel::text::fold_name;
 
 /// A message within this time after a question, with no other message between them, is its answer.
@@ -35,11 +39,11 @@ impl Backlog {
         message: &InboundMessage,
         decision: &Decision,
     ) -> Result<Option<Taken>, StoreError> {
-        let Some(item) = self.find_replied(message, decision).await? else { return Ok(None) };
+        let Some(item) = self.find_replied(message, decision).await? else { return self.take_told(message).await };
         let why = format!("it answers the item {}", item.short_id());
         let is_question = matches!(&item.execution, Some(Execution::Ask { .. }));
         let text = said(message);
-        if is_question && message.attachments.is_empty() && text.ends_with(QUESTION_MARKS) {
+        if (is_question || !self.deps.is_offline) && message.attachments.is_empty() && text.ends_with(QUESTION_MARKS) {
             // A persona answers the person's question.
             return Ok(None);
         }
@@ -49,13 +53,14 @@ impl Backlog {
             let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&here).ask_answer(&item, &message.id) };
             return Ok(Some(Taken { why, reply: Some(reply), effect: None }));
         }
-        if is_question {
-            // A model judges whether the text is an answer. A file counts as one.
+        let is_plain = !is_question && PLAIN.contains(&fold_name(&text).trim_end_matches(['.', '!']));
+        if is_question || (!is_plain && !self.deps.is_offline) {
+            // A model judges whether the text is an answer, or what came of a reminder. A file counts as one.
             let answer = self.read_answer(&item, message).await?;
             return Ok(Some(Taken { why, reply: None, effect: Some(Box::new(TakeAnswer(answer))) }));
         }
-        // Only plain words or a button say that the item is done.
-        if PLAIN.contains(&fold_name(&text).trim_end_matches(['.', '!'])) {
+        // Without a model, only plain words or a button say that the item is done.
+        if is_plain {
             let words = "done".to_owned();
             let asker = Asker::Person {
                 id: message.author.id.clone(),
@@ -70,8 +75,30 @@ impl Backlog {
             let effect = TakeWord { item: item.id.clone(), by: message.author.name.clone(), text: words, memory, outbox };
             return Ok(Some(Taken { why, reply: None, effect: Some(Box::new(effect)) }));
         }
-        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&here).ask_word(&item) };
+        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&here).ask_word(&item, Some(&message.id)) };
         Ok(Some(Taken { why, reply: Some(reply), effect: None }))
+    }
+
+    /// Asks back whether an item of the author is done, if they tell something on its subject without replying to anything.
+    async fn take_told(&self, message: &InboundMessage) -> Result<Option<Taken>, StoreError> {
+        let text = said(message);
+        let is_reply = message.reply_to.is_some() || matches!(message.channel.place, Place::Thread { .. });
+        if is_reply || !only_tells(&text, &self.deps.roster) {
+            return Ok(None);
+        }
+        let (words, scope) = (terms_of(&text), Scope::of(&message.channel));
+        let mut told = Vec::new();
+        for request in self.deps.store.list_requests_of(&message.author.id).await? {
+            let item = self.deps.store.find_item(&request.item).await?.filter(|item| scope.hears(item.private_to.as_ref()));
+            let waits =
+                |item: &WorkItem| item.find_asked() == Some(&message.author.id) && matches!(item.execution, Some(Execution::Remind { .. }));
+            told.extend(item.filter(waits).filter(|item| is_about(&words, &item.what)));
+        }
+        // With several such items, only a reply says which one is meant.
+        let [item] = told.as_slice() else { return Ok(None) };
+        let here = Spot::Channel(message.channel.id.clone());
+        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&here).ask_word(item, Some(&message.id)) };
+        Ok(Some(Taken { why: format!("it is about the item {}", item.short_id()), reply: Some(reply), effect: None }))
     }
 
     async fn read_answer(&self, item: &WorkItem, message: &InboundMessage) -> Result<PersonAnswer, StoreError> {
@@ -139,6 +166,13 @@ impl Backlog {
         let Some((item, run)) = WorkItem::parse_notice_id(&posted.id) else { return Ok(None) };
         Ok(self.deps.store.find_item(&item).await?.filter(|item| item.run == run))
     }
+}
+
+/// Whether words are about an item: they have at least two words of its title, and most of them.
+fn is_about(words: &[String], what: &str) -> bool {
+    let subject: HashSet<String> = terms_of(what).into_iter().collect();
+    let common = subject.iter().filter(|term| words.contains(term)).count();
+    common > 1 && common * 2 > subject.len()
 }
 
 /// The text of a message without mentions.

@@ -78,7 +78,11 @@ async fn list_needs(transaction: &mut Transaction, items: &[&str]) -> Result<Has
 
 /// The status of a new item without parts, if nothing else follows from its plan.
 fn next_of(record: &ItemRecord, plan: &Planned<'_>, needs: &[WorkStatus]) -> Option<WorkStatus> {
-    if record.item.status != WorkStatus::New || record.job.is_some() || record.item.not_before.is_some() || record.has_parts {
+    if record.item.status != WorkStatus::New
+        || record.job.is_some()
+        || record.item.not_before.or(plan.not_before).is_some()
+        || record.has_parts
+    {
         return None;
     }
     match (plan.status, &plan.wait) {

@@ -78,6 +78,8 @@ pub struct Planned<'a> {
     pub criteria: Vec<String>,
     /// The reason for [`WorkStatus::Waiting`].
     pub wait: Option<Wait>,
+    /// The time before which it is not carried out.
+    pub not_before: Option<DateTime<Utc>>,
     /// A reason if it is not obvious. For a failing item, the outcome.
     pub note: Option<&'a str>,
 }
@@ -90,6 +92,9 @@ impl Planned<'_> {
         }
         if let Some(persona) = &self.persona {
             record.item.persona = Some(persona.clone());
+        }
+        if self.not_before.is_some() {
+            record.item.not_before = self.not_before;
         }
         if record.item.criteria.is_empty() && !self.criteria.is_empty() {
             record.item.criteria.clone_from(&self.criteria);

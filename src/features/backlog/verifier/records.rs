@@ -50,6 +50,7 @@ pub(super) fn check_answer(submitted: &Submitted<'_>, claim: &Claim, found: &mut
     // The verdict stands directly behind the reply.
     match submitted.journal.get(at + 1) {
         Some(JournalEntry::Judged { verdict: AnswerVerdict::DoesNotKnow, .. }) => found.refuse(format!("{by} does not know")),
+        Some(JournalEntry::Judged { verdict: AnswerVerdict::AsksBack, .. }) => found.refuse(format!("{by} asks back")),
         Some(JournalEntry::Judged { verdict: AnswerVerdict::Refuses, .. }) => found.refuse(format!("{by} refuses to answer")),
         Some(JournalEntry::Judged { verdict, .. }) => {
             found.answered = true;

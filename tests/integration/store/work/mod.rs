@@ -35,6 +35,7 @@ fn for_persona(persona: &str) -> Planned<'static> {
         persona: Some(persona.into()),
         criteria: Vec::new(),
         wait: None,
+        not_before: None,
         note: None,
     }
 }

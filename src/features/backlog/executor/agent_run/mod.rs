@@ -10,6 +10,7 @@ mod finish;
 mod material;
 mod repository;
 mod run;
+mod waiting;
 
 use std::sync::Arc;
 

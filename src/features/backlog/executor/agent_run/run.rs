@@ -1,6 +1,7 @@
 use crate::features::backlog::executor::agent_run::approvals::ItemApprovals;
 use crate::features::backlog::executor::agent_run::finish::{self, Finish};
 use crate::features::backlog::executor::agent_run::material::Material;
+use crate::features::backlog::executor::agent_run::waiting::WaitFor;
 use crate::features::backlog::executor::agent_run::{AgentExecutor, Background, Deliverable, Site, patch_name, repository};
 use crate::features::backlog::executor::item_journal::ItemJournal;
 use crate::features::backlog::executor::{Assignment, Outcome, failure};
@@ -57,6 +58,7 @@ impl AgentExecutor {
             Some(site) => repository::tools(site, finish, cancel),
             None => vec![Box::new(finish) as Box<dyn OwnTool>],
         };
+        own.push(Box::new(WaitFor { store: &self.store, agents: &self.agents, item, journal: &journal }));
         own.extend(background.more_tools.map(|tools| tools.offer(assignment)).unwrap_or_default());
         let tools = Tools {
             listed: listed.map(str::to_owned).collect(),

@@ -200,7 +200,7 @@ async fn plan(store: &Store, execution: Execution) {
     };
     store.insert_items(std::slice::from_ref(&item), now()).await.expect("stored");
     let (execution, persona) = (Some(execution), Some("vince".into()));
-    let planned = Planned { status: WorkStatus::Ready, execution, persona, criteria: Vec::new(), wait: None, note: None };
+    let planned = Planned { status: WorkStatus::Ready, execution, persona, criteria: Vec::new(), wait: None, not_before: None, note: None };
     assert!(store.plan_item(&item.id, &planned, now()).await.expect("stored"));
 }
 
