@@ -28,6 +28,8 @@ const SHORT: usize = 2500;
 const BEGINNING: usize = 3000;
 /// The most memories about the question.
 const REMEMBERED: usize = 5;
+/// The kind of feed with what the team itself does.
+const ACTIVITY: &str = "activity";
 /// How often a model restates the question with people's remarks. Later remarks are added as constraints.
 const CORRECTIONS: u32 = 5;
 
@@ -87,7 +89,11 @@ impl Boards {
                     found.push(Passage { place: quote.place, text: quote.text });
                 }
             }
-            reports.extend(read.reports);
+            // The team's activity has the meeting itself.
+            let is_activity = |feed: &str| {
+                self.agents.readings.feeds_of(&member.persona).iter().any(|known| known.name() == feed && known.kind() == ACTIVITY)
+            };
+            reports.extend(read.reports.into_iter().filter(|report| !is_activity(&report.feed)));
         }
         Ok((found, figures::choose(&board.topic, &reports, &self.roster)))
     }

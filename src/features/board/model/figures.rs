@@ -1,6 +1,5 @@
 //! The numbers that feeds have on a question.
 
-use crate::features::board::model::money::count_money;
 use crate::features::board::model::share_of_terms;
 use kernel::feeds::{FeedItem, FeedReport};
 use kernel::persona::roster::Roster;
@@ -19,7 +18,7 @@ pub fn choose(topic: &str, reports: &[FeedReport], roster: &Roster) -> Vec<Strin
         let lines = values.chain(reading.story.iter().cloned()).chain(reading.items.iter().map(describe));
         for line in lines.filter(|line| line.contains(|letter: char| letter.is_numeric())) {
             let told = one_line(&format!("{}, {}: {line}", report.feed, roster.show_time(reading.as_of)), LINE);
-            let fit = fit(topic, &format!("{} {line}", report.feed));
+            let fit = share_of_terms(topic, &format!("{} {line}", report.feed));
             if fit > 0.0 && !found.iter().any(|(_, known)| *known == told) {
                 found.push((fit, told));
             }
@@ -27,12 +26,6 @@ pub fn choose(topic: &str, reports: &[FeedReport], roster: &Roster) -> Vec<Strin
     }
     found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     found.into_iter().take(MOST).map(|(_, line)| line).collect()
-}
-
-/// How much a line speaks of the question: by its words, and by whether both are about money.
-fn fit(topic: &str, line: &str) -> f64 {
-    let money = count_money(topic) > 0 && count_money(line) > 0;
-    share_of_terms(topic, line) + if money { 0.5 } else { 0.0 }
 }
 
 fn describe(item: &FeedItem) -> String {

@@ -82,7 +82,7 @@ pub fn choose(topic: &str, roster: &Roster, relationships: &Relationships, numbe
         };
         let Some((.., index)) = rated.reduce(better) else { break };
         let persona = left.remove(index);
-        members.push(Member::of(persona, roster, explain(persona, topic, (&query, money))));
+        members.push(Member::of(persona, roster, explain(persona, roster, topic, (&query, money))));
         covered.extend(field_of(persona));
     }
     members
@@ -116,13 +116,16 @@ fn list_known<'a>(persona: &'a Persona, (query, money): (&Query, usize)) -> Vec<
     persona.expertise.iter().filter(about).take(3).collect()
 }
 
-/// Why somebody was chosen: for their expertise, for what their file says about the question, or for another view.
-fn explain(persona: &Persona, topic: &str, asked: (&Query, usize)) -> String {
+/// Why somebody was chosen: for their expertise, for what no other file says about the question, or for another view.
+fn explain(persona: &Persona, roster: &Roster, topic: &str, asked: (&Query, usize)) -> String {
     let known = list_known(persona, asked);
     if !known.is_empty() {
         return format!("knows about {}", join_with_and(&known));
     }
-    let instructed = terms_of(&format!("{} {}", persona.role, persona.prompt));
+    let read = |of: &Persona| -> HashSet<String> { terms_of(&format!("{} {}", of.role, of.prompt)).into_iter().collect() };
+    let others: Vec<HashSet<String>> = roster.personas().iter().filter(|other| other.slug != persona.slug).map(read).collect();
+    let mut instructed = read(persona);
+    instructed.retain(|term| !others.iter().any(|other| other.contains(term)));
     let is_subject = |word: &String| {
         let terms = terms_of(word);
         let weighs = |term: &String| asked.0.terms.iter().any(|(known, weight)| known == term && *weight >= 1.0);
@@ -210,7 +213,7 @@ mod tests {
     fn a_question_full_of_money_is_for_whoever_knows_about_money() {
         let expertise = |slug: &str, words: &[&str]| Persona {
             expertise: words.iter().map(|words| (*words).to_owned()).collect(),
-            prompt: "You look at contracts closely.".to_owned(),
+            prompt: format!("You answer, and look at {} closely.", if slug == "Ben" { "contracts" } else { "facts" }),
             ..persona(slug, "work", &[])
         };
         let team = vec![
@@ -224,8 +227,10 @@ mod tests {
         let chosen = choose("Should we sign for CHF 4,800 a year, or take $350 a month?", &roster, &strangers(), 2);
         assert_eq!((chosen[0].persona.as_str(), chosen[0].why.as_str()), ("zoe", "knows about budget and spending"));
         // Who works on what the question names does not just add another view.
-        let chosen = choose("Which contracts should we end?", &roster, &strangers(), 2);
-        assert!(chosen.iter().all(|member| member.why == "works on work, with an eye on contracts"), "{chosen:?}");
+        let chosen = choose("Which contracts should we answer with an end?", &roster, &strangers(), 4);
+        let why: Vec<_> = chosen.iter().map(|member| member.why.as_str()).collect();
+        assert_eq!(why[0], "works on work, with an eye on contracts", "{chosen:?}");
+        assert!(why[1..].iter().all(|why| why.starts_with("adds another view")), "{chosen:?}");
     }
 
     #[test]

@@ -274,7 +274,7 @@ fn held(position: &Position, roster: &Roster) -> String {
         (given.confidence * 100.0).round(),
         file(&given.position)
     );
-    if !given.changed_because.is_empty() {
+    if position.has_moved && !given.changed_because.is_empty() {
         let _ = write!(text, " Changed, because {}", file(&given.changed_because));
     }
     text

@@ -231,7 +231,7 @@ pub(super) fn contribution(seat: &Seat, given: &Given, before: Option<&Given>, b
             kind => write!(text, "{gap}- `{id}` {}{answers}: {said}", capital(kind.as_str())),
         };
     }
-    if !given.changed_because.is_empty() {
+    if before.is_some() && !keeps && !given.changed_because.is_empty() {
         let _ = write!(text, "\nChanged, because {}", line(&given.changed_because, LINE));
     }
     if before.is_none() && !given.would_change.is_empty() {
