@@ -80,8 +80,7 @@ impl Effect for AddRemark {
     }
 }
 
-/// What a person says to somebody in a thread, as a remark to all members of the board meeting of this thread, if there is one. The same words of a
-/// person are added once.
+/// What a person says to somebody in a thread, as a remark to all members of the board meeting of this thread, if there is one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Overhear {
     pub(super) thread: Channel,
@@ -92,16 +91,7 @@ pub(super) struct Overhear {
 #[async_trait]
 impl Effect for Overhear {
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
-        let Some((meeting, channel)) = find_discussed(transaction, &self.thread).await? else { return Ok(Applied::Done) };
-        let (is_known,): (bool,) = sql!(
-            transaction.on(),
-            fetch_one,
-            "SELECT EXISTS (SELECT 1 FROM board_comments WHERE meeting = $1 AND kind = 'remark' AND who = $2 AND text = $3)",
-            meeting.as_str(),
-            key_of(&self.by),
-            plain(&self.text)
-        )?;
-        if !is_known {
+        if let Some((meeting, channel)) = find_discussed(transaction, &self.thread).await? {
             let remark = AddRemark { meeting, channel, by: self.by.clone(), text: self.text.clone() };
             add_remark(transaction, &remark, at).await?;
         }
@@ -299,9 +289,21 @@ async fn is_discussing(transaction: &mut Transaction, meeting: &MeetingId, at: D
     Ok(held > 0)
 }
 
+/// The same words of a person are added once. False if the meeting is ending.
 async fn add_remark(transaction: &mut Transaction, remark: &AddRemark, at: DateTime<Utc>) -> Result<bool> {
     if !is_discussing(transaction, &remark.meeting, at).await? {
         return Ok(false);
+    }
+    let (is_known,): (bool,) = sql!(
+        transaction.on(),
+        fetch_one,
+        "SELECT EXISTS (SELECT 1 FROM board_comments WHERE meeting = $1 AND kind = 'remark' AND who = $2 AND text = $3)",
+        remark.meeting.as_str(),
+        key_of(&remark.by),
+        plain(&remark.text)
+    )?;
+    if is_known {
+        return Ok(true);
     }
     // Wakes a meeting that waits for corrections before its first round.
     let said_by = Who { key: key_of(&remark.by), name: name_of(&remark.by) };

@@ -42,8 +42,10 @@ async fn a_remark_in_the_thread_is_read_by_all_who_speak_after_it(backing: Backi
     let said = json!({"content": "The provider is fixed: it is the one in Zurich."});
     stage.team.call(reqwest::Method::POST, &format!("/channels/{thread_id}/messages"), Some(said)).await;
     hears(&stage.team, &stage.store, &meeting.id, "All who speak next read that.").await;
-    let told = command(&stage, "say", &[("text", json!("The budget is 200 francs."))]).await;
-    assert!(told.contains("All read it before their next turn: The budget is 200 francs."), "{told}");
+    for _ in 0..2 {
+        let told = command(&stage, "say", &[("text", json!("The budget is 200 francs."))]).await;
+        assert!(told.contains("All read it before their next turn: The budget is 200 francs."), "{told}");
+    }
     may.send(true).unwrap();
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
     for asked in stage.team.model.requests().iter().filter(|asked| is_turn(asked)) {
@@ -53,7 +55,7 @@ async fn a_remark_in_the_thread_is_read_by_all_who_speak_after_it(backing: Backi
         assert_eq!(reads, round > 2 || (round == 2 && who != "Vince"), "{who} in {round}");
     }
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
-    assert!(text.contains("`p1`") && text.contains("`p2`"), "{text}");
+    assert!(text.contains("`p1`") && text.contains("`p2`") && !text.contains("`p3`"), "{text}");
     // Nobody else has answered the remark.
     assert!(!thread(&stage.team, &stage.store, &meeting.id).await.iter().any(|shown| shown.text == "It goes well."));
 }
