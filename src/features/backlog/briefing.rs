@@ -70,16 +70,23 @@ impl Work {
     pub(super) async fn find_rejection(&self, item: &WorkItem) -> Result<Option<Rejection>, StoreError> {
         let Some(before) = item.run.checked_sub(1) else { return Ok(None) };
         let store = &self.deps().store;
-        let is_sent_back = |event: &ItemEvent| match event.from {
-            Some(WorkStatus::InProgress) => event.to == WorkStatus::Ready,
-            // To wait for something that is done again, too.
-            Some(WorkStatus::InReview) => matches!(event.to, WorkStatus::Ready | WorkStatus::Blocked),
-            Some(WorkStatus::Done) => true,
-            _ => false,
-        };
-        let mut events = store.list_events(&item.id).await?.into_iter().rev();
-        let Some(why) = events.find(is_sent_back).and_then(|event| event.note) else { return Ok(None) };
+        let Some(why) = find_reason(&store.list_events(&item.id).await?) else { return Ok(None) };
         let outside = store.list_journal(&item.id, before).await?.iter().any(|(entry, _)| entry.is_outside());
         Ok(Some(Rejection { why, outside }))
     }
+}
+
+/// Why the last run ended and another one began. An interrupted run keeps its number.
+fn find_reason(events: &[ItemEvent]) -> Option<String> {
+    let is_sent_back = |event: &ItemEvent| match event.from {
+        Some(WorkStatus::InProgress) => event.to == WorkStatus::Ready,
+        // Also to wait for something that is done again, or to be planned again after an edit.
+        Some(WorkStatus::InReview) => matches!(event.to, WorkStatus::Ready | WorkStatus::Blocked | WorkStatus::New),
+        Some(WorkStatus::Done) => true,
+        _ => false,
+    };
+    let begins_run = |before: &ItemEvent, event: &ItemEvent| event.run.is_none() || event.run != before.run;
+    let mut steps = events.windows(2).rev();
+    let sent_back = steps.find(|pair| is_sent_back(&pair[1]) && begins_run(&pair[0], &pair[1]))?;
+    sent_back[1].note.clone()
 }

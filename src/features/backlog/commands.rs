@@ -123,7 +123,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
             |backlog, call| Box::pin(cancel(backlog, call)),
         )
         .command(
-            CommandSpec::new("edit", "Edit an item. Work in progress starts again.")
+            CommandSpec::new("edit", "Edit an item. Work in progress goes on with the change.")
                 .public()
                 .argument(item())
                 .argument(what())

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::backlog::service::Asker;
-use crate::features::backlog::store::{ItemEdit, Reshaping};
+use crate::features::backlog::store::{ItemEdit, Reshaping, reopen_whole};
 use crate::features::mission::follow::Follower;
 use crate::features::mission::model::message::{ColleagueMessage, MessageKind};
 use crate::features::mission::model::plan::{Change, ChangeDraft, Changed, MOST_CHANGES, Plan, Standing, Step, change, leave_out};
@@ -50,6 +50,9 @@ pub(super) struct Wish {
     /// The message between two personas that caused the wish. None: a person's wish.
     #[serde(default)]
     pub(super) colleague: Option<ColleagueMessage>,
+    /// All steps that are not done know it already. Only what contradicts it changes, and otherwise nothing is said.
+    #[serde(default)]
+    pub(super) is_told: bool,
 }
 
 /// Written in the transaction that decides on the message.
@@ -69,13 +72,20 @@ impl Effect for Wish {
 impl Missions {
     /// Starts a job that changes the plan as somebody wants.
     pub(super) async fn wish(&self, mission: &Mission, text: &str, asker: &Asker) -> Result<(), MissionError> {
-        check_changeable(mission, asker)?;
+        check_wish(mission, asker)?;
         if self.agents().is_none() {
             return Err(refused(
                 "Changing a plan by words needs a language model. `/mission leave-out` and `/mission tell` work without one.",
             ));
         }
-        let wish = Wish { mission: mission.id.clone(), by: asker.name().to_owned(), text: text.to_owned(), message: None, colleague: None };
+        let wish = Wish {
+            mission: mission.id.clone(),
+            by: asker.name().to_owned(),
+            text: text.to_owned(),
+            message: None,
+            colleague: None,
+            is_told: false,
+        };
         let mut transaction = self.store().db().begin().await?;
         wish.apply(&mut transaction, self.clock().now()).await?;
         Ok(transaction.commit().await?)
@@ -100,6 +110,11 @@ impl Missions {
         transaction.commit().await?;
         Ok(render::changes(&changed.plan))
     }
+}
+
+/// Checks that this person may want something different now. What was delivered is taken up again.
+pub(super) fn check_wish(mission: &Mission, asker: &Asker) -> Result<(), MissionError> {
+    if mission.status == MissionStatus::Done { check_may_change(mission, asker) } else { check_changeable(mission, asker) }
 }
 
 /// Checks that the plan can be changed now, and by this person.
@@ -142,6 +157,7 @@ impl JobHandler for Changer {
         let plan = match (&mission.plan, mission.status) {
             (_, MissionStatus::Planning) => return Err(JobError::Sleep(job.now() + UNTIL_PLANNED)),
             (Some(plan), status) if !status.is_over() => plan,
+            (Some(_), MissionStatus::Done) if !wish.is_told => return self.take_up(&mission, &wish, job).await,
             _ => return self.say(&mission, &wish, format!("{} is over, so its plan stays as it was.", render::title(&mission)), job).await,
         };
         let items = mission.current(self.follower.store.list_parts(&mission.id).await?);
@@ -184,7 +200,7 @@ impl JobHandler for Changer {
     /// Tells the person who asked.
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         let Ok(wish) = job.read_payload::<Wish>() else { return Ok(()) };
-        if wish.colleague.is_some() {
+        if wish.colleague.is_some() || wish.is_told {
             return Ok(());
         }
         let Some(mission) = self.follower.store.find_mission(&wish.mission).await? else { return Ok(()) };
@@ -248,7 +264,7 @@ impl Changer {
         let added = format!("{by} hands over: {}", message.text);
         let (plan, told) = tell_steps(mission, plan, &added, &|known| known.item == step.item);
         let edits: Vec<_> = told.iter().map(ToldStep::edit).collect();
-        let reshaping = Reshaping { whole: &mission.id, dropped: &[], added: &[], needs: &[], edits: &edits, by, why: &added };
+        let reshaping = Reshaping { edits: &edits, by, why: &added, ..Reshaping::of(&mission.id) };
         let outbox =
             [OutboundMessage { id: id_of(mission, job.job()), ..render::say(mission, roster, render::handed_over(message, step, roster)) }];
         let change = MissionChange {
@@ -265,8 +281,30 @@ impl Changer {
         if job.finish_with(transaction).await? { Ok(()) } else { Err(JobError::LostLease) }
     }
 
+    /// One transaction: the steps that a delivered mission sends back, the answer, and the end of the job.
+    async fn take_up(&self, mission: &Mission, wish: &Wish, job: &JobContext) -> Result<(), JobError> {
+        let mut transaction = self.follower.store.db().begin().await?;
+        let why = format!("{} says of the delivery: {}", wish.by, wish.text);
+        let again = Box::pin(reopen_whole(&mut transaction, &mission.id, (&wish.by, &why), job.now())).await?;
+        if again == 0 {
+            drop(transaction);
+            let text = format!("{} cannot be taken up again, because its steps are gone.", render::title(mission));
+            return self.say(mission, wish, text, job).await;
+        }
+        let outbox = [self.answer(mission, wish, render::taken_up(mission, again), job.job())];
+        let change = MissionChange { status: Some(MissionStatus::Running), outbox: &outbox, ..MissionChange::default() };
+        if !change_mission(&mut transaction, mission, &change, job.now()).await? {
+            return Err(JobError::Sleep(job.now()));
+        }
+        if job.finish_with(transaction).await? { Ok(()) } else { Err(JobError::LostLease) }
+    }
+
     /// Answers a person, which ends the job.
     async fn say(&self, mission: &Mission, wish: &Wish, text: String, job: &JobContext) -> Result<(), JobError> {
+        if wish.is_told {
+            tracing::info!(mission = %mission.id, why = text, "nothing contradicts an answer");
+            return Ok(());
+        }
         if let Some(message) = &wish.colleague {
             tracing::info!(mission = %mission.id, from = %message.from, kind = message.kind.as_str(), why = text, "the plan stays as it is");
             return Ok(());
@@ -301,8 +339,11 @@ pub(super) async fn apply(
     let steps = Steps::of(&planned, changed, &place, at);
     let edits: Vec<_> = steps.edited.iter().map(|item| (item.id.clone(), edit_to(item))).collect();
     let why = changed.plan.changes.last().map_or_else(String::new, |change| format!("{}: {}", change.by, change.why));
+    let criteria = mission.plan.as_ref().is_none_or(|plan| plan.criteria != changed.plan.criteria).then_some(&*changed.plan.criteria);
     let reshaping = Reshaping {
         whole: &mission.id,
+        criteria,
+        again: &changed.again,
         dropped: &changed.dropped,
         added: &steps.added,
         needs: &steps.rewired,
@@ -364,7 +405,8 @@ fn find_next_step<'a>(plan: &'a Plan, items: &[WorkItem], message: &ColleagueMes
 pub(super) fn standing_of(items: &[WorkItem], step: &WorkItemId) -> Standing {
     match items.iter().find(|item| item.id == *step).map(|item| item.status) {
         None | Some(WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked) => Standing::Open,
-        Some(status) if status.is_over() => Standing::Over,
+        Some(WorkStatus::Done) => Standing::Done,
+        Some(status) if status.is_over() => Standing::Lost,
         Some(_) => Standing::Begun,
     }
 }

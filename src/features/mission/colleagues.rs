@@ -177,6 +177,7 @@ impl MessageColleague<'_> {
             text: message.text.clone(),
             message: None,
             colleague: Some(message.clone()),
+            is_told: false,
         };
         let mut transaction = store.db().begin().await?;
         if !self.of.job.hold(&mut transaction).await? {

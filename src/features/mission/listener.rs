@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::changing::{Wish, check_changeable};
-use super::model::Mission;
+use super::changing::{Wish, check_wish};
 use super::model::directive::Directive;
+use super::model::{Mission, MissionStatus};
 use super::prompts;
 use super::render;
 use super::service::{MissionError, Missions, Wanted};
@@ -160,6 +160,10 @@ async fn describe(missions: &Missions, mission: &Mission) -> Result<String, Stor
     Ok(render::status(mission, &items, (cost, messages), missions.roster()))
 }
 
+fn can_be_changed(mission: &Mission) -> bool {
+    !mission.status.is_over() || mission.status == MissionStatus::Done
+}
+
 /// Takes a person's wish to change the mission in whose thread it is said. A model tells wishes from talk, in any language; without a model there are
 /// only commands.
 async fn take_wish(
@@ -169,7 +173,7 @@ async fn take_wish(
     persona: &PersonaSlug,
 ) -> Result<Option<Taken>, StoreError> {
     let text = without_invisible(&message.text);
-    let Some(agents) = missions.agents().filter(|_| missions.settings().classify && !mission.status.is_over()) else { return Ok(None) };
+    let Some(agents) = missions.agents().filter(|_| missions.settings().classify && can_be_changed(mission)) else { return Ok(None) };
     if text.trim().is_empty() {
         return Ok(None);
     }
@@ -185,12 +189,13 @@ async fn take_wish(
         return Ok(None);
     }
     let asker = missions.asker_of(message);
-    let (told, effect): (String, Option<Box<dyn Effect>>) = match check_changeable(mission, &asker) {
+    let (told, effect): (String, Option<Box<dyn Effect>>) = match check_wish(mission, &asker) {
         Ok(()) => {
             let (by, of) = (asker.name().to_owned(), Some(message.id.clone()));
             (
-                "I look at what that changes in the plan.".to_owned(),
-                Some(Box::new(Wish { mission: mission.id.clone(), by, text, message: of, colleague: None })),
+                (if mission.status == MissionStatus::Done { "I take it up again." } else { "I look at what that changes in the plan." })
+                    .to_owned(),
+                Some(Box::new(Wish { mission: mission.id.clone(), by, text, message: of, colleague: None, is_told: false })),
             )
         }
         Err(MissionError::Refused(why)) => (why, None),

@@ -9,6 +9,7 @@ use crate::features::backlog::service::Asker;
 use crate::features::backlog::store::reopen_whole;
 use crate::features::chat::rules::authorize::{Action, authorize};
 use crate::features::chat::settings::ChatSettings;
+use crate::features::mission::changing::Wish;
 use crate::features::mission::model::directive::{Directive, PartKind};
 use crate::features::mission::model::plan::Plan;
 use crate::features::mission::model::{Asked, Mission, MissionStatus};
@@ -23,7 +24,7 @@ use kernel::chat::message::{Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::redact::Redactor;
 use kernel::commands::Right;
-use kernel::db::StoreError;
+use kernel::db::{Effect as _, StoreError};
 use kernel::ids::{MessageId, PersonaSlug, UserId};
 use kernel::llm::budget::Budgets;
 use kernel::money::Money;
@@ -326,12 +327,27 @@ impl Missions {
     }
 
     pub(super) async fn change(&self, mission: &Mission, change: &MissionChange<'_>, asker: &Asker) -> Result<()> {
+        self.change_and_wish(mission, change, None, asker).await
+    }
+
+    /// Changes a mission. A wish is stored in the same transaction.
+    pub(super) async fn change_and_wish(
+        &self,
+        mission: &Mission,
+        change: &MissionChange<'_>,
+        wish: Option<&Wish>,
+        asker: &Asker,
+    ) -> Result<()> {
         let actor = actor_of(asker);
         let change = MissionChange { by: actor.as_ref(), ..*change };
-        if self.deps.store.change_mission(mission, &change, self.now()).await? {
-            return Ok(());
+        let mut transaction = self.deps.store.db().begin().await?;
+        if !change_mission(&mut transaction, mission, &change, self.now()).await? {
+            return Err(just_changed(mission));
         }
-        Err(just_changed(mission))
+        if let Some(wish) = wish {
+            wish.apply(&mut transaction, self.now()).await?;
+        }
+        Ok(transaction.commit().await?)
     }
 }
 

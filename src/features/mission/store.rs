@@ -161,16 +161,6 @@ impl Store {
         rows.into_iter().map(MissionColumns::read).collect()
     }
 
-    /// Changes a mission that still is as it was read. False, and nothing is stored, if somebody else has changed it.
-    pub(super) async fn change_mission(&self, from: &Mission, change: &MissionChange<'_>, at: DateTime<Utc>) -> Result<bool> {
-        let mut transaction = self.db().begin().await?;
-        if !change_mission(&mut transaction, from, change, at).await? {
-            return Ok(false);
-        }
-        transaction.commit().await?;
-        Ok(true)
-    }
-
     /// Posts the progress, in place of what was posted before.
     pub(super) async fn show_mission(&self, mission: &Mission, shown: &Shown, message: &OutboundMessage) -> Result<()> {
         let mut transaction = self.db().begin().await?;

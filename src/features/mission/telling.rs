@@ -3,6 +3,7 @@
 use crate::features::backlog::model::Execution;
 use crate::features::backlog::service::Asker;
 use crate::features::backlog::store::{ItemEdit, Reshaping};
+use crate::features::mission::changing::Wish;
 use crate::features::mission::model::plan::{GivenAnswer, Plan, Step};
 use crate::features::mission::model::{Mission, MissionStatus};
 use crate::features::mission::render;
@@ -13,14 +14,14 @@ use kernel::ids::WorkItemId;
 use kernel::text::without_invisible;
 
 impl Missions {
-    /// Adds a person's words to the instructions of all steps that are not done. A step in progress begins again.
+    /// Adds a person's words to the instructions of all steps that are not done. A step in progress goes on with them.
     pub(super) async fn tell(&self, mission: &Mission, text: &str, asker: &Asker) -> Result<usize, MissionError> {
         check_may_change(mission, asker)?;
         let (false, Some(plan)) = (mission.status.is_over(), &mission.plan) else {
             return Err(refused(format!("{} has no steps that could be told: it is {}.", named(mission), mission.status.as_str())));
         };
         let added = format!("{} added: {}", asker.name(), without_invisible(text).trim());
-        self.add_to_steps(mission, plan.clone(), &added, asker).await
+        self.add_to_steps(mission, plan.clone(), &added, None, asker).await
     }
 
     /// Answers a question about what is assumed with one of the suggestions, once. Returns the outcome, for people.
@@ -48,25 +49,41 @@ impl Missions {
             let question = assumption.question.as_deref().unwrap_or_default();
             let added =
                 format!("{} answered the question \"{question}\": {text}. It was assumed before: {}", asker.name(), assumption.text);
-            self.add_to_steps(mission, answered, &added, asker).await?
+            // The criteria of steps may contradict the answer. A model looks for that.
+            let wish = self.agents().map(|_| Wish {
+                mission: mission.id.clone(),
+                by: asker.name().to_owned(),
+                text: added.clone(),
+                message: None,
+                colleague: None,
+                is_told: true,
+            });
+            self.add_to_steps(mission, answered, &added, wish.as_ref(), asker).await?
         };
         Ok(render::answered(asker.name(), assumption, text, told))
     }
 
     /// Adds something to the instructions of all steps that are not done, in one transaction. Returns the number of these steps.
-    async fn add_to_steps(&self, mission: &Mission, plan: Plan, added: &str, asker: &Asker) -> Result<usize, MissionError> {
+    async fn add_to_steps(
+        &self,
+        mission: &Mission,
+        plan: Plan,
+        added: &str,
+        wish: Option<&Wish>,
+        asker: &Asker,
+    ) -> Result<usize, MissionError> {
         let items = self.items_of(mission).await?;
         let is_open = |step: &Step| !items.iter().any(|item| item.id == step.item && item.status.is_over());
         let (plan, told) = tell_steps(mission, &plan, added, &is_open);
         let edits: Vec<_> = told.iter().map(ToldStep::edit).collect();
-        let reshaping = Reshaping { whole: &mission.id, dropped: &[], added: &[], needs: &[], edits: &edits, by: asker.name(), why: added };
+        let reshaping = Reshaping { edits: &edits, by: asker.name(), why: added, ..Reshaping::of(&mission.id) };
         let change = MissionChange {
             plan: Some(&plan),
             // A plan that nobody has approved has no items yet.
             reshaping: (mission.status != MissionStatus::Proposed).then_some(&reshaping),
             ..MissionChange::default()
         };
-        self.change(mission, &change, asker).await?;
+        self.change_and_wish(mission, &change, wish, asker).await?;
         Ok(told.len())
     }
 }

@@ -3,7 +3,7 @@
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock as _, SystemClock};
 use serde_json::{Value as Json, json};
-use teamroom::features::backlog::model::WorkStatus;
+use teamroom::features::backlog::model::{WorkItem, WorkStatus};
 use teamroom::features::mission::MissionSettings;
 use teamroom::features::mission::model::{Mission, MissionStatus};
 use teamroom::store::Store;
@@ -11,21 +11,26 @@ use tokio::sync::watch;
 
 use super::crashes::hurry;
 use super::stage::{
-    HERE, Play, ROADMAP, SETTINGS, comes_to, command_text, files_of, find, hand_over, hears, open, press_on, step, steps, thread, thread_of,
+    DOCUMENT, HERE, Play, ROADMAP, SETTINGS, comes_to, command_text, files_of, find, hand_over, hears, open, press_on, step, steps, thread,
+    thread_of,
 };
+use crate::backlog::part::{finish, is_work, write};
 use crate::backlog::stage::{Setting, Stage};
+use crate::support::command::{invoke, sub_command};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::model::{Asked, Script, ScriptedModel};
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(killed_behind_each_stored_step_of_a_change);
+on_both_stores!(killed_behind_each_stored_step_of_a_change, killed_behind_a_word_to_steps_that_are_worked_on);
 on_one_store!(
     what_is_said_in_the_thread_changes_the_plan,
     steps_are_added_and_given_to_others,
     a_change_that_is_not_valid_leaves_the_plan_as_it_is,
     a_plan_that_waits_for_a_word_is_changed_by_command,
     only_who_asked_for_it_and_operators_change_a_plan,
+    what_is_told_on_the_way_reaches_who_is_at_work,
+    words_below_a_delivery_take_it_up_again,
 );
 
 fn wants(kind: &str) -> Json {
@@ -182,6 +187,118 @@ async fn only_who_asked_for_it_and_operators_change_a_plan(backing: Backing) {
     let said = command_text(&stage, "change", &[("id", mission.short_id()), ("text", "forget the payment")]).await;
     assert!(said.contains("Only Zoe or an operator may change"), "{said}");
     assert!(!stage.team.model.requests().iter().any(is_change));
+}
+
+const WORD: &str = "Everything in English, please.";
+
+/// Whether the model is told on the way what somebody added.
+fn hears_word(asked: &Asked) -> bool {
+    asked.last().contains("changed the work item") && asked.last().contains(WORD)
+}
+
+/// Steps are handed in once `may_finish` says so, or if they heard the word.
+fn work_on(model: &ScriptedModel) -> watch::Sender<bool> {
+    let (finish_now, may_finish) = watch::channel(false);
+    let play = Play::default();
+    model.on(move |asked| match asked.tool_results() {
+        _ if !is_work(asked) => play.answer(asked),
+        0 => play.answer(asked),
+        1 if hears_word(asked) => write("result.md", &format!("# In English\n\n{DOCUMENT}\n")),
+        1 => finish("result.md").when(&may_finish),
+        _ => finish("result.md"),
+    });
+    finish_now
+}
+
+/// How many steps have a first draft and are about to hand it in.
+fn count_drafts(model: &ScriptedModel) -> usize {
+    model.requests().iter().filter(|asked| is_work(asked) && asked.tool_results() == 1 && !hears_word(asked)).count()
+}
+
+async fn what_is_told_on_the_way_reaches_who_is_at_work(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    let finish_now = work_on(&stage.team.model);
+    hand_over(&stage).await;
+    let mission = comes_to(&stage, MissionStatus::Running).await;
+    eventually("two drafts", || async { count_drafts(&stage.team.model) == 2 }).await;
+    let said = command_text(&stage, "tell", &[("id", mission.short_id()), ("text", WORD)]).await;
+    assert!(said.contains("3 steps that are not done know it now."), "{said}");
+    finish_now.send(true).unwrap();
+    comes_to(&stage, MissionStatus::Done).await;
+    hears(&stage, "is done. 3 of 3 steps done").await;
+    let requests = stage.team.model.requests();
+    let told: Vec<_> = requests.iter().filter(|asked| is_work(asked) && hears_word(asked)).collect();
+    assert_eq!(told.len(), 2, "the third step had not begun");
+    for asked in &told {
+        assert!(asked.last().ends_with(&format!("Added to the instructions:\nYou added: {WORD}")), "{}", asked.last());
+        assert!(asked.prompt().contains("result.md"), "what was made before is still known");
+    }
+    assert_eq!(requests.iter().filter(|asked| is_work(asked) && asked.tool_results() == 0).count(), 3, "nobody began again");
+    let begun = |step: &&WorkItem| step.depends_on.is_empty();
+    assert!(steps(&stage, &mission).await.iter().filter(begun).all(|item| item.run == 0 && item.status == WorkStatus::Done));
+}
+
+async fn words_below_a_delivery_take_it_up_again(backing: Backing) {
+    let stage = open(Setting::on(backing), Play::default()).await;
+    let (mission, go_on) = begin(&stage, |_| json!({"why": "It is never asked."})).await;
+    go_on.send(true).unwrap();
+    comes_to(&stage, MissionStatus::Done).await;
+    hears(&stage, "is done. 3 of 3 steps done").await;
+    stage.team.model.on(|asked| {
+        let again = is_work(asked) && asked.prompt().contains("the refund is missing");
+        match (again, asked.tool_results()) {
+            _ if is_wish(asked) => Script::Json(wants("change")),
+            (true, 0) => write("result.md", &format!("# Refunds\n\nA refund takes three days. {DOCUMENT}\n")),
+            (true, _) => finish("result.md"),
+            _ => Play::default().answer(asked),
+        }
+    });
+    say_in_thread(&stage.team, &stage.store, &mission, "kelly, the refund is missing, please add it").await;
+    eventually("it is taken up", || is_told(&stage, &mission, "is taken up again: 1 step goes back to its author")).await;
+    comes_to(&stage, MissionStatus::Done).await;
+    let last = stage.asked_about("Join both").pop().unwrap().prompt();
+    assert!(last.contains("says of the delivery: kelly, the refund is missing, please add it"), "{last}");
+    assert!(!stage.team.model.requests().iter().any(is_change), "no plan is changed");
+    let delivered =
+        async || stage.team.answers(HERE).await.iter().filter(|shown| shown.text.contains("is done. 3 of 3 steps done")).count();
+    eventually("it is delivered again", || async { delivered().await == 2 }).await;
+}
+
+async fn killed_behind_a_word_to_steps_that_are_worked_on(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
+    std::fs::write(team.path("teamroom.toml"), SETTINGS).unwrap();
+    let finish_now = work_on(&team.model);
+    let mut process = TeamProcess::start(&team, &[]).await;
+    team.drop_file(HERE, "roadmap.md", ROADMAP.as_bytes().to_vec(), "kelly, please build this").await;
+    eventually("two drafts", || async { count_drafts(&team.model) == 2 }).await;
+    let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
+    let mission = store.list_missions(5).await.unwrap().remove(0);
+    let tell = async || invoke(&team, HERE, "mission", sub_command("tell", &[("id", mission.short_id()), ("text", WORD)])).await;
+    let told = async || count(&team, "SELECT COUNT(*) FROM work_journal WHERE entry LIKE '%\"told\"%'").await;
+    // Killed before the transaction, nothing of it is there.
+    forbid(&team, "wall", "INSERT ON work_journal", "NEW.entry LIKE '%\"told\"%'").await;
+    tell().await;
+    process.kill();
+    allow(&team, "wall").await;
+    assert_eq!(told().await, 0);
+    hurry(&team).await;
+    process = TeamProcess::start(&team, &[]).await;
+    tell().await;
+    // Killed right behind it, both steps hear it when they go on.
+    process.kill();
+    assert_eq!(told().await, 2);
+    hurry(&team).await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    finish_now.send(true).unwrap();
+    let delivered = async || team.answers(HERE).await.iter().any(|shown| shown.text.contains("is done. 3 of 3 steps done"));
+    eventually("it is delivered", || async { delivered().await }).await;
+    assert_eq!(told().await, 2);
+    let begun = |step: &WorkItem| step.depends_on.is_empty();
+    for step in store.list_parts(&mission.id).await.unwrap().into_iter().filter(begun) {
+        assert_eq!(step.run, 0, "{} began again: {:#?}", step.what, store.list_events(&step.id).await.unwrap());
+    }
+    assert!(team.model.requests().iter().any(|asked| is_work(asked) && hears_word(asked)));
+    store.close().await;
 }
 
 /// The writes of a change, in this order.

@@ -21,7 +21,7 @@ pub(crate) const ROADMAP: &str = "# Tea shop\n\nWe sell tea to people who care.\
      ## Payment\n- by card\n- by invoice\n\n## Later\n- coupons\n";
 
 /// Text that counts as a document.
-const DOCUMENT: &str = "The cart holds what somebody wants to buy, shows the sum, and keeps it for a week. Each entry has a name, a price and a \
+pub(crate) const DOCUMENT: &str = "The cart holds what somebody wants to buy, shows the sum, and keeps it for a week. Each entry has a name, a price and a \
      number; a number of none takes it away. Payment follows by card or by invoice, and says so.";
 
 /// What the model says. Each part can be replaced.

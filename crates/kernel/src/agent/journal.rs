@@ -34,6 +34,8 @@ pub enum JournalEntry {
         status: CallStatus,
         trace: Option<Trace>,
     },
+    /// The task was changed while the run was under way. `text` tells the model how.
+    Told { text: String },
     /// The last reply claimed something that was not done. The model is told so once.
     SentBack { why: String },
     /// The verdict on the last reply. `model` is empty if code gave it.
@@ -52,6 +54,7 @@ impl JournalEntry {
             Self::Returned { outside, .. } => *outside,
             Self::Replied { .. }
             | Self::Began { .. }
+            | Self::Told { .. }
             | Self::SentBack { .. }
             | Self::Judged { .. }
             | Self::Graded { .. }

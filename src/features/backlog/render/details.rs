@@ -309,7 +309,7 @@ mod tests {
             asked_at: at,
             decided_at: Some(at),
         };
-        let event = |from, to, note: Option<&str>| ItemEvent { from, to, note: note.map(str::to_owned), at };
+        let event = |from, to, note: Option<&str>| ItemEvent { from, to, note: note.map(str::to_owned), run: None, at };
         ItemDetails {
             zone: Tz::UTC,
             item: WorkItem { cost: Money(20_000), run: 1, attempts: 1, execution: Some(Execution::Research), ..sample::done() },

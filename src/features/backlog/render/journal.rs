@@ -39,6 +39,7 @@ pub(super) fn describe(entry: &JournalEntry, author: Option<&PersonaSlug>, names
         JournalEntry::Consulted { colleague, entry, .. } => {
             format!("question to {}: {}", line(colleague.as_str()), describe(entry, author, names))
         }
+        JournalEntry::Told { text } => format!("told on the way: {}", line(text)),
         JournalEntry::SentBack { why } => format!("sent back: {}", line(why)),
         JournalEntry::Began { call } => format!("begins {}", tool(call)),
         JournalEntry::Returned { call, text, status: CallStatus::Refused, .. } => format!("✖ **refused** {}: {}", tool(call), line(text)),

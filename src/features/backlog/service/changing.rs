@@ -99,7 +99,7 @@ impl Backlog {
         Ok(ended)
     }
 
-    /// Edits an item. An item in progress starts again.
+    /// Edits an item. Work in progress goes on with the change, or is planned again if it is other work or another owner's.
     ///
     /// # Errors
     /// It is over, or the change is not allowed.

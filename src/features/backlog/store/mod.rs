@@ -6,8 +6,8 @@
 //! - `reviews`: who judged a result, and what was found;
 //! - `transitions`: changes of status, the job that each status needs, and the effects of an item's end on items that wait for it;
 //! - `families`: which items are held while one is changed; `subjects`: which are about the same;
-//! - `planning`: the planner's changes, many together in `bulk`; `run`: those of the job that runs an item; `persons`: people's, `requests`: what they were asked; `reshaping`: the
-//!   parts of a mission; `jobs`: the jobs.
+//! - `planning`: the planner's changes, many together in `bulk`; `run`: those of the job that runs an item; `persons`: people's, `editing`: their
+//!   edits, `requests`: what they were asked; `reshaping`: the parts of a mission; `jobs`: the jobs.
 //!
 //! Every change holds the item's family first, so that changes of connected items follow one another. Otherwise two children that end at the same time
 //! could each see the other as open, and their parent would never end. Rows of jobs are locked after it.
@@ -15,6 +15,7 @@
 mod artefacts;
 mod bulk;
 mod counts;
+mod editing;
 mod families;
 mod insertion;
 mod items;
@@ -32,13 +33,14 @@ mod subjects;
 mod transitions;
 
 pub use counts::ItemCounts;
+pub use editing::ItemEdit;
 pub use insertion::InsertItemsError;
 pub use items::ItemFilter;
 pub use jobs::{
     ANNOUNCE, EndedBetween, LEARNINGS, MISSION, MissionOf, PERSON, PLAN, REVIEW, RUN, review_by_people, set_item_aside, wake_mission,
 };
 pub use kanban::{KanbanCard, KanbanFilter};
-pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
+pub use persons::{ItemAnswer, ItemJudgement};
 pub use planning::Planned;
 pub use reopening::reopen_whole;
 pub use reshaping::{Reshaping, reshape};

@@ -1,20 +1,19 @@
-//! Changes by people: cancel, retry, answer, judge, wake, prioritise and edit. Reviewing personas judge here too.
+//! Changes by people: cancel, retry, answer, judge, wake and prioritise. Reviewing personas judge here too.
 
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::learning::amendment::store::begin_if_due;
-use crate::features::backlog::model::{DueChange, Evidence, Execution, Finding, Judge, Owner, Scores, Urgency, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Evidence, Finding, Judge, Scores, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
 use crate::features::backlog::store::reopening::reopen_parts;
 use crate::features::backlog::store::reviews::{insert_review, list_rejections, move_of, skill_of};
-use crate::features::backlog::store::subjects;
 use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness};
 use crate::features::relationships::move_relationships;
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::{Result, Transaction, plain, sql};
+use kernel::db::{Result, Transaction, sql};
 use kernel::ids::{UserId, WorkItemId};
 use kernel::jobs::{self, JobContext};
 use kernel::memory::Memory;
@@ -60,22 +59,6 @@ pub struct ItemJudgement<'a> {
     /// The messages for the item's new state: done, to be tried again, or waiting for a decision.
     pub post: &'a (dyn Fn(&WorkItem) -> Vec<OutboundMessage> + Send + Sync),
     pub at: DateTime<Utc>,
-}
-
-/// An edit. None leaves a field unchanged.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct ItemEdit<'a> {
-    pub what: Option<&'a str>,
-    pub how: Option<&'a str>,
-    pub why: Option<&'a str>,
-    pub owner: Option<&'a Owner>,
-    pub urgency: Option<Urgency>,
-    pub criteria: Option<&'a [String]>,
-    pub due: Option<DueChange>,
-    /// How an item of a chosen kind is carried out with the new values. Otherwise the planner decides again.
-    pub execution: Option<&'a Execution>,
-    /// The kind of `execution` is chosen now.
-    pub chooses_kind: bool,
 }
 
 impl Store {
@@ -275,66 +258,6 @@ impl Store {
         transaction.commit().await?;
         Ok(true)
     }
-
-    /// Edits an item. It is planned again, unless only the urgency or the due date changes, and its run ends. A chosen kind is kept. False if it is
-    /// over or nothing changes.
-    pub async fn edit_item(&self, item: &WorkItemId, edit: &ItemEdit<'_>, by: &str, at: DateTime<Utc>) -> Result<bool> {
-        let mut transaction = self.db().begin().await?;
-        let is_edited = edit_in(&mut transaction, item, edit, by, at).await?;
-        transaction.commit().await?;
-        Ok(is_edited)
-    }
-}
-
-/// As [`Store::edit_item`], in a transaction.
-pub(super) async fn edit_in(
-    transaction: &mut Transaction,
-    item: &WorkItemId,
-    edit: &ItemEdit<'_>,
-    by: &str,
-    at: DateTime<Utc>,
-) -> Result<bool> {
-    let Some(mut record) = ItemRecord::find(transaction, item).await? else { return Ok(false) };
-    if record.item.status.is_over() {
-        return Ok(false);
-    }
-    let before = record.item.clone();
-    edit.apply(&mut record.item);
-    let kind = |execution: Option<&Execution>| execution.map(Execution::kind);
-    let is_other_kind = edit.chooses_kind && kind(edit.execution) != kind(before.execution.as_ref());
-    if record.item == before && !is_other_kind {
-        return Ok(false);
-    }
-    record.is_kind_chosen |= edit.chooses_kind;
-    if record.item.what != before.what {
-        subjects::replace(transaction, &record.item).await?;
-    }
-    if record.has_drafted_criteria {
-        let (old, new) = (&before, &record.item);
-        let is_another_task = (&old.what, &old.how, &old.why) != (&new.what, &new.how, &new.why);
-        if edit.criteria.is_some() || is_another_task {
-            record.has_drafted_criteria = false;
-        }
-        // The drafted criteria belong to the old task, so the planner drafts new ones.
-        if edit.criteria.is_none() && is_another_task {
-            record.item.criteria.clear();
-        }
-    }
-    let is_new = before.status == WorkStatus::New;
-    let is_same_work = !is_other_kind && before == (WorkItem { urgency: before.urgency, due: before.due, ..record.item.clone() });
-    if !is_same_work {
-        record.item.execution = edit.execution.filter(|_| record.is_kind_chosen).cloned();
-    }
-    if is_new || is_same_work {
-        record.save(transaction, at).await?;
-        record.remark(transaction, &format!("changed by {by}"), at).await?;
-    } else {
-        record.restart_run();
-        record.forgive();
-        record.item.persona = None;
-        record.go(transaction, WorkStatus::New, Some(&format!("changed by {by}")), at).await?;
-    }
-    Ok(true)
 }
 
 /// As [`Store::answer_item`], in a transaction.
@@ -362,30 +285,4 @@ fn describe_rejections(before: &[String], last: &str, times: u32) -> String {
     let notes = (first..).zip(before.iter().map(String::as_str).chain([last]));
     let told = notes.map(|(time, note)| format!("{time}: {}", note.lines().collect::<Vec<_>>().join("; ")));
     format!("it was rejected {times} times\n{}", told.collect::<Vec<_>>().join("\n"))
-}
-
-impl ItemEdit<'_> {
-    fn apply(&self, item: &mut WorkItem) {
-        let texts = [(self.what, &mut item.what), (self.how, &mut item.how), (self.why, &mut item.why)];
-        for (new, text) in texts {
-            if let Some(new) = new {
-                *text = plain(new).into_owned();
-            }
-        }
-        if let Some(owner) = self.owner {
-            item.owner = owner.clone();
-        }
-        if let Some(urgency) = self.urgency {
-            item.urgency = urgency;
-        }
-        if let Some(due) = self.due {
-            item.due = match due {
-                DueChange::Set(at) => Some(at),
-                DueChange::Remove => None,
-            };
-        }
-        if let Some(criteria) = self.criteria {
-            item.criteria = criteria.to_vec();
-        }
-    }
 }

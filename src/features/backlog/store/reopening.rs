@@ -163,6 +163,20 @@ pub async fn reopen_whole(transaction: &mut Transaction, whole: &WorkItemId, (by
     Ok(chosen.len())
 }
 
+/// Reopens a done part of a whole that is not over, and what builds on it. False if it is not done.
+pub(super) async fn reopen_part(
+    transaction: &mut Transaction,
+    part: &WorkItemId,
+    (by, why): (&str, &str),
+    at: DateTime<Utc>,
+) -> Result<bool> {
+    if ItemRecord::find(transaction, part).await?.is_none_or(|record| record.item.status != WorkStatus::Done) {
+        return Ok(false);
+    }
+    Box::pin(reopen(transaction, std::slice::from_ref(part), &SentBack::by_person(by, why), None, at)).await?;
+    Ok(true)
+}
+
 impl Store {
     /// Reopens a done item, or its parts, and what builds on it. False if it is not done, or part of something that is over.
     pub async fn reopen_item(&self, item: &WorkItemId, (by, why): (&str, &str), at: DateTime<Utc>) -> Result<bool> {
@@ -183,7 +197,7 @@ impl Store {
         if whole.is_some_and(|whole| whole.item.status.is_over()) {
             return Ok(false);
         }
-        Box::pin(reopen(&mut transaction, std::slice::from_ref(item), &SentBack::by_person(by, why), None, at)).await?;
+        Box::pin(reopen_part(&mut transaction, item, (by, why), at)).await?;
         transaction.commit().await?;
         Ok(true)
     }

@@ -3,9 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::store::editing::{ItemEdit, edit_in};
 use crate::features::backlog::store::families;
 use crate::features::backlog::store::insertion::{block_parent, insert_dependencies, insert_into};
-use crate::features::backlog::store::persons::{ItemEdit, edit_in};
+use crate::features::backlog::store::reopening::reopen_part;
 use crate::features::backlog::store::transitions::ItemRecord;
 use kernel::db::{Result, Transaction, sql};
 use kernel::ids::WorkItemId;
@@ -14,6 +15,10 @@ use kernel::ids::WorkItemId;
 #[derive(Debug)]
 pub struct Reshaping<'a> {
     pub whole: &'a WorkItemId,
+    /// The new criteria of the whole.
+    pub criteria: Option<&'a [String]>,
+    /// Done parts that are done again, with the reasons.
+    pub again: &'a [(WorkItemId, String)],
     /// They are cancelled. No part needs them afterwards.
     pub dropped: &'a [WorkItemId],
     pub added: &'a [WorkItem],
@@ -25,9 +30,25 @@ pub struct Reshaping<'a> {
     pub why: &'a str,
 }
 
+impl<'a> Reshaping<'a> {
+    /// Nothing yet.
+    pub fn of(whole: &'a WorkItemId) -> Self {
+        Self { whole, criteria: None, again: &[], dropped: &[], added: &[], needs: &[], edits: &[], by: "", why: "" }
+    }
+}
+
 /// Changes all of it. False if a part is over already: the caller must then roll back.
 pub async fn reshape(transaction: &mut Transaction, reshaping: &Reshaping<'_>, at: DateTime<Utc>) -> Result<bool> {
-    let Some(_held) = ItemRecord::find(transaction, reshaping.whole).await? else { return Ok(false) };
+    let Some(mut whole) = ItemRecord::find(transaction, reshaping.whole).await? else { return Ok(false) };
+    if let Some(criteria) = reshaping.criteria {
+        whole.item.criteria = criteria.to_vec();
+        whole.save(transaction, at).await?;
+    }
+    for (part, why) in reshaping.again {
+        if !Box::pin(reopen_part(transaction, part, (reshaping.by, why), at)).await? {
+            return Ok(false);
+        }
+    }
     let family = families::list(transaction, &[reshaping.whole.as_str()]).await?.into_iter().next();
     insert_into(transaction, reshaping.added, family.as_deref(), at).await?;
     if !reshaping.added.is_empty() {

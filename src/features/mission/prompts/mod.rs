@@ -256,7 +256,16 @@ pub(super) fn change(frame: Frame<'_>, items: &[WorkItem], wish: &Wish, faults: 
     let steps: Vec<String> = frame.mission.plan.iter().flat_map(|plan| &plan.steps).map(step).collect();
     let mut parts = frame.asked(cleaner);
     parts.push(Part::new(Rank::Task, "the steps of the plan, the last one at the end", steps.join("\n\n")));
+    let plan = frame.mission.plan.as_ref();
+    let criteria = plan.into_iter().flat_map(|plan| &plan.criteria).map(|criterion| format!("- {}", cleaner.line(criterion, usize::MAX)));
+    parts.extend(Part::of_lines(Rank::Task, "the delivery is judged by", criteria));
+    let assumed = plan.into_iter().flat_map(|plan| &plan.assumed).map(|assumption| {
+        let answer = assumption.answer.as_ref().map_or(String::new(), |answer| format!(" {} answered: {}", answer.by, answer.text));
+        format!("- {}", cleaner.line(&format!("{}{answer}", assumption.text), usize::MAX))
+    });
+    parts.extend(Part::of_lines(Rank::Task, "what is assumed", assumed));
     let label = match &wish.colleague {
+        _ if wish.is_told => "an answer that all steps know that are not done; change only what contradicts it".to_owned(),
         Some(message) => format!("{} to {}", message.kind.as_str(), flat_name(frame.roster.name_of(&message.to))),
         None => "what is wanted now".to_owned(),
     };

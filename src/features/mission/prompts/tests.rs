@@ -38,7 +38,14 @@ fn frame<'a>(mission: &'a Mission, roster: &'a Roster, window: usize) -> Frame<'
 #[test]
 fn who_plans_reads_the_whole_request_and_directive_in_a_large_window_and_what_is_left_out_in_a_small_one() {
     let (mission, roster) = (mission(), roster());
-    let wish = Wish { mission: mission.id.clone(), by: "Ann".into(), text: "Leave out rule 7.".into(), message: None, colleague: None };
+    let wish = Wish {
+        mission: mission.id.clone(),
+        by: "Ann".into(),
+        text: "Leave out rule 7.".into(),
+        message: None,
+        colleague: None,
+        is_told: false,
+    };
     let understood = Understanding::default();
     let prompts: [(&str, Write<'_>); 3] = [
         ("understand", &understand),

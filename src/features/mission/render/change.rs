@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{TITLE, render_plan, say, sentence, text_file};
+use super::{TITLE, render_plan, say, sentence, text_file, title};
 use crate::features::mission::button::{Choice, MissionButton};
 use crate::features::mission::model::message::ColleagueMessage;
 use crate::features::mission::model::plan::{Plan, Step};
@@ -39,7 +39,7 @@ pub(in crate::features::mission) fn changes(plan: &Plan) -> String {
         if change.by_colleague { format!(" after a message from {}", Medium::Chat.line_within(&change.by, 40)) } else { String::new() };
     let mut text = format!("The plan is changed{because}. {}", sentence(&Medium::Chat.line_within(&change.why, 300)));
     let dropped: Vec<String> = change.dropped.iter().map(|step| step.title.clone()).collect();
-    for (what, titles) in [("Left out", &dropped), ("New", &change.added), ("Changed", &change.edited)] {
+    for (what, titles) in [("Left out", &dropped), ("New", &change.added), ("Changed", &change.edited), ("Done again", &change.again)] {
         if titles.is_empty() {
             continue;
         }
@@ -48,6 +48,12 @@ pub(in crate::features::mission) fn changes(plan: &Plan) -> String {
         let _ = write!(text, "\n- {what}: {}{more}", named.join(", "));
     }
     text
+}
+
+/// Reports that a delivered mission goes on. `again`: how many of its steps are done again.
+pub(in crate::features::mission) fn taken_up(mission: &Mission, again: usize) -> String {
+    let steps = if again == 1 { "1 step goes back to its author".to_owned() } else { format!("{again} steps go back to their authors") };
+    format!("{} is taken up again: {steps}, with the files and with what you said.", title(mission))
 }
 
 pub(in crate::features::mission) fn nothing_changes(why: &str) -> String {

@@ -23,7 +23,7 @@ use kernel::money::{Limit, Money, Refused};
 use kernel::persona::roster::Roster;
 use kernel::text::capital;
 
-pub(super) use change::{cannot_change, changed, changes, exchange, handed_over, nothing_changes};
+pub(super) use change::{cannot_change, changed, changes, exchange, handed_over, nothing_changes, taken_up};
 pub(super) use coverage::{count, render_coverage};
 pub(super) use delivery::delivery;
 pub(super) use graph::{DrawnStep, draw_graph};

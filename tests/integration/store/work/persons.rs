@@ -1,3 +1,4 @@
+use kernel::agent::JournalEntry;
 use kernel::events::Audience;
 use kernel::ids::ApprovalId;
 use kernel::tools::approval::{Approval, ApprovalState, Risk, fingerprint};
@@ -23,6 +24,7 @@ on_both!(
     the_author_does_not_judge,
     a_person_hurries_an_item,
     an_item_edited_while_it_runs_begins_anew,
+    an_edit_of_work_that_has_begun_is_told_to_its_run,
     an_edit_of_the_urgency_alone_disturbs_nobody,
     only_what_waits_is_woken,
     a_call_is_allowed_once_and_for_this_call_only,
@@ -253,6 +255,57 @@ async fn an_item_edited_while_it_runs_begins_anew(home: &Home) {
     assert_ne!(claim(&store).await.job.job().id, claimed.job.job().id, "another job");
     store.cancel_item(&made.id, "Ada", &[], at(33)).await.unwrap().unwrap();
     assert!(!store.edit_item(&made.id, &ItemEdit { what: Some("x"), ..ItemEdit::default() }, "Ada", at(34)).await.unwrap(), "it is over");
+}
+
+async fn an_edit_of_work_that_has_begun_is_told_to_its_run(home: &Home) {
+    let store = home.open().await;
+    let made = WorkItem { how: "in a page".into(), criteria: vec!["It has a date".into()], ..item("write it", 0) };
+    plan(&store, std::slice::from_ref(&made)).await;
+    let held = claim(&store).await;
+    let asked = JournalEntry::Asked { system: String::new(), message: "Do the work.".into(), tainted: false, remarks: Vec::new() };
+    assert!(store.append_journal(&held.job, &held.item, std::slice::from_ref(&asked), at(20)).await.unwrap());
+    let product = Product { summary: "written".into(), claims: vec![Claim::File { path: "a.md".into() }], ..Product::default() };
+    assert!(store.record_product(&held.job, &product, at(21)).await.unwrap());
+
+    let edit = ItemEdit { how: Some("in a page\n\nin English"), ..ItemEdit::default() };
+    assert!(store.edit_item(&made.id, &edit, "Ada", at(30)).await.unwrap());
+    assert!(!store.append_journal(&held.job, &held.item, &[asked], at(31)).await.unwrap(), "its run was stopped");
+    let stored = find(&store, &made).await;
+    assert_eq!((stored.status, stored.run, stored.persona.as_ref()), (WorkStatus::Ready, 0, held.item.persona.as_ref()));
+    assert_eq!(store.find_product(&made.id).await.unwrap(), None, "it is not what is wanted now");
+    // A second word, before anybody went on.
+    let criteria = ["It has a date".to_owned(), "It has a price".to_owned()];
+    assert!(store.edit_item(&made.id, &ItemEdit { criteria: Some(&criteria), ..ItemEdit::default() }, "Bob", at(32)).await.unwrap());
+    let told: Vec<String> = store.list_journal(&made.id, 0).await.unwrap().into_iter().filter_map(|(entry, _)| told(entry)).collect();
+    assert_eq!(told.len(), 2);
+    assert!(
+        told[0].starts_with("Ada changed the work item") && told[0].ends_with("\n\nAdded to the instructions:\nin English"),
+        "{told:?}"
+    );
+    assert!(told[1].starts_with("Bob ") && told[1].ends_with("The criteria are now:\n- It has a date\n- It has a price"), "{told:?}");
+
+    // What waits for something outside of the work waits on, and hears it then.
+    let held = claim(&store).await;
+    assert_eq!((held.item.run, held.item.status), (0, WorkStatus::InProgress));
+    assert!(store.pause_step(&made.id, at(40)).await.unwrap());
+    assert!(store.edit_item(&made.id, &ItemEdit { why: Some("nobody reads two"), ..ItemEdit::default() }, "Ada", at(41)).await.unwrap());
+    assert_eq!(find(&store, &made).await.wait, Some(Wait::Paused));
+    assert_eq!(store.list_journal(&made.id, 0).await.unwrap().len(), 4);
+    assert!(store.wake_item(&made.id, None, at(42)).await.unwrap());
+
+    // Another owner begins anew.
+    let _held = claim(&store).await;
+    let solus = Owner::Persona("solus".into());
+    assert!(store.edit_item(&made.id, &ItemEdit { owner: Some(&solus), ..ItemEdit::default() }, "Ada", at(50)).await.unwrap());
+    let stored = find(&store, &made).await;
+    assert_eq!((stored.status, stored.run, stored.persona), (WorkStatus::New, 1, None));
+}
+
+fn told(entry: JournalEntry) -> Option<String> {
+    match entry {
+        JournalEntry::Told { text } => Some(text),
+        _ => None,
+    }
 }
 
 async fn an_edit_of_the_urgency_alone_disturbs_nobody(home: &Home) {

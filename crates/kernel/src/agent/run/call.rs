@@ -15,6 +15,9 @@ const UNKNOWN: &str =
 const PROPOSED: &str = "Not done yet: the person is asked by a button below your answer, and it is done once they allow it. Do not say that it is \
      done.";
 
+/// The result for the model if the task was changed before the run ended.
+const OUTDATED: &str = "Not done: the task was changed meanwhile. The next message says how.";
+
 /// The most calls of a run that a person is asked about.
 const MOST_PROPOSED: usize = 3;
 
@@ -35,7 +38,11 @@ impl Session<'_> {
         let own = tools.own.iter().find(|own| own.spec().name == call.name);
         let is_last = own.is_some_and(|own| own.ends_run());
         let most = tools.limits.calls;
-        if self.progress.calls >= most && !is_last {
+        if is_last && self.progress.is_outdated() {
+            self.refuse(call, OUTDATED.into()).await?;
+            return Ok(None);
+        }
+        if self.progress.calls() >= most && !is_last {
             let end = tools.own.iter().find(|own| own.ends_run()).map(|own| format!("Call `{}`", own.spec().name));
             let end = end.unwrap_or_else(|| "Answer".into());
             self.refuse(call, format!("Not done: a run has {most} calls. {end} now, with what there is.")).await?;

@@ -29,6 +29,8 @@ pub struct Progress {
     pub(super) replies: usize,
     /// Calls with a result, including refused ones.
     pub(super) calls: usize,
+    /// How many of them were made before the task changed. They do not count towards the limit.
+    calls_before: usize,
     pub(super) research: ResearchUse,
     /// Addresses that may be fetched without approval: from the task's text, searches and fetched pages.
     pub(super) seen: Vec<String>,
@@ -36,6 +38,8 @@ pub struct Progress {
     open: VecDeque<ToolCall>,
     /// The first of them was started.
     begun: bool,
+    /// Changes of the task that the model sees when all calls of its last reply have a result.
+    told: Vec<String>,
     /// The text of the last reply.
     text: String,
     /// The calls of the last reply with their results, by fingerprint.
@@ -72,9 +76,14 @@ pub(super) enum Step {
 }
 
 impl Progress {
-    /// How many calls have a result, also those that were refused.
+    /// How many calls have a result since the task was last changed, also those that were refused.
     pub fn calls(&self) -> usize {
-        self.calls
+        self.calls - self.calls_before
+    }
+
+    /// Whether the task was changed and the model has not seen how.
+    pub(super) fn is_outdated(&self) -> bool {
+        !self.told.is_empty()
     }
 
     pub(super) fn step(&self) -> Step {
@@ -152,7 +161,12 @@ impl Progress {
                         text.push_str(&warning());
                     }
                     self.messages.push(ModelMessage::ToolResult { call: answered.id, text });
+                    self.tell();
                 }
+            }
+            JournalEntry::Told { text } => {
+                self.told.push(text.clone());
+                self.tell();
             }
             JournalEntry::SentBack { why } => {
                 self.sent_back = true;
@@ -160,6 +174,17 @@ impl Progress {
             }
             JournalEntry::Judged { .. } | JournalEntry::Graded { .. } | JournalEntry::Consulted { .. } => {}
         }
+    }
+
+    /// Shows the model how its task was changed, once no call is open. The limits of the run begin again.
+    fn tell(&mut self) {
+        if !self.open.is_empty() || self.told.is_empty() {
+            return;
+        }
+        self.messages.extend(self.told.drain(..).map(ModelMessage::User));
+        self.calls_before = self.calls;
+        self.replies = 0;
+        self.rounds.clear();
     }
 
     /// Notes the result of a call of the last reply.
@@ -270,6 +295,33 @@ mod tests {
             Step::Conclude("All is done.".into()),
         ];
         assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn a_changed_task_is_told_once_no_call_is_open() {
+        let (first, second) = (call("call00001", "memory_save"), call("call00002", "workspace_write"));
+        let told = || JournalEntry::Told { text: "The price changed.".into() };
+        let users = |run: &Progress| {
+            let users = run.messages.iter().filter_map(|message| match message {
+                ModelMessage::User(text) => Some(text.clone()),
+                _ => None,
+            });
+            users.collect::<Vec<_>>()
+        };
+        let mut journal =
+            vec![asked(), replied("", &[first.clone(), second.clone()]), JournalEntry::Began { call: first.id.clone() }, told()];
+        let run = after(&journal);
+        assert_eq!((run.step(), run.is_outdated()), (Step::Unknown(first.clone()), true));
+        assert_eq!(users(&run), ["Do the work."]);
+        journal.extend([returned(&first.id, false, None), returned(&second.id, false, None)]);
+        let run = after(&journal);
+        assert_eq!((run.step(), run.is_outdated()), (Step::Ask, false));
+        assert_eq!(users(&run), ["Do the work.", "The price changed."]);
+        assert_eq!((run.calls(), run.calls, run.replies), (0, 2, 0), "the limits begin again, the numbers of calls do not");
+
+        // What was ready is not what the task says now.
+        let run = after(&[asked(), replied("All is done.", &[]), told()]);
+        assert_eq!((run.step(), run.is_outdated()), (Step::Ask, false));
     }
 
     #[test]

@@ -295,6 +295,7 @@ impl LineView {
                 };
                 (format!("returned {call}"), text, trouble, outside)
             }
+            JournalEntry::Told { text } => ("told on the way".into(), text, None, false),
             JournalEntry::SentBack { why } => ("sent back".into(), why, None, false),
             JournalEntry::Judged { verdict, model } => {
                 (format!("{model} judged").trim().to_owned(), verdict.as_str().replace('_', " "), None, false)

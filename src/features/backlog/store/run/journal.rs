@@ -5,9 +5,41 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::{JournalEntry, Product, WorkItem};
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
-use kernel::db::{Document, Result, document, sql};
+use kernel::db::{Document, Result, Transaction, document, sql};
 use kernel::ids::WorkItemId;
 use kernel::jobs::JobContext;
+
+/// Whether the current run of an item has begun.
+pub(in crate::features::backlog::store) async fn has_journal(transaction: &mut Transaction, item: &WorkItem) -> Result<bool> {
+    let (has_begun,): (bool,) = sql!(
+        transaction.on(),
+        fetch_one,
+        "SELECT EXISTS (SELECT 1 FROM work_journal WHERE item = $1 AND run = $2)",
+        item.id.as_str(),
+        i64::from(item.run)
+    )?;
+    Ok(has_begun)
+}
+
+/// Adds an entry to the journal of an item's run. The caller holds its job, or has cancelled it.
+pub(in crate::features::backlog::store) async fn insert_entry(
+    transaction: &mut Transaction,
+    item: &WorkItem,
+    entry: &JournalEntry,
+    at: DateTime<Utc>,
+) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO work_journal (item, run, position, entry, at)
+         VALUES ($1, $2, (SELECT COALESCE(MAX(position) + 1, 0) FROM work_journal WHERE item = $1 AND run = $2), $3, $4)",
+        item.id.as_str(),
+        i64::from(item.run),
+        document(entry),
+        at
+    )?;
+    Ok(())
+}
 
 #[derive(sqlx::FromRow)]
 struct EntryColumns {
@@ -25,16 +57,7 @@ impl Store {
             return Ok(false);
         }
         for entry in entries {
-            sql!(
-                transaction.on(),
-                execute,
-                "INSERT INTO work_journal (item, run, position, entry, at)
-                 VALUES ($1, $2, (SELECT COALESCE(MAX(position) + 1, 0) FROM work_journal WHERE item = $1 AND run = $2), $3, $4)",
-                item.id.as_str(),
-                i64::from(item.run),
-                document(entry),
-                at
-            )?;
+            insert_entry(&mut transaction, item, entry, at).await?;
         }
         transaction.commit().await?;
         Ok(true)

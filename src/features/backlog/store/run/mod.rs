@@ -7,4 +7,5 @@ mod journal;
 mod starting;
 
 pub use endings::{End, RunEnd};
+pub(super) use journal::{has_journal, insert_entry};
 pub use starting::Claimed;

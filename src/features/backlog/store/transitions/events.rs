@@ -39,6 +39,8 @@ pub struct ItemEvent {
     pub to: WorkStatus,
     /// A reason if it is not obvious.
     pub note: Option<String>,
+    /// The number of its run after the event. None in rows of earlier versions, and where other items caused it.
+    pub run: Option<u32>,
     pub at: DateTime<Utc>,
 }
 
@@ -47,6 +49,8 @@ pub struct ItemEvent {
 struct Change {
     from: Option<WorkStatus>,
     note: Option<String>,
+    #[serde(default)]
+    run: Option<u32>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -77,7 +81,8 @@ impl Store {
             "SELECT kind, payload AS change, at FROM events WHERE topic = 'item' AND subject = $1 ORDER BY position",
             item.as_str()
         )?;
-        Ok(rows.into_iter().map(|row| ItemEvent { from: row.change.0.from, to: row.kind.0, note: row.change.0.note, at: row.at }).collect())
+        let event = |StepColumns { kind, change: Document(Change { from, note, run }), at }| ItemEvent { from, to: kind.0, note, run, at };
+        Ok(rows.into_iter().map(event).collect())
     }
 
     /// A number that changes with every change of an item. It adds up the last positions, because an event with an earlier one may be committed later.
@@ -156,7 +161,7 @@ pub(in crate::features::backlog::store) fn event_of(
     at: DateTime<Utc>,
 ) -> Event {
     let event = Event::new(ITEMS, item.id.as_str(), item.status.as_str(), at).seen_by(Audience::Team);
-    let event = event.with("from", from.map(WorkStatus::as_str)).with("note", note.map(plain));
+    let event = event.with("from", from.map(WorkStatus::as_str)).with("note", note.map(plain)).with("run", item.run);
     match (from, &item.origin, &item.persona) {
         (None, Origin::Person { id, name, .. }, _) => event.by(&Actor::Person { id: id.clone(), name: name.clone() }),
         (Some(from), _, Some(persona)) if [from, item.status].contains(&WorkStatus::InProgress) => event.by_persona(persona),

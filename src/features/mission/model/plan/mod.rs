@@ -19,8 +19,8 @@ use kernel::money::Money;
 
 pub use coverage::Served;
 pub use draft::{
-    Change, ChangeDraft, Changed, EditDraft, LearntDraft, MOST_CHANGES, MOST_MISSING, MOST_STEPS, MissingDraft, PlanDraft, Standing,
-    StepDraft, TITLE, Understanding, change, check, leave_out, revise,
+    AgainDraft, Change, ChangeDraft, Changed, EditDraft, LearntDraft, MOST_CHANGES, MOST_MISSING, MOST_STEPS, MissingDraft, PlanDraft,
+    Standing, StepDraft, TITLE, Understanding, change, check, leave_out, revise,
 };
 pub use phase::Phase;
 
@@ -88,6 +88,9 @@ pub struct PlanChange {
     /// The titles of the steps that were added or have other words, owners or needs.
     pub added: Vec<String>,
     pub edited: Vec<String>,
+    /// The titles of steps that were done and are done again.
+    #[serde(default)]
+    pub again: Vec<String>,
     pub dropped: Vec<DroppedStep>,
 }
 

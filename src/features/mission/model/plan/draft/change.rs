@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{MOST_STEPS, StepDraft, check_step, find_loose_ends, key, name_steps, order, read_numbers, shorten};
+use crate::features::backlog::model::criteria::{FEWEST, read_draft};
 use crate::features::backlog::model::short_id;
 use crate::features::mission::model::directive::Directive;
 use crate::features::mission::model::plan::phase::link_phases;
@@ -34,6 +35,12 @@ pub struct ChangeDraft {
     /// New steps.
     #[serde(default)]
     pub add: Vec<StepDraft>,
+    /// Steps that are done and no longer right.
+    #[serde(default)]
+    pub again: Vec<AgainDraft>,
+    /// All criteria of the delivery, if some do not fit any more. Otherwise null.
+    #[serde(default)]
+    pub criteria: Option<Vec<String>>,
     /// Numbers of parts of the directive, or ranges such as "4-9", that are not to be done any more.
     #[serde(default)]
     pub leave_out: Vec<String>,
@@ -57,12 +64,29 @@ pub struct EditDraft {
     pub needs: Option<Vec<String>>,
 }
 
+/// A step that is done and goes back to its author, with its files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgainDraft {
+    /// The id of the step.
+    pub step: String,
+    /// What is no longer right about its result, in one sentence.
+    pub why: String,
+}
+
 /// How far a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Open,
     Begun,
-    Over,
+    Done,
+    /// It failed or was cancelled.
+    Lost,
+}
+
+impl Standing {
+    fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Lost)
+    }
 }
 
 /// The plan to be changed, and who changes it.
@@ -87,6 +111,8 @@ pub struct Changed {
     pub edited: BTreeSet<WorkItemId>,
     /// Existing steps with other needs.
     pub rewired: BTreeSet<WorkItemId>,
+    /// Steps that were done and are done again, each with the reason.
+    pub again: Vec<(WorkItemId, String)>,
 }
 
 /// Checks a change and makes it. None if nothing would be different.
@@ -104,12 +130,16 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
         Ok(parts) => work.leave_out(parts),
         Err(fault) => faults.push(format!("left out: {fault}")),
     }
+    for again in &draft.again {
+        let sent_back = work.find(&ids, &again.step).and_then(|step| work.send_back(&step, &again.why));
+        faults.extend(sent_back.err());
+    }
     for id in &draft.drop {
         match work.find(&ids, id) {
             // It may have been dropped with its parts.
             Err(_) if ids.get(&key(id)).is_some_and(|item| work.dropped.iter().any(|dropped| dropped.item == *item)) => {}
             Err(fault) => faults.push(fault),
-            Ok(step) if (of.standing)(&step.item) == Standing::Over => faults.push(format!("\"{}\" is over already", step.title)),
+            Ok(step) if (of.standing)(&step.item).is_over() => faults.push(format!("\"{}\" is over already", step.title)),
             Ok(step) if work.has_to_stay(&step) => faults.push(format!("\"{}\" has begun, so it stays as it is", step.title)),
             Ok(step) => work.drop_step(&step),
         }
@@ -124,6 +154,14 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
             Ok(step) => work.add(step),
             Err(found) => faults.extend(found.into_iter().map(|fault| format!("new step {}: {fault}", one_line(&step.id, 40)))),
         }
+    }
+    match &draft.criteria {
+        Some(_) if of.by_colleague => faults.push("only people change what the delivery is judged by".to_owned()),
+        Some(criteria) => match read_draft(criteria) {
+            Some(criteria) => work.criteria = Some(criteria),
+            None => faults.push(format!("the delivery would have fewer than {FEWEST} criteria")),
+        },
+        None => {}
     }
     if !faults.is_empty() {
         return Err(shorten(faults));
@@ -152,6 +190,9 @@ struct Work<'a> {
     dropped: Vec<DroppedStep>,
     added: BTreeSet<WorkItemId>,
     edited: BTreeSet<WorkItemId>,
+    again: Vec<(WorkItemId, String)>,
+    /// The new criteria of the delivery.
+    criteria: Option<Vec<String>>,
 }
 
 impl<'a> Work<'a> {
@@ -164,6 +205,8 @@ impl<'a> Work<'a> {
             dropped: Vec::new(),
             added: BTreeSet::new(),
             edited: BTreeSet::new(),
+            again: Vec::new(),
+            criteria: None,
         }
     }
 
@@ -177,6 +220,21 @@ impl<'a> Work<'a> {
         self.of.by_colleague && (self.of.standing)(&step.item) == Standing::Begun
     }
 
+    fn send_back(&mut self, step: &Step, why: &str) -> Result<(), String> {
+        if self.of.by_colleague {
+            return Err(format!("\"{}\" is done, and only people send back what is done", step.title));
+        }
+        if (self.of.standing)(&step.item) != Standing::Done {
+            return Err(format!("\"{}\" is not done, so it cannot be done again", step.title));
+        }
+        self.again.push((step.item.clone(), format!("{}: {}", self.of.by, one_line(why, WHY))));
+        Ok(())
+    }
+
+    fn is_done_again(&self, step: &Step) -> bool {
+        self.again.iter().any(|(again, _)| *again == step.item)
+    }
+
     /// Drops steps that serve only these parts, and tells the others. Steps that are done stay.
     fn leave_out(&mut self, parts: BTreeSet<usize>) {
         let all_below = |numbers: &BTreeSet<usize>| -> BTreeSet<usize> {
@@ -185,7 +243,7 @@ impl<'a> Work<'a> {
         let wanted = all_below(&parts);
         let last = self.of.plan.last_step().map(|step| step.item.clone());
         let (mut dropped, mut told) = (Vec::new(), Vec::new());
-        for step in self.steps.iter().filter(|step| (self.of.standing)(&step.item) != Standing::Over) {
+        for step in self.steps.iter().filter(|step| !(self.of.standing)(&step.item).is_over()) {
             let served = all_below(&step.serves);
             if served.is_disjoint(&wanted) {
                 continue;
@@ -228,7 +286,10 @@ impl<'a> Work<'a> {
     fn edit(&mut self, step: &Step, edit: &EditDraft, ids: &HashMap<String, WorkItemId>) -> Result<(), Vec<String>> {
         let named = |fault: String| vec![format!("step \"{}\": {fault}", step.title)];
         let standing = (self.of.standing)(&step.item);
-        if standing == Standing::Over {
+        if standing == Standing::Done && !self.is_done_again(step) {
+            return Err(named("it is done already. Name it in `again` too if its result is no longer right".to_owned()));
+        }
+        if standing == Standing::Lost {
             return Err(named("it is over already".to_owned()));
         }
         if self.has_to_stay(step) {
@@ -296,14 +357,15 @@ impl<'a> Work<'a> {
         }
         let needs_other = |step: &&Step| before.find_step(&step.item).is_some_and(|known| known.needs != step.needs);
         let rewired: BTreeSet<WorkItemId> = steps.iter().filter(needs_other).map(|step| step.item.clone()).collect();
-        let mut plan = Plan { steps, left_out: self.left_out, ..before.clone() };
+        let criteria = self.criteria.unwrap_or_else(|| before.criteria.clone());
+        let mut plan = Plan { steps, left_out: self.left_out, criteria, ..before.clone() };
         let lost = lost_parts(before, &plan, self.of.directive, self.why);
         if let Some(LeftOut { parts, .. }) = lost.as_ref().filter(|_| self.of.by_colleague) {
             let parts = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             return Err(vec![format!("nobody would serve part {parts} any more, and only people leave parts of the directive out")]);
         }
         plan.left_out.extend(lost);
-        if plan == *before {
+        if plan == *before && self.again.is_empty() {
             return Ok(None);
         }
         let titles = |items: &mut dyn Iterator<Item = &WorkItemId>| -> Vec<String> {
@@ -316,11 +378,12 @@ impl<'a> Work<'a> {
             why: self.why.to_owned(),
             added: titles(&mut self.added.iter()),
             edited: titles(&mut self.edited.union(&rewired)),
+            again: titles(&mut self.again.iter().map(|(item, _)| item)),
             dropped: self.dropped,
         };
         let dropped = change.dropped.iter().map(|dropped| dropped.item.clone()).collect();
         plan.changes.push(change);
-        Ok(Some(Changed { plan, dropped, added: self.added, edited: self.edited, rewired }))
+        Ok(Some(Changed { plan, dropped, added: self.added, edited: self.edited, rewired, again: self.again }))
     }
 }
 

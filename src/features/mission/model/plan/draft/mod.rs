@@ -16,7 +16,7 @@ use kernel::ids::WorkItemId;
 use kernel::persona::roster::Roster;
 use kernel::text::{one_line, without_invisible};
 
-pub use change::{Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, Standing, change, leave_out};
+pub use change::{AgainDraft, Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, Standing, change, leave_out};
 use missing::check_missing;
 pub use missing::{MOST_MISSING, MissingDraft};
 

@@ -75,7 +75,7 @@ fn parts_are_left_out_with_the_steps_that_serve_nothing_else() {
     let end = changed.plan.last_step().unwrap();
     assert!(end.instructions.ends_with("Not to be done any more: part 6. We sell nothing yet."), "{}", end.instructions);
     // What is done stays, and still counts.
-    let far = [("Do pay", Standing::Over)];
+    let far = [("Do pay", Standing::Done)];
     let changed = change_as(&plan, &far, &ChangeDraft { leave_out: vec!["6".to_owned()], ..because("Later.") }).unwrap().unwrap();
     assert_eq!(changed.dropped, [item(&plan, "Do check")]);
     assert!(matches!(&changed.plan.coverage(&directive())[&7], Served::By(steps) if steps[0].title == "Do pay"));
@@ -85,7 +85,7 @@ fn parts_are_left_out_with_the_steps_that_serve_nothing_else() {
 fn new_steps_come_before_the_last_one_unless_they_come_after_it() {
     let plan = running();
     let add = |new: StepDraft| ChangeDraft { add: vec![new], ..because("We need tests.") };
-    let changed = change_as(&plan, &[("Do pay", Standing::Over)], &add(step("test", &[&short(&plan, "Do pay")], &[]))).unwrap().unwrap();
+    let changed = change_as(&plan, &[("Do pay", Standing::Done)], &add(step("test", &[&short(&plan, "Do pay")], &[]))).unwrap().unwrap();
     let new = changed.added.first().unwrap();
     assert!(changed.plan.last_step().unwrap().needs.contains(new));
     assert_eq!(titles(&changed.plan, &changed.plan.find_step(new).unwrap().needs), ["Do pay"]);
@@ -109,7 +109,7 @@ fn a_step_gets_other_words_at_any_time_and_another_owner_before_it_begins() {
         (Standing::Open, &owner, true),
         (Standing::Begun, &words, true),
         (Standing::Begun, &owner, false),
-        (Standing::Over, &words, false),
+        (Standing::Done, &words, false),
     ] {
         let changed = change_as(&plan, &[("Do pay", standing)], draft);
         assert_eq!(changed.is_ok(), passes, "{standing:?} {draft:?}");
@@ -126,13 +126,50 @@ fn a_step_gets_other_words_at_any_time_and_another_owner_before_it_begins() {
 }
 
 #[test]
+fn what_is_done_and_no_longer_right_goes_back_to_its_author() {
+    let plan = running();
+    let (cart, pay) = (short(&plan, "Do cart"), short(&plan, "Do pay"));
+    let far = [("Do cart", Standing::Done), ("Do check", Standing::Lost)];
+    let again = |step: &str| vec![AgainDraft { step: step.to_owned(), why: "It has the old price.".to_owned() }];
+    let words = EditDraft { step: cart.clone(), instructions: Some("Use the new price.".to_owned()), ..EditDraft::default() };
+    let criteria = vec!["The price is new".to_owned(), "Every part is served".to_owned()];
+    let draft = ChangeDraft { again: again(&cart), edit: vec![words], criteria: Some(criteria.clone()), ..because("The price rose.") };
+    let changed = change_as(&plan, &far, &draft).unwrap().unwrap();
+    assert_eq!(changed.again, [(item(&plan, "Do cart"), "Ann: It has the old price.".to_owned())]);
+    assert_eq!(changed.edited, [item(&plan, "Do cart")].into());
+    assert_eq!(changed.plan.criteria, criteria);
+    assert_eq!(changed.plan.changes.last().unwrap().again, ["Do cart"]);
+    // Nothing else has to change.
+    let alone = change_as(&plan, &far, &ChangeDraft { again: again(&cart), ..because("The price rose.") }).unwrap().unwrap();
+    assert_eq!((alone.again.len(), alone.edited.len(), &alone.plan.criteria), (1, 0, &plan.criteria));
+
+    let one = Some(vec!["The price is new".to_owned()]);
+    for (draft, fault) in [
+        (ChangeDraft { again: again(&pay), ..because("x") }, "\"Do pay\" is not done, so it cannot be done again"),
+        (ChangeDraft { again: again(&short(&plan, "Do check")), ..because("x") }, "\"Do check\" is not done"),
+        (ChangeDraft { again: again("ghost"), ..because("x") }, "\"ghost\" is no step of the plan"),
+        (ChangeDraft { criteria: one, ..because("x") }, "the delivery would have fewer than 2 criteria"),
+    ] {
+        let faults = change_as(&plan, &far, &draft).unwrap_err();
+        assert!(faults.iter().any(|told| told.contains(fault)), "{fault}: {faults:?}");
+    }
+    for (draft, fault) in [
+        (ChangeDraft { again: again(&cart), ..because("x") }, "only people send back what is done"),
+        (ChangeDraft { criteria: Some(criteria), ..because("x") }, "only people change what the delivery is judged by"),
+    ] {
+        let faults = change_because_of(true, &plan, &far, &draft).unwrap_err();
+        assert!(faults.iter().any(|told| told.contains(fault)), "{fault}: {faults:?}");
+    }
+}
+
+#[test]
 fn a_change_that_breaks_the_plan_is_refused_with_the_reason() {
     let plan = running();
     let (cart, end) = (short(&plan, "Do cart"), short(&plan, "Do end"));
     let needs =
         |step: &str, need: &str| vec![EditDraft { step: step.to_owned(), needs: Some(vec![need.to_owned()]), ..EditDraft::default() }];
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    let over = [("Do cart", Standing::Over)];
+    let over = [("Do cart", Standing::Done)];
     for (draft, says) in [
         (ChangeDraft { drop: texts(&["ghost"]), ..because("x") }, "\"ghost\" is no step of the plan"),
         (ChangeDraft { drop: texts(&[&cart]), ..because("x") }, "\"Do cart\" is over already"),
