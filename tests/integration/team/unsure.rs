@@ -17,7 +17,13 @@ on_one_store!(
     a_model_tells_where_the_rules_are_unsure_and_is_not_asked_where_they_are_not,
     a_day_has_a_limit,
     a_model_that_fails_or_hangs_means_silence,
+    what_follows_an_answer_goes_where_it_belongs,
+    what_is_added_to_a_question_belongs_to_it,
+    without_its_word_the_persona_that_answered_goes_on,
 );
+
+/// What Ann writes after an answer of Sentinel, who knows about code.
+const NEW_SUBJECT: &str = "who's on call?";
 
 const UNSURE: &str = "it would be nice to hear your view on this";
 
@@ -82,6 +88,55 @@ async fn a_model_that_fails_or_hangs_means_silence(backing: Backing) {
     }
     assert!(team.answers("general").await.is_empty());
     assert_eq!(count(&team, "SELECT COUNT(*) FROM inbox WHERE decision LIKE '%\"silence\"%'").await, 3);
+}
+
+async fn what_follows_an_answer_goes_where_it_belongs(backing: Backing) {
+    let team = wanted(backing).start().await;
+    team.model.on(|asked| match is_routing(asked) {
+        true if asked.prompt().contains("\nwho's on call?\n") => {
+            Script::Json(json!({"wants_an_assistant": true, "assistant": "Kelly", "why": "It is about people."}))
+        }
+        true => routed(false),
+        false => Script::say("I can tell you."),
+    });
+    team.say("general", "sentinel, what broke the build?").await;
+    team.wait_for_answers("general", 1).await;
+    team.say("general", NEW_SUBJECT).await;
+    let answers = team.wait_for_answers("general", 2).await;
+    let prompt = team.model.requests().into_iter().find(is_routing).expect("it was weighed").prompt();
+    assert!(prompt.contains("Sentinel has just answered") && prompt.contains("what broke the build?"), "{prompt}");
+    assert_eq!(answers[1].author, "Kelly");
+    team.say("general", "great, as if we had nothing else to do").await;
+    team.settle().await;
+    assert_eq!((asked(&team), team.answers("general").await.len()), (2, 2), "a sarcastic aside");
+    team.say("general", "sentinel, and the tests?").await;
+    team.wait_for_answers("general", 3).await;
+    team.say("general", "kelly I need the list of open bugs").await;
+    let answers = team.wait_for_answers("general", 4).await;
+    assert_eq!((answers[3].author.as_str(), asked(&team)), ("Kelly", 2));
+}
+
+async fn what_is_added_to_a_question_belongs_to_it(backing: Backing) {
+    let team = wanted(backing).start().await;
+    let (go_on, may) = tokio::sync::watch::channel(false);
+    team.model.on(move |asked| if is_routing(asked) { routed(false) } else { Script::say("I can tell you.").when(&may) });
+    team.say("general", "vince, what did we spend?").await;
+    team.model.wait_for(1).await;
+    team.say("general", "just one sentence").await;
+    eventually("it is heard", || async { count(&team, "SELECT COUNT(*) FROM inbox").await == 2 }).await;
+    go_on.send(true).expect("the model waits");
+    let answers = team.wait_for_answers("general", 2).await;
+    assert_eq!((answers[1].author.as_str(), asked(&team)), ("Vince", 0));
+}
+
+async fn without_its_word_the_persona_that_answered_goes_on(backing: Backing) {
+    let team = wanted(backing).start().await;
+    team.model.on(|asked| if is_routing(asked) { Script::status(400) } else { Script::say("I can tell you.") });
+    team.say("general", "sentinel, what broke the build?").await;
+    team.wait_for_answers("general", 1).await;
+    team.say("general", NEW_SUBJECT).await;
+    let answers = team.wait_for_answers("general", 2).await;
+    assert_eq!(answers[1].author, "Sentinel");
 }
 
 async fn killed_while_it_is_asked(backing: Backing) {

@@ -1,5 +1,6 @@
-//! Asks a cheap model whether a message wants an answer, where the rules cannot tell. The number of questions a day is limited, and no model is asked
-//! about messages that are clearly between people. If the model fails or takes too long, nobody answers.
+//! Asks a cheap model whether a message wants an answer, and of whom, where the rules cannot tell. The number of questions a day is limited, and no
+//! model is asked about messages that are clearly between people. If the model fails or takes too long, the decision of the rules stands: nobody
+//! answers, or the persona that has just answered.
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use kernel::db::{StoreError, sql};
 use kernel::ids::{ChainId, PersonaSlug};
 use kernel::money::Purpose;
 use kernel::persona::Tier;
+use kernel::text::fold_name;
 
 use crate::store::Store;
 
@@ -39,6 +41,9 @@ const WHY: usize = 160;
 struct ForWhom {
     /// Whether the author wants an answer or an action of an assistant.
     wants_an_assistant: bool,
+    /// Which assistant, if two are named.
+    #[serde(default)]
+    assistant: String,
     /// Why, in a few words.
     why: String,
 }
@@ -49,21 +54,34 @@ struct Asked<'a> {
     place: String,
     team: Vec<&'a str>,
     candidate: Option<&'a str>,
+    rival: Option<Rival<'a>>,
     lines: Vec<String>,
     author: String,
     text: String,
+}
+
+#[derive(Serialize)]
+struct Rival<'a> {
+    name: &'a str,
+    role: &'a str,
+    expertise: String,
 }
 
 impl Conversation {
     /// Decides on a message about which the rules are unsure, with the model's reason. Leaves any other decision as it is.
     pub(super) async fn weigh(&self, message: &InboundMessage, decision: Decision) -> Decision {
         let Some(candidate) = decision.unsure.clone() else { return decision };
-        match self.ask_for_whom(message, &candidate).await {
-            Ok(Some(ForWhom { wants_an_assistant, why })) => {
+        match self.ask_for_whom(message, &candidate, decision.rival.as_ref()).await {
+            Ok(Some(ForWhom { wants_an_assistant, assistant, why })) => {
                 let because = Some(kernel::text::flatten(&why, WHY));
                 metrics::counter!("teamroom_unsure_messages_total", "wants" => if wants_an_assistant { "yes" } else { "no" }).increment(1);
-                let decided =
-                    if wants_an_assistant { Decision::one(candidate, Reason::Weighed) } else { Decision::nobody(decision.reason) };
+                let goes_on = decision.reason == Reason::FollowUp;
+                let rival = decision.rival.filter(|rival| fold_name(self.deps().roster.name_of(rival)) == fold_name(&assistant));
+                let decided = match rival {
+                    _ if !wants_an_assistant => Decision::nobody(if goes_on { Reason::Silence } else { decision.reason }),
+                    Some(rival) => Decision::one(rival, Reason::Weighed),
+                    None => Decision::one(candidate, if goes_on { Reason::FollowUp } else { Reason::Weighed }),
+                };
                 Decision { because, ..decided }
             }
             Ok(None) => Decision { unsure: None, ..decision },
@@ -75,7 +93,12 @@ impl Conversation {
     }
 
     /// None if no model may be asked, or if it took too long.
-    async fn ask_for_whom(&self, message: &InboundMessage, candidate: &PersonaSlug) -> Result<Option<ForWhom>, RunError> {
+    async fn ask_for_whom(
+        &self,
+        message: &InboundMessage,
+        candidate: &PersonaSlug,
+        rival: Option<&PersonaSlug>,
+    ) -> Result<Option<ForWhom>, RunError> {
         let deps = self.deps();
         let most = deps.chat.unsure_per_day;
         if most == 0 || deps.agents.is_offline() || self.inner.halts.is_paused(candidate) {
@@ -87,7 +110,7 @@ impl Conversation {
             return Ok(None);
         }
         let lines = deps.store.list_spoken(&message.channel.id, LINES + 1).await?;
-        let prompt = self.render_for_whom(message, candidate, &lines);
+        let prompt = self.render_for_whom(message, candidate, rival, &lines);
         let cancel = deps.stop.child_token();
         let mut run = Box::pin(deps.agents.run_structured::<ForWhom>(Run {
             persona: None,
@@ -118,7 +141,7 @@ impl Conversation {
         }
     }
 
-    fn render_for_whom(&self, message: &InboundMessage, candidate: &PersonaSlug, lines: &[Spoken]) -> Prompt {
+    fn render_for_whom(&self, message: &InboundMessage, candidate: &PersonaSlug, rival: Option<&PersonaSlug>, lines: &[Spoken]) -> Prompt {
         let roster = &self.deps().roster;
         let marker = new_marker();
         let cleaner = Cleaner { marker: &marker };
@@ -131,7 +154,12 @@ impl Conversation {
             marker: &marker,
             place: flat_name(&message.channel.name),
             team: roster.personas().iter().map(|persona| persona.name.as_str()).collect(),
-            candidate: (*candidate != roster.coordinator().slug).then(|| roster.name_of(candidate)),
+            candidate: (rival.is_some() || *candidate != roster.coordinator().slug).then(|| roster.name_of(candidate)),
+            rival: rival.and_then(|rival| roster.find(rival)).map(|persona| Rival {
+                name: &persona.name,
+                role: &persona.role,
+                expertise: persona.expertise.join(", "),
+            }),
             lines: before.map(|line| format!("{}: {}", name(&line.speaker), cleaner.line(&line.text, LINE))).collect(),
             author: flat_name(&message.author.name),
             text: cleaner.text(&message.text, TEXT),

@@ -18,9 +18,12 @@ pub struct Decision {
     /// Why a feature took the message, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
-    /// The persona that would answer, if the rules cannot tell whether somebody should. Nobody answers until a model was asked.
+    /// The persona that would answer, if the rules cannot tell whether somebody should. A model is asked. Without its word the decision stands.
     #[serde(skip)]
     pub unsure: Option<PersonaSlug>,
+    /// Another persona that may be meant, if the rules are unsure.
+    #[serde(skip)]
+    pub rival: Option<PersonaSlug>,
     /// Why a model says that the message wants an answer or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -29,7 +32,7 @@ pub struct Decision {
 impl Decision {
     /// The responders, and why they answer.
     pub fn by(responders: Vec<PersonaSlug>, reason: Reason) -> Self {
-        Self { responders, reason, ask: None, taken: None, unsure: None, because: None }
+        Self { responders, reason, ask: None, taken: None, unsure: None, rival: None, because: None }
     }
 
     pub fn nobody(reason: Reason) -> Self {

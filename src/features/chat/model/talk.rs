@@ -59,6 +59,8 @@ pub struct RecentTalk {
     pub with: Option<PersonaSlug>,
     /// The last answer to the author asked nothing back.
     pub is_told: bool,
+    /// The answer was still being made when the author wrote.
+    pub is_under_way: bool,
     /// Another person has written something since that answer.
     pub is_interrupted: bool,
     /// The last message for people, if it was just said.
@@ -82,6 +84,7 @@ impl RecentTalk {
         Self {
             with: answer.map(|answer| answer.by.clone()),
             is_told: last.is_some_and(|answer| !answer.asks),
+            is_under_way: answer.is_some_and(|answer| answer.at > now),
             is_interrupted: answer.is_some_and(|answer| put_in(answer.at).next().is_some()),
             remark: find_remark(said, author, now).map_or_else(String::new, |said| said.text.clone()),
             company: find_company(said, author, now).unwrap_or(if is_shared { Company::Quiet } else { Company::Alone }),
@@ -148,6 +151,8 @@ mod tests {
         assert_eq!(before(&[asked(60)]), (Some("vince".into()), Alone));
         assert_eq!(before(&[asked(181)]), (None, Alone), "too long ago");
         assert_eq!(before(&[asked(90), said("ann", 40, false, Some(("eliza", 30)))]).0.as_deref(), Some("eliza"));
+        let is_under_way = |ago| RecentTalk::before(&[asked(ago)], &"ann".into(), DateTime::UNIX_EPOCH, false).is_under_way;
+        assert!(is_under_way(-5) && !is_under_way(5), "the answer came after what Ann added");
     }
 
     #[test]

@@ -210,6 +210,13 @@ pub(super) fn is_agreement(text: &[Sentence<'_>]) -> bool {
     says_only(text, &[Sense::Agreeing], &around, |_| false) && !text.iter().any(|sentence| sentence.asks)
 }
 
+/// Whether a message only calls off what is being done: "cancel that", "never mind, vince".
+pub(super) fn calls_off(text: &[Sentence<'_>], names: &Names<'_>) -> bool {
+    let around = |word: &str| names.is_persona(word);
+    let is_short = text.iter().flat_map(Sentence::words).count() <= MOST_STOP_WORDS;
+    is_short && !text.iter().any(|sentence| sentence.asks) && covers(text, &[Sense::CallOff], &[Sense::AroundStop], around, |_, _| 0)
+}
+
 /// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince".
 pub(super) fn is_stop(text: &[Sentence<'_>], phrases: &[String], names: &Names<'_>) -> bool {
     let words: Vec<_> = text.iter().flat_map(Sentence::words).collect();

@@ -65,6 +65,8 @@ pub(super) enum Sense {
     /// Asks whether somebody is there.
     Presence,
     Stop,
+    /// Calls off what is being done, if anything is: "cancel that".
+    CallOff,
     /// May stand beside a word that means "stop".
     AroundStop,
 }
@@ -191,13 +193,18 @@ const PHRASES: &[(Sense, &[&str])] = &[
         "anyone there|anybody there|anyone here|anybody here|is anyone here|is anyone there|is anybody there|is anybody here|anyone around|anybody around|is anyone around|anyone home|anybody awake|anyone awake|is anybody awake|is anyone awake|anyone up|anyone alive|is anybody around|you there|jemand da|ist jemand da|ist da jemand|hay alguien|hay alguien ahí|hay alguien aquí|quelqu'un|il y a quelqu'un|tem alguém aí|alguém aí|есть кто|есть кто-нибудь|тут есть кто-нибудь|кто-нибудь здесь|कोई है|कोई है यहाँ|koi hai|هل من أحد|هل من أحد هنا|في حد هنا|কেউ আছেন|কেউ আছো|কেউ আছে|کوئی ہے|کوئی ہے یہاں|who's there|who is here|c'è qualcuno",
     ]),
     (Sense::Stop, &[
-        "stop|halt|be quiet|stop it|stop that|stop talking|stop posting|stop writing|shut up|that's enough|cut it out|knock it off",
-        "stopp|hör auf|aufhören|sei still|seid still|ruhe|hört auf|para|parad|paren|detente|deténganse|cállate|cállense|basta|basta ya|silencio|ya basta|arrête|arrêtez|arrête-toi|tais-toi|taisez-vous|stoppe|ça suffit|pare|parem|chega|cala a boca|fica quieto|fiquem quietos",
+        "stop|halt|be quiet|stop it|stop that|stop talking|stop posting|stop writing|shut up|that's enough|cut it out|knock it off|stop everything|stop all of it|stop now|don't do anything|dont do anything|do nothing|hold everything|stand down",
+        "stopp|mach nichts|macht nichts mehr|mach nichts mehr|alles stopp|no hagas nada|no hagan nada|ne fais rien|ne faites rien|não faça nada|fermati|fermatevi|non fare niente|hör auf|aufhören|sei still|seid still|ruhe|hört auf|para|parad|paren|detente|deténganse|cállate|cállense|basta|basta ya|silencio|ya basta|arrête|arrêtez|arrête-toi|tais-toi|taisez-vous|stoppe|ça suffit|pare|parem|chega|cala a boca|fica quieto|fiquem quietos",
         "стоп|хватит|остановись|остановитесь|замолчи|замолчите|прекрати|прекратите|перестань|रुको|रुकिए|बंद करो|चुप|चुप रहो|बस करो|ruko|band karo|chup karo|bas karo",
         "توقف|توقفي|توقفوا|قف|كفى|اسكت|اسكتوا|বন্ধ করো|থামো|থামুন|চুপ|চুপ করো|رکو|رک جاؤ|بند کرو|چپ|بس کرو|berhenti|diam|smettila|smettetela|dur|durun|yeter",
     ]),
+    (Sense::CallOff, &[
+        "cancel that|cancel it|cancel this|cancel|abort|abort that|call it off|never mind|nevermind|forget it",
+        "brich ab|brich das ab|abbrechen|abbruch|lass das|lasst das|vergiss es|cancela eso|cancélalo|déjalo|annule ça|laisse tomber|cancele isso|deixa pra lá|lascia stare",
+        "отмена|отмени|отмени это|забудь|रद्द करो|batalkan|iptal et",
+    ]),
     (Sense::AroundStop, &[
-        "please|pls|plz|now|right now|all|everyone|everybody|team|agents|bots|bot|ok|okay|hey|and|of|you|guys|folks|just|it|this|that|talking|for now|immediately|already|again|thanks|thank you|really|no|hey hey|would you|can you|could you|all of you",
+        "hold on|wait|hang on|hold it|warte|warte mal|moment|espera|attends|aspetta|подожди|please|pls|plz|now|right now|all|everyone|everybody|team|agents|bots|bot|ok|okay|hey|and|of|you|guys|folks|just|it|this|that|talking|for now|immediately|already|again|thanks|thank you|really|no|hey hey|would you|can you|could you|all of you",
         "bitte|jetzt|sofort|alle|mal|endlich|por favor|ya|ahora|todos|eso|s'il te plaît|s'il vous plaît|stp|maintenant|tous|por favor|agora|já|isso|todos|пожалуйста|сейчас|все|уже|немедленно|कृपया|अब|सब|यार|ab|من فضلك|الآن|جميعا|এখন|এখনই|দয়া করে|সবাই|براہ کرم|اب|ابھی|سب",
     ]),
 ];

@@ -1,6 +1,7 @@
 //! Decides who answers a person's message (CHAT-7). Pure: one decision per message, with its reason.
 
 mod company;
+mod doubt;
 mod speech;
 
 use chrono::{DateTime, Utc};
@@ -22,8 +23,9 @@ use crate::features::chat::rules::sentence::{Sentence, fold, sentences};
 use crate::features::chat::rules::{clarity, intent};
 
 use company::{is_for_company, is_said_in_passing, unaddressed};
+use doubt::find_doubt;
 use speech::after_addressees;
-pub(crate) use speech::{Calls, find_calls, find_speech_act, only_tells};
+pub(crate) use speech::{Calls, calls_off, find_calls, find_speech_act, only_tells};
 pub use speech::{is_stop, speaks_to_a_persona};
 
 /// The binding of a channel where nobody answers a message without an addressee.
@@ -112,8 +114,9 @@ pub fn route(arrival: &Arrival<'_>) -> Decision {
     if arrival.halted && !decision.responders.is_empty() && !(by_person && reading.speaks_to_an_agent(decision.reason)) {
         return Decision::nobody(Reason::Halted);
     }
-    let unsure = find_unsure(arrival, &reading, &names, &decision);
-    with_ask(Decision { unsure, ..decision }, reading.ask, arrival)
+    let doubted = if decision.reason == Reason::FollowUp { find_doubt(arrival, &reading, decision) } else { decision };
+    let unsure = find_unsure(arrival, &reading, &names, &doubted).or(doubted.unsure);
+    with_ask(Decision { unsure, ..doubted }, reading.ask, arrival)
 }
 
 /// The persona that may be meant when the rules let nobody answer but are not sure: the author may be following up on a persona's answer, or want

@@ -17,6 +17,13 @@ pub fn is_stop(text: &str, phrases: &[String], roster: &Roster, accounts: &Accou
     intent::is_stop(&text, phrases, &names) && !names.speaks_only_to_others(&text)
 }
 
+/// Whether a message only calls off what is being done, and does not say so to another person.
+pub(crate) fn calls_off(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
+    let (spoken, names) = (spoken(text), Names::of_personas(roster, accounts));
+    let text = sentences(&spoken);
+    intent::calls_off(&text, &names) && !names.speaks_only_to_others(&text)
+}
+
 /// The personas that a text calls by name. A call begins a new burst.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Calls {

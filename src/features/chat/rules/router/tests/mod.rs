@@ -9,6 +9,7 @@ use kernel::testing::roster as sample;
 mod addressing;
 mod case;
 mod company;
+mod doubt;
 mod labelled;
 mod properties;
 mod stop;

@@ -30,14 +30,42 @@ fn stop_is_a_message_that_is_just_the_phrase() {
         "vince stop stop",
         "be quiet, all of you",
         "s\u{200B}top",
+        "stopp",
+        "para ya",
+        "hold on, don't do anything",
+        "Wait, stop everything!",
+        "warte, mach nichts",
         "🛑",
     ] {
         assert!(is_stop(text), "{text:?}");
     }
-    for text in ["don't stop", "stop the deployment", "when does it stop", "bus stop", "quiet", "vince", "> stop", "`stop`", ""] {
+    for text in [
+        "don't stop",
+        "stop the deployment",
+        "when does it stop",
+        "bus stop",
+        "quiet",
+        "vince",
+        "> stop",
+        "`stop`",
+        "",
+        "hold on",
+        "cancel that",
+    ] {
         assert!(!is_stop(text), "{text:?}");
     }
     assert!(!super::super::is_stop("please", &["  ".to_owned()], &sample::roster(), &sample::accounts()), "an empty phrase stops nothing");
+}
+
+#[test]
+fn what_calls_something_off_is_no_stop_by_itself() {
+    let calls_off = |text: &str| calls_off(text, &sample::roster(), &sample::accounts());
+    for text in ["cancel that", "never mind, vince", "please cancel it!", "brich das ab"] {
+        assert!(calls_off(text), "{text:?}");
+    }
+    for text in ["cancel that meeting", "<user:discord:77> cancel that", "cancel that?", "hold on", "please", "vince"] {
+        assert!(!calls_off(text), "{text:?}");
+    }
 }
 
 #[test]
