@@ -19,6 +19,9 @@ const MARGIN: Duration = Duration::from_mins(1);
 /// The delay before a failed review is repeated. It doubles with each further one.
 const REVIEW_RETRY: Duration = Duration::from_secs(20);
 
+/// How often an item of a channel where people said stop checks whether it may go on.
+const HELD: TimeDelta = TimeDelta::seconds(10);
+
 /// The delay after an unexpected error of the database.
 const RETRY: Duration = Duration::from_secs(10);
 
@@ -71,6 +74,9 @@ impl JobHandler for BacklogHandler {
     }
 
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {
+        if matches!(self.kind, RUN | REVIEW) && self.work.deps().store.is_held(job.job()).await? {
+            return Err(JobError::Sleep(job.now() + HELD));
+        }
         match self.kind {
             RUN => self.work.run_item(job).await,
             REVIEW => self.work.run_review(job).await,

@@ -8,13 +8,17 @@ use super::service::Backlog;
 use super::store::{ItemAnswer, PersonAnswer, answer_in, take_answer};
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
+use kernel::chat::medium::Medium;
 use kernel::chat::message::{AuthorKind, InboundMessage};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::text::split_mention;
 use kernel::commands::Late;
 use kernel::db::{Applied, Effect, StoreError, Transaction};
-use kernel::ids::WorkItemId;
+use kernel::ids::{ChannelId, WorkItemId};
 use kernel::memory::Memory;
+
+/// The most characters of an item's title in a list.
+const NAMED: usize = 80;
 
 /// Takes the replies of people who were asked.
 pub(super) struct ReplyListener {
@@ -34,6 +38,18 @@ impl Listener for ReplyListener {
             return Ok(None);
         }
         backlog.take_reply(message, decision).await
+    }
+
+    async fn list_work(&self, channel: &ChannelId) -> Result<Vec<String>, StoreError> {
+        let Ok(backlog) = self.backlog.get() else { return Ok(Vec::new()) };
+        let store = backlog.store();
+        let mut work = Vec::new();
+        for (item, _) in store.list_work_in(channel).await? {
+            if let Some(item) = store.find_item(&item).await? {
+                work.push(format!("`#{}` {}", item.short_id(), Medium::Chat.line_within(&item.what, NAMED)));
+            }
+        }
+        Ok(work)
     }
 }
 

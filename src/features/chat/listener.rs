@@ -7,6 +7,7 @@ use kernel::agent::{NamedText, PlaceNote};
 use kernel::chat::message::{Channel, ChannelKind, InboundMessage};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::{Effect, StoreError};
+use kernel::ids::ChannelId;
 
 /// A feature that is offered each message before a persona answers it. Listeners are called in registration order. The first one that takes the
 /// message gets it.
@@ -36,6 +37,11 @@ pub trait Listener: Send + Sync + 'static {
 
     /// The items and files of the team that a text names, as far as they may be told in this channel.
     async fn list_named(&self, _text: &str, _channel: &Channel) -> Result<Vec<NamedText>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// What is being done for the people of a channel, in short. It is held while the channel is halted.
+    async fn list_work(&self, _channel: &ChannelId) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -14,7 +14,7 @@
 //! | it was decided | inbox with its decision; turns `queued`, each with a job that is `ready` | runs the jobs |
 //! | a turn has begun | the job `running`, its holder silent | takes it back and runs it again; if it killed its process three times alone, the person is told |
 //! | the answer was stored | turn `answered`, job `done`, outbox `pending`; turns of agents that follow, `queued` with their jobs | sends it; no model is called again |
-//! | a stop was heard | the halt; turns and jobs `cancelled` | keeps silent |
+//! | a stop was heard | the halt; turns and jobs `cancelled` | keeps silent, and holds the items and meetings of the channel |
 //! | a call of a tool was made for a turn | the steps of its job | goes on behind it; no call is made twice |
 //! | a person is asked to allow a call | approval `asked`, its buttons in the outbox | waits for the person |
 //! | a person allowed it | approval `allowed` with a job | makes the call and says so |

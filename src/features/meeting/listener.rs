@@ -14,6 +14,7 @@ use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
+use kernel::ids::ChannelId;
 use kernel::money::TokenUsage;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -50,6 +51,11 @@ impl Listener for MeetingListener {
         let seat = self.store.find_asked_person(&message.channel.id, &message.author.id).await?;
         let seat = seat.filter(|_| !message.text.trim().is_empty());
         Ok(seat.map(|seat| taken("it is a person's report in a meeting", MeetingChange::Report(Box::new(self.report_of(seat, message))))))
+    }
+
+    async fn list_work(&self, channel: &ChannelId) -> Result<Vec<String>, StoreError> {
+        let open = self.store.list_open_meetings().await?.into_iter().map(|open| open.meeting);
+        Ok(open.filter(|meeting| meeting.channel.id == *channel).map(|meeting| format!("the {}", meeting.kind)).collect())
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod part;
 mod private;
 mod repository;
 pub(crate) mod stage;
+mod stopped;
 mod unknown;
 mod waits;
 mod whole_task;

@@ -14,6 +14,7 @@ on_one_store!(
     two_agents_stop_at_the_guards_limits_in_a_fast_loop,
     two_agents_stop_in_a_slow_loop,
     stop_ends_everything_though_the_model_hangs,
+    an_answer_is_called_off_while_it_is_made_and_later_words_are_about_something_else,
     a_stop_silences_what_was_written_before_it,
     a_stop_said_to_a_person_halts_nothing,
     a_listed_foreign_bot_is_held_by_the_guard,
@@ -73,6 +74,21 @@ async fn stop_ends_everything_though_the_model_hangs(backing: Backing) {
     let answers = team.wait_for_answers("general", 1).await;
     team.settle().await;
     assert!(answers[0].text.starts_with("Stopped"), "{answers:?}");
+}
+
+async fn an_answer_is_called_off_while_it_is_made_and_later_words_are_about_something_else(backing: Backing) {
+    let waits_long = |config: &mut Config| config.models.first_byte_timeout = PATIENCE * 2;
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).configure(waits_long).start().await;
+    team.model.on(|_| Script::Hang);
+    team.say("general", "vince, think hard").await;
+    eventually("the model was asked", || async { team.model.count() > 0 }).await;
+    team.say("general", "cancel that").await;
+    let answers = team.wait_for_answers("general", 1).await;
+    assert!(answers[0].text.starts_with("Stopped"), "{answers:?}");
+    team.model.on(|_| Script::say("It is cancelled."));
+    team.say("general", "vince, never mind").await;
+    let answers = team.wait_for_answers("general", 2).await;
+    assert_eq!(answers[1].text, "It is cancelled.");
 }
 
 async fn a_stop_survives_a_restart(backing: Backing) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::{Job, JobContext, KindSettings};
+use super::{Job, JobContext, JobId, KindSettings};
 use crate::db::{StoreError, Transaction};
 
 /// Runs the jobs of one kind.
@@ -23,7 +23,7 @@ pub trait JobHandler: Send + Sync + 'static {
         None
     }
 
-    /// The queues whose jobs must not run now, because people said so. Their running jobs are told to end. Asked at each look for jobs. A new job may
+    /// The queues and jobs that must not run now, because people said so. Running ones are told to end. Asked at each look for jobs. A new job may
     /// start before the next look, which then ends it.
     async fn paused(&self) -> Result<Paused, StoreError> {
         Ok(Paused::default())
@@ -38,11 +38,13 @@ pub trait JobHandler: Send + Sync + 'static {
     }
 }
 
-/// The queues of a kind that are paused.
+/// What of a kind is paused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Paused {
     pub all: bool,
     pub queues: HashSet<String>,
+    /// Jobs whose run ends. A handler lets such a job sleep when it begins again, so that it does not keep its queue from running.
+    pub jobs: HashSet<JobId>,
 }
 
 impl Paused {

@@ -11,7 +11,7 @@ use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::agent::halts::HaltScope;
 use kernel::db::{Result, Transaction, sql};
-use kernel::ids::{PersonaSlug, WorkItemId};
+use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
 use kernel::jobs::{self, Job, JobId, NewJob, Paused};
 
 /// Runs a ready item.
@@ -132,17 +132,39 @@ pub(super) async fn tell_mission(transaction: &mut Transaction, item: &WorkItem,
 }
 
 impl Store {
-    /// The queues that must not run: those of paused personas, or all of them while the team is halted.
+    /// What must not run: the queues of paused personas, the items of channels where people said stop, or all while the team is halted.
     pub async fn list_paused_runs(&self) -> Result<Paused> {
         let mut paused = Paused::default();
         for halt in self.list_halts().await? {
             match halt.scope {
                 HaltScope::All => paused.all = true,
                 HaltScope::Persona(persona) => drop(paused.queues.insert(queue_of(&persona))),
-                HaltScope::Channel(_) => {}
+                HaltScope::Channel(channel) => {
+                    paused.jobs.extend(self.list_work_in(&channel).await?.into_iter().filter_map(|(_, job)| job))
+                }
             }
         }
         Ok(paused)
+    }
+
+    /// Whether people said stop in the channel of the item of a job, until they speak to the team there again.
+    pub(crate) async fn is_held(&self, job: &Job) -> Result<bool> {
+        Ok(self.list_paused_runs().await?.jobs.contains(&job.id))
+    }
+
+    /// The items that are worked on for a channel and its threads, each with its job, oldest first.
+    pub(crate) async fn list_work_in(&self, channel: &ChannelId) -> Result<Vec<(WorkItemId, Option<JobId>)>> {
+        let rows: Vec<(String, Option<i64>)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.id, work_items.job FROM work_items LEFT JOIN channels ON channels.id = work_items.channel
+             WHERE work_items.status IN ('ready', 'in_progress', 'in_review') AND work_items.kind <> 'mission'
+                 AND (work_items.channel = $1 OR channels.place LIKE $2)
+             ORDER BY work_items.created_at, work_items.id",
+            channel.as_str(),
+            format!("%\"parent\":\"{channel}\"%")
+        )?;
+        Ok(rows.into_iter().map(|(item, job)| (item.into(), job.map(JobId))).collect())
     }
 
     /// Wakes the planner and the writer of the learnings, and gives a job to each item that needs one and has none, such as an item of an earlier

@@ -37,6 +37,9 @@ use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 /// Minimum time between two reports of the same problem.
 const TROUBLE_EVERY: Duration = Duration::from_hours(6);
 
+/// The most things on hold that a notice names.
+const NAMED: usize = 10;
+
 impl Conversation {
     /// Claims a message and puts it into its channel's queue. A duplicate does nothing.
     pub(super) async fn receive(&self, message: InboundMessage) -> anyhow::Result<()> {
@@ -94,11 +97,14 @@ impl Conversation {
         self.with_queue(&message.channel.id.clone(), |queue| queue.push(message, arrived_at, calls, alone));
     }
 
-    /// STOP is checked first, and works while the channel's queue is busy. A stop that is addressed to another person does not count.
+    /// STOP is checked first, and works while the channel's queue is busy. A stop that is addressed to another person does not count. "Cancel that" is
+    /// one while an answer is being made. Otherwise it is about something else, and a persona answers it.
     pub(super) async fn is_stop(&self, message: &InboundMessage) -> Result<bool, StoreError> {
         let (deps, accounts) = (self.deps(), self.accounts());
+        let is_answering = || self.queues().get(&message.channel.id).is_some_and(|queue| queue.has_turns());
         let says_stop = message.author.kind == AuthorKind::Person
-            && router::is_stop(&message.text, &deps.chat.stop_phrases, &deps.roster, &accounts)
+            && (router::is_stop(&message.text, &deps.chat.stop_phrases, &deps.roster, &accounts)
+                || (router::calls_off(&message.text, &deps.roster, &accounts) && is_answering()))
             && authorize(Action::Speak, &message.author, &message.channel, &deps.chat).is_ok();
         let Some(reply) = message.reply_to.as_ref().filter(|_| says_stop) else { return Ok(says_stop) };
         let author = reply.author.as_ref();
@@ -113,7 +119,8 @@ impl Conversation {
     pub(super) async fn take_stop(&self, message: &InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
         let channel = &message.channel.id;
         self.silence(channel, &message.author.name, now).await?;
-        self.decide_stopped(&message.id, &[self.stopped_notice(channel)], now).await?;
+        let notice = self.stopped_notice(channel).await?;
+        self.decide_stopped(&message.id, &[notice], now).await?;
         tracing::info!(id = %message.id, %channel, "a person said stop");
         Ok(())
     }
@@ -124,7 +131,7 @@ impl Conversation {
         let may = authorize(Action::Speak, author, channel, &deps.chat).is_ok();
         if may && !self.is_halted_in(&channel.id) {
             self.silence(&channel.id, &author.name, deps.clock.now()).await?;
-            self.post(self.stopped_notice(&channel.id)).await?;
+            self.post(self.stopped_notice(&channel.id).await?).await?;
             tracing::info!(channel = %channel.id, "a person pressed stop");
         }
         Ok(())
@@ -149,9 +156,24 @@ impl Conversation {
         Ok(())
     }
 
-    fn stopped_notice(&self, channel: &ChannelId) -> OutboundMessage {
-        let coordinator = &self.deps().roster.coordinator().slug;
-        Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.")
+    /// Names the work that the halt holds. A run after a crash names the same.
+    async fn stopped_notice(&self, channel: &ChannelId) -> Result<OutboundMessage, StoreError> {
+        let mut work = Vec::new();
+        for listener in &self.deps().listeners {
+            work.extend(listener.list_work(channel).await?);
+        }
+        let more = work.len().saturating_sub(NAMED);
+        work.truncate(NAMED);
+        work.extend((more > 0).then(|| format!("{more} more")));
+        let text = match work.is_empty() {
+            true => "Stopped. We are quiet here until you speak to one of us again.".to_owned(),
+            false => format!(
+                "Stopped. On hold: {}. Nothing is lost: we are quiet here, and go on with it when you speak to one of us again. `/backlog cancel` ends an \
+                 item for good.",
+                work.join("; ")
+            ),
+        };
+        Ok(Self::notice(&self.deps().roster.coordinator().slug, channel, text))
     }
 
     /// An edit counts until the answer is stored. A later edit does not change an answer. But if nobody answers, an edit that calls a persona may start

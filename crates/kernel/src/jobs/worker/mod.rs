@@ -219,15 +219,16 @@ impl Jobs {
         Ok(until_next.unwrap_or(inner.settings.poll).min(inner.settings.poll))
     }
 
-    /// Leaves out candidates of paused queues, and ends the runs of those.
+    /// Leaves out candidates of paused queues, and ends the runs of those and of paused jobs.
     async fn leave_out_paused(&self, candidates: &mut Vec<Candidate>) -> Result<(), StoreError> {
         for (kind, of) in &self.inner.kinds {
             let is_concerned = candidates.iter().any(|job| job.kind == *kind) || self.running().values().any(|job| job.kind == *kind);
             let paused = if is_concerned { of.handler.paused().await? } else { continue };
             candidates.retain(|job| job.kind != *kind || !paused.includes(job.queue.as_deref()));
             let running = self.running();
-            let ended = running.values().filter(|job| job.kind == *kind && paused.includes(job.queue.as_deref()));
-            ended.for_each(|job| job.cancel.cancel());
+            let is_paused = |id, job: &Running| paused.jobs.contains(id) || paused.includes(job.queue.as_deref());
+            let ended = running.iter().filter(|((id, _), job)| job.kind == *kind && is_paused(id, job));
+            ended.for_each(|(_, job)| job.cancel.cancel());
         }
         Ok(())
     }
