@@ -23,7 +23,7 @@ pub use answer::{Agents, Question, SpeechAct};
 pub use ask_tool::Colleagues;
 pub use journal::{Journal, JournalEntry};
 pub use names::with_names;
-pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
+pub use readings::{FeedValues, FeedsRead, NoSuchFeed, PageEntry, Readings};
 pub use run::{
     Approvals, CallError, Consent, InChat, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in,
 };

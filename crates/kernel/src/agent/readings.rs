@@ -84,6 +84,14 @@ pub struct PageEntry {
     pub samples: Vec<Sample>,
 }
 
+/// The values that a feed has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedValues {
+    pub feed: String,
+    /// Each with its unit.
+    pub values: Vec<(String, String)>,
+}
+
 /// Why a feed was not found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchFeed {
@@ -149,12 +157,12 @@ impl Readings {
     }
 
     /// The values of each feed by its last reading, with their units. Reads nothing.
-    pub fn list_values(&self) -> Vec<(String, Vec<(String, String)>)> {
+    pub fn list_values(&self) -> Vec<FeedValues> {
         let of = |shared: &Arc<Shared>| {
             let known = shared.last().clone()?;
             let values = &known.report.outcome.as_ref().ok()?.values;
             let values: Vec<_> = values.iter().map(|value| (value.name.to_string(), value.unit.to_string())).collect();
-            (!values.is_empty()).then(|| (shared.feed.name().to_owned(), values))
+            (!values.is_empty()).then(|| FeedValues { feed: shared.feed.name().to_owned(), values })
         };
         self.inner.shared.iter().filter_map(of).collect()
     }

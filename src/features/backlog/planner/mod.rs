@@ -182,7 +182,7 @@ impl Work {
         let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase).collect();
         let known = self.deps().agents.readings.list_values();
         text.contains(|c: char| c.is_ascii_digit())
-            && known.iter().flat_map(|(_, values)| values).any(|(name, _)| words.contains(&name.to_lowercase()))
+            && known.iter().flat_map(|of| &of.values).any(|(name, _)| words.contains(&name.to_lowercase()))
     }
 
     /// The person to remind for a persona's item that is a reminder: the person named in its title, or the one responsible for it. A persona is not

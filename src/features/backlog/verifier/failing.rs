@@ -131,8 +131,8 @@ mod tests {
     use super::*;
     use kernel::tools::command::CommandResult;
 
-    fn ended(output: &str) -> TestRun {
-        Ok(CommandResult { exit_code: i32::from(!output.is_empty()), output: output.into() })
+    fn ended(output: &str) -> CommandResult {
+        CommandResult { exit_code: i32::from(!output.is_empty()), output: output.into() }
     }
 
     fn set(names: &[&str]) -> BTreeSet<String> {
@@ -149,12 +149,12 @@ mod tests {
     impl RunTests for Runs {
         async fn run(&self, version: Version) -> anyhow::Result<Option<TestRun>> {
             let again = || self.again.lock().expect("no run panics").remove(0);
-            Ok(Some(ended(if version == Version::Base { self.base } else { again() })))
+            Ok(Some(Ok(ended(if version == Version::Base { self.base } else { again() }))))
         }
     }
 
     async fn sorted(first: &str, base: &'static str, again: &[&'static str]) -> Failures {
-        sort(&ended(first), &Runs { base, again: Mutex::new(again.to_vec()) }).await.expect("all runs end")
+        sort(&Ok(ended(first)), &Runs { base, again: Mutex::new(again.to_vec()) }).await.expect("all runs end")
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
         assert!(
             names_in("FAILED\ntotal: 160 is not 180\ntest result: FAILED. 1 passed; 1 failed").iter().all(|name| name.contains("passed"))
         );
-        assert_eq!(Failing::of(Some(&ended("160 is not 180"))), Failing::Unnamed);
+        assert_eq!(Failing::of(Some(&Ok(ended("160 is not 180")))), Failing::Unnamed);
     }
 
     #[tokio::test]

@@ -245,12 +245,11 @@ impl RepositoryTool<'_> {
     async fn describe_tests(&self, ended: &CommandResult, output: &str) -> Result<String, ToolError> {
         let mut text = format!("The test command ended with {}.\n{output}", ended.exit_code);
         if ended.exit_code != 0 {
-            let base = match self.base.get() {
-                Some(base) => base,
-                None => {
-                    let ran = self.site.worktree.test(Version::Base, self.site.limit, self.cancel).await.map_err(failed)?;
-                    self.base.get_or_init(|| Failing::of(ran.as_ref()))
-                }
+            let base = if let Some(base) = self.base.get() {
+                base
+            } else {
+                let ran = self.site.worktree.test(Version::Base, self.site.limit, self.cancel).await.map_err(failed)?;
+                self.base.get_or_init(|| Failing::of(ran.as_ref()))
             };
             let named = base.names().into_iter().collect::<Vec<_>>().join(", ");
             if !base.passed() {

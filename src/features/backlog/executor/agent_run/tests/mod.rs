@@ -3,6 +3,7 @@
 mod approvals;
 mod runs;
 mod setbacks;
+mod waiting;
 
 #[expect(dead_code, unused_imports, reason = "the integration tests use the rest of it")]
 #[path = "../../../../../../tests/integration/support/model/mod.rs"]
