@@ -1,3 +1,6 @@
+//! The prompt of a run: the task, what it builds on, and what the team knows about it. Each part has a rank, and the budget of the model decides how
+//! much of it is shown.
+
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::executor::agent_run::{Background, Deliverable, Rejection};
