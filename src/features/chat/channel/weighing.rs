@@ -16,8 +16,7 @@ use kernel::chat::message::{InboundMessage, Speaker, Spoken};
 use kernel::db::{StoreError, sql};
 use kernel::ids::{ChainId, PersonaSlug};
 use kernel::money::Purpose;
-use kernel::persona::Tier;
-use kernel::text::fold_name;
+use kernel::persona::{Persona, Tier};
 
 use crate::store::Store;
 
@@ -41,7 +40,7 @@ const WHY: usize = 160;
 struct ForWhom {
     /// Whether the author wants an answer or an action of an assistant.
     wants_an_assistant: bool,
-    /// Which assistant, if two are named.
+    /// Which assistant, if their fields are given.
     #[serde(default)]
     assistant: String,
     /// Why, in a few words.
@@ -54,17 +53,22 @@ struct Asked<'a> {
     place: String,
     team: Vec<&'a str>,
     candidate: Option<&'a str>,
-    rival: Option<Rival<'a>>,
+    /// Who knows what, if the message may be for another assistant than the candidate.
+    fields: Vec<Field<'a>>,
     lines: Vec<String>,
     author: String,
     text: String,
 }
 
 #[derive(Serialize)]
-struct Rival<'a> {
+struct Field<'a> {
     name: &'a str,
     role: &'a str,
     expertise: String,
+}
+
+fn field_of(persona: &Persona) -> Field<'_> {
+    Field { name: &persona.name, role: &persona.role, expertise: persona.expertise.join(", ") }
 }
 
 impl Conversation {
@@ -76,10 +80,12 @@ impl Conversation {
                 let because = Some(kernel::text::flatten(&why, WHY));
                 metrics::counter!("teamroom_unsure_messages_total", "wants" => if wants_an_assistant { "yes" } else { "no" }).increment(1);
                 let goes_on = decision.reason == Reason::FollowUp;
-                let rival = decision.rival.filter(|rival| fold_name(self.deps().roster.name_of(rival)) == fold_name(&assistant));
-                let decided = match rival {
+                // Any of the team may be named, if there is a doubt.
+                let named = decision.rival.and_then(|_| self.deps().roster.find_named(&assistant));
+                let other = named.map(|persona| persona.slug.clone()).filter(|slug| *slug != candidate);
+                let decided = match other {
                     _ if !wants_an_assistant => Decision::nobody(if goes_on { Reason::Silence } else { decision.reason }),
-                    Some(rival) => Decision::one(rival, Reason::Weighed),
+                    Some(other) => Decision::one(other, Reason::Weighed),
                     None => Decision::one(candidate, if goes_on { Reason::FollowUp } else { Reason::Weighed }),
                 };
                 Decision { because, ..decided }
@@ -155,11 +161,7 @@ impl Conversation {
             place: flat_name(&message.channel.name),
             team: roster.personas().iter().map(|persona| persona.name.as_str()).collect(),
             candidate: (rival.is_some() || *candidate != roster.coordinator().slug).then(|| roster.name_of(candidate)),
-            rival: rival.and_then(|rival| roster.find(rival)).map(|persona| Rival {
-                name: &persona.name,
-                role: &persona.role,
-                expertise: persona.expertise.join(", "),
-            }),
+            fields: if rival.is_some() { roster.personas().iter().map(field_of).collect() } else { Vec::new() },
             lines: before.map(|line| format!("{}: {}", name(&line.speaker), cleaner.line(&line.text, LINE))).collect(),
             author: flat_name(&message.author.name),
             text: cleaner.text(&message.text, TEXT),

@@ -30,7 +30,7 @@ pub(super) fn find_doubt(arrival: &Arrival<'_>, reading: &Reading<'_>, decision:
 fn find_rival(arrival: &Arrival<'_>, reading: &Reading<'_>, current: &PersonaSlug) -> Option<PersonaSlug> {
     let terms = terms_of(&arrival.message.text);
     let fit = |persona: &Persona| {
-        let field: Vec<String> = persona.expertise.iter().chain([&persona.role]).flat_map(|words| terms_of(words)).collect();
+        let field: Vec<String> = persona.expertise.iter().flat_map(|words| terms_of(words)).collect();
         terms.iter().filter(|term| field.contains(term)).count()
     };
     if arrival.roster.find(current).is_none_or(|persona| fit(persona) > 0) {
