@@ -140,7 +140,7 @@ impl Store {
                 HaltScope::All => paused.all = true,
                 HaltScope::Persona(persona) => drop(paused.queues.insert(queue_of(&persona))),
                 HaltScope::Channel(channel) => {
-                    paused.jobs.extend(self.list_work_in(&channel).await?.into_iter().filter_map(|(_, job)| job))
+                    paused.jobs.extend(self.list_work_in(&channel).await?.into_iter().filter_map(|(_, job)| job));
                 }
             }
         }
