@@ -45,9 +45,10 @@ impl Listener for ReplyListener {
         let store = backlog.store();
         let mut work = Vec::new();
         for (item, _) in store.list_work_in(channel).await? {
-            if let Some(item) = store.find_item(&item).await? {
-                work.push(format!("`#{}` {}", item.short_id(), Medium::Chat.line_within(&item.what, NAMED)));
-            }
+            let Some(item) = store.find_item(&item).await? else { continue };
+            let may_be_named = item.private_to.as_ref().is_none_or(|place| place == channel);
+            let what = if may_be_named { Medium::Chat.line_within(&item.what, NAMED) } else { "something private".to_owned() };
+            work.push(format!("`#{}` {what}", item.short_id()));
         }
         Ok(work)
     }

@@ -92,7 +92,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Stores an edit, and begins the answer anew if it is being made.
+    /// Stores an edit, and begins the answer again if it is being made.
     pub(super) async fn store_edit(&self, id: &MessageId, text: &str, at: DateTime<Utc>) -> anyhow::Result<Edited> {
         let deps = self.deps();
         let follows = self.reconsider(id, text).await?;
@@ -115,7 +115,7 @@ impl Conversation {
         Ok((deps.clock.now() - row.message.sent_at).to_std().map_or(true, |age| age <= deps.chat.max_age))
     }
 
-    /// Begins the answer to a message anew, because it was edited while it was decided on. If nobody answers it, the edit may call a persona.
+    /// Begins the answer to a message again, because it was edited while it was decided on. If nobody answers it, the edit may call a persona.
     pub(crate) async fn answer_anew(&self, id: &MessageId) -> anyhow::Result<()> {
         let deps = self.deps();
         let edited = self.persist("taking an answer back", || deps.store.take_answer_back(id, deps.clock.now())).await?;
@@ -130,7 +130,7 @@ impl Conversation {
             Edited::Reopened { cancelled, messages } => (cancelled, &[][..], messages.as_slice()),
             Edited::Renewed { cancelled, turns } => (cancelled, turns.as_slice(), &[][..]),
         };
-        tracing::info!(turns = cancelled.len(), reopened = messages.len(), "an edit begins an answer anew");
+        tracing::info!(turns = cancelled.len(), reopened = messages.len(), "an edit begins an answer again");
         for turn in turns {
             self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
         }

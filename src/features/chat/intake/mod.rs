@@ -165,13 +165,14 @@ impl Conversation {
         let more = work.len().saturating_sub(NAMED);
         work.truncate(NAMED);
         work.extend((more > 0).then(|| format!("{more} more")));
-        let text = match work.is_empty() {
-            true => "Stopped. We are quiet here until you speak to one of us again.".to_owned(),
-            false => format!(
+        let text = if work.is_empty() {
+            "Stopped. We are quiet here until you speak to one of us again.".to_owned()
+        } else {
+            format!(
                 "Stopped. On hold: {}. Nothing is lost: we are quiet here, and go on with it when you speak to one of us again. `/backlog cancel` ends an \
                  item for good.",
                 work.join("; ")
-            ),
+            )
         };
         Ok(Self::notice(&self.deps().roster.coordinator().slug, channel, text))
     }
