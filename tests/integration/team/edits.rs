@@ -12,7 +12,7 @@ use crate::support::model::{Asked, Script};
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(an_edit_begins_an_answer_that_is_being_made_anew, killed_after_an_edit, killed_while_an_edit_is_stored);
+on_both_stores!(an_edit_restarts_the_answer_that_is_being_made, killed_after_an_edit, killed_while_an_edit_is_stored);
 on_one_store!(
     an_edit_that_names_another_persona_moves_the_answer_there,
     an_edit_between_two_answers_is_read_by_the_second,
@@ -30,7 +30,7 @@ async fn turns(team: &TestTeam, state: &str) -> i64 {
     count(team, &format!("SELECT COUNT(*) FROM turns WHERE state = '{state}'")).await
 }
 
-async fn an_edit_begins_an_answer_that_is_being_made_anew(backing: Backing) {
+async fn an_edit_restarts_the_answer_that_is_being_made(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
     team.model.on(|asked| until(asked, "June"));
     let message = team.say("general", "vince, is the harbour open in May?").await;

@@ -110,7 +110,7 @@ impl Conversation {
         self.work_off_burst(burst, taken_at, queue).instrument(span).await?;
         // The decision did not read an edit that came meanwhile.
         for id in ids.iter().filter(|id| early.is_edited_since(edits, id)) {
-            self.answer_anew(id).await?;
+            self.answer_again(id).await?;
         }
         Ok(())
     }

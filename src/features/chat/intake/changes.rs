@@ -116,7 +116,7 @@ impl Conversation {
     }
 
     /// Begins the answer to a message again, because it was edited while it was decided on. If nobody answers it, the edit may call a persona.
-    pub(crate) async fn answer_anew(&self, id: &MessageId) -> anyhow::Result<()> {
+    pub(crate) async fn answer_again(&self, id: &MessageId) -> anyhow::Result<()> {
         let deps = self.deps();
         let edited = self.persist("taking an answer back", || deps.store.take_answer_back(id, deps.clock.now())).await?;
         self.follow_edit(&edited);
