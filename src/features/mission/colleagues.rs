@@ -20,7 +20,7 @@ use crate::features::mission::model::plan::MOST_CHANGES;
 use crate::features::mission::store::post_message;
 use crate::features::mission::{prompts, render};
 use kernel::agent::halts::HaltScope;
-use kernel::agent::{CallError, Journal, JournalEntry, OwnTool, Progress, Reply, Run, RunError};
+use kernel::agent::{CallError, Journal, JournalEntry, OwnTool, Progress, Reply, Run, RunError, Runner};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::{Effect as _, StoreError};
 use kernel::ids::{OutboxId, PersonaSlug};
@@ -100,14 +100,15 @@ impl MessageColleague<'_> {
     /// The answer, or why there is none. It is journaled, then posted, and only then the sender goes on, so that a crash repeats nothing.
     async fn ask(&self, sent: &Sent<'_>) -> Result<String, CallError> {
         let Sent { mission, message, receiver, .. } = *sent;
-        let clock = &self.follower.agents.runner.clock;
+        let Runner { clock, models, .. } = &self.follower.agents.runner;
+        let limit = models.limit((receiver.tier, Purpose::Step), DEADLINE);
         let journal = AnswerJournal { of: self.of, follower: self.follower, colleague: &receiver.slug, call: sent.call };
         let deadline = self.of.cancel.child_token();
         let answered = {
             let mut answer = pin!(self.answer(sent, &journal, &deadline));
             tokio::select! {
                 answered = &mut answer => answered,
-                () = clock.sleep(DEADLINE) => {
+                () = clock.sleep(limit) => {
                     // Cancelled instead of dropped, so that the call is settled.
                     deadline.cancel();
                     answer.await

@@ -29,7 +29,7 @@ use kernel::money::Purpose;
 use kernel::persona::Tier;
 use kernel::text::{flatten, without_invisible};
 
-/// How long a model may think about what a message wants.
+/// How long a quick model may think about what a message wants.
 const LIMIT: Duration = Duration::from_secs(12);
 const TOKENS: u32 = 250;
 
@@ -271,10 +271,11 @@ async fn ask_model<T: DeserializeOwned + JsonSchema + Send>(
         journal: None,
         cancel: &cancel,
     };
+    let limit = agents.runner.models.limit((Tier::T1, Purpose::Other), LIMIT);
     let mut asked = Box::pin(agents.run_structured::<T>(run));
     let given = tokio::select! {
         given = &mut asked => given,
-        () = missions.clock().sleep(LIMIT) => {
+        () = missions.clock().sleep(limit) => {
             // Cancelled instead of dropped, so that the call is settled.
             cancel.cancel();
             asked.await

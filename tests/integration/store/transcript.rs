@@ -123,8 +123,8 @@ async fn what_an_earlier_version_stored_has_values_after_the_migration(home: &Ho
     let store = home.open().await;
     let first = turn("m1", "vince");
     decided(&store, "m1", std::slice::from_ref(&first)).await;
-    store.record_edit(&"m1".into(), "<@!42> and <@7> in <#9>: <@&3> <@x>", at(1)).await.unwrap();
     post(&store, &first, "for <@42>", 2).await;
+    store.record_edit(&"m1".into(), "<@!42> and <@7> in <#9>: <@&3> <@x>", at(3)).await.unwrap();
     store.close().await;
     tamper(home, &format!("UPDATE turns SET reply = 'ask <@42>' WHERE id = '{}'", first.id)).await;
     tamper(

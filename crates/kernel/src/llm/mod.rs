@@ -14,6 +14,7 @@ mod limiter;
 mod meter;
 mod models;
 pub mod nearby;
+mod pace;
 mod price;
 mod provider;
 mod retry;

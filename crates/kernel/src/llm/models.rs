@@ -10,6 +10,7 @@ use tracing::{Instrument as _, info_span};
 
 use crate::ids::{LedgerId, PersonaSlug};
 use crate::llm::limiter::{ProviderLimiter, ProviderStatus};
+use crate::llm::pace::Pace;
 use crate::llm::price::Prices;
 use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
@@ -40,6 +41,7 @@ pub struct Models {
     pub(super) candidates: Vec<Candidate>,
     limiters: BTreeMap<String, Arc<ProviderLimiter>>,
     prices: Prices,
+    pace: Pace,
     meter: Arc<dyn Meter>,
     clock: SharedClock,
     total_timeout: Duration,
@@ -126,6 +128,7 @@ impl Models {
             candidates,
             limiters,
             prices: Prices::new(settings.prices.clone()),
+            pace: Pace::default(),
             meter,
             clock,
             total_timeout,
@@ -159,6 +162,12 @@ impl Models {
     /// Whether any model sees pictures.
     pub fn has_eyes(&self) -> bool {
         self.candidates.iter().any(|candidate| candidate.sees)
+    }
+
+    /// How long a call may take: `usual` for a quick model, and longer for one that has been slow at such calls. At most five times as long.
+    pub fn limit(&self, (tier, purpose): (Tier, Purpose), usual: Duration) -> Duration {
+        let first = self.candidates.iter().find(|candidate| candidate.tier <= tier);
+        first.map_or(usual, |candidate| self.pace.limit(&candidate.name, purpose, usual))
     }
 
     /// The models without a known price, as `provider/model`.
@@ -308,6 +317,9 @@ impl Models {
         let result = candidate.adapter.complete(&request, state.effort.left(), state.cancel).await;
         let took = since.elapsed();
         state.effort.spend(took);
+        if matches!(&result, Ok(_) | Err(FailedAttempt { error: ModelError::Cancelled, .. })) {
+            self.pace.note(&candidate.name, state.call.purpose, took, result.is_ok());
+        }
         candidate.limiter.learn(result.as_ref().map(|_| ()).map_err(|failed| &failed.error), self.clock.now());
         self.settle(reservation.id, &candidate.name, &result, took).await;
         result.map_err(|failed| state.note(candidate, failed))

@@ -22,7 +22,7 @@ use crate::store::Store;
 
 static PROMPT: Template = Template::new(include_str!("../prompts/for_whom.md.j2"));
 
-/// How long a model may think about it.
+/// How long a quick model may think about it.
 const LIMIT: Duration = Duration::from_secs(8);
 
 const OUTPUT_TOKENS: u32 = 200;
@@ -132,9 +132,10 @@ impl Conversation {
             journal: None,
             cancel: &cancel,
         }));
+        let limit = deps.agents.runner.models.limit((Tier::T1, Purpose::Routing), LIMIT);
         let asked = tokio::select! {
             asked = &mut run => asked,
-            () = deps.clock.sleep(LIMIT) => {
+            () = deps.clock.sleep(limit) => {
                 // Cancelled instead of dropped, so that the call is settled.
                 cancel.cancel();
                 run.await

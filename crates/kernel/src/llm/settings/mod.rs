@@ -89,7 +89,7 @@ impl SpeechSetting {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelRef {
     pub provider: String,
     pub model: String,

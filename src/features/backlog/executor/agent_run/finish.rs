@@ -12,7 +12,8 @@ use kernel::tools::{ToolError, ToolOutput};
 
 /// The description of an argument of `finish`.
 pub(super) const BLOCKED: &str = "If a part of the item cannot be done by anybody on the team, because a person has to say or approve something or \
-    a tool is missing: what and why, in one sentence. Do everything else first. For what only has not come yet there is `wait_for`. A person is asked then. Leave it out otherwise.";
+    a tool is missing: what and why, in one sentence. Do everything else first. A person is asked then. Leave it out otherwise, and call `wait_for` \
+    for what has only not come yet.";
 
 /// The most characters of a summary sentence.
 const SENTENCE: usize = 300;
