@@ -64,7 +64,7 @@ mod tests {
         let pace = Pace::default();
         let limit = |name: &str| pace.limit(&model(name), Purpose::Routing, USUAL).as_secs();
         assert_eq!(limit("slow"), 12, "nothing is known yet");
-        for (took, expected) in [(1, 12), (10, 30), (10, 30), (40, 30), (40, 60), (1, 30)] {
+        for (took, expected) in [(1, 12), (10, 30), (10, 30), (40, 30), (40, 30), (40, 60), (1, 30)] {
             pace.note(&model("slow"), Purpose::Routing, Duration::from_secs(took), true);
             assert_eq!(limit("slow"), expected, "after {took} s");
         }
