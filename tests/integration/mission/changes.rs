@@ -18,6 +18,7 @@ use crate::backlog::part::{finish, is_work, write};
 use crate::backlog::stage::{Setting, Stage};
 use crate::support::command::{invoke, sub_command};
 use crate::support::database::{allow, count, execute, forbid};
+use crate::support::grading::is_grading;
 use crate::support::model::{Asked, Script, ScriptedModel};
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores, on_one_store};
@@ -193,26 +194,26 @@ const WORD: &str = "Everything in English, please.";
 
 /// Whether the model is told on the way what somebody added.
 fn hears_word(asked: &Asked) -> bool {
-    asked.last().contains("changed the work item") && asked.last().contains(WORD)
+    asked.last().contains("was changed while you work on it") && asked.last().contains(WORD)
 }
 
-/// Steps are handed in once `may_finish` says so, or if they heard the word.
+/// Nothing is judged before `may_finish` says so.
 fn work_on(model: &ScriptedModel) -> watch::Sender<bool> {
     let (finish_now, may_finish) = watch::channel(false);
     let play = Play::default();
     model.on(move |asked| match asked.tool_results() {
+        _ if is_grading(asked) => play.answer(asked).when(&may_finish),
         _ if !is_work(asked) => play.answer(asked),
         0 => play.answer(asked),
-        1 if hears_word(asked) => write("result.md", &format!("# In English\n\n{DOCUMENT}\n")),
-        1 => finish("result.md").when(&may_finish),
+        _ if hears_word(asked) => write("result.md", &format!("# In English\n\n{DOCUMENT}\n")),
         _ => finish("result.md"),
     });
     finish_now
 }
 
-/// How many steps have a first draft and are about to hand it in.
+/// How many drafts were judged by their authors, or are.
 fn count_drafts(model: &ScriptedModel) -> usize {
-    model.requests().iter().filter(|asked| is_work(asked) && asked.tool_results() == 1 && !hears_word(asked)).count()
+    model.requests().iter().filter(|asked| is_grading(asked)).count()
 }
 
 async fn what_is_told_on_the_way_reaches_who_is_at_work(backing: Backing) {
@@ -233,6 +234,9 @@ async fn what_is_told_on_the_way_reaches_who_is_at_work(backing: Backing) {
         assert!(asked.last().ends_with(&format!("Added to the instructions:\nYou added: {WORD}")), "{}", asked.last());
         assert!(asked.prompt().contains("result.md"), "what was made before is still known");
     }
+    let judged =
+        requests.iter().filter(|asked| is_grading(asked) && asked.prompt().contains("# In English") && asked.prompt().contains(WORD));
+    assert!(judged.count() >= 2, "each is judged by what it is now");
     assert_eq!(requests.iter().filter(|asked| is_work(asked) && asked.tool_results() == 0).count(), 3, "nobody began again");
     let begun = |step: &&WorkItem| step.depends_on.is_empty();
     assert!(steps(&stage, &mission).await.iter().filter(begun).all(|item| item.run == 0 && item.status == WorkStatus::Done));

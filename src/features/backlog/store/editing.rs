@@ -122,8 +122,8 @@ fn is_same_job(before: &WorkItem, after: &WorkItem) -> bool {
 /// What is new about an item, for the model that works on it.
 fn describe_change(before: &WorkItem, after: &WorkItem, by: &str) -> String {
     let mut text = format!(
-        "{by} changed the work item while you work on it. What you have made and found out stays. Keep what still fits, change what this touches, and \
-         hand in all of it."
+        "The work item was changed while you work on it (by {by}). What you have made and found out stays. Keep what still fits, change what this \
+         touches, and hand in all of it."
     );
     let mut add = |part: String| {
         text.push_str("\n\n");

@@ -279,10 +279,10 @@ async fn an_edit_of_work_that_has_begun_is_told_to_its_run(home: &Home) {
     let told: Vec<String> = store.list_journal(&made.id, 0).await.unwrap().into_iter().filter_map(|(entry, _)| told(entry)).collect();
     assert_eq!(told.len(), 2);
     assert!(
-        told[0].starts_with("Ada changed the work item") && told[0].ends_with("\n\nAdded to the instructions:\nin English"),
+        told[0].contains("was changed while you work on it (by Ada)") && told[0].ends_with("\n\nAdded to the instructions:\nin English"),
         "{told:?}"
     );
-    assert!(told[1].starts_with("Bob ") && told[1].ends_with("The criteria are now:\n- It has a date\n- It has a price"), "{told:?}");
+    assert!(told[1].contains("(by Bob)") && told[1].ends_with("The criteria are now:\n- It has a date\n- It has a price"), "{told:?}");
 
     // What waits for something outside of the work waits on, and hears it then.
     let held = claim(&store).await;

@@ -42,7 +42,7 @@ impl Session<'_> {
             self.refuse(call, OUTDATED.into()).await?;
             return Ok(None);
         }
-        if self.progress.calls() >= most && !is_last {
+        if self.progress.counted_calls() >= most && !is_last {
             let end = tools.own.iter().find(|own| own.ends_run()).map(|own| format!("Call `{}`", own.spec().name));
             let end = end.unwrap_or_else(|| "Answer".into());
             self.refuse(call, format!("Not done: a run has {most} calls. {end} now, with what there is.")).await?;

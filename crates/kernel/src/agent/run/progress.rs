@@ -76,8 +76,13 @@ pub(super) enum Step {
 }
 
 impl Progress {
-    /// How many calls have a result since the task was last changed, also those that were refused.
+    /// How many calls have a result, also those that were refused.
     pub fn calls(&self) -> usize {
+        self.calls
+    }
+
+    /// How many of them count towards the limit: those since the task was last changed.
+    pub fn counted_calls(&self) -> usize {
         self.calls - self.calls_before
     }
 
@@ -317,7 +322,7 @@ mod tests {
         let run = after(&journal);
         assert_eq!((run.step(), run.is_outdated()), (Step::Ask, false));
         assert_eq!(users(&run), ["Do the work.", "The price changed."]);
-        assert_eq!((run.calls(), run.calls, run.replies), (0, 2, 0), "the limits begin again, the numbers of calls do not");
+        assert_eq!((run.counted_calls(), run.calls(), run.replies), (0, 2, 0), "the limits begin again, the numbers of calls do not");
 
         // What was ready is not what the task says now.
         let run = after(&[asked(), replied("All is done.", &[]), told()]);

@@ -32,8 +32,7 @@ pub(super) struct Finish<'a> {
 impl Finish<'_> {
     /// How many calls the run has made, and how many it has left after this one.
     pub(super) fn calls_of(&self, progress: &Progress) -> (usize, usize) {
-        let made = progress.calls();
-        (made, self.calls.saturating_sub(made + 1))
+        (progress.calls(), self.calls.saturating_sub(progress.counted_calls() + 1))
     }
 }
 
