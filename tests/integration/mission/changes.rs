@@ -234,8 +234,8 @@ async fn what_is_told_on_the_way_reaches_who_is_at_work(backing: Backing) {
         assert!(asked.last().ends_with(&format!("Added to the instructions:\nYou added: {WORD}")), "{}", asked.last());
         assert!(asked.prompt().contains("result.md"), "what was made before is still known");
     }
-    let judged =
-        requests.iter().filter(|asked| is_grading(asked) && asked.prompt().contains("# In English") && asked.prompt().contains(WORD));
+    let by_author = |asked: &&Asked| is_grading(asked) && asked.prompt().contains("You are about to hand in a work item");
+    let judged = requests.iter().filter(by_author).filter(|asked| asked.prompt().contains("# In English") && asked.prompt().contains(WORD));
     assert!(judged.count() >= 2, "each is judged by what it is now");
     assert_eq!(requests.iter().filter(|asked| is_work(asked) && asked.tool_results() == 0).count(), 3, "nobody began again");
     let begun = |step: &&WorkItem| step.depends_on.is_empty();
