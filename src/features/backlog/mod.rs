@@ -20,6 +20,7 @@
 //! | its run began | item `in_progress`, its job running | the job is taken back, and another process resumes the run |
 //! | the model replied or a tool was called | journal entry | resumes after that entry, so nothing is paid or fetched twice |
 //! | a call with effects was started | entry `began` without a result | does not repeat it, and says so |
+//! | the task changed while it was worked on | entry `told` behind the others, item `ready` with a new job: one transaction | the run goes on and hears it |
 //! | something was made | the item's product | verifies it |
 //! | it was verified | item and job done, with evidence, artefacts, learning, announcement and its files, released items: one transaction | nothing |
 //! | a run waits for a time or another item | item `ready` with a time, the call in the journal without a result | the call is made again then |

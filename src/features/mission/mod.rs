@@ -20,6 +20,8 @@
 //! | another way was found | the step of the job | the plan, the message and the item follow; nothing is asked again |
 //! | the plan was changed, not yet the item | item `waiting` as before, the step of the job | the item is changed when the job runs again |
 //! | it was paused or resumed | mission `paused` or `running`, the job woken | the steps rest, or go on |
+//! | a question was answered | the answer in the plan, the steps that know it, the job that looks for what contradicts it: one transaction | a model is asked |
+//! | a delivered mission was taken up again | mission `running`, the steps that are done again, the reply, the end of the job: one transaction | the steps run |
 //! | the last step was accepted | the mission's item over, the job woken | it is delivered |
 //! | the budget was raised | the raise | the steps that wait for it go on, at the latest when the backlog looks at what waits |
 //! | somebody wanted something else | the job of the wish, with the decision on the message | a change is drafted |
