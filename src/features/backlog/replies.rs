@@ -17,7 +17,7 @@ use kernel::db::{Applied, Effect, StoreError, Transaction};
 use kernel::ids::{ChannelId, WorkItemId};
 use kernel::memory::Memory;
 
-/// The most characters of an item's title in a list.
+/// The maximum length of an item's title in a list.
 const NAMED: usize = 80;
 
 /// Takes the replies of people who were asked.

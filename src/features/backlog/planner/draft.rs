@@ -20,7 +20,7 @@ const ASK: &str = include_str!("draft.md");
 const TOKENS: u32 = 500;
 /// How long something is watched for, if the task does not say.
 const PATIENCE: TimeDelta = TimeDelta::days(30);
-/// The most characters of a feed with its values.
+/// The maximum length of a feed with its values.
 const FEED: usize = 300;
 /// Room for the instructions, in tokens.
 const INSTRUCTIONS: usize = 800;

@@ -79,7 +79,7 @@ impl Given {
         Self { comments, ..Self::default() }
     }
 
-    /// Takes over the label of the side that the speaker joins, so that the same answer has one label whoever words it. `sides`: those that the
+    /// Takes over the label of the side that the speaker joins, so that the same answer has one label, no matter who words it. `sides`: those that the
     /// speaker was shown. An unknown letter changes nothing.
     #[must_use]
     pub fn joining(mut self, sides: &[(String, Vec<&Position>)]) -> Self {

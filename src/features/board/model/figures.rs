@@ -5,7 +5,7 @@ use kernel::feeds::{FeedItem, FeedReport};
 use kernel::persona::roster::Roster;
 use kernel::text::one_line;
 
-/// The most lines in all, and the most characters of one.
+/// The maximum number of lines, and the maximum length of one.
 const MOST: usize = 8;
 const LINE: usize = 300;
 

@@ -30,7 +30,7 @@ const PASSAGE: usize = 8000;
 /// The most points that a speaker is asked for.
 const POINTS: usize = 3;
 
-/// The most tokens of the speaker's feeds.
+/// The token limit of the speaker's feeds.
 const FEEDS: usize = 1200;
 
 #[derive(Default, Serialize)]

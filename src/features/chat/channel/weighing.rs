@@ -1,5 +1,5 @@
 //! Asks a cheap model whether a message wants an answer, and of whom, where the rules cannot tell. The number of questions a day is limited, and no
-//! model is asked about messages that are clearly between people. If the model fails or takes too long, the decision of the rules stands: nobody
+//! model is asked about messages that are clearly between people. If the model fails or takes too long, the decision of the rules stays: nobody
 //! answers, or the persona that has just answered.
 
 use std::time::Duration;

@@ -37,7 +37,7 @@ use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 /// Minimum time between two reports of the same problem.
 const TROUBLE_EVERY: Duration = Duration::from_hours(6);
 
-/// The most things on hold that a notice names.
+/// How many things on hold a notice names.
 const NAMED: usize = 10;
 
 impl Conversation {

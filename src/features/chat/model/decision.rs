@@ -18,7 +18,7 @@ pub struct Decision {
     /// Why a feature took the message, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
-    /// The persona that would answer, if the rules cannot tell whether somebody should. A model is asked. Without its word the decision stands.
+    /// The persona that would answer, if the rules cannot tell whether somebody should. A model is asked. Without its word the decision stays.
     #[serde(skip)]
     pub unsure: Option<PersonaSlug>,
     /// Another persona that may be meant, if the rules are unsure.

@@ -25,7 +25,7 @@ use kernel::tools::{CallStatus, Trace};
 /// Why the turns of an edited message are cancelled. What they had done by then follows it.
 const EDITED: &str = "the message was edited";
 
-/// The most characters of one thing that was done.
+/// The maximum length of one thing that was done.
 const DONE: usize = 300;
 
 /// What follows from an edit.
@@ -35,7 +35,7 @@ pub enum Edited {
     Waits,
     /// Its answer was being made. These turns are cancelled, and the messages of the burst wait for a new decision.
     Reopened { cancelled: Vec<TurnId>, messages: Vec<InboundMessage> },
-    /// The decision stands, and the answers that were being made begin again in new turns.
+    /// The decision stays, and the answers that were being made begin again in new turns.
     Renewed { cancelled: Vec<TurnId>, turns: Vec<Turn> },
     /// The text is only context: nobody answers the message, everybody has answered, or the edit is out of date.
     Context,

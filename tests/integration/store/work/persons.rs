@@ -293,7 +293,7 @@ async fn an_edit_of_work_that_has_begun_is_told_to_its_run(home: &Home) {
     assert_eq!(store.list_journal(&made.id, 0).await.unwrap().len(), 4);
     assert!(store.wake_item(&made.id, None, at(42)).await.unwrap());
 
-    // Another owner begins anew.
+    // Another owner starts from the beginning.
     let _held = claim(&store).await;
     let solus = Owner::Persona("solus".into());
     assert!(store.edit_item(&made.id, &ItemEdit { owner: Some(&solus), ..ItemEdit::default() }, "Ada", at(50)).await.unwrap());
