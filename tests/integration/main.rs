@@ -6,6 +6,7 @@ mod backlog;
 mod backlog_crashes;
 mod backlog_surfaces;
 mod board;
+mod day;
 mod discord;
 mod feeds;
 mod jobs;

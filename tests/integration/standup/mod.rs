@@ -35,6 +35,7 @@ mod talk;
 mod upgrade;
 
 use kernel::ids::{UserId, complete};
+pub(crate) use stage::midday;
 use teamroom::config::{Config, PLATFORM};
 use teamroom::features::standup::settings::StandupSettings;
 

@@ -136,7 +136,7 @@ impl Setting {
 }
 
 /// A zone in which it is about noon, so that no standup crosses midnight.
-fn midday(now: DateTime<Utc>) -> Tz {
+pub(crate) fn midday(now: DateTime<Utc>) -> Tz {
     let ahead = i64::from(now.hour()) - 12;
     // The sign in these zone names is reversed: `Etc/GMT+3` is three hours behind.
     let name = if ahead == 0 { "UTC".to_owned() } else { format!("Etc/GMT{ahead:+}") };
