@@ -10,6 +10,7 @@ use crate::features::schedule::{self, Schedule};
 use crate::features::{self, FeatureDeps};
 use crate::store::Store;
 use kernel::commands::{Registry, Services};
+use kernel::db::StoreError;
 use kernel::persona::roster::Roster;
 use kernel::time::{SharedClock, SystemClock};
 use tokio::net::TcpStream;
@@ -24,12 +25,11 @@ pub struct Beside {
 /// How long to wait for an answer of another process.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The address of the kanban page, while a process of the team serves it.
-async fn find_kanban(config: &Config) -> Option<String> {
-    // With the port 0 only that process knows the address.
-    let listen = config.server.listen.filter(|listen| listen.port() != 0)?;
-    let connected = tokio::time::timeout(PATIENCE, TcpStream::connect(listen)).await;
-    matches!(connected, Ok(Ok(_))).then(|| config.server.kanban_url(listen)).flatten()
+/// The address of the kanban page, while a process of the team serves it. Only that process knows it: its settings or its port may differ.
+async fn find_kanban(store: &Store) -> Result<Option<String>, StoreError> {
+    let Some((address, url)) = store.find_kanban_page().await? else { return Ok(None) };
+    let connected = tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await;
+    Ok(matches!(connected, Ok(Ok(_))).then_some(url))
 }
 
 /// Opens the database even if another process serves from it. A running team hears of new rows from the database.
@@ -53,7 +53,7 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
         people: people.clone(),
         store: store.clone(),
         running: None,
-        kanban: find_kanban(config).await,
+        kanban: find_kanban(&store).await?,
         speech: agents.as_ref().and_then(|agents| agents.speech.clone()),
         clock: clock.clone(),
     };

@@ -117,6 +117,7 @@ impl App {
         };
         let bound = listener.as_ref().map(TcpListener::local_addr).transpose()?;
         let kanban = bound.and_then(|bound| config.server.kanban_url(bound));
+        store.record_kanban_page(bound.zip(kanban.as_deref())).await?;
         let metrics = telemetry::start_metrics();
 
         let services = Services::new("We are just starting. Please try again in a moment.");
@@ -248,6 +249,9 @@ impl App {
         self.relay.drained(Duration::from_secs(5)).await;
         self.platform.shutdown().await;
         self.services.clear();
+        if let Err(error) = self.store.record_kanban_page(None).await {
+            tracing::debug!(%error, "that the kanban page is gone was not stored");
+        }
         self.store.close().await;
         tracing::info!("stopped");
     }

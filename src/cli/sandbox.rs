@@ -15,7 +15,6 @@ use crate::cli::sandbox_ports::{self, Ports};
 use crate::cli::sandbox_server::{LocalServer, ServerOptions};
 use crate::cli::setting;
 use crate::config::Config;
-use crate::features::chat::EVERYBODY;
 use kernel::llm::nearby::{SERVERS, find_server};
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
@@ -53,7 +52,7 @@ pub(super) struct Args {
     /// Take part in the terminal instead of the browser; on the local Discord only. The log goes into `team.log` of the directory.
     #[arg(long, conflicts_with = "json")]
     terminal: bool,
-    /// People in the server; each gets a token of its own.
+    /// People in the server; each gets a token of its own. The first one is the operator.
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "You")]
     people: Vec<String>,
     /// Channels to begin with, in place of general, daily-standup, knowledge and ops.
@@ -203,8 +202,8 @@ fn about_persona(persona: &Persona) -> AboutPersona {
 
 fn join(config: &mut Config, server: &LocalServer) {
     server.join(config);
-    // Every user of this server is an operator.
-    config.chat.operators = vec![EVERYBODY.into()];
+    // The first person. Without a list it is whoever may manage the workspace.
+    config.chat.operators = server.operator().into_iter().collect();
     config.chat.direct_messages = true;
 }
 

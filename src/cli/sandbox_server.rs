@@ -97,6 +97,12 @@ impl LocalServer {
         }
     }
 
+    /// The account of the person who may do everything, also in direct conversations. On Slack it is the admin.
+    pub(super) fn operator(&self) -> Option<String> {
+        let Self::Discord(discord) = self else { return None };
+        discord.people().into_iter().next().map(|person| format!("discord:{}", person.id))
+    }
+
     /// What `--json` prints. The server returns the team's tokens on request; they must not appear in the log of a script.
     pub(super) fn info(&self, with_tokens: bool) -> Value {
         let (mut info, tokens) = match self {
@@ -148,8 +154,8 @@ async fn start_slack(options: ServerOptions) -> anyhow::Result<LocalServer> {
     let slack = slack_sandbox::Options {
         addr: address(options.port),
         apps: vec![team_app(&channels)?],
-        // Only an admin may use all commands, and everybody here may use them.
-        people: options.people.iter().map(|name| PersonConfig { role: Role::Admin, ..PersonConfig::new(name) }).collect(),
+        // Only an admin may use all commands: the first person.
+        people: options.people.iter().enumerate().map(|(index, name)| person(name, index == 0)).collect(),
         channels: channels.iter().map(|name| ChannelConfig::new(name)).collect(),
         rate_limits: if options.has_rate_limits { slack_sandbox::RateLimits::Slack } else { slack_sandbox::RateLimits::Off },
         dir: Some(options.dir),
@@ -157,6 +163,10 @@ async fn start_slack(options: ServerOptions) -> anyhow::Result<LocalServer> {
         ..slack_sandbox::Options::default()
     };
     Ok(LocalServer::Slack(Workspace::start(slack).await?))
+}
+
+fn person(name: &str, is_admin: bool) -> PersonConfig {
+    PersonConfig { role: if is_admin { Role::Admin } else { Role::Member }, ..PersonConfig::new(name) }
 }
 
 /// The app as the team's manifest describes it, in all channels.

@@ -9,7 +9,7 @@ use serenity::model::channel::Message;
 use serenity::model::id::{ChannelId as SnowflakeChannel, MessageId as SnowflakeMessage};
 
 use crate::adapters::discord::Discord;
-use crate::adapters::discord::gateway::{Completeness, completeness, inbound};
+use crate::adapters::discord::gateway::{Completeness, completeness};
 use crate::adapters::discord::identity::Identity;
 use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
 use crate::adapters::discord::markup::TEXT;
@@ -258,7 +258,7 @@ impl Discord {
         message.content = self.hub.accounts.without_roles(&message.content).into_owned();
         let kind = self.hub.accounts.kind_of(&message);
         let complete = completeness(&message, identity.account(), channel.place == Place::Direct) == Completeness::Full;
-        inbound(message, channel, kind, identity.persona.clone(), complete)
+        self.hub.read(message, channel, kind, identity.persona.clone(), complete)
     }
 
     /// Looks up a channel that the gateway has not reported, such as a direct conversation from before the start.

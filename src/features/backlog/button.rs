@@ -19,7 +19,14 @@ pub enum WorkButton {
     Reject(WorkItemId),
     /// Try again an item that has ended or waits for a decision.
     Retry(WorkItemId),
+    /// Cancel it. If there is work in it, the person is asked first.
     Cancel(WorkItemId),
+    /// Cancel it, although there is work in it.
+    CancelNow(WorkItemId),
+    /// Do not cancel it.
+    Keep(WorkItemId),
+    /// Take the cancellation back.
+    Restore(WorkItemId),
     /// Add it although it looks like an open item.
     Anyway(WorkItemId),
     /// It is this kind of work.
@@ -47,6 +54,9 @@ impl WorkButton {
             Self::Retry(item) => ("retry", item.as_str()),
             Self::Anyway(item) => ("anyway", item.as_str()),
             Self::Cancel(item) => ("cancel", item.as_str()),
+            Self::CancelNow(item) => ("cancel-now", item.as_str()),
+            Self::Keep(item) => ("keep", item.as_str()),
+            Self::Restore(item) => ("restore", item.as_str()),
             Self::Raise(item) => ("raise", item.as_str()),
             Self::Kind(item, kind) => (kind.as_str(), item.as_str()),
             Self::Allow(approval) => ("allow", approval.as_str()),
@@ -70,6 +80,9 @@ impl WorkButton {
             "reject" => Self::Reject(of.into()),
             "retry" => Self::Retry(of.into()),
             "cancel" => Self::Cancel(of.into()),
+            "cancel-now" => Self::CancelNow(of.into()),
+            "keep" => Self::Keep(of.into()),
+            "restore" => Self::Restore(of.into()),
             "anyway" => Self::Anyway(of.into()),
             "raise" => Self::Raise(of.into()),
             "allow" => Self::Allow(of.into()),
@@ -98,6 +111,9 @@ mod tests {
             WorkButton::Reject(item.clone()),
             WorkButton::Retry(item.clone()),
             WorkButton::Cancel(item.clone()),
+            WorkButton::CancelNow(item.clone()),
+            WorkButton::Keep(item.clone()),
+            WorkButton::Restore(item.clone()),
             WorkButton::Anyway(item.clone()),
             WorkButton::Raise(item.clone()),
             WorkButton::Kind(item.clone(), ExecutionKind::Research),

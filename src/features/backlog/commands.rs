@@ -9,8 +9,7 @@ use crate::features::backlog::learning::amendment;
 use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, Wait, WorkItem, short_id};
 use crate::features::backlog::render::{Detail, ItemDetails, attach, list_files, name_of_owner, render_item, render_list};
 use crate::features::backlog::service::changing::named;
-use crate::features::backlog::service::{AskedIn, Asker, Backlog, BacklogError, ListQuery};
-use crate::features::backlog::store::Ended;
+use crate::features::backlog::service::{AskedIn, Asker, Backlog, BacklogError, Cancelling, ListQuery};
 use kernel::chat::medium::Medium;
 use kernel::chat::message::Place;
 use kernel::commands::{
@@ -52,6 +51,7 @@ const KINDS: &[Choice] = &[
 
 /// At the command line `--anyway` is enough.
 const ANYWAY: &[Choice] = &[Choice::new("yes", "yes")];
+const SURE: &[Choice] = &[Choice::new("yes", "yes")];
 
 pub fn register(registry: &mut Registry, services: &Services) {
     let backlog = services.late::<Backlog>();
@@ -119,8 +119,16 @@ pub fn register(registry: &mut Registry, services: &Services) {
             |backlog, call| Box::pin(retry(backlog, call)),
         )
         .command(
-            CommandSpec::new("cancel", "Cancel an item. Items that depend on it fail.").discards().public().argument(item()),
+            CommandSpec::new("cancel", "Cancel an item. Items that depend on it fail.")
+                .discards()
+                .public()
+                .argument(item())
+                .argument(sure()),
             |backlog, call| Box::pin(cancel(backlog, call)),
+        )
+        .command(
+            CommandSpec::new("restore", "Take back that an item was cancelled, within an hour.").public().argument(item()),
+            |backlog, call| Box::pin(restore(backlog, call)),
         )
         .command(
             CommandSpec::new("edit", "Edit an item. Work in progress goes on with the change.")
@@ -209,9 +217,19 @@ async fn retry(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandR
 }
 
 async fn cancel(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let ended = backlog.cancel(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
-    let text = tell_cancelled(&call.caller.subject(), &ended);
-    Ok(CommandReply::public(text).with_data(json!({ "item": ended.item, "failed": ended.failed })))
+    let asker = Asker::of(call);
+    let done = backlog.cancel(call.arguments.get_text("id")?, is_sure(&call.arguments), &asker).await.map_err(explain)?;
+    let reply = tell_cancelled(&call.caller.subject(), &done, &asker);
+    Ok(match done {
+        Cancelling::Ended(ended) => reply.with_data(json!({ "item": ended.item, "failed": ended.failed })),
+        Cancelling::Asked(item) => reply.with_data(json!({ "item": item, "asked": true })),
+    })
+}
+
+async fn restore(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let back = backlog.restore(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
+    let text = tell_restored(&call.caller.subject(), &back);
+    Ok(CommandReply::public(text).with_data(json!({ "items": back })))
 }
 
 async fn edit(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -267,6 +285,15 @@ fn draft_of(arguments: &Arguments) -> anyhow::Result<ItemDraft> {
     })
 }
 
+/// An argument for who has been asked already, or cannot be asked with buttons.
+pub(crate) fn sure() -> ArgumentSpec {
+    ArgumentSpec::choice("sure", SURE, "Do it although there is work in it").only_in(Surface::CommandLine)
+}
+
+pub(crate) fn is_sure(arguments: &Arguments) -> bool {
+    arguments.find_text("sure").is_some()
+}
+
 /// The criteria: repeated arguments at the command line, one text separated by semicolons in a chat, where an argument cannot be repeated.
 fn list_criteria(arguments: &Arguments) -> Vec<String> {
     let together = arguments.find_text("criteria").unwrap_or_default().split(';').map(str::trim).filter(|text| !text.is_empty());
@@ -287,13 +314,42 @@ pub(super) fn explain(error: BacklogError) -> anyhow::Error {
     }
 }
 
-pub(super) fn tell_cancelled(by: &str, ended: &Ended) -> String {
+/// Where the cancellation is announced, only the caller needs the reply.
+pub(super) fn tell_cancelled(by: &str, done: &Cancelling, asker: &Asker) -> CommandReply {
+    let ended = match done {
+        Cancelling::Ended(ended) => ended,
+        Cancelling::Asked(item) if *asker == Asker::CommandLine => {
+            let text = format!(
+                "There is work in {}, so nothing is cancelled yet. `--sure` does it; it can be taken back for an hour.",
+                line(item)
+            );
+            return CommandReply::refused(text);
+        }
+        Cancelling::Asked(item) if asker.person().is_some() => {
+            return CommandReply::private(format!("There is work in {}, so please confirm with the button.", line(item)));
+        }
+        Cancelling::Asked(item) => {
+            let text = format!("There is work in {}, so nothing is cancelled yet. It can be taken back for an hour.", line(item));
+            return CommandReply::private(text);
+        }
+    };
     let with = match ended.failed.len() {
         0 => String::new(),
         1 => " One item that depends on it failed too.".to_owned(),
         failed => format!(" {failed} items that depend on it failed too."),
     };
-    format!("{by} cancelled {}.{with}", line(&ended.item))
+    let how = format!("`/backlog restore id:{}` takes that back for an hour.", ended.item.short_id());
+    CommandReply::private(format!("{by} cancelled {}.{with} {how}", line(&ended.item)))
+}
+
+pub(super) fn tell_restored(by: &str, back: &[WorkItem]) -> String {
+    let [item, others @ ..] = back else { return "Nothing had to be taken back.".to_owned() };
+    let with = match others.len() {
+        0 => String::new(),
+        1 => " One item that depends on it goes on, too.".to_owned(),
+        many => format!(" {many} items that depend on it go on, too."),
+    };
+    format!("{by} took back that {} was cancelled. It goes on where it was.{with}", line(item))
 }
 
 /// An item in Markdown.

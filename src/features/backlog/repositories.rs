@@ -89,12 +89,14 @@ impl Work {
         opened.map(Some).map_err(|error| decide(format!("the repository {name} cannot be worked in: {error}")))
     }
 
-    /// Removes the worktrees of items that are over. The branch of a cancelled item goes with it. What fails is tried again in the next round.
+    /// Removes the worktrees of items that are over. The branch of a cancelled item goes with it, once the cancellation cannot be taken back any more.
+    /// What fails is tried again in the next round.
     pub(super) async fn remove_worktrees(&self) {
         let repositories = &self.deps().repositories;
         for id in repositories.list() {
+            let can_be_restored = self.deps().store.can_be_restored(&id, self.deps().clock.now()).await;
             let status = match self.deps().store.find_item(&id).await {
-                Ok(Some(item)) if item.status.is_over() => item.status,
+                Ok(Some(item)) if item.status.is_over() && can_be_restored.is_ok_and(|can| !can) => item.status,
                 // The item is still open, or belongs to another database.
                 Ok(_) => continue,
                 Err(error) => return tracing::warn!(%error, "cannot see which worktrees are still needed"),

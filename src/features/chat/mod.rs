@@ -62,7 +62,6 @@ use channel::{Asked, ChannelQueue};
 pub use feature::ChatFeature;
 use intake::{EarlyChanges, Gaps, Marks};
 use listener::Listener;
-pub(crate) use rules::authorize::EVERYBODY;
 
 /// Dependencies of a conversation.
 pub struct Deps {

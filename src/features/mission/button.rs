@@ -13,24 +13,22 @@ pub(super) struct MissionButton {
 pub(super) enum Choice {
     /// Carries out the plan.
     Start,
+    /// Cancels it. If there is work in it, the person is asked first.
     Cancel,
+    /// Cancels it, although there is work in it.
+    CancelNow,
+    /// Does not cancel it.
+    Keep,
+    /// Takes the cancellation back.
+    Restore,
     /// Tries again what failed.
     Retry,
     /// Answers a question about what is assumed with one of the suggestions, by their positions.
-    Answer {
-        assumption: usize,
-        suggestion: usize,
-    },
+    Answer { assumption: usize, suggestion: usize },
     /// Adds the persona that was drafted for a missing role, by its position, or does not.
-    Persona {
-        number: usize,
-        adds: bool,
-    },
+    Persona { number: usize, adds: bool },
     /// Raises the budget in dollars or in tokens, if it still is as high as `from`.
-    Raise {
-        tokens: bool,
-        from: i64,
-    },
+    Raise { tokens: bool, from: i64 },
 }
 
 impl MissionButton {
@@ -44,6 +42,9 @@ impl MissionButton {
         let verb = match self.choice {
             Choice::Start => "start".to_owned(),
             Choice::Cancel => "cancel".to_owned(),
+            Choice::CancelNow => "cancel-now".to_owned(),
+            Choice::Keep => "keep".to_owned(),
+            Choice::Restore => "restore".to_owned(),
             Choice::Retry => "retry".to_owned(),
             Choice::Answer { assumption, suggestion } => format!("answer-{assumption}-{suggestion}"),
             Choice::Persona { number, adds: true } => format!("persona-{number}-add"),
@@ -60,6 +61,9 @@ impl MissionButton {
         let choice = match verb {
             "start" => Choice::Start,
             "cancel" => Choice::Cancel,
+            "cancel-now" => Choice::CancelNow,
+            "keep" => Choice::Keep,
+            "restore" => Choice::Restore,
             "retry" => Choice::Retry,
             _ if verb.starts_with("answer-") => {
                 let (assumption, suggestion) = verb.strip_prefix("answer-")?.split_once('-')?;
@@ -87,6 +91,9 @@ impl MissionButton {
         let (label, style) = match self.choice {
             Choice::Start => ("Start", ButtonStyle::Success),
             Choice::Cancel => ("Cancel", ButtonStyle::Secondary),
+            Choice::CancelNow => ("Cancel it", ButtonStyle::Danger),
+            Choice::Keep => ("Keep it", ButtonStyle::Secondary),
+            Choice::Restore => ("Take it back", ButtonStyle::Secondary),
             Choice::Retry => ("Try again", ButtonStyle::Secondary),
             Choice::Answer { .. } => ("Answer", ButtonStyle::Secondary),
             Choice::Persona { adds: true, .. } => ("Add", ButtonStyle::Success),
@@ -106,6 +113,9 @@ mod tests {
         for choice in [
             Choice::Start,
             Choice::Cancel,
+            Choice::CancelNow,
+            Choice::Keep,
+            Choice::Restore,
             Choice::Retry,
             Choice::Answer { assumption: 0, suggestion: 3 },
             Choice::Persona { number: 0, adds: true },

@@ -5,12 +5,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::button::{Choice, MissionButton};
+use super::cancelling::Cancelling;
 use super::model::directive::Directive;
 use super::model::plan::{Plan, Served};
 use super::model::{Mission, Progress};
 use super::picture::draw_plan;
 use super::render;
-use super::service::{MissionError, Missions, Wanted, named};
+use super::service::{MissionError, Missions, Wanted, check_may_change, named};
+use crate::features::backlog::commands::{is_sure, sure};
 use crate::features::backlog::model::WorkItem;
 use crate::features::backlog::service::Asker;
 use crate::features::schedule::find_place;
@@ -80,8 +82,12 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             Box::pin(resume(missions, call))
         })
         .command(
-            CommandSpec::new("cancel", "Cancel a mission and its open steps.").discards().public().argument(which()),
+            CommandSpec::new("cancel", "Cancel a mission and its open steps.").discards().public().argument(which()).argument(sure()),
             |missions, call| Box::pin(cancel(missions, call)),
+        )
+        .command(
+            CommandSpec::new("restore", "Take back that a mission was cancelled, within an hour.").public().argument(which()),
+            |missions, call| Box::pin(restore(missions, call)),
         )
         .command(
             CommandSpec::new("retry", "Try again what failed, or what was delivered and is not right.")
@@ -218,8 +224,28 @@ async fn resume(missions: &Missions, call: &CommandCall) -> anyhow::Result<Comma
 
 async fn cancel(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (mission, _) = find(missions, call).await?;
-    missions.cancel(&mission, &Asker::of(call)).await.map_err(explain)?;
-    Ok(CommandReply::public(format!("{} cancelled {}.", call.caller.subject(), render::title(&mission))))
+    let done = missions.cancel(&mission, is_sure(&call.arguments), &Asker::of(call)).await.map_err(explain)?;
+    Ok(tell_cancelled(done, call, &mission))
+}
+
+fn tell_cancelled(done: Cancelling, call: &CommandCall, mission: &Mission) -> CommandReply {
+    let (who, title) = (call.caller.subject(), render::title(mission));
+    match done {
+        Cancelling::Asked if call.caller.is_command_line() => CommandReply::refused(format!(
+            "There is work in {title}, so nothing is cancelled yet. `--sure` does it; it can be taken back for an hour."
+        )),
+        Cancelling::Asked => CommandReply::private(format!("There is work in {title}, so please confirm with the button.")),
+        Cancelling::Ended => CommandReply::public(format!(
+            "{who} cancelled {title}. `/mission restore id:{}` takes that back for an hour.",
+            mission.short_id()
+        )),
+    }
+}
+
+async fn restore(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (mission, _) = find(missions, call).await?;
+    missions.restore(&mission, &Asker::of(call)).await.map_err(explain)?;
+    Ok(CommandReply::public(format!("{} took back that {} was cancelled.", call.caller.subject(), render::title(&mission))))
 }
 
 async fn retry(missions: &Missions, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -253,7 +279,19 @@ async fn press(missions: &Missions, call: &CommandCall) -> anyhow::Result<Comman
     let (asker, who) = (Asker::of(call), call.caller.subject());
     let told = match button.choice {
         Choice::Start => missions.approve(&mission, &asker).await.map(|()| format!("{who} started {}.", render::title(&mission))),
-        Choice::Cancel => missions.cancel(&mission, &asker).await.map(|()| format!("{who} cancelled {}.", render::title(&mission))),
+        Choice::Cancel => {
+            let done = missions.cancel(&mission, false, &asker).await.map_err(explain)?;
+            let reply = tell_cancelled(done, call, &mission);
+            return Ok(if done == Cancelling::Ended { reply.retiring_buttons() } else { reply });
+        }
+        Choice::CancelNow => missions.cancel(&mission, true, &asker).await.map(|_| format!("{who} cancelled {}.", render::title(&mission))),
+        Choice::Keep => {
+            check_may_change(&mission, &asker).map_err(explain)?;
+            return Ok(CommandReply::private(format!("Kept: {}.", render::title(&mission))).retiring_buttons());
+        }
+        Choice::Restore => {
+            missions.restore(&mission, &asker).await.map(|()| format!("{who} took back that {} was cancelled.", render::title(&mission)))
+        }
         Choice::Answer { assumption, suggestion } => missions.answer(&mission, (assumption, suggestion), &asker).await,
         Choice::Persona { number, adds } => missions.decide_on_persona(&mission, number, adds, &asker).await,
         Choice::Raise { tokens, from } => {

@@ -14,6 +14,7 @@ use super::model::{Mission, MissionStatus};
 use super::prompts;
 use super::render;
 use super::service::{MissionError, Missions, Wanted};
+use crate::features::backlog::store::Remark;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::Decision;
 use crate::features::chat::rules::router::find_speech_act;
@@ -35,6 +36,9 @@ const TOKENS: u32 = 250;
 
 /// A message without a document is a directive only if it is at least as long.
 const LONG: usize = 600;
+
+/// The most characters of a remark in a mission's history.
+const REMARK: usize = 500;
 
 /// Below this a project counts as a simple task (WORK-10).
 const SURE: f64 = 0.7;
@@ -198,7 +202,10 @@ async fn take_wish(
                 Some(Box::new(Wish { mission: mission.id.clone(), by, text, message: of, colleague: None, is_told: false })),
             )
         }
-        Err(MissionError::Refused(why)) => (why, None),
+        Err(MissionError::Refused(why)) => {
+            let note = format!("{} wishes: {}", asker.name(), flatten(&text, REMARK));
+            (format!("{why} I keep it as a remark."), Some(Box::new(Remark { item: mission.id.clone(), note })))
+        }
         Err(MissionError::Store(error)) => return Err(error),
     };
     let reply = OutboundMessage {

@@ -41,6 +41,7 @@
 mod budget;
 mod button;
 mod by_rule;
+mod cancelling;
 mod changing;
 mod colleagues;
 mod commands;

@@ -259,21 +259,6 @@ impl Missions {
         self.change(mission, &MissionChange { status: Some(MissionStatus::Running), ..MissionChange::default() }, asker).await
     }
 
-    /// Ends a mission with all its steps. Its job reports what was done until then.
-    pub(super) async fn cancel(&self, mission: &Mission, asker: &Asker) -> Result<()> {
-        check_may_change(mission, asker)?;
-        if mission.status.is_over() {
-            return Err(refused(format!("{} is over already: it is {}.", named(mission), mission.status.as_str())));
-        }
-        if self.deps.store.find_item(&mission.id).await?.is_some() {
-            self.deps.store.cancel_item(&mission.id, asker.name(), &[], self.now()).await?;
-            return Ok(());
-        }
-        let why = format!("cancelled by {}", asker.name());
-        self.change(mission, &MissionChange { status: Some(MissionStatus::Cancelled), why: Some(&why), ..MissionChange::default() }, asker)
-            .await
-    }
-
     /// Tries again: plans if there is no plan, or else restarts the lost steps, or those of a delivered mission that are not right. Returns the number
     /// of these steps; none for the plan.
     pub(super) async fn retry(&self, mission: &Mission, why: Option<&str>, asker: &Asker) -> Result<Option<usize>> {
@@ -351,21 +336,19 @@ impl Missions {
     }
 }
 
-fn actor_of(asker: &Asker) -> Option<Actor> {
+pub(super) fn actor_of(asker: &Asker) -> Option<Actor> {
     asker.person().map(|(id, name)| Actor::Person { id: id.clone(), name: name.to_owned() })
 }
 
-fn just_changed(mission: &Mission) -> MissionError {
+pub(super) fn just_changed(mission: &Mission) -> MissionError {
     refused(format!("{} has just been changed by somebody else. Please look again.", named(mission)))
 }
 
 pub(super) fn check_may_change(mission: &Mission, asker: &Asker) -> Result<()> {
-    let is_by = mission.by.as_ref().is_some_and(|(by, _)| asker.person().is_some_and(|(id, _)| id == by));
-    if asker.operates() || is_by {
-        return Ok(());
-    }
-    let by = mission.by.as_ref().map(|(_, name)| format!("{} or an operator", Medium::Chat.line_within(name, 40)));
-    Err(refused(format!("Only {} may change {}.", by.as_deref().unwrap_or("an operator"), named(mission))))
+    let by = mission.by.as_ref().map(|(id, name)| (id, name.as_str()));
+    asker
+        .check_right(by, None)
+        .map_err(|who| refused(format!("Only {} may change {}.", Medium::Chat.line_within(&who, 60), named(mission))))
 }
 
 /// The first heading, or the beginning of the request.

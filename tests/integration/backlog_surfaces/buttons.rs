@@ -5,12 +5,12 @@ use kernel::money::{Limit, Money, Refused};
 use kernel::tools::approval::{Approval, ApprovalState, Risk};
 use serde_json::json;
 use teamroom::features::backlog::button::WorkButton;
-use teamroom::features::backlog::model::{Evidence, Judge, Owner, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Evidence, Judge, Origin, Owner, Wait, WorkItem, WorkStatus};
 
 use super::stage::{HERE, has_buttons, item, now, open, person, post, post_about, press, press_posted, read};
 use crate::support::command::{is_ephemeral, text};
 use crate::support::items::claim_item;
-use crate::support::team::{Backing, Wanted, on_one_store};
+use crate::support::team::{Backing, Wanted, eventually, on_one_store};
 
 on_one_store!(
     a_reminded_person_answers_once_and_the_channel_hears_of_it,
@@ -18,6 +18,8 @@ on_one_store!(
     nobody_answers_for_somebody_else_and_only_operators_decide,
     a_review_is_accepted_or_sent_back,
     what_ended_is_tried_again_and_what_is_open_cancelled,
+    work_is_cancelled_after_a_question_and_taken_back_by_a_button,
+    who_may_not_change_an_item_is_told_who_may,
     a_raised_budget_lets_an_item_go_on_once,
     a_call_is_allowed_once,
 );
@@ -93,8 +95,6 @@ async fn nobody_answers_for_somebody_else_and_only_operators_decide(backing: Bac
     for button in [
         WorkButton::Accept(id()),
         WorkButton::Reject(id()),
-        WorkButton::Retry(id()),
-        WorkButton::Cancel(id()),
         WorkButton::Raise(id()),
         WorkButton::Allow(ApprovalId::from("a")),
         WorkButton::Refuse(ApprovalId::from("a")),
@@ -147,11 +147,78 @@ async fn what_ended_is_tried_again_and_what_is_open_cancelled(backing: Backing) 
     let needing = WorkItem { depends_on: vec![open_item.id.clone()], ..item(&team, "Read the parts", WorkStatus::Blocked) };
     store.insert_items(std::slice::from_ref(&needing), now()).await.expect("stored");
     let cancelled = press(&team, &message, &WorkButton::Cancel(open_item.id.clone()).id()).await;
-    assert!(text(&cancelled).contains("One item that depends on it failed too") && !is_ephemeral(&cancelled), "{cancelled}");
+    assert!(text(&cancelled).contains("One item that depends on it failed too"), "{cancelled}");
+    assert!(!has_buttons(&team, &message).await);
     assert_eq!(read(&store, &open_item.id).await.status, WorkStatus::Cancelled);
     assert_eq!(read(&store, &needing.id).await.status, WorkStatus::Failed);
     let again = press_posted(&team, &store, &WorkButton::Cancel(open_item.id.clone()).id()).await;
     assert!(text(&again).contains("was cancelled"), "{again}");
+    store.close().await;
+}
+
+/// The last message of the team with this text.
+async fn shown(team: &crate::support::team::TestTeam, text: &str) -> String {
+    let find = || async { team.answers(HERE).await.into_iter().rfind(|shown| shown.text.contains(text)) };
+    eventually(text, || async { find().await.is_some() }).await;
+    find().await.expect("it is there").raw["id"].as_str().expect("an id").to_owned()
+}
+
+async fn work_is_cancelled_after_a_question_and_taken_back_by_a_button(backing: Backing) {
+    let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    let store = open(&team).await;
+    // Asked for by the person who presses.
+    let Owner::Person { id, name } = person(&team) else { panic!("a person") };
+    let origin = Origin::Person { id, name, message: None };
+    let item = WorkItem { origin, ..item(&team, "Draft the letter", WorkStatus::InReview) };
+    let needing = WorkItem { depends_on: vec![item.id.clone()], ..super::stage::item(&team, "Send the letter", WorkStatus::Blocked) };
+    let message = post(&team, &store, &item, |voice| voice.ask_review(&item, &[], Vec::new())).await;
+    store.insert_items(std::slice::from_ref(&needing), now()).await.expect("stored");
+    let asked = press(&team, &message, &WorkButton::Cancel(item.id.clone()).id()).await;
+    assert!(text(&asked).contains("please confirm with the button") && is_ephemeral(&asked), "{asked}");
+    assert!(has_buttons(&team, &message).await, "the review is still open");
+    let question = shown(&team, "There is work in it.").await;
+    let kept = press(&team, &question, &WorkButton::Keep(item.id.clone()).id()).await;
+    assert!(text(&kept).contains("Kept") && !has_buttons(&team, &question).await, "{kept}");
+    assert_eq!(read(&store, &item.id).await.status, WorkStatus::InReview);
+
+    press(&team, &message, &WorkButton::Cancel(item.id.clone()).id()).await;
+    let question = shown(&team, "There is work in it.").await;
+    let cancelled = press(&team, &question, &WorkButton::CancelNow(item.id.clone()).id()).await;
+    assert!(text(&cancelled).contains("`/backlog restore id:"), "{cancelled}");
+    assert_eq!(read(&store, &needing.id).await.status, WorkStatus::Failed);
+    let announced = shown(&team, "⊘ Cancelled: Draft the letter").await;
+    let back = press(&team, &announced, &WorkButton::Restore(item.id.clone()).id()).await;
+    assert!(text(&back).contains("One item that depends on it goes on, too.") && !is_ephemeral(&back), "{back}");
+    assert_eq!(read(&store, &item.id).await.status, WorkStatus::InReview);
+    assert_eq!(read(&store, &needing.id).await.status, WorkStatus::Blocked);
+    let again = press_posted(&team, &store, &WorkButton::Restore(item.id.clone()).id()).await;
+    assert!(text(&again).contains("there is no cancellation to take back"), "{again}");
+    store.close().await;
+}
+
+async fn who_may_not_change_an_item_is_told_who_may(backing: Backing) {
+    let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    let store = open(&team).await;
+    let origin = Origin::Person { id: "discord:77".into(), name: "Zoe".to_owned(), message: None };
+    let whole = WorkItem { origin, ..item(&team, "Open the shop", WorkStatus::Blocked) };
+    // A step of what Zoe asked for.
+    let part = WorkItem {
+        origin: Origin::WorkItem(whole.id.clone()),
+        parent: Some(whole.id.clone()),
+        ..item(&team, "Draft the letter", WorkStatus::InReview)
+    };
+    store.insert_items(&[whole.clone(), part.clone()], now()).await.expect("stored");
+    for button in [
+        WorkButton::Cancel(part.id.clone()),
+        WorkButton::CancelNow(part.id.clone()),
+        WorkButton::Keep(part.id.clone()),
+        WorkButton::Restore(part.id.clone()),
+        WorkButton::Retry(whole.id.clone()),
+    ] {
+        let answer = press_posted(&team, &store, &button.id()).await;
+        assert!(text(&answer).contains("Only Zoe or an operator may change") && is_ephemeral(&answer), "{button:?}: {answer}");
+    }
+    assert_eq!(read(&store, &part.id).await.status, WorkStatus::InReview);
     store.close().await;
 }
 

@@ -274,8 +274,12 @@ async fn the_kanban_page_is_named_while_it_is_served(backing: Backing) {
     let team = Wanted::on(backing).without_app().start().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();
+    let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
+    // Another process of the team serves it on a port that no setting names.
+    let url = format!("http://{address}/backlog");
+    store.record_kanban_page(Some((listener.local_addr().expect("an address"), &url))).await.unwrap();
     let list = async || {
-        let output = command(&team, &["list"]).env("TEAMROOM_SERVER_LISTEN", &address).output().await.expect("the binary runs");
+        let output = command(&team, &["list"]).env("TEAMROOM_SERVER_LISTEN", "127.0.0.1:1").output().await.expect("the binary runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text")
     };
@@ -285,4 +289,5 @@ async fn the_kanban_page_is_named_while_it_is_served(backing: Backing) {
     drop(listener);
     let listed = list().await;
     assert!(!listed.contains("Kanban page"), "{listed}");
+    store.close().await;
 }

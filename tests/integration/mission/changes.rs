@@ -185,6 +185,8 @@ async fn only_who_asked_for_it_and_operators_change_a_plan(backing: Backing) {
     execute(&stage.team, "UPDATE missions SET asked_by = 'discord:1', asked_by_name = 'Zoe'").await;
     say_in_thread(&stage.team, &stage.store, &mission, "kelly, forget the payment").await;
     eventually("it is refused", || is_told(&stage, &mission, "Only Zoe or an operator may change")).await;
+    let notes: Vec<_> = stage.store.list_events(&mission.id).await.unwrap().into_iter().filter_map(|event| event.note).collect();
+    assert!(notes.iter().any(|note| note.ends_with("wishes: kelly, forget the payment")), "it is kept as a remark: {notes:?}");
     let said = command_text(&stage, "change", &[("id", mission.short_id()), ("text", "forget the payment")]).await;
     assert!(said.contains("Only Zoe or an operator may change"), "{said}");
     assert!(!stage.team.model.requests().iter().any(is_change));

@@ -1,6 +1,7 @@
 //! Missions end to end: a document is dropped, planned, worked off by the team, and delivered.
 
 mod budget;
+mod cancelling;
 mod changes;
 mod coding;
 mod colleagues;

@@ -21,7 +21,7 @@ use serenity::all as serenity;
 use serenity::{ComponentInteractionDataKind, Interaction};
 use tokio_util::sync::CancellationToken;
 
-use crate::adapters::discord::gateway::{Hub, names_of};
+use crate::adapters::discord::gateway::{Hub, manages, names_of};
 use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::ports::Registrations;
 use crate::adapters::discord::rest::{Credential, Rest};
@@ -151,7 +151,6 @@ fn author(user: &serenity::User, member: Option<&serenity::Member>) -> Author {
     let nick = member.and_then(|member| member.nick.clone());
     let (name, aliases) = names_of(nick, user.global_name.clone(), user.name.clone());
     let mut roles: Vec<String> = member.map(|member| member.roles.iter().map(from_discord).collect()).unwrap_or_default();
-    let manages = |permissions: serenity::Permissions| permissions.manage_guild() || permissions.administrator();
     if member.and_then(|member| member.permissions).is_some_and(manages) {
         roles.push(SERVER_MANAGER.to_owned());
     }

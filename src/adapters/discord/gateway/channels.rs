@@ -1,9 +1,10 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::RwLock;
 
 use serenity::model::channel::{Channel as Found, ChannelType, GuildChannel, PermissionOverwriteType};
 use serenity::model::guild::{Guild, Role};
 use serenity::model::id::{ChannelId, GuildId, MessageId as SnowflakeMessage, RoleId, UserId};
+use serenity::model::permissions::Permissions;
 
 use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
 use kernel::chat::message::{Channel, Place};
@@ -18,6 +19,8 @@ pub(crate) struct ChannelDirectory {
     owners: RwLock<BTreeMap<GuildId, UserId>>,
     /// The names of roles.
     roles: RwLock<HashMap<RoleId, String>>,
+    /// The roles that may manage their server.
+    managing: RwLock<HashSet<RoleId>>,
 }
 
 #[derive(Debug, Clone)]
@@ -59,14 +62,27 @@ impl ChannelDirectory {
         self.owners.read().expect("no code panics while it holds the owners").values().next().map(from_discord)
     }
 
+    /// Whether somebody with these roles may manage a server, because of one of them or as its owner.
+    pub(crate) fn is_manager(&self, user: UserId, roles: &[RoleId]) -> bool {
+        let owns = || self.owners.read().expect("no code panics while it holds the owners").values().any(|owner| *owner == user);
+        let managing = self.managing.read().expect("no code panics while it holds the roles");
+        roles.iter().any(|role| managing.contains(role)) || owns()
+    }
+
     pub(crate) fn find_role(&self, id: RoleId) -> Option<String> {
         self.roles.read().expect("no code panics while it holds the roles").get(&id).cloned()
     }
 
-    /// Notes a role's name, and whether everybody on a server can see channels. The permissions of other roles do not matter, because not everybody
-    /// has those roles.
+    /// Notes a role's name, whether it may manage its server, and whether everybody on a server can see channels.
     pub(crate) fn record_role(&self, role: &Role) {
         self.roles.write().expect("no code panics while it holds the roles").insert(role.id, role.name.clone());
+        let mut managing = self.managing.write().expect("no code panics while it holds the roles");
+        if manages(role.permissions) {
+            managing.insert(role.id);
+        } else {
+            managing.remove(&role.id);
+        }
+        drop(managing);
         if role.id.get() == role.guild_id.get() {
             let mut servers = self.servers.write().expect("no code panics while it holds the servers");
             servers.insert(role.guild_id, role.permissions.view_channel());
@@ -198,6 +214,11 @@ impl ChannelDirectory {
     }
 }
 
+/// Whether these permissions are those of somebody who manages a server.
+pub(crate) fn manages(permissions: Permissions) -> bool {
+    permissions.manage_guild() || permissions.administrator()
+}
+
 fn entry_of(channel: &GuildChannel) -> Entry {
     let name = channel.name.clone();
     match (channel.kind, channel.parent_id) {
@@ -292,6 +313,25 @@ mod tests {
         assert_eq!(private(), [false, true, true, false, false, true, false, true, true, true]);
         everybody("2048");
         assert_eq!(private(), [true, true, true, false, true, true, true, true, true, true]);
+    }
+
+    #[test]
+    fn a_server_is_managed_by_roles_with_that_permission() {
+        let channels = ChannelDirectory::default();
+        let allow = |permissions: &str| {
+            let role = json!({"id": "7", "guild_id": "1", "name": "Leads", "color": 0, "colors": {"primary_color": 0}, "hoist": false,
+                "managed": false, "mentionable": false, "permissions": permissions, "position": 0, "flags": 0});
+            channels.record_role(&serde_json::from_value(role).unwrap());
+        };
+        let is_manager = |roles: &[u64]| channels.is_manager(UserId::new(5), &roles.iter().map(|id| RoleId::new(*id)).collect::<Vec<_>>());
+        allow("1024");
+        assert!(!is_manager(&[7]), "it may only look");
+        for permissions in ["8", "32"] {
+            allow(permissions);
+            assert!(is_manager(&[6, 7]) && !is_manager(&[6]) && !is_manager(&[]), "{permissions}");
+        }
+        allow("0");
+        assert!(!is_manager(&[7]), "it is not allowed any more");
     }
 
     #[test]

@@ -19,11 +19,11 @@ use serenity::model::gateway::Ready;
 use serenity::model::id::{ChannelId, GuildId, MessageId, UserId};
 use tokio::sync::mpsc;
 
-pub(crate) use channels::ChannelDirectory;
+pub(crate) use channels::{ChannelDirectory, manages};
 pub(crate) use dedup::Completeness;
 use dedup::{Deduplicator, SeenEvent};
-pub(crate) use message::{completeness, inbound, names_of};
-use message::{list_titles, show_emoji};
+pub(crate) use message::{completeness, names_of};
+use message::{inbound, list_titles, show_emoji};
 pub(crate) use pump::{Incoming, pump};
 
 use crate::adapters::discord::accounts::OwnAccounts;
@@ -32,6 +32,8 @@ use crate::adapters::discord::commands::Interactions;
 use crate::adapters::discord::identity::{Identity, content_trouble};
 use crate::adapters::discord::ids::from_discord;
 use kernel::chat::PlatformEvent;
+use kernel::chat::message::{AuthorKind, Channel, InboundMessage, SERVER_MANAGER};
+use kernel::ids::PersonaSlug;
 
 /// Shared by all identities.
 pub(crate) struct Hub {
@@ -60,6 +62,21 @@ impl Hub {
     /// Direct conversations have no server and are always allowed.
     pub(crate) fn is_allowed(&self, server: Option<GuildId>) -> bool {
         self.allowed.is_empty() || server.is_none_or(|server| self.allowed.contains(&server))
+    }
+
+    /// The message as `seen_by` received it. Discord does not say in a message whether its author may manage the server.
+    pub(crate) fn read(
+        &self,
+        message: Message,
+        channel: Channel,
+        kind: AuthorKind,
+        seen_by: PersonaSlug,
+        complete: bool,
+    ) -> InboundMessage {
+        let manages = self.channels.is_manager(message.author.id, message.member.as_ref().map_or(&[], |member| &member.roles));
+        let mut read = inbound(message, channel, kind, seen_by, complete);
+        read.author.roles.extend(manages.then(|| SERVER_MANAGER.to_owned()));
+        read
     }
 
     pub(crate) fn announce(&self, event: PlatformEvent) {
@@ -142,7 +159,7 @@ impl Gateway {
         let channel = self.hub.channels.describe(message.channel_id);
         let titles = if message.author.bot { Vec::new() } else { list_titles(&message.embeds) };
         let (id, place) = (message.id, message.channel_id);
-        self.hub.announce(PlatformEvent::Message(Box::new(inbound(message, channel, kind, seen_by, complete))));
+        self.hub.announce(PlatformEvent::Message(Box::new(self.hub.read(message, channel, kind, seen_by, complete))));
         self.unfurled(id, place, titles);
     }
 

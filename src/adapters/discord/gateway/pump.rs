@@ -4,7 +4,6 @@ use serenity::model::channel::Message;
 use tokio::sync::mpsc;
 
 use crate::adapters::discord::gateway::Hub;
-use crate::adapters::discord::gateway::message::inbound;
 use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::rest::{Credential, Rest};
 use kernel::chat::PlatformEvent;
@@ -45,7 +44,7 @@ pub(crate) async fn pump(
                 message.content = hub.accounts.without_roles(&message.content).into_owned();
                 let kind = hub.accounts.kind_of(&message);
                 let channel = hub.channels.describe(message.channel_id);
-                PlatformEvent::Message(Box::new(inbound(*message, channel, kind, seen_by, complete)))
+                PlatformEvent::Message(Box::new(hub.read(*message, channel, kind, seen_by, complete)))
             }
         };
         if events.send(event).await.is_err() {

@@ -60,7 +60,9 @@ impl WorkStatus {
             InReview => matches!(next, New | Ready | Blocked | Waiting | Done | Failed | Cancelled),
             Waiting => matches!(next, New | Ready | Blocked | Done | Failed | Cancelled),
             // A person asked for another attempt, maybe before the item was planned.
-            Failed | Cancelled | Done => matches!(next, New | Ready | Blocked),
+            Done => matches!(next, New | Ready | Blocked),
+            // `InReview` and `Waiting`: a cancellation was taken back.
+            Failed | Cancelled => matches!(next, New | Ready | Blocked | InReview | Waiting),
         };
         if allowed { Ok(next) } else { Err(InvalidWorkTransition { from: self, to: next }) }
     }

@@ -77,8 +77,25 @@ impl Announcer<'_> {
         OutboundMessage { buttons: vec![retry], ..self.say(lines::render_failed(item, self.roster)) }
     }
 
+    /// Announces an item that a person cancelled, with a button that takes it back.
     pub fn announce_cancelled(&self, item: &WorkItem) -> OutboundMessage {
-        self.say(lines::render_cancelled(item))
+        let restore = button(&WorkButton::Restore(item.id.clone()), "Take it back", ButtonStyle::Secondary);
+        OutboundMessage { buttons: vec![restore], ..self.say(lines::render_cancelled(item)) }
+    }
+
+    /// Asks whether an item with work in it is to be cancelled.
+    pub fn ask_cancel(&self, item: &WorkItem) -> OutboundMessage {
+        let text = format!("❔ Cancel {}? There is work in it. It can be taken back for an hour.", title(item));
+        let now = button(&WorkButton::CancelNow(item.id.clone()), "Cancel it", ButtonStyle::Danger);
+        let keep = button(&WorkButton::Keep(item.id.clone()), "Keep it", ButtonStyle::Secondary);
+        OutboundMessage { buttons: vec![now, keep], ..self.say(text) }
+    }
+
+    /// Says what an item waits for whose cancellation was taken back.
+    pub fn announce_restored(&self, item: &WorkItem, buttons: Vec<Button>) -> OutboundMessage {
+        let waits =
+            item.wait.as_ref().map_or(String::new(), |wait| format!(" It waits {}.", Medium::Chat.line_within(&wait.describe(), HOW)));
+        OutboundMessage { buttons, ..self.say(format!("↩ {} was not cancelled after all.{waits}", title(item))) }
     }
 
     /// Says which tests of a repository fail before any change. The same tests have the same message, so that they are told once.

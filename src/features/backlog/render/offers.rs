@@ -18,6 +18,8 @@ pub struct OfferFacts<'a> {
     pub has_result: bool,
     /// It consists of other items.
     pub has_parts: bool,
+    /// It was cancelled, and that can be taken back.
+    pub can_be_restored: bool,
     /// Say by how much a limit is raised.
     pub budgets: &'a Budgets,
 }
@@ -28,7 +30,9 @@ pub fn list_offers(item: &WorkItem, facts: &OfferFacts<'_>) -> Vec<Button> {
         (WorkStatus::Waiting, Some(wait)) => list_for_wait(item, wait, facts),
         (WorkStatus::InReview, _) => review_buttons(item, facts.has_parts),
         (WorkStatus::Failed | WorkStatus::Cancelled, _) => {
-            vec![button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Primary)]
+            let restore =
+                facts.can_be_restored.then(|| button(&WorkButton::Restore(item.id.clone()), "Take it back", ButtonStyle::Primary));
+            restore.into_iter().chain([button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Primary)]).collect()
         }
         _ => Vec::new(),
     };

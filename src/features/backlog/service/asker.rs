@@ -75,9 +75,22 @@ impl Asker {
         }
     }
 
-    /// An operator, or the person who added or owns the item.
-    pub(super) fn may_change(&self, item: &WorkItem) -> bool {
-        self.operates() || self.is_owner_of(item) || self.is_author_of(item)
+    /// The one rule about changing, pausing and cancelling work: it is for who asked for it, its owner and operators.
+    ///
+    /// # Errors
+    /// Somebody else asks. Says who may: "Zoe, Bob or an operator".
+    pub(crate) fn check_right(&self, by: Option<(&UserId, &str)>, owner: Option<&Owner>) -> Result<(), String> {
+        let owner = match owner {
+            Some(Owner::Person { id, name }) => Some((id, name.as_str())),
+            _ => None,
+        };
+        let may: Vec<(&UserId, &str)> = by.into_iter().chain(owner.filter(|(id, _)| by.is_none_or(|(by, _)| by != *id))).collect();
+        let is_one = self.person().is_some_and(|(me, _)| may.iter().any(|(id, _)| *id == me));
+        if self.operates() || is_one {
+            return Ok(());
+        }
+        let names: Vec<&str> = may.iter().map(|(_, name)| *name).collect();
+        Err(if names.is_empty() { "an operator".to_owned() } else { format!("{} or an operator", names.join(", ")) })
     }
 
     /// Which private items may be shown where the caller is. None: all, at the command line and on the page.
@@ -94,7 +107,7 @@ impl Asker {
         self.scope().is_none_or(|scope| scope.hears(item.private_to.as_ref())) || (is_alone && self.is_concerned_by(item))
     }
 
-    /// As [`Self::may_change`], or the person whose answer or help the item waits for.
+    /// An operator, the person who added or owns the item, or the one whose answer or help it waits for.
     pub(super) fn may_answer(&self, item: &WorkItem) -> bool {
         self.operates() || self.is_concerned_by(item)
     }
@@ -154,10 +167,8 @@ mod tests {
 
     #[test]
     fn an_item_is_changed_by_operators_its_owner_and_whoever_added_it() {
-        let at = "2026-11-20T10:00:00Z".parse().expect("a time");
         let owner = Owner::Person { id: "1".into(), name: "Ann".to_owned() };
-        let origin = Origin::Person { id: "2".into(), name: "Bob".to_owned(), message: None };
-        let item = WorkItem::new("Fix the login", owner, origin, at);
+        let by = UserId::from("2");
         for (asker, may) in [
             (person("1", Right::Anybody), true),
             (person("2", Right::Anybody), true),
@@ -166,18 +177,24 @@ mod tests {
             (Asker::CommandLine, true),
             (Asker::KanbanPage, true),
         ] {
-            assert_eq!(asker.may_change(&item), may, "{asker:?}");
+            assert_eq!(asker.check_right(Some((&by, "Bob")), Some(&owner)).is_ok(), may, "{asker:?}");
         }
     }
 
     #[test]
     fn who_was_asked_may_answer_and_do_nothing_else() {
         let at = "2026-11-20T10:00:00Z".parse().expect("a time");
+        let stranger = person("3", Right::Anybody);
+        let told = |by, owner| stranger.check_right(by, owner).unwrap_err();
+        assert_eq!(told(Some((&by, "Bob")), Some(&owner)), "Bob, Ann or an operator");
+        let ann = UserId::from("1");
+        assert_eq!(told(Some((&ann, "Ann")), Some(&owner)), "Ann or an operator", "each once");
+        assert_eq!(told(None, Some(&Owner::Persona("vince".into()))), "an operator");
         let whom = Owner::Person { id: "3".into(), name: "Cid".to_owned() };
         let execution = Some(Execution::ask(whom, "Which port?".to_owned()));
         let item = WorkItem { execution, ..WorkItem::new("Ask for the port", Owner::Persona("vince".into()), Origin::CommandLine, at) };
         let cid = person("3", Right::Anybody);
-        assert!(cid.may_answer(&item) && !cid.may_change(&item));
+        assert!(cid.may_answer(&item) && cid.check_right(None, Some(&item.owner)).is_err());
         assert!(!person("4", Right::Anybody).may_answer(&item));
     }
 }

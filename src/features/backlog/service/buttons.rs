@@ -4,15 +4,15 @@ use serde_json::json;
 
 use crate::features::backlog::action::{execution_of, question_of};
 use crate::features::backlog::button::WorkButton;
-use crate::features::backlog::commands::{line, tell_cancelled};
+use crate::features::backlog::commands::{line, tell_cancelled, tell_restored};
 use crate::features::backlog::learning::{ItemEnd, learn, memory_of};
 use crate::features::backlog::model::{Evidence, Execution, ExecutionKind, JournalEntry, Judge, Product, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::render::Spot;
 use crate::features::backlog::replies::words_of;
 use crate::features::backlog::service::adding::clean;
-use crate::features::backlog::service::changing::{check_may_change, named, over};
-use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
+use crate::features::backlog::service::changing::{named, over};
+use crate::features::backlog::service::{Asker, Backlog, BacklogError, Cancelling, refused};
 use crate::features::backlog::store::{ItemAnswer, ItemJudgement};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::OutboundMessage;
@@ -40,7 +40,10 @@ impl Backlog {
             WorkButton::Retry(id) => self.press_retry(id, asker).await,
             WorkButton::Anyway(id) => self.add_anyway(id, asker).await,
             WorkButton::Kind(id, kind) => self.choose_kind(id, *kind, asker).await,
-            WorkButton::Cancel(id) => self.press_cancel(id, asker).await,
+            WorkButton::Cancel(id) => self.press_cancel(id, false, asker).await,
+            WorkButton::CancelNow(id) => self.press_cancel(id, true, asker).await,
+            WorkButton::Keep(id) => self.press_keep(id, asker).await,
+            WorkButton::Restore(id) => self.press_restore(id, asker).await,
             WorkButton::Allow(approval) => self.decide(approval, true, asker).await,
             WorkButton::Refuse(approval) => self.decide(approval, false, asker).await,
             WorkButton::Raise(id) => self.raise(id, asker).await,
@@ -50,7 +53,7 @@ impl Backlog {
     async fn press_answer(&self, id: &WorkItemId, answer: (bool, &str), asker: &Asker) -> Result<CommandReply, BacklogError> {
         let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
         if waits_for(&item, |wait| matches!(wait, Wait::Duplicate { .. } | Wait::Kind { .. })) {
-            check_may_change(&item, asker)?;
+            self.check_may_change(&item, asker).await?;
             self.cancel_item(&item, asker).await?;
             let kept = if matches!(item.wait, Some(Wait::Duplicate { .. })) { "Not added." } else { "Noted: not needed." };
             return Ok(CommandReply::private(kept).retiring_buttons());
@@ -81,11 +84,13 @@ impl Backlog {
             return Ok(CommandReply::refused("That reply is not there any more. Please reply again.").retiring_buttons());
         };
         let is_author = matches!(asker, Asker::Person { id, .. } if *id == said.author.id);
-        if !is_author && matches!(item.execution, Some(Execution::Remind { .. })) {
+        let is_owner = matches!(asker, Asker::Person { id, .. } if item.find_asked() == Some(id));
+        if !is_author && !is_owner && matches!(item.execution, Some(Execution::Remind { .. })) {
             // Somebody else says only that it is done.
             return self.press_answer(&item.id, (true, DONE), asker).await;
         }
-        if !is_author {
+        // Who is to do it confirms what somebody else has said of it.
+        if !is_author && !(is_owner && matches!(item.execution, Some(Execution::Remind { .. }))) {
             return Err(refused(format!("only {} can say whether that is the answer", said.author.name)));
         }
         Ok(self.answer(&item, (true, &words_of(&said, &[])), asker).await?.retiring_buttons())
@@ -94,7 +99,7 @@ impl Backlog {
     /// Takes an item that looks like another one into the backlog.
     async fn add_anyway(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
         let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
-        check_may_change(&item, asker)?;
+        self.check_may_change(&item, asker).await?;
         let is_held = waits_for(&item, |wait| matches!(wait, Wait::Duplicate { .. }));
         if !is_held || !self.deps.store.wake_item(id, Some(asker.name()), self.deps.clock.now()).await? {
             return self.already_decided(&item).await;
@@ -239,13 +244,12 @@ impl Backlog {
     }
 
     async fn press_retry(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
-        let found = self.deps.store.find_item(id).await?;
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
         // The person who is asked for help may say that the help is there.
-        let helps = |item: &WorkItem| waits_for(item, |wait| matches!(wait, Wait::Help { .. })) && asker.may_answer(item);
-        if !found.as_ref().is_some_and(helps) {
-            operators_only(asker)?;
+        let helps = waits_for(&item, |wait| matches!(wait, Wait::Help { .. })) && asker.may_answer(&item);
+        if !helps {
+            self.check_may_change(&item, asker).await?;
         }
-        let Some(item) = found else { return Ok(gone()) };
         if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
             return Ok(settled(&item));
         }
@@ -253,13 +257,29 @@ impl Backlog {
         Ok(CommandReply::public(format!("{} restarted {}", by(asker), line(&item))).retiring_buttons())
     }
 
-    async fn press_cancel(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
-        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
+    async fn press_cancel(&self, id: &WorkItemId, is_sure: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
+        self.check_may_change(&item, asker).await?;
         if item.status.is_over() {
             return Ok(settled(&item));
         }
-        let ended = self.cancel_item(&item, asker).await?;
-        Ok(CommandReply::public(tell_cancelled(&by(asker), &ended)).retiring_buttons())
+        let done = self.cancel_or_ask(item, is_sure, asker).await?;
+        let reply = tell_cancelled(&by(asker), &done, asker);
+        // The question that is still open keeps its buttons.
+        Ok(if matches!(done, Cancelling::Asked(_)) { reply } else { reply.retiring_buttons() })
+    }
+
+    async fn press_keep(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
+        self.check_may_change(&item, asker).await?;
+        Ok(CommandReply::private(format!("Kept: {}.", line(&item))).retiring_buttons())
+    }
+
+    async fn press_restore(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
+        self.check_may_change(&item, asker).await?;
+        let back = self.restore_item(&item, asker).await?;
+        Ok(CommandReply::public(tell_restored(&by(asker), &back)).retiring_buttons())
     }
 
     async fn decide(&self, id: &ApprovalId, allowed: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {

@@ -4,11 +4,9 @@ use crate::features::backlog::action;
 use crate::features::backlog::action::{WHAT, execution_of, question_of};
 use crate::features::backlog::model::{DueChange, Execution, ExecutionKind, ItemChanges, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
 use crate::features::backlog::planner::asked_in;
-use crate::features::backlog::render::Spot;
 use crate::features::backlog::service::adding::{check_criteria, check_kind_of, clean, clean_prose};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
-use crate::features::backlog::store::{Ended, ItemEdit};
-use kernel::chat::outbound::OutboundMessage;
+use crate::features::backlog::store::ItemEdit;
 
 struct CheckedChanges {
     what: Option<String>,
@@ -80,25 +78,6 @@ impl Backlog {
         self.read(item).await
     }
 
-    /// Cancels an item. Items that need it fail.
-    ///
-    /// # Errors
-    /// It is over already.
-    pub async fn cancel(&self, id: &str, asker: &Asker) -> Result<Ended, BacklogError> {
-        let item = self.get_own(id, asker).await?;
-        self.cancel_item(&item, asker).await
-    }
-
-    pub(super) async fn cancel_item(&self, item: &WorkItem, asker: &Asker) -> Result<Ended, BacklogError> {
-        if item.status.is_over() {
-            return Err(refused(over(item)));
-        }
-        let said = self.tell_elsewhere(item, asker).await?;
-        let ended = self.deps.store.cancel_item(&item.id, asker.name(), &said, self.deps.clock.now()).await?;
-        let Some(ended) = ended else { return Err(moved(&self.read(item).await?)) };
-        Ok(ended)
-    }
-
     /// Edits an item. Work in progress goes on with the change, or is planned again if it is other work or another owner's.
     ///
     /// # Errors
@@ -123,6 +102,7 @@ impl Backlog {
             due: checked.due,
             execution: execution.as_ref(),
             chooses_kind: changes.kind.is_some(),
+            ..ItemEdit::default()
         };
         if !self.deps.store.edit_item(&item.id, &edit, asker.name(), self.deps.clock.now()).await? {
             let now = self.read(&item).await?;
@@ -181,38 +161,27 @@ impl Backlog {
     }
 
     /// The item, if the caller may change it.
-    async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
+    pub(super) async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get(id, asker).await?;
-        check_may_change(&item, asker)?;
+        self.check_may_change(&item, asker).await?;
         Ok(item)
     }
 
-    /// Announces a cancelled item in its channel, unless the command's answer is shown there.
-    async fn tell_elsewhere(&self, item: &WorkItem, asker: &Asker) -> Result<Vec<OutboundMessage>, BacklogError> {
-        let is_told = |spot: &Spot| match spot {
-            Spot::Channel(channel) => asker.channel() == Some(channel),
-            Spot::Direct(to) => matches!(asker, Asker::Person { id, .. } if id == to),
-        };
-        let spot = self.find_spot(item, asker).await?.filter(|spot| !is_told(spot));
-        let cancelled = WorkItem { outcome: Some(format!("{} cancelled it", asker.name())), ..item.clone() };
-        Ok(spot.map(|spot| self.announcer(&spot).announce_cancelled(&cancelled)).into_iter().collect())
+    /// Checks the one rule of [`Asker::check_right`]. Who asked for a mission has asked for its steps.
+    pub(super) async fn check_may_change(&self, item: &WorkItem, asker: &Asker) -> Result<(), BacklogError> {
+        let by = self.deps.store.find_author(item).await?;
+        let checked = asker.check_right(by.as_ref().map(|(id, name)| (id, name.as_str())), Some(&item.owner));
+        checked.map_err(|who| refused(format!("only {who} may change {}", named(item))))
     }
 
     /// The item's current state.
-    async fn read(&self, item: &WorkItem) -> Result<WorkItem, BacklogError> {
+    pub(super) async fn read(&self, item: &WorkItem) -> Result<WorkItem, BacklogError> {
         Ok(self.deps.store.find_item(&item.id).await?.unwrap_or_else(|| item.clone()))
     }
 }
 
-pub(super) fn check_may_change(item: &WorkItem, asker: &Asker) -> Result<(), BacklogError> {
-    if asker.may_change(item) {
-        return Ok(());
-    }
-    Err(refused(format!("only an operator, its owner or its creator may change {}", named(item))))
-}
-
 /// The error if somebody else changed the item first.
-fn moved(now: &WorkItem) -> BacklogError {
+pub(super) fn moved(now: &WorkItem) -> BacklogError {
     refused(if now.status.is_over() {
         over(now)
     } else {
@@ -229,7 +198,9 @@ pub(in crate::features::backlog) fn named(item: &WorkItem) -> String {
 pub(super) fn over(item: &WorkItem) -> String {
     match item.status {
         WorkStatus::Done => format!("{} is already done. `/backlog retry` reopens it", named(item)),
-        WorkStatus::Cancelled => format!("{} was cancelled. You can retry it", named(item)),
+        WorkStatus::Cancelled => {
+            format!("{} was cancelled. You can retry it, or take that back with `/backlog restore` for an hour", named(item))
+        }
         _ => format!("{} has failed. You can retry it", named(item)),
     }
 }

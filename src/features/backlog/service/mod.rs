@@ -5,6 +5,7 @@
 mod adding;
 mod asker;
 pub(super) mod buttons;
+mod cancelling;
 pub(super) mod changing;
 mod finding;
 mod replying;
@@ -27,6 +28,7 @@ use kernel::time::SharedClock;
 pub use adding::AskedIn;
 pub(in crate::features::backlog) use adding::PROSE;
 pub use asker::Asker;
+pub use cancelling::Cancelling;
 pub use finding::{ListQuery, Listed};
 
 pub struct Deps {

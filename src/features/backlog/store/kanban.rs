@@ -1,5 +1,7 @@
 //! The kanban view: counts by status and the first cards of each.
 
+use std::net::SocketAddr;
+
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Evidence, Owner, Urgency, Wait, WorkKind, WorkStatus};
@@ -101,6 +103,29 @@ impl KanbanFilter {
 }
 
 impl Store {
+    /// Stores where this process serves the kanban page: the address of its server, and what people open. None: nobody can open it.
+    pub async fn record_kanban_page(&self, page: Option<(SocketAddr, &str)>) -> Result<()> {
+        let Some((address, url)) = page else {
+            sql!(self.db().write()?, execute, "DELETE FROM kanban_page WHERE id = 1")?;
+            return Ok(());
+        };
+        sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO kanban_page (id, address, url) VALUES (1, $1, $2)
+             ON CONFLICT (id) DO UPDATE SET address = excluded.address, url = excluded.url",
+            address.to_string(),
+            url
+        )?;
+        Ok(())
+    }
+
+    /// Where a process of the team serves the kanban page, or served it until it was killed.
+    pub async fn find_kanban_page(&self) -> Result<Option<(SocketAddr, String)>> {
+        let row: Option<(String, String)> = sql!(self.db().read(), fetch_optional, "SELECT address, url FROM kanban_page WHERE id = 1")?;
+        Ok(row.and_then(|(address, url)| Some((address.parse().ok()?, url))))
+    }
+
     /// The number of matching items per status. Statuses without items are missing.
     pub async fn count_cards(&self, filter: &KanbanFilter) -> Result<Vec<(WorkStatus, u64)>> {
         let rows: Vec<(String, i64)> = sql!(

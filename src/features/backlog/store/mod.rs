@@ -7,7 +7,7 @@
 //! - `transitions`: changes of status, the job that each status needs, and the effects of an item's end on items that wait for it;
 //! - `families`: which items are held while one is changed; `subjects`: which are about the same;
 //! - `planning`: the planner's changes, many together in `bulk`; `run`: those of the job that runs an item; `persons`: people's, `editing`: their
-//!   edits, `requests`: what they were asked; `reshaping`: the parts of a mission; `jobs`: the jobs.
+//!   edits, `restoring`: cancellations that they take back, `requests`: what they were asked; `reshaping`: the parts of a mission; `jobs`: the jobs.
 //!
 //! Every change holds the item's family first, so that changes of connected items follow one another. Otherwise two children that end at the same time
 //! could each see the other as open, and their parent would never end. Rows of jobs are locked after it.
@@ -26,6 +26,7 @@ mod planning;
 mod reopening;
 mod requests;
 mod reshaping;
+mod restoring;
 mod retention;
 mod reviews;
 mod run;
@@ -40,10 +41,11 @@ pub use jobs::{
     ANNOUNCE, EndedBetween, LEARNINGS, MISSION, MissionOf, PERSON, PLAN, REVIEW, RUN, review_by_people, set_item_aside, wake_mission,
 };
 pub use kanban::{KanbanCard, KanbanFilter};
-pub use persons::{ItemAnswer, ItemJudgement};
+pub use persons::{ItemAnswer, ItemJudgement, Remark};
 pub use planning::Planned;
 pub use reopening::reopen_whole;
 pub use reshaping::{Reshaping, reshape};
+pub use restoring::{RESTORABLE, Restored, find_root, restore_in};
 pub use retention::retention;
 pub use run::{Claimed, End, RunEnd};
 pub use transitions::{Ended, ITEMS, ItemChange, ItemEvent};

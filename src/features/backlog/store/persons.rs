@@ -1,5 +1,6 @@
 //! Changes by people: cancel, retry, answer, judge, wake and prioritise. Reviewing personas judge here too.
 
+use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::learning::amendment::store::begin_if_due;
@@ -7,13 +8,14 @@ use crate::features::backlog::model::{Evidence, Finding, Judge, Scores, Urgency,
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
 use crate::features::backlog::store::reopening::reopen_parts;
+use crate::features::backlog::store::restoring::{keep_ended, note_before};
 use crate::features::backlog::store::reviews::{insert_review, list_rejections, move_of, skill_of};
 use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness};
 use crate::features::relationships::move_relationships;
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::{Result, Transaction, sql};
+use kernel::db::{Applied, Effect, Result, Transaction, sql};
 use kernel::ids::{UserId, WorkItemId};
 use kernel::jobs::{self, JobContext};
 use kernel::memory::Memory;
@@ -30,6 +32,23 @@ pub struct ItemAnswer<'a> {
     pub memory: Option<&'a Memory>,
     pub outbox: &'a [OutboundMessage],
     pub at: DateTime<Utc>,
+}
+
+/// What somebody says about an item who may not change it, for its history.
+#[derive(Debug, Clone)]
+pub struct Remark {
+    pub item: WorkItemId,
+    pub note: String,
+}
+
+#[async_trait]
+impl Effect for Remark {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
+        if let Some(record) = ItemRecord::find(transaction, &self.item).await? {
+            record.remark(transaction, &self.note, at).await?;
+        }
+        Ok(Applied::Done)
+    }
 }
 
 /// A judgement by somebody other than the author.
@@ -62,7 +81,8 @@ pub struct ItemJudgement<'a> {
 }
 
 impl Store {
-    /// Cancels an item and its job, which ends its run. Items that need it fail. None if it is over or does not exist.
+    /// Cancels an item and its job, which ends its run. Items that need it fail. All of that can be taken back for a while. None if it is over or does
+    /// not exist.
     pub async fn cancel_item(&self, item: &WorkItemId, by: &str, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<Option<Ended>> {
         let mut transaction = self.db().begin().await?;
         let Some(record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(None) };
@@ -70,7 +90,9 @@ impl Store {
             return Ok(None);
         }
         insert_outbound(&mut transaction, outbox, record.cause(), at).await?;
+        note_before(&mut transaction, item, at).await?;
         let ended = record.end(&mut transaction, WorkStatus::Cancelled, &format!("cancelled by {by}"), at).await?;
+        keep_ended(&mut transaction, item).await?;
         transaction.commit().await?;
         Ok(Some(ended))
     }
@@ -274,9 +296,12 @@ pub(crate) async fn answer_in(transaction: &mut Transaction, item: &WorkItemId, 
         record.add_evidence(&[Evidence::Answer { by: by.to_owned(), text: answer.text.to_owned(), at }]);
         (WorkStatus::Done, format!("{by}: {}", answer.text))
     } else {
+        note_before(transaction, item, at).await?;
         (WorkStatus::Cancelled, format!("not needed, says {by}: {}", answer.text))
     };
-    record.end(transaction, status, &outcome, at).await.map(Some)
+    let ended = record.end(transaction, status, &outcome, at).await?;
+    keep_ended(transaction, item).await?;
+    Ok(Some(ended))
 }
 
 /// The history of a result that was rejected too often: what was missing each time. Rejections from before reviews were stored are left out.

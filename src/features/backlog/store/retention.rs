@@ -14,7 +14,7 @@ use kernel::people::Erasure;
 
 /// Deletes how items came about once they ended this long ago, and their model calls once these are that old.
 pub fn retention(kept: Duration, calls_kept: Duration) -> Vec<RetentionRule> {
-    let tables = &["events", "work_journal", "artefacts", "approvals", "reviews", "item_requests", "outbox"];
+    let tables = &["events", "work_journal", "artefacts", "approvals", "reviews", "item_requests", "cancelled_items", "outbox"];
     vec![
         RetentionRule::new("work", tables, kept, |database, before, limit| {
             Box::pin(async move { Store::from(database).delete_work_before(before, limit).await })
@@ -60,6 +60,7 @@ impl Store {
                 sql!(transaction.on(), execute, "DELETE FROM approvals WHERE item = $1", item.as_str())?;
                 sql!(transaction.on(), execute, "DELETE FROM reviews WHERE item = $1", item.as_str())?;
                 sql!(transaction.on(), execute, "DELETE FROM events WHERE topic = 'item' AND subject = $1", item.as_str())?;
+                sql!(transaction.on(), execute, "DELETE FROM cancelled_items WHERE root = $1 OR item = $1", item.as_str())?;
             }
         }
         transaction.commit().await
@@ -85,6 +86,7 @@ impl Store {
             )?;
             sql!(transaction.on(), execute, "DELETE FROM approvals WHERE item = $1", item.as_str())?;
             sql!(transaction.on(), execute, "DELETE FROM reviews WHERE item = $1", item.as_str())?;
+            sql!(transaction.on(), execute, "DELETE FROM cancelled_items WHERE root = $1", item.as_str())?;
             let asked: Vec<(String, i64, i64)> =
                 sql!(transaction.on(), fetch_all, "SELECT person, run, reminders FROM item_requests WHERE item = $1", item.as_str())?;
             for (person, run, reminders) in asked {

@@ -22,6 +22,9 @@ use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_argum
 
 pub(crate) const NAME: &str = "team_command";
 
+/// The argument of commands that ask first where they throw work away.
+const SURE: &str = "sure";
+
 /// A longer reply is shown below an answer without its last lines.
 const TOLD: usize = 400;
 
@@ -176,7 +179,7 @@ impl Tool for TeamCommand {
             return Err(ToolError::Refused(unknown(&registry, &wanted.command)));
         };
         let said = self.find_said(context).await?;
-        let given = wanted.given();
+        let mut given = wanted.given();
         if let Err(misfit) = registry.check_arguments(spec, &given) {
             return Err(ToolError::Refused(format!("nothing was done: {misfit}. {}", usage(&wanted.command, spec))));
         }
@@ -186,6 +189,9 @@ impl Tool for TeamCommand {
         let reply = if effect == Effect::Looks {
             carry_out(&registry, said.clone(), typed).await
         } else {
+        // The person has just allowed exactly this.
+        let is_sure = effect == Effect::Discards && spec.find_argument(SURE).is_some();
+        given.extend(is_sure.then(|| (SURE.to_owned(), "yes".to_owned())));
             // That something was changed is no secret.
             run_for(&registry, said.clone(), typed).await
         };

@@ -15,8 +15,8 @@ pub(crate) enum Action {
     Operate,
 }
 
-/// The entry of `operators` that means everybody. The sandbox sets it, because every user there is an operator.
-pub(crate) const EVERYBODY: &str = "*";
+/// The entry of `operators` that means everybody.
+const EVERYBODY: &str = "*";
 
 /// Why an action is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +61,7 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
     Ok(())
 }
 
-/// If no operators are listed, those who may manage the server.
+/// Those who are listed, or those who may manage the server if nobody is.
 fn is_operator(author: &Author, operators: &[String]) -> bool {
     if operators.is_empty() {
         return has_role(author, SERVER_MANAGER);

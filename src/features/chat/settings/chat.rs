@@ -28,7 +28,7 @@ settings! {
         outsiders: Outsiders = Outsiders::Guests,
             "Who is heard besides the members of the workspace: \"nobody\", its \"guests\", or \"everybody\", which includes people of other companies in shared channels. Only Slack tells them apart.";
         operators: Vec<String> = Vec::new(),
-            "Ids of users and roles that may use commands which change something. Empty: those who may manage the server (in the sandbox: everybody).";
+            "Ids of users and roles that are operators, or \"*\" for everybody. Empty: those who may manage the server.";
         allowed_bots: Vec<UserId> = Vec::new(), "Foreign bots that may speak to a persona by mentioning it.";
         channels: ChannelRules = ChannelRules::default(), by ChannelRules::read;
     }

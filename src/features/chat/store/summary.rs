@@ -57,6 +57,8 @@ impl Store {
              UNION ALL SELECT 'channel_spans', COUNT(*) FROM channel_spans
              UNION ALL SELECT 'channel_span_messages', COUNT(*) FROM channel_span_messages
              UNION ALL SELECT 'reminder_dates', COUNT(*) FROM reminder_dates
+             UNION ALL SELECT 'cancelled_items', COUNT(*) FROM cancelled_items
+             UNION ALL SELECT 'kanban_page', COUNT(*) FROM kanban_page
              UNION ALL SELECT 'reminder_zones', COUNT(*) FROM reminder_zones
              UNION ALL SELECT 'missions', COUNT(*) FROM missions
              UNION ALL SELECT 'budget_groups', COUNT(*) FROM budget_groups

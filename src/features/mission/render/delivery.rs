@@ -69,6 +69,9 @@ pub(in crate::features::mission) fn delivery(
     if !attach_some(&mut message.files, files).is_empty() {
         text.push_str("\nThe thread has more files, each with its step.");
     }
+    if whole.status == WorkStatus::Cancelled {
+        message.buttons.push(MissionButton::of(Choice::Restore, &mission.id).render());
+    }
     if whole.status != WorkStatus::Done && !items.is_empty() {
         message.buttons.push(MissionButton::of(Choice::Retry, &mission.id).render());
     }

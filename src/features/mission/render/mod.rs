@@ -85,6 +85,32 @@ pub(super) fn cancel_button(mission: &Mission) -> Button {
     MissionButton::of(Choice::Cancel, &mission.id).render()
 }
 
+pub(super) fn ask_cancel(mission: &Mission) -> String {
+    format!("Cancel {}? There is work in it. It can be taken back for an hour.", title(mission))
+}
+
+pub(super) fn confirm_buttons(mission: &Mission) -> Vec<Button> {
+    [Choice::CancelNow, Choice::Keep].map(|choice| MissionButton::of(choice, &mission.id).render()).into()
+}
+
+/// A mission without steps was cancelled.
+pub(super) fn cancelled(mission: &Mission, by: &str, roster: &Roster) -> OutboundMessage {
+    let text = format!("{} cancelled {}.", Medium::Chat.line_within(by, 40), title(mission));
+    OutboundMessage { buttons: vec![MissionButton::of(Choice::Restore, &mission.id).render()], ..say(mission, roster, text) }
+}
+
+/// A cancellation was taken back.
+pub(super) fn restored(mission: &Mission, status: MissionStatus, by: &str, roster: &Roster) -> OutboundMessage {
+    let goes_on = match status {
+        MissionStatus::Proposed => "The plan waits for your word.",
+        MissionStatus::Paused => "It is paused, as before. `/mission resume` goes on.",
+        _ => "It goes on where it was.",
+    };
+    let text = format!("{} took back that {} was cancelled. {goes_on}", Medium::Chat.line_within(by, 40), title(mission));
+    let start = (status == MissionStatus::Proposed).then(|| MissionButton::of(Choice::Start, &mission.id).render());
+    OutboundMessage { buttons: start.into_iter().chain([cancel_button(mission)]).collect(), ..say(mission, roster, text) }
+}
+
 pub(super) fn reading(mission: &Mission) -> String {
     let parts = count_parts(mission.directive.parts.len());
     format!(

@@ -284,7 +284,7 @@ async fn what_is_private_is_compared_and_shown_in_its_place_alone(home: &Home) {
     }
     for refused in [
         backlog.get_files(&short, &elsewhere).await.map(drop),
-        backlog.cancel(&short, &elsewhere).await.map(drop),
+        backlog.cancel(&short, true, &elsewhere).await.map(drop),
         backlog.run(&short, &elsewhere).await.map(drop),
         backlog.answer_in_words(&short, "yes", &elsewhere).await.map(drop),
         backlog.add(&ItemDraft { needs: vec![short.clone()], ..draft("Tell it") }, &elsewhere, public.clone()).await.map(drop),

@@ -11,6 +11,7 @@ mod persons;
 mod planning;
 mod property;
 mod retention;
+mod restoring;
 mod runs;
 
 use std::ops::Deref;

@@ -1,6 +1,6 @@
 //! The forms of the page: which actions an item offers, and the person's input if a form was refused.
 
-use kernel::chat::outbound::ButtonStyle;
+use kernel::chat::outbound::{Button, ButtonStyle};
 use kernel::commands::Suggestion;
 use kernel::db::StoreError;
 use kernel::ids::{ApprovalId, WorkItemId};
@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::adapters::http::kanban::acts::{Act, Answer, Form};
 use crate::adapters::http::kanban::view::Viewer;
+use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::backlog::render::{OfferFacts, list_offers, takes_answer};
 
@@ -146,6 +147,7 @@ impl Viewer {
         let facts = OfferFacts {
             has_result: self.store.find_product(&item.id).await?.is_some(),
             has_parts: !self.store.list_parts(&item.id).await?.is_empty(),
+            can_be_restored: item.status == WorkStatus::Cancelled && self.store.can_be_restored(&item.id, self.clock.now()).await?,
             budgets: &self.budgets,
         };
         let was = self.show_fields(item);
@@ -154,7 +156,7 @@ impl Viewer {
         Ok(ActsView {
             sent: forms.sent(),
             owners: forms.options(),
-            buttons: list_offers(item, &facts).into_iter().map(|button| ButtonView::of(button.id, button.label, button.style)).collect(),
+            buttons: list_offers(item, &facts).into_iter().map(|button| confirm(item, button, &forms)).map(ButtonView::of).collect(),
             takes_answer: takes_answer(item),
             is_next: matches!(item.status, WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked),
             is_open: !item.status.is_over(),
@@ -180,8 +182,17 @@ impl Viewer {
     }
 }
 
+/// Asked to cancel an item with work in it, the page asks whether that is meant.
+fn confirm(item: &WorkItem, button: Button, forms: &Forms) -> Button {
+    let asked = forms.answer.as_ref().is_some_and(|answer| !answer.is_error && answer.form.get("button") == button.id);
+    if !asked || button.id != WorkButton::Cancel(item.id.clone()).id() {
+        return button;
+    }
+    Button { id: WorkButton::CancelNow(item.id.clone()).id(), label: "Yes, cancel the item".to_owned(), ..button }
+}
+
 impl ButtonView {
-    fn of(id: String, label: String, style: ButtonStyle) -> Self {
+    fn of(Button { id, label, style }: Button) -> Self {
         let style = match style {
             ButtonStyle::Primary | ButtonStyle::Success => "good",
             ButtonStyle::Danger => "bad",
