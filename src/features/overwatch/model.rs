@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use kernel::ids::{ChannelId, MeetingId, OutboxId, PersonaSlug, WorkItemId};
+use kernel::memory::retrieval::terms_of;
 use kernel::persona::roster::Roster;
 use kernel::text::tokens::{is_capital, shows_names, tokens};
 use kernel::text::{Shingles, fold_name, one_line};
@@ -16,8 +17,13 @@ use kernel::text::{Shingles, fold_name, one_line};
 pub const MOST: usize = 3;
 const WORDS: usize = 200;
 
-/// Insights this similar are about the same theme.
+/// Insights whose wording is this similar are about the same theme.
 const THEME: f64 = 0.45;
+
+/// The same in other words: the significant words in common, their share of the shorter text, and their share of both.
+const COMMON: usize = 2;
+const OF_SHORTER: f64 = 0.4;
+const OF_BOTH: f64 = 0.2;
 
 /// The subject of a look back. Stored as one word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -245,20 +251,19 @@ pub struct Trend {
 
 /// Themes of at least two runs, the most frequent first. `done` gives the time at which the item of an insight was done.
 pub fn find_trends(insights: &[Insight], done: impl Fn(&WorkItemId) -> Option<DateTime<Utc>>) -> Vec<Trend> {
-    let mut themes: Vec<(Shingles, Vec<&Insight>)> = Vec::new();
+    let mut themes: Vec<Vec<(Wording, &Insight)>> = Vec::new();
     let mut usable: Vec<&Insight> = insights.iter().filter(|insight| insight.supported && insight.kind != InsightKind::None).collect();
     usable.sort_by_key(|insight| insight.at);
     for insight in usable {
-        let shingles = Shingles::of(&insight.text);
-        match themes.iter_mut().find(|(known, _)| known.similarity(&shingles) >= THEME) {
-            Some((known, members)) => {
-                *known = shingles;
-                members.push(insight);
-            }
-            None => themes.push((shingles, vec![insight])),
+        let wording = Wording::of(&insight.text);
+        // Two personas word one theme differently, so that a third may be like one of them only.
+        match themes.iter_mut().find(|theme| theme.iter().any(|(known, _)| known.is_about_the_same(&wording))) {
+            Some(theme) => theme.push((wording, insight)),
+            None => themes.push(vec![(wording, insight)]),
         }
     }
-    let trend = |(_, members): (Shingles, Vec<&Insight>)| {
+    let trend = |theme: Vec<(Wording, &Insight)>| {
+        let members: Vec<&Insight> = theme.into_iter().map(|(_, insight)| insight).collect();
         let runs: HashSet<&Subject> = members.iter().map(|insight| &insight.subject).collect();
         let last = *members.last()?;
         let solved = members.iter().filter_map(|insight| done(insight.item.as_ref()?)).max();
@@ -273,6 +278,28 @@ pub fn find_trends(insights: &[Insight], done: impl Fn(&WorkItemId) -> Option<Da
     let mut trends: Vec<Trend> = themes.into_iter().filter_map(trend).collect();
     trends.sort_by_key(|trend| (trend.resolved, std::cmp::Reverse(trend.count), std::cmp::Reverse(trend.last_seen)));
     trends
+}
+
+/// What an insight says, for comparison with others.
+struct Wording {
+    shingles: Shingles,
+    terms: BTreeSet<String>,
+}
+
+impl Wording {
+    fn of(text: &str) -> Self {
+        Self { shingles: Shingles::of(text), terms: terms_of(text).into_iter().collect() }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts of words are far below 2^52")]
+    fn is_about_the_same(&self, other: &Self) -> bool {
+        let common = self.terms.intersection(&other.terms).count();
+        let share = |of: usize| if of == 0 { 0.0 } else { common as f64 / of as f64 };
+        let in_other_words = common >= COMMON
+            && share(self.terms.len().min(other.terms.len())) >= OF_SHORTER
+            && share(self.terms.len() + other.terms.len() - common) >= OF_BOTH;
+        in_other_words || self.shingles.similarity(&other.shingles) >= THEME
+    }
 }
 
 #[cfg(test)]
@@ -356,6 +383,21 @@ mod tests {
         assert_eq!((trends[0].count, trends[0].resolved), (2, false));
         assert!(find_trends(&all, |_| DateTime::from_timestamp(300, 0))[0].resolved);
         assert!(!find_trends(&all, |_| DateTime::from_timestamp(150, 0))[0].resolved);
+    }
+
+    #[test]
+    fn a_theme_is_known_in_other_words() {
+        let all = [
+            insight("a", "Prices came late, so the cart was described twice.", 100, None),
+            insight("b", "We described the cart a second time because the prices were missing at the start.", 200, None),
+            insight("c", "The cart had to be redone: nobody had the prices when we began.", 300, None),
+            insight("a", "The reviewer rejected the letter because it had no sources.", 101, None),
+            insight("b", "Approvals waited two hours for Dana, who was away.", 201, None),
+            insight("c", "The tests were written before there was any data.", 301, None),
+        ];
+        let trends = find_trends(&all, |_| None);
+        assert_eq!(trends.iter().map(|trend| trend.count).collect::<Vec<_>>(), [3], "{trends:#?}");
+        assert!(trends[0].text.starts_with("The cart had to be redone"));
     }
 
     #[test]

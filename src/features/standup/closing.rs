@@ -1,15 +1,15 @@
 //! Makes the Day Report: cross-check, call, actions, and one transaction that stores all of it.
 
 use crate::features::standup::turns::Turns;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::features::backlog::action;
 use crate::features::backlog::action::{AcceptedAction, CheckedActions, KnownOwners};
-use crate::features::backlog::model::{MeetingOrigin, Origin, ProposedAction, WorkItem};
-use crate::features::backlog::store::ItemFilter;
+use crate::features::backlog::model::{MeetingOrigin, Origin, ProposedAction, WorkItem, WorkStatus};
+use crate::features::backlog::store::{ItemChange, ItemFilter};
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{CalledBy, Meeting, Participant};
 use crate::features::memory::offer_lesson;
@@ -27,7 +27,7 @@ use crate::features::standup::turns::{CallAsked, ConcludeAsked, Conclusion};
 use crate::features::standup::{Standup, render, say};
 use kernel::chat::outbound::{Button, OutboundKind, OutboundMessage, Placement};
 use kernel::db::StoreError;
-use kernel::ids::{MemoryId, PersonaSlug, PredictionId};
+use kernel::ids::{MemoryId, PersonaSlug, PredictionId, WorkItemId};
 use kernel::memory::{Memory, MemoryKind, MemorySource, Scope};
 use kernel::persona::StandupDuty;
 use kernel::text;
@@ -142,7 +142,9 @@ impl Standup {
         // Seven a day, even if the report is revised.
         let before = earlier.as_ref().map_or(0, |earlier| earlier.report.actions.len());
         let proposed: &[ProposedAction] = &conclusion.actions;
-        let actions = action::check_actions(proposed, &known, &alike, action::MOST_ACTIONS.saturating_sub(before));
+        let done = self.list_done(meeting, last.as_ref()).await?;
+        let left = action::MOST_ACTIONS.saturating_sub(before);
+        let actions = action::check_new_actions(proposed, &known, &alike, &done, left);
         Ok(Findings { page, cross_check, position, conclusion, actions, earlier, last, moved })
     }
 
@@ -289,6 +291,15 @@ impl Standup {
             }
         }
         Ok(memories)
+    }
+
+    /// What was done since the last report. An action that says the same was proposed from old material.
+    async fn list_done(&self, meeting: &Meeting, last: Option<&DayReport>) -> Result<Vec<(WorkItemId, String)>, StoreError> {
+        let since = last.map_or(meeting.called_at - TimeDelta::days(1), |last| last.written_at);
+        let scope = Scope::of(&meeting.channel);
+        let changes = self.deps.store.list_items_changed(since, self.deps.clock.now()).await?;
+        let is_done = |change: &ItemChange| change.to == WorkStatus::Done && scope.hears(change.item.private_to.as_ref());
+        Ok(changes.into_iter().filter(is_done).map(|change| (change.item.id, change.item.what)).collect())
     }
 
     /// The status changes of work items since the previous report, one line each.

@@ -94,8 +94,8 @@ pub trait Tool: Send + Sync + 'static {
 
     /// A call as a question to the person who has to allow it, with everything in it: "May I add this to the backlog?".
     fn describe_wish(&self, arguments: &Value) -> String {
-        let arguments = format!("{arguments:#}").replace("```", "'''");
-        format!("May I call `{}`?\n```json\n{arguments}\n```", self.name())
+        let arguments = approval::show_arguments(arguments).trim_end().replace("```", "'''");
+        format!("May I call `{}`?\n```\n{arguments}\n```", self.name())
     }
 
     /// Executes the call. The arguments match the schema, and the policy allows it.

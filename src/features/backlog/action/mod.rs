@@ -61,10 +61,22 @@ pub struct CheckedActions {
 
 /// Checks proposals against the roster, `open` items that may say the same, and each other. Accepts at most `limit`.
 pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open: &[(WorkItemId, String)], limit: usize) -> CheckedActions {
+    check_new_actions(proposed, known, open, &[], limit)
+}
+
+/// As [`check_actions`]. What was done lately, is not to be done again.
+pub fn check_new_actions(
+    proposed: &[ProposedAction],
+    known: &KnownOwners<'_>,
+    open: &[(WorkItemId, String)],
+    done: &[(WorkItemId, String)],
+    limit: usize,
+) -> CheckedActions {
     let mut by_urgency: Vec<&ProposedAction> = proposed.iter().collect();
     by_urgency.sort_by_key(|action| action.urgency);
-    let named = |id| format!("the open item #{}", short_id(id));
-    let mut taken: Vec<(Subject, String)> = open.iter().map(|(id, what)| (Subject::of(what), named(id))).collect();
+    let named = |(id, what): &(WorkItemId, String), state: &str| (Subject::of(what), format!("the {state} item #{}", short_id(id)));
+    let mut taken: Vec<(Subject, String)> = open.iter().map(|item| named(item, "open")).collect();
+    taken.extend(done.iter().map(|item| named(item, "finished")));
     let mut checked = CheckedActions::default();
     for action in by_urgency {
         let what = known.title_of(action);

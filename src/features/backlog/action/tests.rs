@@ -21,6 +21,18 @@ fn checked(proposed: &[ProposedAction], open: &[&str]) -> CheckedActions {
     check_actions(proposed, &KnownOwners { roster: &sample::roster(), people: &Directory::of(&people) }, &open, MOST_ACTIONS)
 }
 
+#[test]
+fn what_was_done_is_not_to_be_done_again() {
+    let done = [(WorkItemId::new("0000a1b2c3"), "Renew the certificate of the shop".to_owned())];
+    let people: [(UserId, String); 0] = [];
+    let known = KnownOwners { roster: &sample::roster(), people: &Directory::of(&people) };
+    let proposed = ["renew the certificate of our shop!", "Write the release notes"].map(|what| proposed(what, "Vince", Urgency::Today));
+    let checked = check_new_actions(&proposed, &known, &[], &done, MOST_ACTIONS);
+    assert_eq!(checked.refused.len(), 1, "{checked:#?}");
+    assert_eq!(checked.refused[0].reason, "says the same as the finished item #a1b2c3");
+    assert_eq!(checked.accepted[0].what, "Write the release notes");
+}
+
 /// Checks one action owned by Vince. Returns its text or the reason.
 fn told(what: &str) -> Result<String, String> {
     let mut checked = checked(&[proposed(what, "Vince", Urgency::Today)], &[]);

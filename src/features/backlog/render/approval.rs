@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
-
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::WorkItem;
 use crate::features::backlog::render::labels;
@@ -12,8 +10,7 @@ use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, ButtonStyle, FileContent, OutboundFile, OutboundMessage};
 use kernel::chat::text::Subtext;
 use kernel::ids::ApprovalId;
-use kernel::text::is_invisible;
-use kernel::tools::approval::{Approval, fingerprint};
+use kernel::tools::approval::{Approval, escape, fingerprint, show_arguments};
 
 /// Longer arguments are attached as a file.
 const ARGUMENTS: usize = 1200;
@@ -22,7 +19,7 @@ impl Announcer<'_> {
     /// Asks people to approve a call with its exact arguments, attached as a file if long. `why`: the reason for asking.
     pub fn ask_approval(&self, item: &WorkItem, approval: &Approval, why: &str) -> OutboundMessage {
         let who = item.persona.as_ref().map_or("Somebody", |slug| self.roster.name_of(slug));
-        let arguments = render_arguments(&approval.arguments);
+        let call = show_arguments(&approval.arguments);
         let print = fingerprint(&approval.tool, &approval.arguments);
         let mut text = format!(
             "🔐 {} wants to call `{}` ({}) for: {}\nWhy: {}",
@@ -32,15 +29,16 @@ impl Announcer<'_> {
             title(item),
             Medium::Chat.line_within(why, FINDING)
         );
-        let is_long = arguments.chars().count() > ARGUMENTS;
-        let shown: String = arguments.chars().take(ARGUMENTS).collect();
+        let is_long = call.chars().count() > ARGUMENTS;
+        let shown: String = call.chars().take(ARGUMENTS).collect();
         // Three backticks would end the block, and the rest would look like our text.
-        let _ = write!(text, "\n```json\n{}\n```\n", shown.replace("```", "'''"));
+        let _ = write!(text, "\n```\n{}\n```\n", shown.trim_end().replace("```", "'''"));
         if is_long {
             text.push_str("The rest is in the file. ");
         }
         let _ = write!(text, "{}", Subtext(format_args!("Approval covers this exact call, once ({}).", labels::short_hash(&print))));
-        let file = OutboundFile { name: "arguments.json".to_owned(), content: FileContent::Text(arguments) };
+        let file =
+            OutboundFile { name: "arguments.json".to_owned(), content: FileContent::Text(escape(&format!("{:#}", approval.arguments))) };
         let buttons = approval_buttons(&approval.id);
         OutboundMessage { files: if is_long { vec![file] } else { Vec::new() }, buttons, ..self.say(text) }
     }
@@ -53,25 +51,9 @@ pub(super) fn approval_buttons(approval: &ApprovalId) -> Vec<Button> {
     ]
 }
 
-/// As JSON with invisible characters escaped, because the person must see everything that is approved.
-fn render_arguments(arguments: &Value) -> String {
-    let mut text = String::new();
-    for c in format!("{arguments:#}").chars() {
-        if c != '\n' && is_invisible(c) {
-            let mut units = [0; 2];
-            for unit in c.encode_utf16(&mut units) {
-                let _ = write!(text, "\\u{unit:04x}");
-            }
-        } else {
-            text.push(c);
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::features::backlog::render::sample::{OUTSIDE, approval, item, with_announcer};
