@@ -16,9 +16,11 @@ const ENV_EXAMPLE: &str = include_str!("../../../.env.example");
 /// Files that must not get into a repository.
 const IGNORED: [&str; 2] = [".env", ".teamroom/"];
 
-/// The folder of documents in the built-in personas, and those that many repositories have.
-const KNOWLEDGE: &str = "knowledge";
-const DOCUMENTS: [&str; 4] = ["docs", "doc", "documentation", "notes"];
+/// Folders of documents: that of the built-in personas, and those that many repositories have.
+const DOCUMENTS: [&str; 5] = ["knowledge", "docs", "doc", "documentation", "notes"];
+
+/// A feed of a repository's history in a persona file.
+const GIT: &str = "  - kind: git";
 
 /// What happened to a file.
 pub(super) struct Written {
@@ -79,11 +81,30 @@ pub(super) fn write_files(dir: &Path, answers: &Answers) -> anyhow::Result<Vec<W
     Ok(outcome)
 }
 
-/// A persona file that reads the documents which are there: `docs/`, if there is no `knowledge/`.
+/// A persona file that reads what is there. A folder that is not there is replaced by one that is, or by the history of the repository. If there is
+/// nothing to read, the feed stays: it keeps quiet until the folder exists.
 fn with_documents_of(work: &Path, persona: &str) -> String {
-    let known = if work.join(KNOWLEDGE).is_dir() { None } else { DOCUMENTS.into_iter().find(|folder| work.join(folder).is_dir()) };
-    let line = |folder: &str| format!("path: {folder}\n");
-    known.map_or_else(|| persona.to_owned(), |folder| persona.replace(&line(KNOWLEDGE), &line(folder)))
+    let Some((matter, prompt)) = persona.split_once("\n---\n") else { return persona.to_owned() };
+    let folder = DOCUMENTS.into_iter().find(|folder| work.join(folder).is_dir());
+    let reads_history = matter.contains(GIT);
+    let mut lines: Vec<String> = matter.lines().map(str::to_owned).collect();
+    for at in 0..lines.len() {
+        let path = lines[at].trim_start().strip_prefix("path: ").map(|path| work.join(path));
+        if path.is_none_or(|path| path.is_dir()) {
+            continue;
+        }
+        match folder {
+            Some(folder) => lines[at] = format!("    path: {folder}"),
+            None if !reads_history && work.join(".git").exists() && at > 1 && lines[at - 2].contains("kind: files") => {
+                GIT.clone_into(&mut lines[at - 2]);
+                "    name: repository".clone_into(&mut lines[at - 1]);
+                lines[at].clear();
+            }
+            None => {}
+        }
+    }
+    lines.retain(|line| !line.is_empty());
+    format!("{}\n---\n{prompt}", lines.join("\n"))
 }
 
 /// All settings as comments, below those that were answered.
@@ -261,7 +282,23 @@ mod tests {
             [path(read("eliza.md")), path(read("echo.md"))]
         };
         assert_eq!(paths(&[]), ["knowledge", "knowledge/voices"]);
-        assert_eq!(paths(&["docs"]), ["docs", "knowledge/voices"]);
-        assert_eq!(paths(&["docs", "knowledge"]), ["knowledge", "knowledge/voices"]);
+        assert_eq!(paths(&["docs"]), ["docs", "docs"]);
+        assert_eq!(paths(&["docs", "knowledge"]), ["knowledge", "knowledge"]);
+        assert_eq!(paths(&["knowledge", "knowledge/voices"]), ["knowledge", "knowledge/voices"]);
+    }
+
+    #[test]
+    fn without_documents_personas_read_the_history_of_the_repository_once() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir(dir.path().join(".git")).expect("a folder");
+        write_files(dir.path(), &Answers::default()).expect("written");
+        let kinds = |name: &str| {
+            let text = fs::read_to_string(dir.path().join("personas").join(name)).expect("readable");
+            text.lines().filter_map(|line| line.strip_prefix("  - kind: ").map(str::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds("echo.md").iter().filter(|kind| *kind == "git").count(), 1);
+        assert_eq!(kinds("kelly.md").iter().filter(|kind| *kind == "git").count(), 1, "it had it before");
+        let roster = kernel::persona::load::load(&read(dir.path()).personas).roster.expect("a roster");
+        assert!(roster.faults().is_empty(), "{:?}", roster.faults());
     }
 }
