@@ -19,5 +19,6 @@ mod repository;
 pub(crate) mod stage;
 mod stopped;
 mod unknown;
+mod told;
 mod waits;
 mod whole_task;

@@ -63,6 +63,12 @@ impl Setting {
         self
     }
 
+    pub(crate) fn with_people(mut self, names: &[&str]) -> Self {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        self.wanted = self.wanted.sandbox(move |options| options.people.clone_from(&names));
+        self
+    }
+
     /// Changes the settings by the sandbox's person.
     pub(crate) fn with_person(mut self, change: fn(&mut Config, &Person)) -> Self {
         self.with_person = Some(change);

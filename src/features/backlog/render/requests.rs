@@ -10,8 +10,10 @@ use crate::features::backlog::model::{Execution, Owner, Urgency, WorkItem};
 use crate::features::backlog::render::labels;
 use crate::features::backlog::render::messages::{Announcer, HOW, REPLY, address, button, push_criteria, title};
 use kernel::chat::medium::Medium;
+use kernel::chat::message::InboundMessage;
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundMessage};
-use kernel::ids::MessageId;
+use kernel::chat::text::Mention;
+use kernel::ids::{MessageId, UserId};
 use kernel::time::show_time;
 
 /// How a person answers a question.
@@ -98,6 +100,13 @@ impl Announcer<'_> {
             done.id = WorkButton::Answer(item.id.clone(), reply.clone()).id();
         }
         OutboundMessage { buttons, ..self.say(format!("Is {} done?", title(item))) }
+    }
+
+    /// Asks the person who is to do an item whether it is done, because somebody else said something about it. With "Done" these words are its outcome.
+    pub fn ask_owner(&self, item: &WorkItem, whom: &UserId, said: &InboundMessage) -> OutboundMessage {
+        let by = labels::name(&said.author.name);
+        let text = format!("{}, {by} says something about {}. Is it done?", Mention(whom), title(item));
+        OutboundMessage { text, pings: vec![whom.clone()], ..self.ask_word(item, Some(&said.id)) }
     }
 }
 

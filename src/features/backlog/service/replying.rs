@@ -18,13 +18,16 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::text::parts;
 use kernel::commands::Right;
 use kernel::db::StoreError;
-use kernel::ids::MessageId;
+use kernel::ids::{MessageId, OutboxId};
 use kernel::memory::Scope;
 use kernel::memory::retrieval::terms_of;
 use kernel::text::fold_name;
 
 /// A message within this time after a question, with no other message between them, is its answer.
 const FOLLOWS: TimeDelta = TimeDelta::hours(1);
+
+/// Open requests in which the subject of a message is looked for.
+const REQUESTS: u32 = 200;
 
 /// Replies to a reminder that plainly say that it is done. After any other reply, in every language, the person is asked with buttons.
 const PLAIN: [&str; 14] = ["👍", "✅", "✔", "✔️", "☑", "👌", "done", "erledigt", "fait", "hecho", "fatto", "feito", "готово", "完了"];
@@ -79,7 +82,8 @@ impl Backlog {
         Ok(Some(Taken { why, reply: Some(reply), effect: None }))
     }
 
-    /// Asks back whether an item of the author is done, if they tell something on its subject without replying to anything.
+    /// Asks back whether an item is done, if somebody tells something on its subject without replying to anything: the author, if the item is theirs, or
+    /// once the person who is to do it.
     async fn take_told(&self, message: &InboundMessage) -> Result<Option<Taken>, StoreError> {
         let text = said(message);
         let is_reply = message.reply_to.is_some() || matches!(message.channel.place, Place::Thread { .. });
@@ -87,17 +91,27 @@ impl Backlog {
             return Ok(None);
         }
         let (words, scope) = (terms_of(&text), Scope::of(&message.channel));
-        let mut told = Vec::new();
-        for request in self.deps.store.list_requests_of(&message.author.id).await? {
-            let item = self.deps.store.find_item(&request.item).await?.filter(|item| scope.hears(item.private_to.as_ref()));
-            let waits =
-                |item: &WorkItem| item.find_asked() == Some(&message.author.id) && matches!(item.execution, Some(Execution::Remind { .. }));
-            told.extend(item.filter(waits).filter(|item| is_about(&words, &item.what)));
-        }
+        let mut told = self.deps.store.list_requests(None, REQUESTS).await?;
+        told.retain(|(_, item)| {
+            let is_reminder = item.status == WorkStatus::Waiting && matches!(item.execution, Some(Execution::Remind { .. }));
+            is_reminder && scope.hears(item.private_to.as_ref()) && is_about(&words, &item.what)
+        });
+        let (own, others): (Vec<_>, Vec<_>) = told.into_iter().partition(|(request, _)| request.person == message.author.id);
+        let is_own = !own.is_empty();
         // With several such items, only a reply says which one is meant.
-        let [item] = told.as_slice() else { return Ok(None) };
+        let mut found = if is_own { own } else { others };
+        let (Some((request, item)), true) = (found.pop(), found.is_empty()) else { return Ok(None) };
         let here = Spot::Channel(message.channel.id.clone());
-        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&here).ask_word(item, Some(&message.id)) };
+        let reply = if is_own {
+            self.announcer(&here).ask_word(&item, Some(&message.id))
+        } else {
+            let id = OutboxId::new(format!("{}-heard", WorkItem::reminder_id_of(&item.id, item.run)));
+            if self.deps.store.find_delivery(&id).await?.is_some() {
+                return Ok(None);
+            }
+            OutboundMessage { id, ..self.announcer(&here).ask_owner(&item, &request.person, message) }
+        };
+        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..reply };
         Ok(Some(Taken { why: format!("it is about the item {}", item.short_id()), reply: Some(reply), effect: None }))
     }
 
