@@ -79,25 +79,13 @@ pub(super) enum Step {
     /// A person says something. The team comes to rest.
     Say(Words),
     /// A person changes a message.
-    Edit {
-        of: String,
-        to: String,
-    },
+    Edit { of: String, to: String },
     /// A person opens a thread on the newest message with these words.
-    Thread {
-        on: String,
-        name: String,
-    },
+    Thread { on: String, name: String },
     /// Bob reacts to the newest message with these words.
-    React {
-        to: String,
-        emoji: String,
-    },
+    React { to: String, emoji: String },
     /// A person clicks a button of the newest message with these words.
-    Press {
-        on: String,
-        label: String,
-    },
+    Press { on: String, label: String },
     /// A person uses a command.
     Command {
         name: String,
@@ -106,15 +94,9 @@ pub(super) enum Step {
         options: BTreeMap<String, String>,
     },
     /// A page or a feed of the web changes.
-    Page {
-        path: String,
-        text: String,
-    },
+    Page { path: String, text: String },
     /// A file below the team's folder changes.
-    File {
-        path: String,
-        text: String,
-    },
+    File { path: String, text: String },
     /// Minutes go by.
     Pass(u64),
     /// The team says this.
@@ -207,9 +189,13 @@ fn take_facts_away(part: &mut Json) {
     for (index, situation) in situations.iter().enumerate() {
         let facts = facts_of(situation);
         for given in ["steps", "answers", "calls", "sends_back"] {
-            blot_out(&mut part["situations"][index][given], &facts);
+            if let Some(value) = part["situations"][index].get_mut(given) {
+                blot_out(value, &facts);
+            }
         }
-        blot_out(&mut part["files"], &facts);
+        if let Some(files) = part.get_mut("files") {
+            blot_out(files, &facts);
+        }
     }
 }
 

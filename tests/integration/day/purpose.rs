@@ -128,7 +128,8 @@ impl Counts {
     }
 
     pub(super) fn table(&self) -> String {
-        let mut table = format!("{:12} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "purpose", "calls", "tokens", "system", "tools", "schema", "rest");
+        let mut table =
+            format!("{:12} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "purpose", "calls", "tokens", "system", "tools", "schema", "rest");
         let mut line = |name: &str, count: &Count| {
             let Count { calls, system, tools, schema, rest } = *count;
             let all = system + tools + schema + rest;

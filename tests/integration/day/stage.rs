@@ -98,6 +98,7 @@ impl Stage {
         let mut team = wanted.start().await;
         let channel = json!({"name": KNOWLEDGE, "type": 0});
         team.call(Method::POST, &format!("/guilds/{}/channels", team.sandbox().guild_id()), Some(channel)).await;
+        std::fs::create_dir_all(&team.config.work).unwrap();
         for (path, text) in &part.files {
             write_file(&team.config.work.join(path), text);
         }
@@ -181,7 +182,8 @@ impl Stage {
         let started = Instant::now();
         while !holds().await {
             if started.elapsed() > patience() {
-                let items: Vec<String> = self.items().await.iter().map(|item| format!("{} {:?} {:?}", item.what, item.status, item.wait)).collect();
+                let items: Vec<String> =
+                    self.items().await.iter().map(|item| format!("{} {:?} {:?}", item.what, item.status, item.wait)).collect();
                 let asked: Vec<Purpose> = self.requests().iter().map(Purpose::of).collect();
                 let said: Vec<String> = self.answers().await.into_iter().map(|(_, text)| text).collect();
                 let last = self.requests().pop().map(|asked| asked.prompt()).filter(|_| super::shows_prompts()).unwrap_or_default();
@@ -210,7 +212,10 @@ impl Stage {
                 let message = self.newest("general", of).await?;
                 let path = format!("/channels/{}/messages/{}", self.team.channel("general"), message["id"].as_str().unwrap());
                 self.team.call(Method::PATCH, &path, Some(json!({"content": to}))).await;
-                let known = format!("SELECT COUNT(*) FROM inbox WHERE id = 'discord:{}' AND edited_at IS NOT NULL", message["id"].as_str().unwrap());
+                let known = format!(
+                    "SELECT COUNT(*) FROM inbox WHERE id = 'discord:{}' AND edited_at IS NOT NULL",
+                    message["id"].as_str().unwrap()
+                );
                 self.until("the edit is known", async || count(&self.team, &known).await == 1).await?;
             }
             Step::Thread { on, name } => {
@@ -254,7 +259,8 @@ impl Stage {
             Step::Over(kind) => {
                 let open = format!("SELECT COUNT(*) FROM meetings WHERE kind = '{kind}' AND ended_at IS NULL");
                 let any = format!("SELECT COUNT(*) FROM meetings WHERE kind = '{kind}'");
-                self.until("the meeting is over", async || count(&self.team, &open).await == 0 && count(&self.team, &any).await > 0).await?;
+                self.until("the meeting is over", async || count(&self.team, &open).await == 0 && count(&self.team, &any).await > 0)
+                    .await?;
                 self.team.settle().await;
             }
         }
