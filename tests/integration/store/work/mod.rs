@@ -7,11 +7,12 @@ mod families;
 mod graph;
 mod items;
 mod load;
+mod marks;
 mod persons;
 mod planning;
 mod property;
-mod retention;
 mod restoring;
+mod retention;
 mod runs;
 
 use std::ops::Deref;
