@@ -2,7 +2,7 @@
 
 use crate::features::backlog::Work;
 use crate::features::backlog::expertise::find_fitting;
-use crate::features::backlog::model::{Execution, NoAnswer, Owner, Wait, WorkItem, name_of_helper};
+use crate::features::backlog::model::{Execution, NoAnswer, Owner, Wait, WorkItem, WorkStatus, name_of_helper};
 use crate::features::backlog::store::End;
 use kernel::agent::AnswerVerdict;
 use kernel::agent::halts::HaltScope;
@@ -54,6 +54,9 @@ impl Work {
 
     /// As [`Self::find_person`], among people who were read before.
     pub(super) async fn find_person_among(&self, item: &WorkItem, people: &Directory) -> Result<Option<Owner>, StoreError> {
+        if let (WorkStatus::InReview, Some(reviewer @ Owner::Person { .. })) = (item.status, &item.reviewer) {
+            return Ok(Some(reviewer.clone()));
+        }
         if let Owner::Person { .. } = &item.owner {
             return Ok(Some(item.owner.clone()));
         }

@@ -140,6 +140,10 @@ impl Work {
         let verdict = verify(&self.inner.verifier, &submitted, cancel).await?;
         self.tell_red_base(item, verdict.evidence()).await?;
         Ok(match verdict {
+            Verdict::Proven(evidence) if item.reviewer.is_some() && product.blocked.is_none() => {
+                let artefacts = self.collect(item, &evidence).await?;
+                Close { artefacts, ..End::Review { evidence, note: "a reviewer is named".to_owned() }.into() }
+            }
             Verdict::Proven(evidence) => match &product.blocked {
                 Some(why) => {
                     let artefacts = self.collect(item, &evidence).await?;
@@ -164,15 +168,20 @@ impl Work {
         })
     }
 
-    /// Whether the author's own critique replaces a review (WORK-18): only for a step on which others build, by a persona that is no expert, if the
-    /// scores reach the configured limit and code has found a passage for each criterion.
+    /// Whether the author's own critique replaces a review (WORK-18): only for a step on which others build, without a named reviewer and by a persona
+    /// that is no expert, if the scores reach the configured limit and code has found a passage for each criterion.
     async fn needs_no_review(&self, item: &WorkItem, product: &Product) -> Result<bool, StoreError> {
         let deps = self.deps();
         let is_good = |critique: &&Critique| critique.faults.is_empty() && !critique.shown.is_empty();
         let Some(critique) = product.critique.as_ref().filter(is_good).filter(|_| product.blocked.is_none()) else { return Ok(false) };
         let is_expert = item.persona.as_ref().and_then(|slug| deps.roster.find(slug)).is_none_or(|persona| persona.tier == Tier::T3);
         // A change of a repository is always read by somebody else.
-        if item.kind != WorkKind::Step || item.repository.is_some() || is_expert || critique.mean() < deps.settings.review_below {
+        if item.kind != WorkKind::Step
+            || item.reviewer.is_some()
+            || item.repository.is_some()
+            || is_expert
+            || critique.mean() < deps.settings.review_below
+        {
             return Ok(false);
         }
         let Some(mission) = &item.parent else { return Ok(false) };

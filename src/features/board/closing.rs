@@ -15,6 +15,7 @@ use crate::features::meeting::store::cause;
 use crate::features::memory::offer_lesson;
 use crate::features::relationships::{Cause, Move, move_relationships};
 use anyhow::Context as _;
+use kernel::agent::prompt::PromptKind;
 use kernel::agent::{Run, RunError};
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::StoreError;
@@ -91,7 +92,14 @@ impl Boards {
             return Ok((composed(), None));
         }
         let coordinator = self.roster.coordinator();
-        let prompt = prompts::document(self.agents.system_prompt(coordinator), board, material, discussion, compressed, &self.roster);
+        let prompt = prompts::document(
+            self.agents.system_prompt(coordinator, PromptKind::Judgement),
+            board,
+            material,
+            discussion,
+            compressed,
+            &self.roster,
+        );
         let run = Run { tier: Tier::T2, ..Run::new(coordinator, (Purpose::Board, meeting.id.as_str()), prompt, TOKENS, cancel) };
         Ok(match self.agents.run_structured::<Written>(run).await {
             Ok(Structured { value, model }) => match document::check(value, discussion) {

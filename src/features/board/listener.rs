@@ -70,7 +70,7 @@ impl Listener for BoardListener {
         if is_ending {
             return Ok(Some(Taken { why: "it is a remark to a board meeting that ends".to_owned(), reply: Some(reply), effect: None }));
         }
-        let effect = AddRemark { meeting: meeting.id, channel: meeting.channel.id, by, text };
+        let effect = AddRemark { meeting: meeting.id, channel: meeting.channel.id, by, text, message: Some(message.id.clone()) };
         Ok(Some(Taken { why: "it is a remark to a board meeting".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }))
     }
 
@@ -81,7 +81,7 @@ impl Listener for BoardListener {
         let is_heard = message.author.kind == AuthorKind::Person && decision.is_remembered() && !text.is_empty();
         (is_thread && is_heard).then(|| -> Box<dyn Effect> {
             let by = Participant::Person { id: message.author.id.clone(), name: message.author.name.clone() };
-            Box::new(Overhear { thread: message.channel.clone(), by, text })
+            Box::new(Overhear { thread: message.channel.clone(), by, text, message: message.id.clone() })
         })
     }
 

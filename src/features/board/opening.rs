@@ -6,6 +6,7 @@ use crate::features::board::model::{Board, Comment, LINE, Material, Member, Pass
 use crate::features::board::{Boards, prompts, read_material, render};
 use crate::features::meeting::agenda::{Opening, Preparation, Revision, Session};
 use crate::features::meeting::model::Meeting;
+use kernel::agent::prompt::PromptKind;
 use kernel::agent::{Run, RunError};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
@@ -146,7 +147,8 @@ impl Boards {
         }
         let beginnings: Vec<(String, String)> = documents.iter().map(|(name, text)| (name.clone(), cut(text, BEGINNING))).collect();
         let coordinator = self.roster.coordinator();
-        let prompt = prompts::restate(self.agents.system_prompt(coordinator), board, &beginnings, corrected, &self.roster);
+        let prompt =
+            prompts::restate(self.agents.system_prompt(coordinator, PromptKind::Judgement), board, &beginnings, corrected, &self.roster);
         let run = Run { tier: Tier::T1, ..Run::new(coordinator, (Purpose::Board, meeting.id.as_str()), prompt, TOKENS, cancel) };
         match self.agents.run_structured::<Restated>(run).await {
             Ok(given) => Ok(Some(given.value).filter(|restated| !restated.question.trim().is_empty())),

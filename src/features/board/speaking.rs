@@ -10,7 +10,8 @@ use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{Contribution, Meeting, Participant, Seat};
 use kernel::agent::halts::HaltScope;
 use kernel::agent::offline::EXPLANATION;
-use kernel::agent::{AnswerVerdict, Limits, Question, Run, RunError, SpeechAct, Tools, addresses_in};
+use kernel::agent::prompt::PromptKind;
+use kernel::agent::{AnswerVerdict, Limits, Offer, Question, Run, RunError, SpeechAct, Tools, addresses_in};
 use kernel::chat::message::Speaker;
 use kernel::chat::store::FileText;
 use kernel::chat::text::is_subtext;
@@ -64,7 +65,7 @@ impl Boards {
                 now: self.roster.today(self.clock.now()).spell(),
                 roster: &self.roster,
             };
-            prompts::turn(self.agents.system_prompt(persona), &turn)
+            prompts::turn(self.agents.system_prompt(persona, PromptKind::Judgement), &turn)
         };
         let tier = if board.promoted.contains(slug) { above(persona.tier) } else { persona.tier };
         let tools = || looking_things_up(&board, &discussion, &listed, Scope::of(&meeting.channel));
@@ -154,14 +155,16 @@ impl Boards {
 /// people have written may be fetched.
 fn looking_things_up(board: &Board, discussion: &Discussion, listed: &[String], scope: Scope) -> Option<Tools<'static>> {
     let remarks = discussion.comments.iter().filter(|comment| comment.kind == CommentKind::Remark).map(|comment| comment.text.as_str());
+    let about: Vec<&str> = std::iter::once(board.topic.as_str()).chain(remarks).collect();
     (!listed.is_empty()).then(|| Tools {
         listed: listed.to_vec(),
+        offer: Offer::Fitting { about: about.join("\n"), first: vec!["read_feed"], also: Vec::new() },
         own: Vec::new(),
         workspace: None,
         source: None,
         scope,
         asked_by: None,
-        addresses: std::iter::once(board.topic.as_str()).chain(remarks).flat_map(addresses_in).collect(),
+        addresses: about.into_iter().flat_map(addresses_in).collect(),
         approvals: None,
         in_chat: None,
         limits: LIMITS,

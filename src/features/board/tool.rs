@@ -52,6 +52,14 @@ impl Tool for BoardCreate {
             .into()
     }
 
+    fn asked_by(&self) -> &'static str {
+        "board meeting discuss discussion debate together opinions decide everybody team besprechen diskutieren diskutiert beraten gemeinsam discutez debate"
+    }
+
+    fn needs_message(&self) -> bool {
+        true
+    }
+
     fn parameters(&self) -> Value {
         let members = self.roster.personas().iter().filter(|persona| !persona.coordinator).chain(self.roster.experts());
         let members: Vec<_> = members.map(|member| member.name.as_str()).collect();

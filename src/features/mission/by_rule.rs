@@ -102,6 +102,8 @@ fn step(numbers: &BTreeSet<usize>, directive: &Directive, roster: &Roster) -> St
         needs: Vec::new(),
         serves,
         phase: None,
+        reviewer: None,
+        due: None,
     }
 }
 
@@ -116,6 +118,8 @@ fn last(steps: &[Step], title: &str, roster: &Roster) -> Step {
         needs: steps.iter().map(|step| step.item.clone()).collect(),
         serves: BTreeSet::new(),
         phase: None,
+        reviewer: None,
+        due: None,
     }
 }
 

@@ -5,15 +5,16 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::action::KnownOwners;
+use crate::features::backlog::model::{DueChange, WorkItem, WorkStatus};
 use crate::features::backlog::service::Asker;
 use crate::features::backlog::store::{ItemEdit, Reshaping, reopen_whole};
 use crate::features::mission::follow::Follower;
 use crate::features::mission::model::message::{ColleagueMessage, MessageKind};
-use crate::features::mission::model::plan::{Change, ChangeDraft, Changed, MOST_CHANGES, Plan, Standing, Step, change, leave_out};
+use crate::features::mission::model::plan::{Change, ChangeDraft, Changed, MOST_CHANGES, Plan, Setting, Standing, Step, change, leave_out};
 use crate::features::mission::model::{Mission, MissionStatus};
 use crate::features::mission::picture::draw_plan;
 use crate::features::mission::planning::{Answer, Asked};
@@ -27,6 +28,7 @@ use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{Applied, Effect, StoreError, Transaction};
 use kernel::ids::{ChannelId, MessageId, OutboxId, WorkItemId};
 use kernel::jobs::{self, Failure, Job, JobContext, JobError, JobHandler, KindSettings, NewJob};
+use kernel::people::Directory;
 use kernel::text::one_line;
 
 const KIND: &str = "mission.change";
@@ -99,8 +101,11 @@ impl Missions {
         let (now, by) = (self.clock().now(), asker.name());
         let why = why.map_or_else(|| format!("{by} left it out"), |why| one_line(why, 200));
         let standing = |item: &WorkItemId| standing_of(&items, item);
-        let of =
-            Change { plan, directive: &mission.directive, roster: self.roster(), standing: &standing, by, by_colleague: false, at: now };
+        // Nobody is looked up by name.
+        let people = Directory::default();
+        let owners = KnownOwners { roster: self.roster(), people: &people };
+        let setting = Setting { directive: &mission.directive, owners, closes: NaiveTime::MIN, at: now };
+        let of = Change { plan, setting, standing: &standing, by, by_colleague: false };
         let changed = leave_out(&of, parts, &why).map_err(|faults| refused(faults.join("; ")))?;
         let Some(changed) = changed else { return Err(refused("That leaves everything as it is.")) };
         let mut transaction = self.store().db().begin().await?;
@@ -172,18 +177,12 @@ impl JobHandler for Changer {
             return self.say(&mission, &wish, text, job).await;
         }
         let standing = |item: &WorkItemId| standing_of(&items, item);
+        let people = self.follower.people.directory().await?;
         let mut faults = Vec::new();
         for round in 1..=ROUNDS {
             let draft = self.draft(&mission, &items, &wish, &faults, round, job).await?;
-            let of = Change {
-                plan,
-                directive: &mission.directive,
-                roster: &self.follower.roster,
-                standing: &standing,
-                by: &wish.by,
-                by_colleague,
-                at: job.now(),
-            };
+            let setting = self.follower.setting(&mission, &people, job.now());
+            let of = Change { plan, setting, standing: &standing, by: &wish.by, by_colleague };
             let checked = match &draft.value {
                 Some(draft) => change(&of, draft),
                 None => Err(vec![format!("the answer was no change: {}", draft.fault.as_deref().unwrap_or("it was empty"))]),
@@ -390,6 +389,8 @@ pub(super) fn edit_to(item: &WorkItem) -> ItemEdit<'_> {
         how: Some(&item.how),
         owner: Some(&item.owner),
         criteria: Some(&item.criteria),
+        reviewer: item.reviewer.as_ref(),
+        due: item.due.map(DueChange::Set),
         execution: item.execution.as_ref(),
         chooses_kind: true,
         ..ItemEdit::default()

@@ -58,6 +58,8 @@ impl Feature for MissionFeature {
                     _ => String::new(),
                 },
                 personas: deps.config.personas.clone(),
+                people: deps.people.clone(),
+                closes: deps.config.backlog.working_hours.closes,
             });
             services.provide(Arc::new(ItemTools(Arc::new(Colleagues { follower: follower.clone() }))));
             services.provide(follower);

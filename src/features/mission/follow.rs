@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,7 @@ use kernel::ids::{ChannelId, OutboxId};
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings};
 use kernel::llm::budget::Budgets;
 use kernel::money::Money;
+use kernel::people::{Directory, People};
 use kernel::persona::roster::Roster;
 
 /// How often a mission is looked at although nothing woke its job.
@@ -62,6 +63,10 @@ pub(super) struct Follower {
     pub(super) repository: String,
     /// The folder of the persona files.
     pub(super) personas: PathBuf,
+    /// People who may be named as reviewers.
+    pub(super) people: People,
+    /// When a day without a time ends.
+    pub(super) closes: NaiveTime,
 }
 
 /// Another way to what a step is for.
@@ -251,7 +256,7 @@ impl Follower {
         let prompt = |frame: Frame<'_>| prompts::replan(frame, step, items, &learnt);
         let answer: Answer<OtherWay> = self.ask(mission, job, Asked::plan(&name, REPLAN_TOKENS), prompt).await?;
         let way = answer.value.filter(|way| way.possible);
-        let revised = way.and_then(|way| Some((self.read_way(step, &way)?, way.why)));
+        let revised = way.and_then(|way| Some((self.read_way(mission, step, &way)?, way.why)));
         let Some((revised, reason)) = revised else {
             self.store.give_step_up(&item.id, why, job.now()).await?;
             return Ok(());
@@ -270,7 +275,7 @@ impl Follower {
     }
 
     /// The step as changed by the model, if it passes the checks of a plan.
-    fn read_way(&self, step: &Step, way: &OtherWay) -> Option<Step> {
+    fn read_way(&self, mission: &Mission, step: &Step, way: &OtherWay) -> Option<Step> {
         let draft = StepDraft {
             id: "again".into(),
             title: if way.title.trim().is_empty() { step.title.clone() } else { way.title.clone() },
@@ -281,8 +286,10 @@ impl Follower {
             needs: Vec::new(),
             serves: Vec::new(),
             phase: step.phase,
+            reviewer: None,
+            due: None,
         };
-        match revise(step, &draft, &self.roster) {
+        match revise(step, &draft, &self.setting(mission, &Directory::default(), mission.created_at)) {
             Ok(revised) => Some(revised),
             Err(faults) => {
                 tracing::warn!(step = %step.item, faults = faults.join("; "), "another way for a step is not valid");

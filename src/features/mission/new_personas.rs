@@ -128,15 +128,9 @@ impl Follower {
         let items = mission.current(self.store.list_parts(&mission.id).await?);
         let standing = |item: &WorkItemId| standing_of(&items, item);
         let by = &self.roster.coordinator().name;
-        let of = Change {
-            plan,
-            directive: &mission.directive,
-            roster: &self.roster,
-            standing: &standing,
-            by,
-            by_colleague: false,
-            at: job.now(),
-        };
+        let people = self.people.directory().await?;
+        let setting = self.setting(mission, &people, job.now());
+        let of = Change { plan, setting, standing: &standing, by, by_colleague: false };
         let changed = if mission.status.is_over() { None } else { reassign(&of, role, persona) };
         let taken: &[String] = changed.as_ref().and_then(|changed| changed.plan.changes.last()).map_or(&[], |change| &change.edited);
         let message = render::persona_joined(mission, role, persona, taken, &self.roster);

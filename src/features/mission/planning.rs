@@ -3,18 +3,21 @@
 
 use std::collections::HashSet;
 
+use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::features::backlog::action::KnownOwners;
 use crate::features::backlog::model::{Origin, Owner, WorkItem};
 use crate::features::mission::follow::{Follower, LONG, SWEEP};
-use crate::features::mission::model::plan::{Learnt, LearntDraft, Plan, PlanDraft, Understanding, check};
+use crate::features::mission::model::plan::{Learnt, LearntDraft, Plan, PlanDraft, Setting, Understanding, check};
 use crate::features::mission::model::{Mission, MissionStatus};
 use crate::features::mission::prompts::Frame;
 use crate::features::mission::store::MissionChange;
 use crate::features::mission::{by_rule, picture, prompts, render};
 use crate::features::overwatch::model::Insight;
+use kernel::agent::prompt::PromptKind;
 use kernel::agent::{Prompt, Run, RunError};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
@@ -24,6 +27,7 @@ use kernel::llm::structured::Structured;
 use kernel::memory::Scope;
 use kernel::memory::retrieval::terms_of;
 use kernel::money::{Money, Purpose};
+use kernel::people::Directory;
 use kernel::persona::Tier;
 use kernel::text::one_line;
 
@@ -113,6 +117,7 @@ impl Follower {
         let title = Some(one_line(&understood.title, 100)).filter(|title| !title.is_empty()).unwrap_or_else(|| mission.title.clone());
         // A step, so that an answer from before a crash is read with the insights of its own prompt.
         let insights: Vec<Insight> = job.step("insights", || async { Ok(self.find_insights(mission).await?) }).await?;
+        let people = self.people.directory().await?;
         let mut faults = Vec::new();
         // A plan that passed the checks of code, but that a model doubts.
         let mut doubted: Option<Plan> = None;
@@ -120,7 +125,7 @@ impl Follower {
             let prompt = |frame: Frame<'_>| prompts::plan(frame, (&understood, &insights), &faults, &self.repository);
             let drafted: Answer<PlanDraft> = self.ask(mission, job, Asked::plan(&format!("plan-{round}"), PLAN_TOKENS), prompt).await?;
             let checked = match &drafted.value {
-                Some(draft) => check(understood.clone(), draft, &mission.directive, &self.roster),
+                Some(draft) => check(understood.clone(), draft, &self.setting(mission, &people, mission.created_at)),
                 None => Err(vec![format!("the answer was no plan: {}", drafted.fault.as_deref().unwrap_or("it was empty"))]),
             };
             let learnt = drafted.value.as_ref().map_or_else(Vec::new, |draft| read_learnt(&draft.learnt, &insights));
@@ -140,6 +145,12 @@ impl Follower {
             doubted = Some(plan);
         }
         Ok(doubted.map(|plan| (title, plan)).ok_or(faults))
+    }
+
+    /// What drafts of a mission's plan are checked against.
+    pub(super) fn setting<'a>(&'a self, mission: &'a Mission, people: &'a Directory, at: DateTime<Utc>) -> Setting<'a> {
+        let owners = KnownOwners { roster: &self.roster, people };
+        Setting { directive: &mission.directive, owners, closes: self.closes, at }
     }
 
     /// What personas noticed about earlier missions that shares words with this one, the most fitting first.
@@ -182,7 +193,7 @@ impl Follower {
         let given = job
             .step(name, || async {
                 let coordinator = self.roster.coordinator();
-                let system = self.agents.system_prompt(coordinator);
+                let system = self.agents.system_prompt(coordinator, PromptKind::Judgement);
                 let prompt = prompt(Frame { system, roster: &self.roster, mission, tokens: self.agents.prompt_tokens(tier) });
                 let run = Run::new(coordinator, (Purpose::Step, mission.id.as_str()), prompt, tokens, job.cancelled());
                 match self.agents.run_structured::<T>(Run { tier, ..run }).await {

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use kernel::agent::AnswerVerdict;
 use kernel::feeds::condition::Comparison;
+use kernel::time::Clock as _;
 use serde_json::{Value, json};
 use teamroom::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkStatus};
 
@@ -20,6 +22,7 @@ on_one_store!(
     words_on_the_subject_of_an_open_item_are_found_without_a_reply,
     what_has_its_time_is_not_tried_before_it,
     a_run_goes_on_with_the_answer_that_it_waited_for,
+    a_run_waits_from_when_it_said_so_although_its_task_is_changed_meanwhile,
     a_watch_that_is_asked_for_in_words_watches_the_feed,
     a_question_back_is_put_to_a_person,
 );
@@ -109,7 +112,8 @@ async fn what_has_its_time_is_not_tried_before_it(backing: Backing) {
     let now = stage.find("Count the invoices").await;
     stage.comes_to(&now.id, WorkStatus::Done).await;
     assert!(stage.asked_about("Count the orders").is_empty(), "nothing is tried before its time");
-    stage.pass(Duration::from_hours(24 * 7 + 1)).await;
+    let rest = planned.not_before.expect("a time") - stage.clock.now();
+    stage.pass(rest.to_std().expect("it lies ahead") + Duration::from_secs(1)).await;
     let done = stage.comes_to(&item.id, WorkStatus::Done).await;
     assert_eq!((done.attempts, done.run), (0, planned.run));
 }
@@ -139,6 +143,28 @@ async fn a_run_goes_on_with_the_answer_that_it_waited_for(backing: Backing) {
     let asked = stage.asked_about("Write to the landlord");
     assert!(asked[1].last().contains("answered: It is 4711."), "{}", asked[1].last());
     assert_eq!(asked.len(), 3, "waiting asks no model");
+}
+
+async fn a_run_waits_from_when_it_said_so_although_its_task_is_changed_meanwhile(backing: Backing) {
+    let drafts = json!({"execution": "write", "criteria": ["The number of orders", "The day"]});
+    let stage = open(backing, drafts, |asked| match asked.tool_results() {
+        0 => Script::call("wait_for", json!({"time": "in 7 days"})),
+        1 => write("count.md", &format!("# Orders\n\nFour.\n\n{MORE}\n")),
+        _ => finish("count.md"),
+    })
+    .await;
+    let criteria = vec!["The number of orders stands there".to_owned(), "The day stands there".to_owned()];
+    let item = WorkItem { criteria, ..stage.item("Count the orders of the week", "Count them.", Execution::Write) };
+    stage.put(&[&item]).await;
+    let waits = stage.until(&item.id, "waits", |item| item.not_before.is_some()).await;
+    stage.pass(Duration::from_hours(24 * 5)).await;
+    let told = stage.backlog("edit", &[("id", item.short_id()), ("how", "Count them. Leave out what was cancelled.")]).await;
+    assert!(told.contains("Count the orders"), "{told}");
+    let rest = waits.not_before.expect("a time") - stage.clock.now();
+    stage.pass(rest.to_std().expect("it lies ahead") + Duration::from_mins(10)).await;
+    let done = stage.comes_to(&item.id, WorkStatus::Done).await;
+    assert_eq!((done.attempts, done.run), (0, waits.run));
+    assert!(done.updated_at < waits.not_before.expect("a time") + TimeDelta::days(1), "{done:#?}");
 }
 
 async fn a_watch_that_is_asked_for_in_words_watches_the_feed(backing: Backing) {

@@ -42,10 +42,8 @@ async fn a_remark_in_the_thread_is_read_by_all_who_speak_after_it(backing: Backi
     let said = json!({"content": "The provider is fixed: it is the one in Zurich."});
     stage.team.call(reqwest::Method::POST, &format!("/channels/{thread_id}/messages"), Some(said)).await;
     hears(&stage.team, &stage.store, &meeting.id, "All who speak next read that.").await;
-    for _ in 0..2 {
-        let told = command(&stage, "say", &[("text", json!("The budget is 200 francs."))]).await;
-        assert!(told.contains("All read it before their next turn: The budget is 200 francs."), "{told}");
-    }
+    let told = command(&stage, "say", &[("text", json!("The budget is 200 francs."))]).await;
+    assert!(told.contains("All read it before their next turn: The budget is 200 francs."), "{told}");
     may.send(true).unwrap();
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
     for asked in stage.team.model.requests().iter().filter(|asked| is_turn(asked)) {
@@ -77,12 +75,16 @@ async fn what_is_said_to_one_in_the_thread_is_read_by_all_who_speak_after_it(bac
     };
     say(json!({"content": "Vince, the provider takes 40 francs, not 400."}), false).await;
     say(json!({"content": "It was tuned in May by Dora."}), true).await;
-    eventually("both are answered as everywhere", || async {
-        thread(&stage.team, &stage.store, &meeting.id).await.iter().filter(|shown| shown.text == "It goes well.").count() == 2
+    for _ in 0..2 {
+        say(json!({"content": "Vince, yes."}), false).await;
+    }
+    eventually("all are answered as everywhere", || async {
+        thread(&stage.team, &stage.store, &meeting.id).await.iter().filter(|shown| shown.text == "It goes well.").count() >= 3
     })
     .await;
     may.send(true).unwrap();
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    // Each message is one remark, also if it says the same as another one.
     for asked in stage.team.model.requests().iter().filter(|asked| is_turn(asked)) {
         let ((who, round), prompt) = (speaker_of(asked), asked.prompt());
         let reads =
@@ -90,7 +92,7 @@ async fn what_is_said_to_one_in_the_thread_is_read_by_all_who_speak_after_it(bac
         assert_eq!(reads, round > 2 || (round == 2 && who != "Vince"), "{who} in {round}: {prompt}");
     }
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
-    assert!(text.contains("`p1`") && text.contains("`p2`") && !text.contains("`p3`"), "{text}");
+    assert!(text.contains("`p4`") && !text.contains("`p5`"), "{text}");
 }
 
 async fn a_command_in_a_thread_is_about_its_meeting(backing: Backing) {

@@ -122,6 +122,22 @@ async fn an_item_is_added_as_new_with_where_it_came_from(home: &Home) {
         assert_eq!((item.origin, item.channel), (Origin::WorkItem(bench.item.clone()), Some("c1".into())));
         assert_eq!((item.execution, item.depends_on), (None, Vec::new()));
     }
+    let with = |terms: Value| {
+        let mut given = proposal("Write the letter to the landlord", "Sentinel");
+        given.as_object_mut().unwrap().extend(terms.as_object().unwrap().clone());
+        given
+    };
+    for (terms, told) in
+        [(json!({"reviewer": "Zaphod"}), "its reviewer cannot be used"), (json!({"due": "when ripe"}), "its due time cannot be used")]
+    {
+        let refused = bench.refusal("backlog_add", with(terms)).await;
+        assert!(refused.contains(told), "{refused}");
+    }
+    let added = bench.call("backlog_add", with(json!({"reviewer": "Ada", "due": "2026-12-04 15:00"}))).await.unwrap();
+    let Some(Trace::Stored { id, .. }) = added.trace else { panic!("{added:?}") };
+    let item = store.find_item(&id.into()).await.unwrap().unwrap();
+    let due = Some("2026-12-04T15:00:00Z".parse().unwrap());
+    assert_eq!((item.reviewer, item.due), (Some(Owner::Person { id: "7".into(), name: "Ada".into() }), due));
     assert!(store.find_item(&bench.item).await.unwrap().unwrap().depends_on.is_empty(), "the item that adds does not wait for it");
 }
 

@@ -12,17 +12,29 @@ use kernel::db::StoreError;
 pub(super) struct ItemJournal<'a> {
     pub(super) store: &'a Store,
     assignment: &'a Assignment<'a>,
-    last: Mutex<Option<DateTime<Utc>>>,
+    times: Mutex<Times>,
+}
+
+/// When the journal was last written to.
+#[derive(Default, Clone, Copy)]
+struct Times {
+    entry: Option<DateTime<Utc>>,
+    reply: Option<DateTime<Utc>>,
 }
 
 impl<'a> ItemJournal<'a> {
     pub(super) fn new(store: &'a Store, assignment: &'a Assignment<'a>) -> Self {
-        Self { store, assignment, last: Mutex::default() }
+        Self { store, assignment, times: Mutex::default() }
     }
 
     /// The time of the last entry. None before the first.
     pub(super) fn last(&self) -> Option<DateTime<Utc>> {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+        self.times().entry
+    }
+
+    /// The time of the last reply of the model. None before the first.
+    pub(super) fn replied_at(&self) -> Option<DateTime<Utc>> {
+        self.times().reply
     }
 
     /// How long the journal had not grown before `then`. Includes restarts, so failed attempts need no counter.
@@ -30,8 +42,18 @@ impl<'a> ItemJournal<'a> {
         self.last().map_or(TimeDelta::zero(), |last| (then - last).max(TimeDelta::zero()))
     }
 
-    fn note(&self, at: DateTime<Utc>) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    fn times(&self) -> Times {
+        *self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note<'e>(&self, entries: impl IntoIterator<Item = (&'e JournalEntry, DateTime<Utc>)>) {
+        let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        for (entry, at) in entries {
+            times.entry = Some(at);
+            if matches!(entry, JournalEntry::Replied { .. }) {
+                times.reply = Some(at);
+            }
+        }
     }
 }
 
@@ -40,16 +62,14 @@ impl Journal for ItemJournal<'_> {
     async fn read(&self) -> Result<Vec<(JournalEntry, DateTime<Utc>)>, StoreError> {
         let item = self.assignment.item;
         let entries = self.store.list_journal(&item.id, item.run).await?;
-        if let Some((_, at)) = entries.last() {
-            self.note(*at);
-        }
+        self.note(entries.iter().map(|(entry, at)| (entry, *at)));
         Ok(entries)
     }
 
     async fn append(&self, entries: &[JournalEntry], at: DateTime<Utc>) -> Result<bool, StoreError> {
         let stored = self.store.append_journal(self.assignment.job, self.assignment.item, entries, at).await?;
         if stored {
-            self.note(at);
+            self.note(entries.iter().map(|entry| (entry, at)));
         }
         Ok(stored)
     }

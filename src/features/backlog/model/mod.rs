@@ -66,6 +66,9 @@ pub struct WorkItem {
     /// When it is to be done.
     #[serde(default)]
     pub due: Option<DateTime<Utc>>,
+    /// Who reviews the result, if somebody was named.
+    #[serde(default)]
+    pub reviewer: Option<Owner>,
     /// Conditions for being done.
     pub criteria: Vec<String>,
     pub status: WorkStatus,
@@ -216,6 +219,7 @@ impl WorkItem {
             urgency: Urgency::Backlog,
             priority: 2,
             due: None,
+            reviewer: None,
             criteria: Vec::new(),
             status: WorkStatus::New,
             attempts: 0,
@@ -255,7 +259,13 @@ impl WorkItem {
     /// The whole task, with its criteria and background. Worker, reviewer and a colleague who is asked read this text.
     pub fn describe_task(&self) -> String {
         let criteria = self.criteria.iter().map(|criterion| format!("\nCriterion: {}", criterion.trim()));
-        let task = self.describe_request() + &criteria.collect::<String>();
+        let due = self.due.map(|due| format!("\nDue: {}", due.format("%Y-%m-%d %H:%M UTC")));
+        let reviewer = self.reviewer.as_ref().map(|reviewer| match reviewer {
+            Owner::Persona(slug) => format!("\nReviewed by: {slug}"),
+            Owner::Person { name, .. } => format!("\nReviewed by: {name}"),
+        });
+        let terms = due.into_iter().chain(reviewer).collect::<String>();
+        let task = self.describe_request() + &criteria.collect::<String>() + &terms;
         if self.background.is_empty() { task } else { format!("{task}\n{}", self.background) }
     }
 

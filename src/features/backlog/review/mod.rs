@@ -21,11 +21,11 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::inputs::{lay_out, list_inputs};
-use crate::features::backlog::model::{Evidence, Finding, JournalEntry, Judge, Scores, WorkItem, criteria};
+use crate::features::backlog::model::{Evidence, Finding, JournalEntry, Judge, Owner, Scores, WorkItem, criteria};
 use crate::store::Store;
 use kernel::agent::context::new_marker;
 use kernel::agent::halts::HaltScope;
-use kernel::agent::{Agents, Journal, Limits, Run, RunError, Tools};
+use kernel::agent::{Agents, Journal, Limits, Offer, Run, RunError, Tools};
 use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
 use kernel::jobs::JobContext;
@@ -124,6 +124,9 @@ pub async fn review(
 ) -> anyhow::Result<Option<Judgement>> {
     let Agents { roster, store, .. } = deps.agents.as_ref();
     let item = of.item;
+    if let Some(Owner::Person { .. }) = &item.reviewer {
+        return Ok(None);
+    }
     let halts = store.list_halts().await.context("cannot check who is paused")?;
     let is_paused = |persona: &Persona| halts.iter().any(|halt| halt.scope == HaltScope::Persona(persona.slug.clone()));
     let known = deps.store.list_relationships(deps.agents.runner.clock.now()).await.context("cannot read the relationships")?;
@@ -188,6 +191,7 @@ async fn ask_for_grades(
     let prompt = shown.prompt(team, roster, grader, &new_marker(), runner.clock.now());
     let reads = Tools {
         listed: READS.map(str::to_owned).into(),
+        offer: Offer::All,
         own: Vec::new(),
         workspace: Some(&item.id),
         source: None,

@@ -7,7 +7,7 @@ use kernel::memory::retrieval::Query;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 
-/// Chooses the reviewer: the configured one, or the one with the best expertise, or the coordinator, or any other. Never the author of it or of a
+/// Chooses the reviewer: the named one, or the configured one, or the one with the best expertise, or the coordinator, or any other. Never the author of it or of a
 /// part, never the owner, and never a paused persona. If the whole team has worked on a mission, anybody who did not make the delivered part may
 /// review it. `partiality`: among equal experts, the one with the lowest is chosen, who has the least trust in the author and the least tension with
 /// it.
@@ -32,9 +32,14 @@ pub(super) fn choose<'r>(
     }
     let query = Query::parse(&[item.what.as_str(), &item.how, &item.why].join(" "), &[]);
     let best = best_impartial(free.iter().map(|persona| (fit(&query, persona), *persona)), partiality);
-    let named = free.iter().find(|persona| by_setting == Some(&persona.slug)).copied();
+    let find = |slug: Option<&PersonaSlug>| free.iter().find(|persona| Some(&persona.slug) == slug).copied();
+    // Who is named for it reviews it even after work on a part of it.
+    let by_name = match &item.reviewer {
+        Some(Owner::Persona(slug)) => others.iter().find(|persona| persona.slug == *slug).copied(),
+        _ => None,
+    };
     let coordinator = free.iter().find(|persona| persona.coordinator).copied();
-    named.or(best).or(coordinator).or(free.first().copied())
+    by_name.or(find(by_setting)).or(best).or(coordinator).or(free.first().copied())
 }
 
 #[cfg(test)]
@@ -68,6 +73,9 @@ mod tests {
         assert_eq!(chosen(Some("solus"), |_| (), &[]).as_deref(), Some("solus"));
         assert_eq!(chosen(None, |item| item.what = "Compare prices".into(), &[]).as_deref(), Some("kelly"), "nobody's field");
         assert_eq!(chosen(None, |_| (), &["sentinel"]).as_deref(), Some("kelly"), "who is paused judges nothing");
+        let named = |item: &mut WorkItem| item.reviewer = Some(Owner::Persona("kelly".into()));
+        assert_eq!(chosen(Some("solus"), named, &[]).as_deref(), Some("kelly"), "who is named for this item comes first");
+        assert_eq!(chosen(Some("solus"), named, &["kelly"]).as_deref(), Some("solus"));
         assert_eq!(chosen(Some("gone"), |_| (), &[]).as_deref(), Some("sentinel"), "who has left judges nothing");
     }
 
@@ -90,6 +98,8 @@ mod tests {
     #[test]
     fn nobody_judges_its_own_work() {
         assert_eq!(chosen(Some("vince"), |_| (), &[]).as_deref(), Some("sentinel"));
+        let by_itself = |item: &mut WorkItem| item.reviewer = Some(Owner::Persona("vince".into()));
+        assert_eq!(chosen(None, by_itself, &[]).as_deref(), Some("sentinel"));
         let of_sentinel = |item: &mut WorkItem| item.persona = Some("sentinel".into());
         assert_eq!(chosen(None, of_sentinel, &[]).as_deref(), Some("kelly"));
         let of_kelly = |item: &mut WorkItem| (item.what, item.persona) = ("Tidy up".into(), Some("kelly".into()));

@@ -120,6 +120,11 @@ impl Asker {
             || matches!(&item.wait, Some(Wait::Help { of: Some(of) } | Wait::Kind { of: Some(of) }) if self.is(of))
     }
 
+    /// Whether the item's result is to be reviewed by this person.
+    pub(super) fn is_reviewer_of(&self, item: &WorkItem) -> bool {
+        item.reviewer.as_ref().is_some_and(|reviewer| self.is(reviewer))
+    }
+
     fn is_author_of(&self, item: &WorkItem) -> bool {
         matches!((&item.origin, self), (Origin::Person { id, .. }, Self::Person { id: me, .. }) if id == me)
     }
@@ -179,17 +184,17 @@ mod tests {
         ] {
             assert_eq!(asker.check_right(Some((&by, "Bob")), Some(&owner)).is_ok(), may, "{asker:?}");
         }
-    }
-
-    #[test]
-    fn who_was_asked_may_answer_and_do_nothing_else() {
-        let at = "2026-11-20T10:00:00Z".parse().expect("a time");
         let stranger = person("3", Right::Anybody);
         let told = |by, owner| stranger.check_right(by, owner).unwrap_err();
         assert_eq!(told(Some((&by, "Bob")), Some(&owner)), "Bob, Ann or an operator");
         let ann = UserId::from("1");
         assert_eq!(told(Some((&ann, "Ann")), Some(&owner)), "Ann or an operator", "each once");
         assert_eq!(told(None, Some(&Owner::Persona("vince".into()))), "an operator");
+    }
+
+    #[test]
+    fn who_was_asked_may_answer_and_do_nothing_else() {
+        let at = "2026-11-20T10:00:00Z".parse().expect("a time");
         let whom = Owner::Person { id: "3".into(), name: "Cid".to_owned() };
         let execution = Some(Execution::ask(whom, "Which port?".to_owned()));
         let item = WorkItem { execution, ..WorkItem::new("Ask for the port", Owner::Persona("vince".into()), Origin::CommandLine, at) };

@@ -182,7 +182,7 @@ impl Backlog {
     }
 
     async fn judge(&self, id: &WorkItemId, accepted: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {
-        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
+        let Some(item) = self.find_for_reviewer(id, asker).await? else { return Ok(gone()) };
         let may_be = item.status == WorkStatus::InReview || (accepted && waits_for(&item, |wait| matches!(wait, Wait::Decision { .. })));
         if !may_be {
             return Ok(settled(&item));
@@ -318,6 +318,15 @@ impl Backlog {
     async fn find_for_operator(&self, id: &WorkItemId, asker: &Asker) -> Result<Option<WorkItem>, BacklogError> {
         operators_only(asker)?;
         Ok(self.deps.store.find_item(id).await?)
+    }
+
+    /// An item that this person may judge: an operator, or its named reviewer.
+    async fn find_for_reviewer(&self, id: &WorkItemId, asker: &Asker) -> Result<Option<WorkItem>, BacklogError> {
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(None) };
+        if !asker.is_reviewer_of(&item) {
+            operators_only(asker)?;
+        }
+        Ok(Some(item))
     }
 
     /// Somebody else was faster.

@@ -21,6 +21,7 @@ pub struct ItemEdit<'a> {
     pub urgency: Option<Urgency>,
     pub criteria: Option<&'a [String]>,
     pub due: Option<DueChange>,
+    pub reviewer: Option<&'a Owner>,
     /// How an item of a chosen kind is carried out with the new values. Otherwise the planner decides again.
     pub execution: Option<&'a Execution>,
     /// The kind of `execution` is chosen now.
@@ -61,36 +62,15 @@ pub(super) async fn edit_in(
     if record.item.what != before.what {
         subjects::replace(transaction, &record.item).await?;
     }
-    if record.has_drafted_criteria {
-        let (old, new) = (&before, &record.item);
-        let is_another_task = (&old.what, &old.how, &old.why) != (&new.what, &new.how, &new.why);
-        if edit.criteria.is_some() || is_another_task {
-            record.has_drafted_criteria = false;
-        }
-        // The drafted criteria belong to the old task, so the planner drafts new ones.
-        if edit.criteria.is_none() && is_another_task {
-            record.item.criteria.clear();
-        }
-    }
+    drop_old_criteria(&mut record, &before, edit);
     let note = format!("changed by {by}");
-    let is_same_work = !is_other_kind && before == (WorkItem { urgency: before.urgency, due: before.due, ..record.item.clone() });
-    if is_same_work {
+    if !is_other_kind && is_same_work(&before, &record.item) {
         record.save(transaction, at).await?;
         record.remark(transaction, &note, at).await?;
         return Ok(true);
     }
-    if !is_other_kind && is_same_job(&before, &record.item) && has_journal(transaction, &before).await? {
-        let entry = JournalEntry::Told { text: describe_change(&before, &record.item, by) };
-        record.forgive();
-        record.product = None;
-        if before.status == WorkStatus::InProgress {
-            record.go(transaction, WorkStatus::Ready, Some(&note), at).await?;
-        } else {
-            record.save(transaction, at).await?;
-            record.remark(transaction, &note, at).await?;
-        }
-        // The job of the run is cancelled now, so the run writes no more entries.
-        insert_entry(transaction, &record.item, &entry, at).await?;
+    if !is_other_kind && can_run_go_on(&before, &record.item) && has_journal(transaction, &before).await? {
+        tell_run(transaction, record, &before, by, at).await?;
         return Ok(true);
     }
     record.item.execution = edit.execution.filter(|_| record.is_kind_chosen).cloned();
@@ -106,8 +86,42 @@ pub(super) async fn edit_in(
     Ok(true)
 }
 
-/// Whether a run of the item could continue after an edit. One that waits for something outside of the work continues when that is there.
-fn is_same_job(before: &WorkItem, after: &WorkItem) -> bool {
+/// Drafted criteria belong to the old task, so the planner drafts new ones for another task.
+fn drop_old_criteria(record: &mut ItemRecord, before: &WorkItem, edit: &ItemEdit<'_>) {
+    let new = &record.item;
+    let is_another_task = (&before.what, &before.how, &before.why) != (&new.what, &new.how, &new.why);
+    if record.has_drafted_criteria && (edit.criteria.is_some() || is_another_task) {
+        record.has_drafted_criteria = false;
+        if edit.criteria.is_none() {
+            record.item.criteria.clear();
+        }
+    }
+}
+
+/// Whether the work stays as it is: only its time or its reviewer changes.
+fn is_same_work(before: &WorkItem, after: &WorkItem) -> bool {
+    let WorkItem { urgency, due, reviewer, .. } = before.clone();
+    *before == WorkItem { urgency, due, reviewer, ..after.clone() }
+}
+
+/// The run goes on from its journal, where the change is told to the model.
+async fn tell_run(transaction: &mut Transaction, mut record: ItemRecord, before: &WorkItem, by: &str, at: DateTime<Utc>) -> Result<()> {
+    let entry = JournalEntry::Told { text: describe_change(before, &record.item, by) };
+    let note = format!("changed by {by}");
+    record.forgive();
+    record.product = None;
+    if before.status == WorkStatus::InProgress {
+        record.go(transaction, WorkStatus::Ready, Some(&note), at).await?;
+    } else {
+        record.save(transaction, at).await?;
+        record.remark(transaction, &note, at).await?;
+    }
+    // The job of the run is cancelled now, so the run writes no more entries.
+    insert_entry(transaction, &record.item, &entry, at).await
+}
+
+/// Whether the item's run can go on after an edit. One that waits for something outside of the work continues when that is there.
+fn can_run_go_on(before: &WorkItem, after: &WorkItem) -> bool {
     let is_by_model = matches!(before.execution, Some(Execution::Research | Execution::Write | Execution::Build));
     let can_continue = match before.status {
         WorkStatus::Ready | WorkStatus::InProgress => true,
@@ -175,6 +189,9 @@ impl ItemEdit<'_> {
                 DueChange::Set(at) => Some(at),
                 DueChange::Remove => None,
             };
+        }
+        if let Some(reviewer) = self.reviewer {
+            item.reviewer = Some(reviewer.clone());
         }
         if let Some(criteria) = self.criteria {
             item.criteria = criteria.to_vec();

@@ -197,9 +197,9 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &st
         execute,
         "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
              outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank, repository, due,
-             private_to, family, kind_chosen, said, background)
+             private_to, family, kind_chosen, said, background, reviewer)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31,
-             $32, $33)
+             $32, $33, $34)
          ON CONFLICT (id) DO NOTHING",
         item.id.as_str(),
         item.kind.as_str(),
@@ -233,7 +233,8 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, family: &st
         family,
         item.execution.is_some(),
         plain(&item.said),
-        plain(&item.background)
+        plain(&item.background),
+        item.reviewer.as_ref().map(document)
     )?;
     Ok(inserted > 0)
 }

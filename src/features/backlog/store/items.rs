@@ -63,6 +63,7 @@ pub(super) struct ItemColumns {
     wait: Option<String>,
     not_before: Option<DateTime<Utc>>,
     due: Option<DateTime<Utc>>,
+    reviewer: Option<String>,
     #[sqlx(try_from = "i64")]
     run: u32,
     #[sqlx(try_from = "String")]
@@ -104,6 +105,7 @@ impl TryFrom<ItemColumns> for WorkItem {
             wait: row.wait.map(Document::read).transpose()?,
             not_before: row.not_before,
             due: row.due,
+            reviewer: row.reviewer.map(Document::read).transpose()?,
             run: row.run,
             evidence: row.evidence.0,
             parent: row.parent.map(WorkItemId::new),

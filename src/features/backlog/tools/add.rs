@@ -1,7 +1,9 @@
+use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde::Deserialize;
+use chrono::NaiveTime;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -19,6 +21,7 @@ use kernel::persona::roster::Roster;
 use kernel::text::fold_name;
 use kernel::tools::approval::Risk;
 use kernel::tools::{AskedBy, Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
+use kernel::when::parse_instant;
 
 pub(super) const NAME: &str = "backlog_add";
 
@@ -29,6 +32,8 @@ pub(super) struct BacklogAdd {
     pub store: Store,
     pub roster: Arc<Roster>,
     pub people: People,
+    /// When a day without a time ends.
+    pub closes: NaiveTime,
 }
 
 #[async_trait]
@@ -41,6 +46,10 @@ impl Tool for BacklogAdd {
         "Puts something into the team's backlog that has to be done and is not part of your own item. It is planned and done later. What a person asks \
          you to add is given in exactly the person's words, and added at once; anything else a person may have to allow."
             .into()
+    }
+
+    fn asked_by(&self) -> &'static str {
+        "list item task todo put plan prepare write fix make create ticket later Aufgabe Liste erledigen schreib mach vorbereiten ajoute añade tarea tâche"
     }
 
     fn parameters(&self) -> Value {
@@ -59,6 +68,8 @@ impl Tool for BacklogAdd {
                     "items": {"type": "string"},
                     "description": "Ids (#a1b2c3) or titles of items that have to be done before it.",
                 },
+                "reviewer": {"type": "string", "description": "Only if somebody is named who checks the result: one persona or one person."},
+                "due": {"type": "string", "description": "Only if a time is said by which it is to be done, such as \"2026-12-04\" or \"friday 15:00\"."},
             },
             "required": ["what", "how", "why", "owner", "urgency"],
             "additionalProperties": false,
@@ -85,20 +96,26 @@ impl Tool for BacklogAdd {
     fn describe_wish(&self, arguments: &Value) -> String {
         let line = |key: &str| Medium::Chat.line(arguments[key].as_str().unwrap_or_default());
         let urgency = arguments["urgency"].as_str().unwrap_or_default().replace('_', " ");
-        format!(
+        let mut wish = format!(
             "May I add this to the backlog?\n**{}**\nHow: {}\nWhy: {}\nFor: {}, {urgency}",
             line("what"),
             line("how"),
             line("why"),
             line("owner")
-        )
+        );
+        for (label, key) in [("Reviewed by", "reviewer"), ("Due", "due")] {
+            if !line(key).is_empty() {
+                let _ = write!(wish, "\n{label}: {}", line(key));
+            }
+        }
+        wish
     }
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let proposed: ProposedAction = parse_arguments(arguments)?;
         // Fields that the model is not asked for are cleared.
         let mut proposed = ProposedAction { execution: None, watch: None, ..proposed };
-        let Needs { needs } = parse_arguments(arguments)?;
+        let Terms { needs, reviewer, due } = parse_arguments(arguments)?;
         let notes = if context.tainted && self.is_asked_for(&proposed, context.asked_by) {
             take_notes(&mut proposed, context.asked_by)
         } else {
@@ -118,12 +135,15 @@ impl Tool for BacklogAdd {
         // A person is asked about an item that looks like an open one. An agent's item is rejected.
         let private_to = context.scope.place().cloned();
         let asks = origin.is_of_a_person() && (channel.is_some() || private_to.is_some());
+        let reviewer = reviewer.map(|reviewer| known.resolve(&reviewer)).transpose().map_err(|why| not_added("reviewer", &why))?;
+        let due = due.map(|due| parse_instant(&due, context.now, self.roster.zone(), self.closes)).transpose();
+        let due = due.map_err(|why| not_added("due time", &why))?;
         let AcceptedAction { what, how, why, owner, urgency, execution } = check(proposed, &known, if asks { &[] } else { &alike })?;
         let said = context.asked_by.filter(|_| origin.is_of_a_person()).map_or_else(String::new, |asked| asked.text.trim().to_owned());
         let noted = (!notes.is_empty()).then(|| format!("Noted by {}:\n{}", self.roster.name_of(context.persona), notes.join("\n")));
         let background = std::iter::once(background).chain(noted).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
         let item = WorkItem::new(what, owner, origin, context.now);
-        let mut item = WorkItem { how, why, said, background, urgency, execution, channel, private_to, depends_on, ..item };
+        let mut item = WorkItem { how, why, said, background, urgency, execution, channel, private_to, depends_on, reviewer, due, ..item };
         item.id = id.unwrap_or(item.id);
         let alike = alike.first();
         if let Some((of, what)) = alike {
@@ -227,10 +247,24 @@ struct Asked {
     background: String,
 }
 
+/// What a new item has besides an action of a standup.
 #[derive(Deserialize)]
-struct Needs {
+struct Terms {
     #[serde(default)]
     needs: Vec<String>,
+    #[serde(default, deserialize_with = "read_named")]
+    reviewer: Option<String>,
+    #[serde(default, deserialize_with = "read_named")]
+    due: Option<String>,
+}
+
+/// Models write empty texts for what they leave out.
+fn read_named<'de, D: Deserializer<'de>>(given: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::<String>::deserialize(given)?.filter(|text| !text.trim().is_empty()))
+}
+
+fn not_added(what: &str, why: &dyn Display) -> ToolError {
+    ToolError::Refused(format!("not added: its {what} cannot be used. {why}"))
 }
 
 /// Takes out how and why, as far as the person did not say them: they may come from outside, so they are only kept as notes.

@@ -12,9 +12,10 @@ use kernel::tools::{Act, Tool};
 use read::ItemRead;
 use search::BacklogSearch;
 
-pub fn list(ToolDeps { store, roster, people, .. }: &ToolDeps) -> Vec<Arc<dyn Tool>> {
+pub fn list(ToolDeps { store, roster, people, config, .. }: &ToolDeps) -> Vec<Arc<dyn Tool>> {
     let search = BacklogSearch { store: store.clone(), roster: roster.clone() };
-    let add = BacklogAdd { store: store.clone(), roster: roster.clone(), people: people.clone() };
+    let add =
+        BacklogAdd { store: store.clone(), roster: roster.clone(), people: people.clone(), closes: config.backlog.working_hours.closes };
     let read = ItemRead { store: store.clone(), roster: roster.clone() };
     vec![Arc::new(search), Arc::new(read), Arc::new(add)]
 }

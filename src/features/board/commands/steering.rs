@@ -24,6 +24,7 @@ pub(super) async fn say(boards: &BoardService, call: &CommandCall) -> anyhow::Re
         channel: meeting.channel.id.clone(),
         by: participant_of(&call.caller),
         text: text.clone(),
+        message: None,
     };
     if !boards.store.add_remark(&remark, boards.now()).await? {
         refuse("that board meeting is coming to its end")?;

@@ -23,20 +23,20 @@ const COMMENTS: usize = 6;
 /// What a speaker gives, not checked yet.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Given {
-    /// The answer as a label of one to four words.
+    // The answer as a label of one to four words.
     pub side: String,
-    /// The letter of the side so far that gives the same answer, also in other words. Empty if there is none.
+    // The letter of the side so far that gives the same answer, also in other words. Empty if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joins: Option<String>,
-    /// The answer in one or two sentences.
+    // The answer in one or two sentences.
     pub position: String,
-    /// From 0 to 1.
+    // From 0 to 1.
     #[serde(default)]
     pub confidence: f64,
-    /// What would change your mind.
+    // What would change your mind.
     #[serde(default)]
     pub would_change: String,
-    /// Why the side is another one than before. Empty if it is the same.
+    // Why the side is another one than before. Empty if it is the same.
     #[serde(default)]
     pub changed_because: String,
     #[serde(default)]

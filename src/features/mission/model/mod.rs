@@ -155,6 +155,8 @@ impl Mission {
             private_to: self.private_to.clone(),
             parent: Some(self.id.clone()),
             depends_on: step.needs.clone(),
+            reviewer: step.reviewer.clone(),
+            due: step.due,
             // A model has worded the step, from text that may come from anywhere.
             ..WorkItem::new(&*step.title, Owner::Persona(step.owner.clone()), Origin::WorkItem(self.id.clone()), at)
         }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::coverage::{count, render_coverage};
 use super::{TITLE, missing, say, text_file};
+use crate::features::backlog::render::name_of_owner;
 use crate::features::mission::button::{Choice, MissionButton};
 use crate::features::mission::model::Mission;
 use crate::features::mission::model::plan::{Assumption, Learnt, Plan, Step};
@@ -139,10 +140,17 @@ fn wave_lines(plan: &Plan, roster: &Roster) -> Vec<String> {
                 lines.extend(phase.map(|phase| format!("Phase: **{}**", phase.as_str())));
             }
             let title = Medium::Chat.line_within(&step.title, TITLE);
-            lines.push(format!("`{number}` {title}: {}", roster.name_of(&step.owner)));
+            lines.push(format!("`{number}` {title}: {}{}", roster.name_of(&step.owner), terms(step, roster, Medium::Chat)));
         }
     }
     lines
+}
+
+/// Who reviews a step and when it is due, if that was said.
+fn terms(step: &Step, roster: &Roster, medium: Medium) -> String {
+    let reviewer = step.reviewer.as_ref().map(|reviewer| format!(", reviewed by {}", medium.line(name_of_owner(reviewer, roster))));
+    let due = step.due.map(|due| format!(", due {}", roster.show_time(due)));
+    reviewer.unwrap_or_default() + &due.unwrap_or_default()
 }
 
 fn shorten_lines(lines: &[String], chars: usize) -> String {
@@ -205,9 +213,10 @@ fn push_step(text: &mut String, plan: &Plan, step: &Step, roster: &Roster) {
     let needs: Vec<String> = step.needs.iter().filter_map(|need| plan.find_step(need)).map(|need| medium.line(&need.title)).collect();
     let _ = write!(
         text,
-        "\n### {}\n\n{} ({}). Serves {}.",
+        "\n### {}\n\n{}{} ({}). Serves {}.",
         medium.line(&step.title),
         roster.name_of(&step.owner),
+        terms(step, roster, medium),
         step.kind.as_str(),
         or_none(&serves)
     );

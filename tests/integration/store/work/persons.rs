@@ -25,7 +25,7 @@ on_both!(
     a_person_hurries_an_item,
     an_item_edited_while_it_runs_begins_anew,
     an_edit_of_work_that_has_begun_is_told_to_its_run,
-    an_edit_of_the_urgency_alone_disturbs_nobody,
+    an_edit_of_the_urgency_or_the_reviewer_alone_disturbs_nobody,
     only_what_waits_is_woken,
     a_call_is_allowed_once_and_for_this_call_only,
     a_decision_on_a_call_of_what_is_over_wakes_nothing,
@@ -308,14 +308,17 @@ fn told(entry: JournalEntry) -> Option<String> {
     }
 }
 
-async fn an_edit_of_the_urgency_alone_disturbs_nobody(home: &Home) {
+async fn an_edit_of_the_urgency_or_the_reviewer_alone_disturbs_nobody(home: &Home) {
     let store = home.open().await;
     let made = item("write it", 0);
     plan(&store, std::slice::from_ref(&made)).await;
     let claimed = claim(&store).await;
-    let edit = ItemEdit { urgency: Some(Urgency::Backlog), ..ItemEdit::default() };
+    let ben = Owner::Person { id: "8".into(), name: "Ben".into() };
+    let edit = ItemEdit { urgency: Some(Urgency::Backlog), reviewer: Some(&ben), ..ItemEdit::default() };
     assert!(store.edit_item(&made.id, &edit, "Ada", at(30)).await.unwrap());
-    assert_eq!(end(&store, &claimed.job, done()).await.unwrap().item.urgency, Urgency::Backlog);
+    end(&store, &claimed.job, done()).await.unwrap();
+    let stored = find(&store, &made).await;
+    assert_eq!((stored.urgency, stored.reviewer), (Urgency::Backlog, Some(ben)));
 }
 
 async fn only_what_waits_is_woken(home: &Home) {

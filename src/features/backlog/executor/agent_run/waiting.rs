@@ -78,8 +78,8 @@ impl WaitFor<'_> {
 
     fn wait_until(&self, time: &str) -> Result<ToolOutput, CallError> {
         let (now, roster) = (self.now(), &self.agents.roster);
-        // The last entry of the journal is the reply that calls, so "in a week" means the same when the call is made again.
-        let called_at = self.journal.last().unwrap_or(now);
+        // "In a week" counts from the reply that calls, also when the call is made again.
+        let called_at = self.journal.replied_at().unwrap_or(now);
         let at = parse_instant(time, called_at, roster.zone(), MORNING);
         let at = at.map_err(|error| ToolError::Refused(format!("Not called: the time cannot be read. {error}")))?;
         if at > called_at + LONGEST {

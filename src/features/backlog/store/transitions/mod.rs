@@ -240,7 +240,8 @@ impl ItemRecord {
             execute,
             "UPDATE work_items SET what = $2, how = $3, why = $4, owner = $5, owner_name = $6, urgency = $7, criteria = $8, status = $9,
                  attempts = $10, execution = $11, persona = $12, wait = $13, not_before = $14, run = $15, product = $16, evidence = $17,
-                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22, repository = $23, due = $24, criteria_drafted = $25, kind_chosen = $26
+                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22, repository = $23, due = $24, criteria_drafted = $25, kind_chosen = $26,
+                 reviewer = $27
              WHERE id = $1",
             item.id.as_str(),
             plain(&item.what),
@@ -267,7 +268,8 @@ impl ItemRecord {
             item.repository.as_deref(),
             item.due,
             self.has_drafted_criteria,
-            self.is_kind_chosen
+            self.is_kind_chosen,
+            item.reviewer.as_ref().map(document)
         )?;
         Ok(())
     }

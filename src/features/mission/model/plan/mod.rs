@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::features::backlog::model::Execution;
+use crate::features::backlog::model::{Execution, Owner};
 use crate::features::mission::model::directive::Directive;
 use crate::features::mission::model::new_persona::NewPersona;
 use kernel::ids::{PersonaSlug, WorkItemId};
@@ -20,7 +20,7 @@ use kernel::money::Money;
 pub use coverage::Served;
 pub use draft::{
     AgainDraft, Change, ChangeDraft, Changed, EditDraft, LearntDraft, MOST_CHANGES, MOST_MISSING, MOST_STEPS, MissingDraft, PlanDraft,
-    Standing, StepDraft, TITLE, Understanding, change, check, leave_out, revise,
+    Setting, Standing, StepDraft, TITLE, Understanding, change, check, leave_out, revise,
 };
 pub use phase::Phase;
 
@@ -136,6 +136,11 @@ pub struct Step {
     pub serves: BTreeSet<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
+    /// Who reviews the result, if the directive or a person names somebody.
+    #[serde(default)]
+    pub reviewer: Option<Owner>,
+    #[serde(default)]
+    pub due: Option<DateTime<Utc>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

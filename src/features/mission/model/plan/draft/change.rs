@@ -2,18 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MOST_STEPS, StepDraft, check_step, find_loose_ends, key, name_steps, order, read_numbers, shorten};
+use super::{MOST_STEPS, Setting, StepDraft, check_step, find_doubts, find_loose_ends, key, name_steps, order, read_numbers, shorten};
 use crate::features::backlog::model::criteria::{FEWEST, read_draft};
 use crate::features::backlog::model::short_id;
 use crate::features::mission::model::directive::Directive;
 use crate::features::mission::model::plan::phase::link_phases;
 use crate::features::mission::model::plan::{DroppedStep, LeftOut, Plan, PlanChange, Served, Step};
 use kernel::ids::WorkItemId;
-use kernel::persona::roster::Roster;
 use kernel::text::one_line;
 
 /// How often one plan is changed because of what people say, and as often because of messages between colleagues.
@@ -62,6 +60,12 @@ pub struct EditDraft {
     /// Ids of all steps whose result it needs.
     #[serde(default)]
     pub needs: Option<Vec<String>>,
+    /// Who reviews it: a member or a person.
+    #[serde(default)]
+    pub reviewer: Option<String>,
+    /// When it is due.
+    #[serde(default)]
+    pub due: Option<String>,
 }
 
 /// A step that is done and goes back to its author, with its files.
@@ -92,13 +96,11 @@ impl Standing {
 /// The plan to be changed, and who changes it.
 pub struct Change<'a> {
     pub plan: &'a Plan,
-    pub directive: &'a Directive,
-    pub roster: &'a Roster,
+    pub setting: Setting<'a>,
     pub standing: &'a (dyn Fn(&WorkItemId) -> Standing + Sync),
     pub by: &'a str,
     /// A colleague at work on a step, not a person: only steps that have not begun may change, and no part of the directive may be left out.
     pub by_colleague: bool,
-    pub at: DateTime<Utc>,
 }
 
 /// A plan with its changes. The sets hold the items of steps.
@@ -125,7 +127,7 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
     let mut work = Work::begin(of, &why);
     let mut ids: HashMap<String, WorkItemId> = of.plan.steps.iter().map(|step| (key(short_id(&step.item)), step.item.clone())).collect();
     name_steps(&draft.add, &mut ids, &mut faults);
-    match read_numbers(&draft.leave_out, of.directive) {
+    match read_numbers(&draft.leave_out, of.setting.directive) {
         Ok(parts) if of.by_colleague && !parts.is_empty() => faults.push("only people leave parts of the directive out".to_owned()),
         Ok(parts) => work.leave_out(parts),
         Err(fault) => faults.push(format!("left out: {fault}")),
@@ -150,8 +152,11 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
         faults.extend(edited.err().unwrap_or_default());
     }
     for step in &draft.add {
-        match check_step(step, &ids, of.directive, of.roster) {
-            Ok(step) => work.add(step),
+        match check_step(step, &ids, &of.setting) {
+            Ok(checked) => {
+                faults.extend(find_doubts(step, &of.setting));
+                work.add(checked);
+            }
             Err(found) => faults.extend(found.into_iter().map(|fault| format!("new step {}: {fault}", one_line(&step.id, 40)))),
         }
     }
@@ -174,7 +179,7 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
 /// # Errors
 /// There are no such parts, or no plan would be left.
 pub fn leave_out(of: &Change<'_>, parts: &str, why: &str) -> Result<Option<Changed>, Vec<String>> {
-    let parts = read_numbers(&[parts.to_owned()], of.directive).map_err(|fault| vec![fault])?;
+    let parts = read_numbers(&[parts.to_owned()], of.setting.directive).map_err(|fault| vec![fault])?;
     let why = one_line(why, WHY);
     let mut work = Work::begin(of, &why);
     work.leave_out(parts);
@@ -238,7 +243,7 @@ impl<'a> Work<'a> {
     /// Drops steps that serve only these parts, and tells the others. Steps that are done stay.
     fn leave_out(&mut self, parts: BTreeSet<usize>) {
         let all_below = |numbers: &BTreeSet<usize>| -> BTreeSet<usize> {
-            numbers.iter().flat_map(|number| self.of.directive.with_all_below(*number)).collect()
+            numbers.iter().flat_map(|number| self.of.setting.directive.with_all_below(*number)).collect()
         };
         let wanted = all_below(&parts);
         let last = self.of.plan.last_step().map(|step| step.item.clone());
@@ -305,10 +310,22 @@ impl<'a> Work<'a> {
             needs: edit.needs.clone().unwrap_or_else(|| step.needs.iter().map(|need| short_id(need).to_owned()).collect()),
             serves: Vec::new(),
             phase: step.phase,
+            reviewer: edit.reviewer.clone(),
+            due: edit.due.clone(),
         };
-        let checked = check_step(&draft, ids, self.of.directive, self.of.roster);
+        if let doubts = find_doubts(&draft, &self.of.setting)
+            && !doubts.is_empty()
+        {
+            return Err(doubts);
+        }
+        let checked = check_step(&draft, ids, &self.of.setting);
         let checked = checked.map_err(|found| found.into_iter().flat_map(named).collect::<Vec<_>>())?;
-        let edited = Step { serves: step.serves.clone(), ..checked };
+        let edited = Step {
+            serves: step.serves.clone(),
+            reviewer: checked.reviewer.or_else(|| step.reviewer.clone()),
+            due: checked.due.or(step.due),
+            ..checked
+        };
         if standing == Standing::Begun && (&edited.owner, &edited.needs) != (&step.owner, &step.needs) {
             return Err(named("it has begun, so its owner and what it needs stay as they are".to_owned()));
         }
@@ -359,7 +376,7 @@ impl<'a> Work<'a> {
         let rewired: BTreeSet<WorkItemId> = steps.iter().filter(needs_other).map(|step| step.item.clone()).collect();
         let criteria = self.criteria.unwrap_or_else(|| before.criteria.clone());
         let mut plan = Plan { steps, left_out: self.left_out, criteria, ..before.clone() };
-        let lost = lost_parts(before, &plan, self.of.directive, self.why);
+        let lost = lost_parts(before, &plan, self.of.setting.directive, self.why);
         if let Some(LeftOut { parts, .. }) = lost.as_ref().filter(|_| self.of.by_colleague) {
             let parts = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             return Err(vec![format!("nobody would serve part {parts} any more, and only people leave parts of the directive out")]);
@@ -374,7 +391,7 @@ impl<'a> Work<'a> {
         let change = PlanChange {
             by: self.of.by.to_owned(),
             by_colleague: self.of.by_colleague,
-            at: self.of.at,
+            at: self.of.setting.at,
             why: self.why.to_owned(),
             added: titles(&mut self.added.iter()),
             edited: titles(&mut self.edited.union(&rewired)),

@@ -5,16 +5,19 @@ mod missing;
 
 use std::collections::{BTreeSet, HashMap};
 
+use chrono::{DateTime, NaiveTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::features::backlog::action::KnownOwners;
+use crate::features::backlog::model::Owner;
 use crate::features::backlog::model::criteria::{FEWEST, MOST, read_draft};
 use crate::features::mission::model::directive::Directive;
 use crate::features::mission::model::plan::phase::link_phases;
 use crate::features::mission::model::plan::{Assumption, LeftOut, Phase, Plan, Served, Step, StepKind, count_parts};
 use kernel::ids::WorkItemId;
-use kernel::persona::roster::Roster;
 use kernel::text::{one_line, without_invisible};
+use kernel::when::parse_instant;
 
 pub use change::{AgainDraft, Change, ChangeDraft, Changed, EditDraft, MOST_CHANGES, Standing, change, leave_out};
 use missing::check_missing;
@@ -94,6 +97,12 @@ pub struct StepDraft {
     /// Only if a product is to be made: its phase. A phase begins when the one before is finished, with its results.
     #[serde(default)]
     pub phase: Option<Phase>,
+    /// Only if the directive or a person says who reviews it: that member or person, by name.
+    #[serde(default)]
+    pub reviewer: Option<String>,
+    /// Only if the directive or a person says when it is due: that time, such as "2026-12-04" or "2026-12-04 15:00".
+    #[serde(default)]
+    pub due: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -103,11 +112,22 @@ pub struct LeftOutDraft {
     pub why: String,
 }
 
+/// What a draft is checked against.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    pub directive: &'a Directive,
+    pub owners: KnownOwners<'a>,
+    /// When a day without a time ends.
+    pub closes: NaiveTime,
+    pub at: DateTime<Utc>,
+}
+
 /// Checks a draft and makes a plan of it.
 ///
 /// # Errors
 /// All faults, for the planner and for people.
-pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Directive, roster: &Roster) -> Result<Plan, Vec<String>> {
+pub fn check(understanding: Understanding, draft: &PlanDraft, of: &Setting<'_>) -> Result<Plan, Vec<String>> {
+    let Setting { directive, owners: KnownOwners { roster, .. }, .. } = *of;
     let mut faults = Vec::new();
     match draft.steps.len() {
         0 => return Err(vec!["the plan has no steps".to_owned()]),
@@ -118,7 +138,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
     name_steps(&draft.steps, &mut ids, &mut faults);
     let mut steps = Vec::with_capacity(draft.steps.len());
     for step in &draft.steps {
-        match check_step(step, &ids, directive, roster) {
+        match check_step(step, &ids, of) {
             Ok(checked) => steps.push(checked),
             Err(found) => faults.extend(found.into_iter().map(|fault| format!("step {}: {fault}", one_line(&step.id, 40)))),
         }
@@ -162,6 +182,7 @@ pub fn check(understanding: Understanding, draft: &PlanDraft, directive: &Direct
             };
             plan.warnings = warnings(&plan, directive);
             plan.warnings.extend(not_missing);
+            plan.warnings.extend(draft.steps.iter().flat_map(|step| find_doubts(step, of)));
             Ok(plan)
         }
         Err(circle) => Err(vec![format!("steps wait for each other: {}", circle.join(" → "))]),
@@ -179,7 +200,7 @@ fn name_steps(steps: &[StepDraft], ids: &mut HashMap<String, WorkItemId>, faults
     }
 }
 
-fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, directive: &Directive, roster: &Roster) -> Result<Step, Vec<String>> {
+fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, of: &Setting<'_>) -> Result<Step, Vec<String>> {
     let mut faults = Vec::new();
     let title = one_line(&without_invisible(&draft.title), TITLE);
     let instructions = without_invisible(&draft.instructions).trim().to_owned();
@@ -189,7 +210,7 @@ fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, directive: &
     if instructions.chars().count() > INSTRUCTIONS {
         faults.push(format!("its instructions have more than {INSTRUCTIONS} characters"));
     }
-    let owner = roster.resolve(&draft.owner).map(|persona| persona.slug.clone());
+    let owner = of.owners.roster.resolve(&draft.owner).map(|persona| persona.slug.clone());
     if owner.is_err() {
         faults.push(format!("nobody on the team is called \"{}\"", one_line(&draft.owner, 40)));
     }
@@ -206,26 +227,53 @@ fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, directive: &
             None => faults.push(format!("it needs \"{}\", which is no step", one_line(need, 40))),
         }
     }
-    let serves = read_numbers(&draft.serves, directive).unwrap_or_else(|fault| {
+    let serves = read_numbers(&draft.serves, of.directive).unwrap_or_else(|fault| {
         faults.push(fault);
         BTreeSet::new()
     });
     match (ids.get(&key(&draft.id)), owner, criteria) {
         (Some(item), Ok(owner), Some(criteria)) if faults.is_empty() => {
-            Ok(Step { item: item.clone(), title, instructions, kind: draft.kind, owner, criteria, needs, serves, phase: draft.phase })
+            let (reviewer, due) = (read_reviewer(draft, of).unwrap_or_default(), read_due(draft, of).unwrap_or_default());
+            let (item, kind, phase) = (item.clone(), draft.kind, draft.phase);
+            Ok(Step { item, title, instructions, kind, owner, criteria, needs, serves, phase, reviewer, due })
         }
         _ => Err(faults),
     }
 }
 
-/// A step with other words, and maybe another owner. Its needs and the parts that it serves stay.
+/// A step with other words, and maybe another owner. Its needs, the parts that it serves, its reviewer and its due date stay.
 ///
 /// # Errors
 /// All faults of the draft.
-pub fn revise(step: &Step, draft: &StepDraft, roster: &Roster) -> Result<Step, Vec<String>> {
+pub fn revise(step: &Step, draft: &StepDraft, of: &Setting<'_>) -> Result<Step, Vec<String>> {
     let ids = HashMap::from([(key(&draft.id), step.item.clone())]);
-    let revised = check_step(draft, &ids, &Directive::default(), roster)?;
-    Ok(Step { needs: step.needs.clone(), serves: step.serves.clone(), ..revised })
+    let revised = check_step(draft, &ids, &Setting { directive: &Directive::default(), ..*of })?;
+    let Step { needs, serves, reviewer, due, .. } = step.clone();
+    Ok(Step { needs, serves, reviewer, due, ..revised })
+}
+
+/// The named reviewer of a step. None if nobody is named.
+fn read_reviewer(draft: &StepDraft, of: &Setting<'_>) -> Result<Option<Owner>, String> {
+    let Some(named) = draft.reviewer.as_deref().filter(|named| !named.trim().is_empty()) else { return Ok(None) };
+    let title = one_line(&draft.title, TITLE);
+    let reviewer =
+        of.owners.resolve(named).map_err(|why| format!("\"{title}\" is to be reviewed by {}, but {why}", one_line(named, 60)))?;
+    let owner = of.owners.roster.resolve(&draft.owner).ok().map(|persona| Owner::Persona(persona.slug.clone()));
+    if owner.as_ref() == Some(&reviewer) {
+        return Err(format!("\"{title}\" is to be reviewed by {}, who does it, so a colleague reviews it", one_line(named, 60)));
+    }
+    Ok(Some(reviewer))
+}
+
+fn read_due(draft: &StepDraft, of: &Setting<'_>) -> Result<Option<DateTime<Utc>>, String> {
+    let Some(due) = draft.due.as_deref().filter(|due| !due.trim().is_empty()) else { return Ok(None) };
+    let read = parse_instant(due, of.at, of.owners.roster.zone(), of.closes);
+    read.map(Some).map_err(|why| format!("\"{}\" has no due date that I can read. {why}", one_line(&draft.title, TITLE)))
+}
+
+/// What is wrong with the reviewer and the due date of a step. The step is done all the same.
+fn find_doubts(draft: &StepDraft, of: &Setting<'_>) -> Vec<String> {
+    [read_reviewer(draft, of).err(), read_due(draft, of).err()].into_iter().flatten().collect()
 }
 
 fn key(id: &str) -> String {

@@ -27,11 +27,9 @@ fn change_because_of(
     far: &[(&str, Standing)],
     draft: &ChangeDraft,
 ) -> Result<Option<Changed>, Vec<String>> {
-    let (directive, roster) = (directive(), roster());
     let far: Vec<_> = far.iter().map(|(title, standing)| (item(plan, title), *standing)).collect();
     let standing = |step: &WorkItemId| far.iter().find(|(item, _)| item == step).map_or(Standing::Open, |(_, standing)| *standing);
-    let at = chrono::DateTime::UNIX_EPOCH;
-    change(&Change { plan, directive: &directive, roster: &roster, standing: &standing, by: "Ann", by_colleague, at }, draft)
+    with_setting(|setting| change(&Change { plan, setting: *setting, standing: &standing, by: "Ann", by_colleague }, draft))
 }
 
 fn because(why: &str) -> ChangeDraft {
@@ -216,20 +214,34 @@ fn because_of_a_colleague_only_open_steps_change_and_every_part_is_still_served(
 }
 
 #[test]
+fn a_step_gets_another_reviewer_and_another_due_time_and_keeps_them() {
+    let plan = running();
+    let edit = |edit: EditDraft| {
+        let step = short(&plan, "Do cart");
+        change_as(&plan, &[], &ChangeDraft { edit: vec![EditDraft { step, ..edit }], ..because("x") })
+    };
+    let changed = edit(EditDraft { reviewer: Some("Ann".to_owned()), due: Some("2026-12-04".to_owned()), ..EditDraft::default() });
+    let changed = changed.unwrap().unwrap();
+    let cart = changed.plan.find_step(&item(&plan, "Do cart")).unwrap().clone();
+    assert!(cart.reviewer.is_some() && cart.due.is_some() && changed.edited.contains(&cart.item), "{cart:?}");
+    let again = ChangeDraft {
+        edit: vec![EditDraft { step: short(&plan, "Do cart"), title: Some("Do the cart".to_owned()), ..EditDraft::default() }],
+        ..because("x")
+    };
+    let changed = change_as(&changed.plan, &[], &again).unwrap().unwrap();
+    let renamed = changed.plan.find_step(&cart.item).unwrap();
+    assert_eq!((&renamed.reviewer, renamed.due), (&cart.reviewer, cart.due));
+    let faults = edit(EditDraft { reviewer: Some("Zaphod".to_owned()), ..EditDraft::default() }).unwrap_err();
+    assert!(faults[0].contains("but nobody"), "{faults:?}");
+}
+
+#[test]
 fn a_new_step_of_a_phase_is_waited_for_by_what_has_not_begun() {
     let plan = check_draft(&product()).unwrap();
     let new = || StepDraft { phase: Some(Phase::Design), ..step("new", &[], &["3"]) };
     let with = |standing: &(dyn Fn(&WorkItemId) -> Standing + Sync)| {
-        let of = Change {
-            plan: &plan,
-            directive: &directive(),
-            roster: &roster(),
-            standing,
-            by: "Ann",
-            by_colleague: false,
-            at: chrono::DateTime::UNIX_EPOCH,
-        };
-        change(&of, &ChangeDraft { add: vec![new()], ..because("x") })
+        let draft = ChangeDraft { add: vec![new()], ..because("x") };
+        with_setting(|setting| change(&Change { plan: &plan, setting: *setting, standing, by: "Ann", by_colleague: false }, &draft))
     };
     let changed = with(&|_| Standing::Open).unwrap().unwrap();
     let page = changed.plan.find_step(&item(&plan, "Do page")).unwrap();

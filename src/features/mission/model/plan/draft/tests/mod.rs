@@ -1,6 +1,7 @@
 //! Plans as models give them: two hundred, half of them broken in ten ways.
 
 use super::*;
+use kernel::people::Directory;
 use kernel::testing::persona::roster;
 
 fn directive() -> Directive {
@@ -20,7 +21,17 @@ fn step(id: &str, needs: &[&str], serves: &[&str]) -> StepDraft {
         needs: texts(needs),
         serves: texts(serves),
         phase: None,
+        reviewer: None,
+        due: None,
     }
+}
+
+/// Ann Lee is known, and it is Thursday 2026-11-26.
+fn with_setting<R>(check: impl FnOnce(&Setting<'_>) -> R) -> R {
+    let (directive, roster, people) = (directive(), roster(), Directory::default().with(&"discord:41".into(), "Ann Lee"));
+    let closes = NaiveTime::from_hms_opt(18, 0, 0).unwrap();
+    let owners = KnownOwners { roster: &roster, people: &people };
+    check(&Setting { directive: &directive, owners, closes, at: "2026-11-26T10:00:00Z".parse().unwrap() })
 }
 
 /// Some steps side by side, and one that joins them.
@@ -38,7 +49,7 @@ fn draft(wide: usize) -> PlanDraft {
 }
 
 fn check_draft(draft: &PlanDraft) -> Result<Plan, Vec<String>> {
-    check(Understanding::default(), draft, &directive(), &roster())
+    with_setting(|of| check(Understanding::default(), draft, of))
 }
 
 /// A way in which plans are broken, and the words of its refusal.
@@ -150,10 +161,39 @@ fn a_step_is_revised_within_its_place_in_the_plan() {
     let plan = check_draft(&draft(2)).unwrap();
     let end = plan.last_step().unwrap();
     let other = StepDraft { title: "Join by hand".to_owned(), owner: "solus".to_owned(), ..step("again", &[], &[]) };
-    let revised = revise(end, &other, &roster()).unwrap();
+    let end = &Step { reviewer: Some(Owner::Persona("kelly".into())), ..end.clone() };
+    let revised = with_setting(|of| revise(end, &other, of)).unwrap();
+    assert_eq!(revised.reviewer, end.reviewer);
     assert_eq!((&revised.item, &revised.needs, &revised.serves), (&end.item, &end.needs, &end.serves));
     assert_eq!((revised.title.as_str(), revised.owner.as_str()), ("Join by hand", "solus"));
-    assert!(revise(end, &StepDraft { owner: "nobody".to_owned(), ..other }, &roster()).is_err());
+    assert!(with_setting(|of| revise(end, &StepDraft { owner: "nobody".to_owned(), ..other.clone() }, of)).is_err());
+}
+
+#[test]
+fn a_step_has_the_reviewer_and_the_due_time_that_somebody_named() {
+    let planned = |reviewer: &str, due: &str| {
+        let mut draft = draft(1);
+        draft.steps[0] = StepDraft { reviewer: Some(reviewer.to_owned()), due: Some(due.to_owned()), ..draft.steps[0].clone() };
+        let plan = check_draft(&draft).unwrap();
+        let step = plan.steps.iter().find(|step| step.title == "Do s0").unwrap().clone();
+        (step.reviewer, step.due.map(|due| due.to_rfc3339()), plan.warnings)
+    };
+    let (reviewer, due, warnings) = planned("Kelly", "2026-12-04");
+    assert_eq!((reviewer, due.as_deref()), (Some(Owner::Persona("kelly".into())), Some("2026-12-04T18:00:00+00:00")));
+    assert_eq!(warnings, check_draft(&draft(1)).unwrap().warnings);
+    let (reviewer, due, _) = planned("Ann", "2026-12-04 09:30");
+    assert_eq!(reviewer, Some(Owner::Person { id: "discord:41".into(), name: "Ann Lee".to_owned() }));
+    assert_eq!(due.as_deref(), Some("2026-12-04T09:30:00+00:00"));
+    assert_eq!(planned(" ", "").0, None);
+    for (reviewer, due, told) in [
+        ("Zaphod", "", "is to be reviewed by Zaphod, but nobody"),
+        ("Vince", "", "is to be reviewed by Vince, who does it, so a colleague reviews it"),
+        ("", "when it is ripe", "\"Do s0\" has no due date that I can read"),
+    ] {
+        let (reviewer, due, warnings) = planned(reviewer, due);
+        assert_eq!((reviewer, due), (None, None), "the step is planned all the same");
+        assert!(warnings.iter().any(|warning| warning.contains(told)), "{warnings:?}");
+    }
 }
 
 /// A product in three phases. The draft does not name what the first steps of a phase need.
