@@ -19,8 +19,9 @@ const IGNORED: [&str; 2] = [".env", ".teamroom/"];
 /// Folders of documents: that of the built-in personas, and those that many repositories have.
 const DOCUMENTS: [&str; 5] = ["knowledge", "docs", "doc", "documentation", "notes"];
 
-/// A feed of a repository's history in a persona file.
-const GIT: &str = "  - kind: git";
+/// What a feed of a persona file begins with, and its folder.
+const FEED: &str = "\n  - kind: ";
+const PATH: &str = "    path: ";
 
 /// What happened to a file.
 pub(super) struct Written {
@@ -86,25 +87,23 @@ pub(super) fn write_files(dir: &Path, answers: &Answers) -> anyhow::Result<Vec<W
 fn with_documents_of(work: &Path, persona: &str) -> String {
     let Some((matter, prompt)) = persona.split_once("\n---\n") else { return persona.to_owned() };
     let folder = DOCUMENTS.into_iter().find(|folder| work.join(folder).is_dir());
-    let reads_history = matter.contains(GIT);
-    let mut lines: Vec<String> = matter.lines().map(str::to_owned).collect();
-    for at in 0..lines.len() {
-        let path = lines[at].trim_start().strip_prefix("path: ").map(|path| work.join(path));
-        if path.is_none_or(|path| path.is_dir()) {
-            continue;
-        }
-        match folder {
-            Some(folder) => lines[at] = format!("    path: {folder}"),
-            None if !reads_history && work.join(".git").exists() && at > 1 && lines[at - 2].contains("kind: files") => {
-                GIT.clone_into(&mut lines[at - 2]);
-                "    name: repository".clone_into(&mut lines[at - 1]);
-                lines[at].clear();
+    let mut may_read_history = work.join(".git").exists() && !matter.contains(&format!("{FEED}git\n"));
+    let mut feeds: Vec<String> = Vec::new();
+    for feed in matter.split(FEED) {
+        let missing = feed.split_once(PATH).and_then(|(before, rest)| {
+            let (path, after) = rest.split_once('\n')?;
+            (!work.join(path).is_dir()).then_some((before, after))
+        });
+        feeds.push(match (missing, folder) {
+            (Some((before, after)), Some(folder)) => format!("{before}{PATH}{folder}\n{after}"),
+            (Some((before, after)), None) if may_read_history && before.starts_with("files\n") => {
+                may_read_history = false;
+                format!("git\n    name: repository\n{after}")
             }
-            None => {}
-        }
+            _ => feed.to_owned(),
+        });
     }
-    lines.retain(|line| !line.is_empty());
-    format!("{}\n---\n{prompt}", lines.join("\n"))
+    format!("{}\n---\n{prompt}", feeds.join(FEED))
 }
 
 /// All settings as comments, below those that were answered.

@@ -8,7 +8,7 @@ use crate::features::backlog::model::{Owner, WorkItem};
 use crate::features::backlog::store::ItemFilter;
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{Contribution, Meeting, Participant, Seat};
-use crate::features::meeting::signal::{Claim, is_quiet};
+use crate::features::meeting::signal::Claim;
 use crate::features::standup::Standup;
 use crate::features::standup::model::page::SharedPage;
 use crate::features::standup::model::tension;
@@ -61,11 +61,7 @@ impl Standup {
             rated,
             delta_context: self.deps.standup.delta_context,
         };
-        let mut said = Turns::new(&self.deps.agents).report(&asked, cancel).await?;
-        if said.signals.is_empty() && is_quiet(&said.text) && is_without_material(&page, persona) {
-            said.details = Some(silent());
-        }
-        Ok(said)
+        Turns::new(&self.deps.agents).report(&asked, cancel).await
     }
 
     /// What the team has found out since the last report, also since the page was read.
@@ -99,10 +95,6 @@ impl Standup {
     /// A report from its persona's own account. A report with claims can be rated.
     pub(super) fn render_report(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage> {
         let Participant::Persona(persona) = &seat.who else { return Vec::new() };
-        // The Day Report names who has nothing to report. A message for each would only repeat that there is nothing to read.
-        if contribution.details == Some(silent()) {
-            return Vec::new();
-        }
         let pieces = self.cut(&meeting.channel.id, &contribution.text);
         let mut messages: Vec<OutboundMessage> =
             pieces.into_iter().map(|text| OutboundMessage::new(persona, &meeting.channel.id, OutboundKind::Report, text)).collect();
@@ -113,17 +105,6 @@ impl Standup {
         }
         messages
     }
-}
-
-/// Whether a persona has feeds, and all of them are still without material: no repository, no folder.
-fn is_without_material(page: &SharedPage, persona: &PersonaSlug) -> bool {
-    let mut own = page.feeds_of(persona).peekable();
-    own.peek().is_some() && own.all(|feed| feed.find_absence().is_some())
-}
-
-/// Marks a report that is not posted.
-fn silent() -> serde_json::Value {
-    serde_json::json!({ "silent": true })
 }
 
 /// Two buttons whose ids contain what is rated, so that they work after a restart.

@@ -133,15 +133,10 @@ async fn a_cancelled_item_leaves_nothing_in_the_repository(backing: Backing) {
     let branch = format!("teamroom/{}", item.short_id());
     assert!(git(repository, &["branch", "--list", &branch]).contains(&branch));
     assert!(stage.team.config.data.join("worktrees").join(item.id.as_str()).exists());
-    stage.backlog("cancel", &[("id", item.short_id())]).await;
-    stage.press("There is work in it.", "Cancel it").await;
-    stage.comes_to(&item.id, WorkStatus::Cancelled).await;
-    stage.pass(Duration::from_mins(50)).await;
-    stage.backlog("restore", &[("id", item.short_id())]).await;
-    stage.comes_to(&item.id, WorkStatus::InProgress).await;
-    assert!(git(repository, &["branch", "--list", &branch]).contains(&branch), "its work is still there");
     stage.store.cancel_item(&item.id, "Ada", &[], stage.clock.now()).await.unwrap().expect("it was open");
-    stage.pass(Duration::from_mins(61)).await;
+    stage.pass(Duration::from_mins(50)).await;
+    assert!(git(repository, &["branch", "--list", &branch]).contains(&branch), "it may still be taken back");
+    stage.pass(Duration::from_mins(11)).await;
     eventually("nothing is left", || async {
         git(repository, &["branch", "--list", "teamroom/*"]).is_empty()
             && count_worktrees(repository) == 0
