@@ -91,14 +91,14 @@ fn with_documents_of(work: &Path, persona: &str) -> String {
     let mut feeds: Vec<String> = Vec::new();
     for feed in matter.split(FEED) {
         let missing = feed.split_once(PATH).and_then(|(before, rest)| {
-            let (path, after) = rest.split_once('\n')?;
+            let (path, after) = rest.split_at(rest.find('\n').unwrap_or(rest.len()));
             (!work.join(path).is_dir()).then_some((before, after))
         });
         feeds.push(match (missing, folder) {
-            (Some((before, after)), Some(folder)) => format!("{before}{PATH}{folder}\n{after}"),
+            (Some((before, after)), Some(folder)) => format!("{before}{PATH}{folder}{after}"),
             (Some((before, after)), None) if may_read_history && before.starts_with("files\n") => {
                 may_read_history = false;
-                format!("git\n    name: repository\n{after}")
+                format!("git\n    name: repository{after}")
             }
             _ => feed.to_owned(),
         });
