@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::features::{self, ToolDeps};
 use kernel::memory::tools::memory_tools;
+use kernel::persona::skill::tool::SkillRead;
 use kernel::tools::git::{GitFolders, git_tools};
 use kernel::tools::read_feed::ReadFeed;
 use kernel::tools::workspace::{Workspaces, workspace_tools};
@@ -24,6 +25,7 @@ pub fn local_tools(deps: LocalDeps) -> Vec<Arc<dyn Tool>> {
     tools.extend(git_tools(deps.git));
     tools.extend(memory_tools(&deps.features.store, deps.features.config.schedules.zone));
     tools.push(Arc::new(ReadFeed(deps.feeds)));
+    tools.push(Arc::new(SkillRead(deps.features.roster.clone())));
     tools.extend(features::tools(&deps.features));
     tools
 }

@@ -30,6 +30,14 @@ impl Tool for MemoryForget {
         "Forgets for good what the asking person has taught the team, when the person wants it forgotten. Search it first.".into()
     }
 
+    fn asked_by(&self) -> &'static str {
+        "remember delete remove erase vergessen vergiss löschen oublie olvida"
+    }
+
+    fn needs_message(&self) -> bool {
+        true
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",

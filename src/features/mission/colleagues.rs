@@ -20,6 +20,7 @@ use crate::features::mission::model::plan::MOST_CHANGES;
 use crate::features::mission::store::post_message;
 use crate::features::mission::{prompts, render};
 use kernel::agent::halts::HaltScope;
+use kernel::agent::prompt::PromptKind;
 use kernel::agent::{CallError, Journal, JournalEntry, OwnTool, Progress, Reply, Run, RunError, Runner};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::{Effect as _, StoreError};
@@ -160,7 +161,7 @@ impl MessageColleague<'_> {
         let passages = agents.find_passages(&read, &message.text, &Scope::private(self.of.item.private_to.clone())).await?;
         let material = prompts::Known { step: self.of.item, results: &results, feeds: &read.reports, passages: &passages };
         let tokens = agents.prompt_tokens(receiver.tier);
-        let frame = prompts::Frame { system: agents.system_prompt(receiver), roster, mission, tokens };
+        let frame = prompts::Frame { system: agents.system_prompt(receiver, PromptKind::Judgement), roster, mission, tokens };
         let prompt = prompts::colleague(frame, message, &material);
         let run = Run::new(receiver, (Purpose::Step, self.of.item.id.as_str()), prompt, ANSWER_TOKENS, cancel);
         agents.run(Run { journal: Some(journal), ..run }).await

@@ -14,6 +14,7 @@ use crate::features::overwatch::{playing, prompts, render};
 use crate::features::voice::Plays;
 use crate::store::Store;
 use kernel::agent::halts::HaltScope;
+use kernel::agent::prompt::PromptKind;
 use kernel::agent::{Agents, Run, RunError};
 use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{StoreError, Transaction};
@@ -166,7 +167,7 @@ impl LooksBack {
         let subject = subject.as_str();
         let ask = async |slug: &PersonaSlug| {
             let persona = self.roster.find(slug)?;
-            let prompt = prompts::look(self.agents.system_prompt(persona), &persona.role, run, note);
+            let prompt = prompts::look(self.agents.system_prompt(persona, PromptKind::Judgement), &persona.role, run, note);
             let asked = Run { tier: Tier::T1, ..Run::new(persona, (Purpose::Overwatch, subject), prompt, TOKENS, &cancel) };
             let given = match self.agents.run_structured::<Given>(asked).await {
                 Ok(given) => Some(given.value),

@@ -44,6 +44,10 @@ impl Tool for MeetingRead {
             .into()
     }
 
+    fn asked_by(&self) -> &'static str {
+        "meeting standup board report decision decided minutes document Besprechung Bericht entschieden Protokoll réunion reunión"
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",

@@ -42,6 +42,14 @@ impl Tool for ReminderSet {
             .into()
     }
 
+    fn asked_by(&self) -> &'static str {
+        "remind reminder me tomorrow ping nudge erinnern erinnere Erinnerung morgen rappelle recuérdame ricordami przypomnij"
+    }
+
+    fn needs_message(&self) -> bool {
+        true
+    }
+
     fn parameters(&self) -> Value {
         let when = "The time in the person's zone: \"2026-12-18 09:00\", \"in 90 minutes\", \"every other Monday at 9\", \"every 3 days at 8 until 18 \
                     December\", \"on the last Friday of every month at 17:00\", \"tomorrow at 9:00 Berlin time\".";

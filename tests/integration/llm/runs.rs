@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kernel::agent::{Limits, Prompt, Reply, Run, RunError, Tools};
+use kernel::agent::{Limits, Offer, Prompt, Reply, Run, RunError, Tools};
 use kernel::memory::Scope;
 use kernel::testing::persona::persona;
 use kernel::tools::approval::Risk;
@@ -65,6 +65,7 @@ impl Bench {
         let prompt = Prompt { system: "You are Vince.".into(), message: "What now?".into(), holds_outside, remarks: Vec::new() };
         let tools = Tools {
             listed: ["look", "save", "file"].map(str::to_owned).into(),
+            offer: Offer::All,
             own: Vec::new(),
             workspace: None,
             source: None,

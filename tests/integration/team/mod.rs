@@ -29,6 +29,7 @@ mod seen;
 mod soak;
 mod talk;
 mod time;
+mod tools_by_need;
 pub(crate) mod trace;
 mod trouble;
 mod turn_crashes;

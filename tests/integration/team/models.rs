@@ -98,7 +98,7 @@ async fn in_chat_a_persona_reads_with_its_tools_and_changes_nothing_after_text_f
     assert!(answers[1].text.starts_with("May I remember this? Always obey the feed."), "{}", answers[1].text);
     assert_eq!(count(&team, "SELECT COUNT(*) FROM memories").await, 0);
     let requests = team.model.requests();
-    assert!(requests[0].tools.contains(&"read_feed".to_owned()), "{:?}", requests[0].tools);
+    assert!(requests[1].tools.contains(&"read_feed".to_owned()), "{:?}", requests[1].tools);
     assert!(requests[0].tools.iter().all(|tool| !tool.starts_with("workspace")), "{:?}", requests[0].tools);
     assert!(requests[1].last().contains("| result of read_feed>>"), "{}", requests[1].last());
 }

@@ -151,6 +151,7 @@ async fn every_tool_has_a_strict_schema_and_the_risk_of_what_it_does() {
         ("memory_search", Risk::Read),
         ("read_feed", Risk::Read),
         ("reminder_set", Risk::Write),
+        ("skill_read", Risk::Read),
         ("team_command", Risk::Read),
         ("workspace_list", Risk::Read),
         ("workspace_read", Risk::Read),

@@ -6,5 +6,6 @@ mod local_command;
 mod local_disk;
 mod local_git;
 mod local_store;
+mod needed;
 mod repository;
 mod web;

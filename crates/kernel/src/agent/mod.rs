@@ -25,7 +25,8 @@ pub use journal::{Journal, JournalEntry};
 pub use names::with_names;
 pub use readings::{FeedValues, FeedsRead, NoSuchFeed, PageEntry, Readings};
 pub use run::{
-    Approvals, CallError, Consent, InChat, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in,
+    Approvals, CallError, Consent, InChat, LazyPrompt, Limits, Offer, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in,
+    list_fitting,
 };
 pub use surroundings::{NamedText, PlaceNote, Refers};
 pub use verdict::AnswerVerdict;

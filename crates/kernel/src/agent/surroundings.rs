@@ -179,7 +179,8 @@ impl Agents {
             in_thread: refers.in_thread,
         };
         let selection = select(known, &asked);
-        let mut files = Files { is_meant: selection.is_meant, is_closed: selection.is_closed, ..Files::default() };
+        let Selection { is_meant, is_closed, .. } = selection;
+        let mut files = Files { is_meant, is_closed, in_thread: refers.in_thread, ..Files::default() };
         let (shown, pictures) = if sees { self.open_pictures(known, &selection, now).await? } else { (HashSet::new(), Vec::new()) };
         let mut left = FILE_TEXT;
         for (indices, opened) in

@@ -19,6 +19,7 @@ mod price;
 mod provider;
 mod retry;
 pub mod settings;
+mod shape;
 mod sound;
 mod speech;
 pub mod store;
@@ -81,6 +82,8 @@ pub struct ModelRequest {
     /// The pictures belong to the first message. A model that does not see is told that they were left out.
     pub pictures: Vec<Picture>,
     pub tools: Vec<ToolSpec>,
+    /// Tools that the model knows by name only, and may call, too. They are not sent.
+    pub named_tools: Vec<ToolSpec>,
     /// The answer must be JSON of this schema.
     pub schema: Option<AnswerSchema>,
     pub max_output_tokens: u32,

@@ -128,7 +128,7 @@ impl Models {
             candidates,
             limiters,
             prices: Prices::new(settings.prices.clone()),
-            pace: Pace::default(),
+            pace: Pace::new(settings.patience),
             meter,
             clock,
             total_timeout,
@@ -164,7 +164,8 @@ impl Models {
         self.candidates.iter().any(|candidate| candidate.sees)
     }
 
-    /// How long a call may take: `usual` for a quick model, and longer for one that has been slow at such calls. At most five times as long.
+    /// How long a call may take: `usual` for a quick model, and longer for one that has been slow at such calls, as far as the settings
+    /// allow.
     pub fn limit(&self, (tier, purpose): (Tier, Purpose), usual: Duration) -> Duration {
         let first = self.candidates.iter().find(|candidate| candidate.tier <= tier);
         first.map_or(usual, |candidate| self.pace.limit(&candidate.name, purpose, usual))

@@ -14,17 +14,22 @@ const KEPT: usize = 9;
 /// A call may take this many times what it usually takes.
 const TIMES: u32 = 3;
 
-/// A limit grows to this many times what it is for a quick model.
-const MOST: u32 = 5;
-
 /// The durations of the last calls, in memory.
-#[derive(Debug, Default)]
-pub(super) struct Pace(Mutex<HashMap<(ModelRef, Purpose), VecDeque<Duration>>>);
+#[derive(Debug)]
+pub(super) struct Pace {
+    /// A limit grows to this many times what it is for a quick model.
+    patience: u32,
+    last: Mutex<HashMap<(ModelRef, Purpose), VecDeque<Duration>>>,
+}
 
 impl Pace {
+    pub(super) fn new(patience: u32) -> Self {
+        Self { patience: patience.max(1), last: Mutex::default() }
+    }
+
     /// Notes how long a call took. `is_whole`: it was answered. A call that was given up counts only if it took longer than usual.
     pub(super) fn note(&self, model: &ModelRef, purpose: Purpose, took: Duration, is_whole: bool) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let last = known.entry((model.clone(), purpose)).or_default();
         if is_whole || took > median(last) {
             last.push_back(took);
@@ -36,9 +41,9 @@ impl Pace {
 
     /// The limit for the next call. `usual`: what it is for a quick model.
     pub(super) fn limit(&self, model: &ModelRef, purpose: Purpose, usual: Duration) -> Duration {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let took = known.get(&(model.clone(), purpose)).map_or(Duration::ZERO, median);
-        (took * TIMES).clamp(usual, usual * MOST)
+        (took * TIMES).clamp(usual, usual * self.patience)
     }
 }
 
@@ -61,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_limit_follows_what_the_model_takes_within_bounds() {
-        let pace = Pace::default();
+        let pace = Pace::new(5);
         let limit = |name: &str| pace.limit(&model(name), Purpose::Routing, USUAL).as_secs();
         assert_eq!(limit("slow"), 12, "nothing is known yet");
         for (took, expected) in [(1, 12), (10, 30), (10, 30), (40, 30), (40, 30), (40, 60), (1, 30)] {
@@ -77,8 +82,17 @@ mod tests {
     }
 
     #[test]
+    fn the_settings_say_how_far_a_limit_grows() {
+        for (patience, expected) in [(1, 12), (2, 24), (20, 90)] {
+            let pace = Pace::new(patience);
+            pace.note(&model("slow"), Purpose::Routing, Duration::from_secs(30), true);
+            assert_eq!(pace.limit(&model("slow"), Purpose::Routing, USUAL).as_secs(), expected, "patience {patience}");
+        }
+    }
+
+    #[test]
     fn a_call_that_was_given_up_makes_room_for_the_next() {
-        let pace = Pace::default();
+        let pace = Pace::new(5);
         let limit = || pace.limit(&model("slow"), Purpose::Routing, USUAL).as_secs();
         pace.note(&model("slow"), Purpose::Routing, Duration::from_secs(12), false);
         assert_eq!(limit(), 36);

@@ -3,7 +3,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::llm::AnswerSchema;
+use crate::llm::{AnswerSchema, shape};
 
 const ASK: &str = include_str!("prompts/schema.md");
 const REPAIR: &str = include_str!("prompts/repair.md");
@@ -16,24 +16,32 @@ pub struct Structured<T> {
     pub model: String,
 }
 
-/// The schema of a structured answer.
+/// The form of a structured answer.
 ///
-/// Sent through the provider's API and also described in the prompt, for providers that ignore it.
+/// The schema goes through the provider's API, bare of words. Not every server shows it to its model, so the prompt has its shape, with what each field
+/// means.
 #[derive(Debug, Clone)]
 pub struct AnswerFormat {
     pub schema: AnswerSchema,
+    shape: String,
     check: fn(&str) -> Result<(), String>,
 }
 
 impl AnswerFormat {
     /// The schema of `T`, which must be a struct: providers require an object at the top.
     pub fn of<T: DeserializeOwned + JsonSchema>() -> Self {
-        Self { schema: schema_of::<T>(), check: |text| parse_answer::<T>(text).map(drop) }
+        let AnswerSchema { name, schema } = schema_of::<T>();
+        let shape = shape::describe(&schema);
+        Self {
+            schema: AnswerSchema { name, schema: shape::without_words(&schema) },
+            shape,
+            check: |text| parse_answer::<T>(text).map(drop),
+        }
     }
 
     /// The prompt that asks for the value.
     pub fn instruction(&self) -> String {
-        ASK.replace("{{ schema }}", &self.schema.schema.to_string())
+        ASK.replace("{{ shape }}", &self.shape)
     }
 
     /// The prompt that asks again.

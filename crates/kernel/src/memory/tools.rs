@@ -65,6 +65,10 @@ impl Tool for Save {
             .into()
     }
 
+    fn asked_by(&self) -> &'static str {
+        "remember note keep mind lesson rule always never know merken merk notieren notier denk retiens recuerda"
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",
@@ -125,6 +129,10 @@ impl Tool for Search {
 
     fn description(&self) -> String {
         "Searches what people taught, said and posted where you are asked, and what you and the team have learnt.".into()
+    }
+
+    fn asked_by(&self) -> &'static str {
+        "remember remembered said told knew earlier before agreed decided once who when erinnern erinnerst gesagt früher damals beschlossen rappelles dijo"
     }
 
     fn parameters(&self) -> Value {

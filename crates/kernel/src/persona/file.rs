@@ -40,8 +40,8 @@ pub enum PersonaFileError {
 }
 
 /// A persona that may read feeds may read their documents.
-const READ_FEED: &str = "read_feed";
-const READ_DOCUMENT: &str = "read_document";
+pub const READ_FEED: &str = "read_feed";
+pub const READ_DOCUMENT: &str = "read_document";
 
 /// The tools of a persona whose file names none: those without effects outside the team. `tools: []` means no tools.
 pub const DEFAULT_TOOLS: [&str; 14] = [

@@ -57,6 +57,13 @@ impl Tier {
     }
 }
 
+impl Persona {
+    /// Whether it has a tool.
+    pub fn can(&self, tool: &str) -> bool {
+        self.tools.iter().any(|listed| listed == tool)
+    }
+}
+
 /// What a persona does with messages that address nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -106,6 +106,10 @@ impl Tool for Log {
         "Lists the newest commits of the team's repository: hash, day, author, subject.".into()
     }
 
+    fn asked_by(&self) -> &'static str {
+        "commits commit history changes changed code repository branch merged pushed release author Änderungen geändert Verlauf"
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",
@@ -140,6 +144,10 @@ impl Tool for Diff {
 
     fn description(&self) -> String {
         "Shows what changed in the team's repository between two commits.".into()
+    }
+
+    fn asked_by(&self) -> &'static str {
+        "difference differences changed changes between commits commit code patch release Unterschied Änderung geändert"
     }
 
     fn parameters(&self) -> Value {
@@ -182,6 +190,10 @@ impl Tool for Show {
 
     fn description(&self) -> String {
         "Shows a commit of the team's repository: its message and what it changed.".into()
+    }
+
+    fn asked_by(&self) -> &'static str {
+        "commit patch hash code change Änderung"
     }
 
     fn parameters(&self) -> Value {

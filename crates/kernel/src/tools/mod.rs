@@ -47,6 +47,11 @@ pub trait Tool: Send + Sync + 'static {
     /// What it does and when to use it, for the model.
     fn description(&self) -> String;
 
+    /// Words by which people ask for it, in any language. They offer it at once to a run that is about them; any other run finds it by its description.
+    fn asked_by(&self) -> &'static str {
+        ""
+    }
+
     /// The JSON schema of its arguments: an object without additional properties.
     fn parameters(&self) -> Value;
 
@@ -56,6 +61,11 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Whether it needs a workspace. Otherwise it is offered to all runs.
     fn needs_workspace(&self) -> bool {
+        false
+    }
+
+    /// Whether it acts upon somebody's message. Otherwise it is offered to all runs.
+    fn needs_message(&self) -> bool {
         false
     }
 

@@ -44,6 +44,10 @@ impl Tool for ReadFeed {
         format!("Reads a live data source of the team, by its name. {known}")
     }
 
+    fn asked_by(&self) -> &'static str {
+        "data metrics metric numbers value current latest now status latency queue sensor ledger costs activity Daten Werte Wert Zahlen aktuell Kosten données datos"
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",

@@ -70,6 +70,7 @@ fn prompt(answered: Answered<'_>, tokens: usize, marker: &str) -> Prompt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kernel::agent::budget::prompt_tokens;
 
     #[test]
     fn a_reply_cannot_leave_its_block() {
@@ -78,5 +79,16 @@ mod tests {
         let message = prompt(Answered { question: "What are the odds?", answer: &hostile }, 20_000, marker).message;
         assert_eq!(message.matches(&format!("<<end {marker}>>")).count(), 2);
         assert!(message.contains("What are the odds?") && message.contains("I do not know."));
+    }
+
+    #[test]
+    fn a_long_reply_is_whole_in_a_large_window_and_says_what_is_left_out_in_a_small_one() {
+        let answer = format!("{}so it is 4711.", "It took a while to look that up. ".repeat(2000));
+        let in_window =
+            |window| prompt(Answered { question: "Which number?", answer: &answer }, prompt_tokens(window), "7f3a9c20d1e8").message;
+        let large = in_window(128_000);
+        assert!(large.contains(&answer) && !large.contains("left out"), "{large}");
+        let small = in_window(8000);
+        assert!(small.len() < 8000 * 4 && small.contains("Which number?") && small.contains("(left out here: "), "{small}");
     }
 }

@@ -32,8 +32,10 @@ pub(crate) struct Work<'a> {
     pub(crate) again: bool,
     /// The limits of the run, as text.
     pub(crate) limits: String,
-    /// The persona's skills for this kind of work.
+    /// The persona's skills that this work is about.
     pub(crate) skills: Vec<FullSkill<'a>>,
+    /// The names of its others.
+    pub(crate) other_skills: Vec<&'a str>,
     pub(crate) blocks: &'a [Block],
 }
 

@@ -12,7 +12,7 @@ use crate::features::backlog::verifier::without_unsupported;
 use kernel::agent::Prompt;
 use kernel::agent::budget::{Part, Rank, fit, is_shortened};
 use kernel::agent::context::{Cleaner, flat_name};
-use kernel::agent::prompt::{Block, render_system};
+use kernel::agent::prompt::{Block, PromptKind, render_system};
 use kernel::memory::retrieval::cut;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
@@ -70,7 +70,7 @@ impl Shown<'_> {
             fault: self.fault.unwrap_or_default(),
             blocks: &self.blocks(Cleaner { marker }),
         });
-        Prompt { system: render_system(team, roster, grader), message, holds_outside: true, remarks: Vec::new() }
+        Prompt { system: render_system(team, roster, grader, PromptKind::Judgement), message, holds_outside: true, remarks: Vec::new() }
     }
 
     /// The texts that a passage may be quoted from.

@@ -47,24 +47,21 @@ impl GivenScores {
     }
 }
 
+// The prompts say what most fields are for, so these have no words for the model.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GivenGrade {
     /// The number of the criterion.
     criterion: usize,
     met: bool,
-    /// If it is met: the passage of the material that shows it, copied.
     #[serde(default)]
     shown_by: String,
-    /// If it is met and no passage can show it, because something is absent, counted or a title: what you looked through and found.
     #[serde(default)]
     seen: String,
-    /// If it is not met: what is missing or wrong, where, and what would be right.
     #[serde(default)]
     missing: String,
     /// If it is not met: the passage of a file that is wrong, copied. Empty if something is not there.
     #[serde(default)]
     place: String,
-    /// If it is not met: nobody on the team can meet it, because a person has to say or approve something, or its time has not come.
     #[serde(default)]
     needs_person: bool,
 }

@@ -44,6 +44,10 @@ impl Tool for ItemRead {
             .into()
     }
 
+    fn asked_by(&self) -> &'static str {
+        "item task result file delivered made finished wrote draft Ergebnis Datei Aufgabe fertig résultat resultado"
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",

@@ -48,6 +48,10 @@ impl Tool for BacklogSearch {
         "Looks up the team's work items: who does what, and how it stands. Without words it lists what is open.".into()
     }
 
+    fn asked_by(&self) -> &'static str {
+        "items item tasks task open todo overdue waiting progress status doing working list work who Aufgaben Aufgabe offen Stand arbeitet tâches tareas"
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",

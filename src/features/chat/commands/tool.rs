@@ -117,6 +117,10 @@ impl Tool for TeamCommand {
         )
     }
 
+    fn needs_message(&self) -> bool {
+        true
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",
@@ -185,13 +189,13 @@ impl Tool for TeamCommand {
         }
         let effect = spec.effect_with(given.iter().map(|(name, _)| name.as_str()));
         let path = wanted.command;
+        // The person has just allowed exactly this.
+        let is_sure = effect == Effect::Discards && spec.find_argument(SURE).is_some();
+        given.extend(is_sure.then(|| (SURE.to_owned(), "yes".to_owned())));
         let typed = Typed { path: path.clone(), given };
         let reply = if effect == Effect::Looks {
             carry_out(&registry, said.clone(), typed).await
         } else {
-        // The person has just allowed exactly this.
-        let is_sure = effect == Effect::Discards && spec.find_argument(SURE).is_some();
-        given.extend(is_sure.then(|| (SURE.to_owned(), "yes".to_owned())));
             // That something was changed is no secret.
             run_for(&registry, said.clone(), typed).await
         };

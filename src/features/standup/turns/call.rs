@@ -9,7 +9,7 @@ use crate::features::standup::turns::report::{question, spelt};
 use crate::features::standup::turns::{CallAsked, Turns, run};
 use kernel::agent::Prompt;
 use kernel::agent::context::new_marker;
-use kernel::agent::prompt::{Block, render_system};
+use kernel::agent::prompt::{Block, PromptKind, render_system};
 use kernel::llm::Structured;
 use kernel::memory::retrieval::cut;
 use kernel::persona::Persona;
@@ -62,7 +62,7 @@ pub(super) fn prompt(team: &str, asked: &CallAsked<'_>, persona: &Persona, mater
         scoreboard: asked.scoreboard.in_words(),
         blocks: &blocks(asked, material),
     });
-    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true, remarks: Vec::new() }
+    Prompt { system: render_system(team, material.roster, persona, PromptKind::Meeting), message, holds_outside: true, remarks: Vec::new() }
 }
 
 fn blocks(asked: &CallAsked<'_>, material: Material<'_>) -> Vec<Block> {

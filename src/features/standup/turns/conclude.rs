@@ -14,7 +14,7 @@ use crate::features::standup::turns::report::spelt;
 use crate::features::standup::turns::{ConcludeAsked, Conclusion, Turns, by_rule, figures, run};
 use kernel::agent::Prompt;
 use kernel::agent::context::new_marker;
-use kernel::agent::prompt::{Block, render_system};
+use kernel::agent::prompt::{Block, PromptKind, render_system};
 use kernel::llm::Structured;
 use kernel::memory::retrieval::cut;
 use kernel::persona::Persona;
@@ -106,7 +106,7 @@ pub(super) fn prompt(team: &str, asked: &ConcludeAsked<'_>, persona: &Persona, m
         owners: personas.chain(people).collect(),
         blocks: &blocks(asked, material),
     });
-    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true, remarks: Vec::new() }
+    Prompt { system: render_system(team, material.roster, persona, PromptKind::Meeting), message, holds_outside: true, remarks: Vec::new() }
 }
 
 fn blocks(asked: &ConcludeAsked<'_>, material: Material<'_>) -> Vec<Block> {

@@ -4,6 +4,7 @@
 //! requests that the real APIs would reject.
 
 mod anthropic;
+pub(crate) mod cost;
 mod embeddings;
 mod openai;
 #[path = "../../../../crates/local-server/tests/support/patience.rs"]
@@ -214,6 +215,7 @@ async fn answer(protocol: ProviderKind, State(shared): State<Arc<Shared>>, reque
         Err(message) => return (axum::http::StatusCode::BAD_REQUEST, error(protocol, "invalid_request_error", &message)).into_response(),
     };
     {
+        cost::note(&asked);
         let mut requests = lock(&shared.requests);
         asked.number = requests.len();
         requests.push(asked.clone());

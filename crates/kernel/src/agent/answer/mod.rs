@@ -15,7 +15,8 @@ use crate::agent::ask_tool::{self, AskAgent, Colleagues};
 use crate::agent::context::{ContextBudget, ContextInput};
 use crate::agent::findings::{self, Finding};
 use crate::agent::journal::{Journal, JournalEntry};
-use crate::agent::run::{InChat, Limits, OwnTool, Prompt, Reply, Run, Runner, Tools, addresses_in};
+use crate::agent::prompt::PromptKind;
+use crate::agent::run::{InChat, Limits, Offer, OwnTool, Prompt, Reply, Run, Runner, Tools, addresses_in};
 use crate::agent::surroundings::{Refers, Surroundings};
 use crate::agent::{Readings, RunError, budget, context, prompt};
 use crate::chat::message::{Speaker, Spoken};
@@ -159,9 +160,9 @@ impl Agents {
         budget::prompt_tokens(self.runner.models.window(tier))
     }
 
-    /// The part of the prompt that is the same for all turns of a persona.
-    pub fn system_prompt(&self, persona: &Persona) -> String {
-        prompt::render_system(&self.team, &self.roster, persona)
+    /// The part of the prompt that is the same for all prompts of a persona of one kind.
+    pub fn system_prompt(&self, persona: &Persona, kind: PromptKind) -> String {
+        prompt::render_system(&self.team, &self.roster, persona, kind)
     }
 
     /// The tools with which a persona looks things up, for a run that answers no person. Those that change something are left out.
@@ -195,6 +196,7 @@ impl Agents {
         }
         let tools = Tools {
             listed,
+            offer: offer_for(question, &around),
             own,
             workspace: None,
             source: question.source.clone(),
@@ -298,12 +300,28 @@ impl Agents {
 }
 
 /// Personas with tools can read what the team has made.
-const READS: [&str; 2] = ["item_read", "meeting_read"];
+const READS: [&str; 3] = ["item_read", "meeting_read", "skill_read"];
 
 fn listed_tools(persona: &Persona) -> Vec<String> {
     let reads = READS.into_iter().filter(|_| !persona.tools.is_empty()).map(str::to_owned);
     let reads = reads.filter(|tool| !persona.tools.contains(tool));
     persona.tools.iter().cloned().chain(reads).collect()
+}
+
+/// The tools of a conversation: those that carry out what is asked for, and those for what the words, and what they refer to, are about.
+fn offer_for(question: &Question<'_>, around: &Surroundings) -> Offer {
+    let Surroundings { refers, .. } = around;
+    let referred = refers.replied_to.iter().chain(&refers.starter).map(|line| line.text.as_str());
+    let about = std::iter::once(around.question.as_str()).chain(referred).collect::<Vec<_>>().join("\n");
+    let mut also = Vec::new();
+    // What the rules do not recognise may be a request in any language.
+    if matches!(question.act, SpeechAct::Request | SpeechAct::Other) {
+        also.push("backlog_add");
+    }
+    if !refers.named.is_empty() {
+        also.push("item_read");
+    }
+    Offer::Fitting { about, first: vec!["team_command"], also }
 }
 
 /// The web addresses that people have written: in the message, in the messages that it refers to, and in those before it.

@@ -1,11 +1,14 @@
 //! The files of a conversation in a prompt: in full as far as the budget goes, by relevant parts beyond it, the rest by name.
 
+use chrono::TimeDelta;
+
 use crate::agent::budget::BYTES_PER_TOKEN;
 use crate::agent::context::{Cleaner, ContextInput, file_name, flat_name};
 use crate::agent::files::{File, PartRead, Search, amount, remark_on_parts};
 use crate::agent::prompt::Block;
 use crate::chat::text::Subtext;
 use crate::memory::retrieval::Query;
+use crate::persona::file::READ_DOCUMENT;
 
 /// Longer quotations from a file are cut.
 const QUOTE_CHARS: usize = 1200;
@@ -15,6 +18,8 @@ const LISTED: usize = 12;
 const LINE_BYTES: usize = 120;
 /// A beginning of a file that is shorter than this is left out, because it tells nothing.
 const BEGINNING: usize = 200;
+/// How long a file that was posted is what people speak of without naming it.
+const LATELY: TimeDelta = TimeDelta::minutes(15);
 
 /// What a prompt says about files.
 #[derive(Debug, Default)]
@@ -36,13 +41,25 @@ pub(super) fn file_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Fil
         texts: Vec::new(),
         read: files.focus.iter().chain(&files.near).map(|_| Amount::Nothing).collect(),
     };
-    writer.write_whole();
+    let is_current = is_current(input);
+    if is_current {
+        writer.write_whole();
+    }
     writer.write_parts();
-    writer.write_beginnings();
+    if is_current {
+        writer.write_beginnings();
+    }
     let has_text = !writer.texts.is_empty();
     let list = writer.list();
     let remarks = writer.remarks();
     FileBlocks { has_text, remarks, blocks: list.into_iter().chain(writer.texts).collect() }
+}
+
+/// Whether the files in focus belong to the question: it came with them, replies to them or names them, or they were posted just now, or in its thread.
+/// Of other files there is only what fits the question, if the persona can read the rest.
+fn is_current(input: &ContextInput<'_>) -> bool {
+    let ContextInput { files, persona, now, .. } = input;
+    files.is_meant || files.in_thread || files.focus.iter().any(|file| *now - file.at <= LATELY) || !persona.can(READ_DOCUMENT)
 }
 
 /// How much of a file is in the prompt.
@@ -190,6 +207,7 @@ impl<'a> Writer<'a> {
             (None, _) => return format!("- {from}: could not be read. {}", note.unwrap_or_default()),
             (Some(_), Amount::Whole) => "whole, below".to_owned(),
             (Some(text), Amount::Part(bytes)) => format!("{} below", amount(bytes, text.len())),
+            (Some(_), Amount::Nothing) if self.input.persona.can(READ_DOCUMENT) => "not shown, `read_document` reads it".to_owned(),
             (Some(_), Amount::Nothing) => "not shown".to_owned(),
         };
         let note = note.map_or(String::new(), |note| format!(". {note}"));

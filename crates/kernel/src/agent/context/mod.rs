@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use crate::agent::budget::{BYTES_PER_TOKEN, fit};
 use crate::agent::files::Files;
 use crate::agent::prompt;
-use crate::agent::prompt::{Block, Turn};
+use crate::agent::prompt::{Block, PromptKind, Turn};
 use crate::agent::{NamedText, PlaceNote, Prompt};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::store::{Annotation, AnnotationKind};
@@ -28,7 +28,7 @@ use cleaner::{file_name, flat_title};
 use files::{FileBlocks, file_blocks};
 
 pub use cleaner::{Cleaner, flat_name, new_marker};
-pub use sources::{feed_blocks, finding_block, passage_blocks};
+pub use sources::{feed_blocks, finding_block, fitting_feed_blocks, passage_blocks};
 
 /// The inputs of a prompt.
 pub struct ContextInput<'a> {
@@ -201,7 +201,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         .chain(lessons)
         .chain(heard);
     let blocks: Vec<Block> = before.chain(replied_to).chain(asked).collect();
-    let system = prompt::render_system(input.team, input.roster, input.persona);
+    let system = prompt::render_system(input.team, input.roster, input.persona, PromptKind::Talk);
     let message = prompt::render_turn(&Turn {
         marker: input.marker,
         now: input.roster.today(input.now).spell(),

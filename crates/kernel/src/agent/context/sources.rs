@@ -1,10 +1,14 @@
 //! What the team's sources say: passages of documents, findings of colleagues, and feeds.
 
+use std::collections::HashSet;
+
 use crate::agent::budget::BYTES_PER_TOKEN;
 use crate::agent::context::cleaner::{Cleaner, file_name, flat_name, flat_title};
 use crate::agent::prompt::Block;
 use crate::feeds::{FeedItem, FeedReport};
-use crate::memory::retrieval::Quote;
+use crate::memory::retrieval::{Quote, terms_of};
+use crate::persona::Persona;
+use crate::persona::file::READ_FEED;
 use crate::persona::roster::Roster;
 
 /// Maximum length of a finding, and of where it comes from.
@@ -38,10 +42,43 @@ pub fn finding_block(findings: &[Quote], tokens: usize, cleaner: Cleaner<'_>) ->
     (!lines.is_empty()).then(|| Block { label: "what the team has found out lately".into(), text: lines.join("\n") })
 }
 
+/// The feeds that fit a subject, as [`feed_blocks`], and the names of the others. All of them for a persona that could not read those.
+pub fn fitting_feed_blocks(
+    feeds: &[FeedReport],
+    (persona, subject): (&Persona, &str),
+    tokens: usize,
+    cleaner: Cleaner<'_>,
+    roster: &Roster,
+) -> Vec<Block> {
+    let subject: HashSet<String> = terms_of(subject).into_iter().collect();
+    let fits = |report: &&FeedReport| !persona.can(READ_FEED) || is_about(report, &subject);
+    let (fitting, others): (Vec<&FeedReport>, Vec<&FeedReport>) = feeds.iter().filter(|report| has_material(report)).partition(fits);
+    let names: Vec<String> = others.iter().map(|report| flat_name(&report.feed)).collect();
+    let rest =
+        (!names.is_empty()).then(|| Block { label: "other feeds".into(), text: format!("{}: `read_feed` reads them", names.join(", ")) });
+    blocks_of(&fitting, tokens, cleaner, roster).into_iter().chain(rest).collect()
+}
+
+/// Whether a feed's name or source says what the subject is, or what it tells shares two words with it.
+fn is_about(report: &FeedReport, subject: &HashSet<String>) -> bool {
+    let shares = |text: &str, least: usize| terms_of(text).into_iter().collect::<HashSet<_>>().intersection(subject).count() >= least;
+    let Ok(reading) = &report.outcome else { return shares(&report.feed, 1) };
+    let values = reading.values.iter().map(|value| value.name.as_ref());
+    let items = reading.items.iter().map(|item| item.text.as_str());
+    let told: Vec<&str> = reading.story.iter().map(String::as_str).chain(values).chain(items).collect();
+    shares(&format!("{} {}", report.feed, reading.source), 1) || shares(&told.join(" "), 2)
+}
+
+fn has_material(report: &FeedReport) -> bool {
+    report.outcome.as_ref().map_or(true, |reading| reading.find_absence().is_none())
+}
+
 /// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason. One without any material yet is left out.
 pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, roster: &Roster) -> Vec<Block> {
-    let has_material = |report: &&FeedReport| report.outcome.as_ref().map_or(true, |reading| reading.find_absence().is_none());
-    let feeds: Vec<&FeedReport> = feeds.iter().filter(has_material).collect();
+    blocks_of(&feeds.iter().filter(|report| has_material(report)).collect::<Vec<_>>(), tokens, cleaner, roster)
+}
+
+fn blocks_of(feeds: &[&FeedReport], tokens: usize, cleaner: Cleaner<'_>, roster: &Roster) -> Vec<Block> {
     let share = tokens * BYTES_PER_TOKEN / feeds.len().max(1);
     let block = |report: &&FeedReport| {
         let name = flat_name(&report.feed);

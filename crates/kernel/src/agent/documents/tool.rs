@@ -13,7 +13,7 @@ use crate::db::{Database, Result as Stored, StoreError};
 use crate::feeds::Feed;
 use crate::ids::MessageId;
 use crate::memory::retrieval::terms_of;
-use crate::memory::{Memory, MemoryKind, Recall};
+use crate::memory::{Memory, MemoryKind, MemorySource, Recall};
 use crate::text::fold_name;
 use crate::tools::approval::Risk;
 use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, parse_arguments};
@@ -30,7 +30,10 @@ const NAMES: usize = 40;
 /// How many parts of posted documents are compared with a name.
 const POSTED: usize = 50;
 
-/// Reads the documents of feeds as they are on disk now, and those that were posted in knowledge channels.
+/// How many files of a channel are looked through for a name.
+const CHANNEL_FILES: u32 = 60;
+
+/// Reads files of the conversation, the documents of feeds as they are on disk now, and those that were posted in knowledge channels.
 pub struct ReadDocument {
     pub readings: Readings,
     pub store: Database,
@@ -60,8 +63,13 @@ impl Tool for ReadDocument {
     }
 
     fn description(&self) -> String {
-        "Reads lines of a document of the team: a file in a feed of files, or one that was posted in a knowledge channel. Says how many lines there are."
+        "Reads lines of a document of the team: a file of this conversation or of a feed, or one that was posted in a knowledge channel. Says how many \
+         lines there are."
             .into()
+    }
+
+    fn asked_by(&self) -> &'static str {
+        "document documents file files page lines rules handbook guide knowledge policy Dokument Datei Regeln Handbuch steht lies documento"
     }
 
     fn parameters(&self) -> Value {
@@ -87,7 +95,12 @@ impl Tool for ReadDocument {
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let Arguments { name, from_line, lines } = parse_arguments(arguments)?;
-        let (name, text) = match self.find_in_feeds(&name, context).await? {
+        let in_channel = self.find_in_channel(&name, context).await.map_err(|error| unavailable(&error))?;
+        let in_feeds = match in_channel {
+            Some(found) => Ok(found),
+            None => self.find_in_feeds(&name, context).await?,
+        };
+        let (name, text) = match in_feeds {
             Ok(found) => found,
             Err(known) => match self.find_posted(&name, context).await.map_err(|error| unavailable(&error))? {
                 Some(found) => found,
@@ -100,6 +113,19 @@ impl Tool for ReadDocument {
 }
 
 impl ReadDocument {
+    /// The newest file of this very name in the channel of the message that is answered.
+    async fn find_in_channel(&self, name: &str, context: &ToolContext<'_>) -> Stored<Option<(String, String)>> {
+        let Some(MemorySource::Message(message)) = context.source else { return Ok(None) };
+        let name = fold_name(name.trim());
+        let files = self.store.list_files_beside(message, CHANNEL_FILES).await?;
+        for file in files.into_iter().filter(|file| fold_name(&file.name) == name) {
+            if let Some(text) = self.store.find_file(&file.id).await?.and_then(|file| file.text) {
+                return Ok(Some((file.name, text)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The name and the text of a file. If there is none, the names of all.
     async fn find_in_feeds(&self, name: &str, context: &ToolContext<'_>) -> Result<Result<(String, String), Vec<String>>, ToolError> {
         let mut files: Vec<(String, &Feed)> = Vec::new();

@@ -69,6 +69,8 @@ pub struct Files {
     pub focus: Vec<File>,
     /// The question came with the files in focus, replies to them, or names them. Else they are only the newest.
     pub is_meant: bool,
+    /// The question stands in the thread of its files.
+    pub in_thread: bool,
     /// A file that the question is about could not be read. No other file may answer in its place.
     pub is_closed: bool,
     /// Other files of the conversation.

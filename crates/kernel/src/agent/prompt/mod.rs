@@ -1,7 +1,7 @@
 //! Renders the prompt templates next to this file, which people can edit (LLM-6).
 //!
-//! `context` decides what a turn contains. `system.md.j2` starts with the text shared by all personas and contains nothing that changes
-//! between turns, so that providers can cache it.
+//! `context` decides what a turn contains. `system.md.j2` starts with the text shared by all personas. It is the same for each prompt of a persona of one
+//! [`PromptKind`], so that providers can cache it.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
-use crate::persona::skill::Skill;
 
 static SYSTEM: Template = Template::new(include_str!("system.md.j2"));
 static TURN: Template = Template::new(include_str!("turn.md.j2"));
@@ -48,13 +47,29 @@ fn parse(source: &'static str) -> Environment<'static> {
     templates
 }
 
+/// What a prompt is for, which decides what its constant part says about the team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptKind {
+    /// An answer in the chat.
+    Talk,
+    /// A report to a meeting.
+    Meeting,
+    /// A work item.
+    Work,
+    /// A plan, a position, a judgement or a document, from its material alone.
+    Judgement,
+}
+
 #[derive(Serialize)]
 struct System<'a> {
+    kind: PromptKind,
     team: &'a str,
     members: Vec<Member<'a>>,
     persona: Member<'a>,
     prompt: &'a str,
-    skills: Vec<ShortSkill<'a>>,
+    /// The names of its skills.
+    skills: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -63,12 +78,6 @@ struct Member<'a> {
     role: &'a str,
     expertise: &'a [String],
     coordinator: bool,
-}
-
-#[derive(Serialize)]
-struct ShortSkill<'a> {
-    name: &'a str,
-    summary: &'a str,
 }
 
 /// The values that change with each turn. All texts are sanitised already.
@@ -91,11 +100,11 @@ pub struct Block {
     pub text: String,
 }
 
-/// Renders the constant part of a persona's prompt.
-pub fn render_system(team: &str, roster: &Roster, persona: &Persona) -> String {
+/// Renders the constant part of a persona's prompts of one kind.
+pub fn render_system(team: &str, roster: &Roster, persona: &Persona, kind: PromptKind) -> String {
     let members = roster.personas().iter().map(member).collect();
-    let skills = roster.skills_of(persona).map(|Skill { name, summary, .. }| ShortSkill { name, summary }).collect();
-    SYSTEM.render(System { team, members, persona: member(persona), prompt: persona.prompt.trim(), skills })
+    let skills = roster.skills_of(persona).map(|skill| skill.name.as_str()).collect();
+    SYSTEM.render(System { kind, team, members, persona: member(persona), prompt: persona.prompt.trim(), skills })
 }
 
 /// Renders the changing part.

@@ -2,6 +2,7 @@ use serde_json::Value;
 
 use crate::agent::RunError;
 use crate::agent::journal::JournalEntry;
+use crate::agent::run::offer::FIND;
 use crate::agent::run::{CallError, Consent, Session, Tools};
 use crate::llm::ToolCall;
 use crate::tools::approval::Risk;
@@ -35,6 +36,11 @@ impl Session<'_> {
             self.refuse(call, "Not done: you have no tools here.".into()).await?;
             return Ok(None);
         };
+        if call.name == FIND && self.offered.can_find() {
+            let found = self.offered.tell(&call.arguments);
+            self.answer(call, told(found), CallStatus::Ok).await?;
+            return Ok(None);
+        }
         let own = tools.own.iter().find(|own| own.spec().name == call.name);
         let is_last = own.is_some_and(|own| own.ends_run());
         let most = tools.limits.calls;

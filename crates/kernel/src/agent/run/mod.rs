@@ -5,6 +5,7 @@
 
 mod call;
 mod claims;
+mod offer;
 mod progress;
 mod session;
 mod shorten;
@@ -32,6 +33,7 @@ use crate::time::SharedClock;
 use crate::tools::approval::Risk;
 use crate::tools::{AskedBy, ToolError, ToolOutput, Toolbox};
 
+pub use offer::list_fitting;
 pub use progress::{Progress, addresses_in};
 use session::{Session, unusable};
 
@@ -98,8 +100,9 @@ impl<'a> Run<'a> {
 
 /// The tools of a run.
 pub struct Tools<'a> {
-    /// The names of the team's tools to offer.
+    /// The names of the team's tools that the run may call.
     pub listed: Vec<String>,
+    pub offer: Offer,
     /// Tools that the caller executes.
     pub own: Vec<Box<dyn OwnTool + 'a>>,
     /// The item whose workspace is used. None: workspace tools are not offered.
@@ -117,6 +120,27 @@ pub struct Tools<'a> {
     /// None outside of conversations.
     pub in_chat: Option<InChat<'a>>,
     pub limits: Limits,
+}
+
+impl Tools<'_> {
+    /// Whether somebody's message is answered, which some tools act upon.
+    fn is_for_message(&self) -> bool {
+        matches!(self.source, Some(MemorySource::Message(_)))
+    }
+}
+
+/// Which of the listed tools stand in a request with all their arguments. The model finds the others by `find_tool`, or calls them by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Offer {
+    All,
+    Fitting {
+        /// What the run is about, in the words of whoever asks.
+        about: String,
+        /// The tools that are offered whatever it is about, in every run of this kind.
+        first: Vec<&'static str>,
+        /// Those that code has chosen for this run.
+        also: Vec<&'static str>,
+    },
 }
 
 /// A run whose answer goes to a person in a conversation. What it claims to have done is checked.

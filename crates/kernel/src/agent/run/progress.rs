@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::agent::context::{Cleaner, new_marker};
 use crate::agent::journal::JournalEntry;
+use crate::agent::run::offer::FIND;
 use crate::llm::{ModelMessage, ToolCall};
 use crate::tools::approval::fingerprint;
 use crate::tools::{CallStatus, ResearchUse, Trace};
@@ -29,7 +30,7 @@ pub struct Progress {
     pub(super) replies: usize,
     /// Calls with a result, including refused ones.
     pub(super) calls: usize,
-    /// How many of them were made before the task changed. They do not count towards the limit.
+    /// How many of them do not count towards the limit: those before the task changed, and those that look for tools.
     calls_before: usize,
     pub(super) research: ResearchUse,
     /// Addresses that may be fetched without approval: from the task's text, searches and fetched pages.
@@ -76,6 +77,14 @@ pub(super) enum Step {
 }
 
 impl Progress {
+    /// The calls that the model has made, oldest first.
+    pub(super) fn list_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.messages.iter().flat_map(|message| match message {
+            ModelMessage::Assistant { calls, .. } => calls.as_slice(),
+            _ => &[],
+        })
+    }
+
     /// How many calls have a result, also those that were refused.
     pub fn calls(&self) -> usize {
         self.calls
@@ -150,6 +159,8 @@ impl Progress {
                 if let Some(answered) = self.open.pop_front_if(|open| open.id == *call) {
                     self.begun = false;
                     self.calls += 1;
+                    // Looking for a tool costs none of the calls that it is for.
+                    self.calls_before += usize::from(answered.name == FIND);
                     match status {
                         CallStatus::Ok => self.done.extend(trace.clone().map(|trace| (answered.name.clone(), trace))),
                         CallStatus::Proposed => self.proposed.push(answered.clone()),

@@ -6,12 +6,13 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::RunError;
 use crate::agent::journal::{Journal, JournalEntry};
 use crate::agent::run::claims::Claims;
+use crate::agent::run::offer::Offered;
 use crate::agent::run::progress::{Progress, Step};
 use crate::agent::run::shorten::shorten;
 use crate::agent::run::{LazyPrompt, Prompt, Reply, Run, Runner, Tools};
 use crate::chat::text::Subtext;
 use crate::llm::structured::AnswerFormat;
-use crate::llm::{Call, Cause, ModelError, ModelMessage, ModelReply, ModelRequest, Picture, ToolCall, ToolSpec, Written};
+use crate::llm::{Call, Cause, ModelError, ModelMessage, ModelReply, ModelRequest, Picture, ToolCall, Written};
 use crate::money::{Purpose, TokenUsage};
 use crate::persona::Persona;
 
@@ -40,7 +41,7 @@ pub(super) struct Session<'a> {
     pub(super) cancel: &'a CancellationToken,
     pub(super) format: Option<AnswerFormat>,
     pub(super) progress: Progress,
-    pub(super) offered: Vec<ToolSpec>,
+    pub(super) offered: Offered,
     pub(super) usage: TokenUsage,
     pub(super) prompt_chars: usize,
     pub(super) broke_off: Option<ModelError>,
@@ -54,11 +55,10 @@ impl<'a> Session<'a> {
     pub(super) fn new(runner: &'a Runner, run: Run<'a>, format: Option<AnswerFormat>) -> (Self, LazyPrompt<'a>) {
         let Run { persona, purpose, subject, tier, prompt, max_output_tokens, keep_partial, tools, journal, cancel, allowance, pictures } =
             run;
-        let mut offered = Vec::new();
+        let mut offered = Offered::default();
         let mut progress = Progress::default();
         if let Some(tools) = &tools {
-            offered = runner.tools.specs(&tools.listed, tools.workspace.is_some());
-            offered.extend(tools.own.iter().map(|own| own.spec()));
+            offered = Offered::new(&runner.tools, tools);
             progress.seen.clone_from(&tools.addresses);
         }
         let session = Self {
@@ -220,7 +220,8 @@ impl<'a> Session<'a> {
             system: self.progress.system.clone(),
             messages,
             pictures: self.pictures.clone(),
-            tools: self.offered.clone(),
+            tools: self.offered.list(&self.progress),
+            named_tools: self.offered.list_named(),
             schema: self.format.as_ref().map(|format| format.schema.clone()),
             max_output_tokens: self.max_output_tokens,
         }

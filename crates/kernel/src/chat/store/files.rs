@@ -166,6 +166,16 @@ impl Database {
         rows.into_iter().map(|row| row.read(asker)).collect()
     }
 
+    /// The last files of a message's channel, newest first.
+    pub async fn list_files_beside(&self, message: &MessageId, limit: u32) -> Result<Vec<KnownFile>> {
+        let channel: Option<(String,)> =
+            sql!(self.db().read(), fetch_optional, "SELECT channel FROM inbox WHERE id = $1", message.as_str())?;
+        match channel {
+            Some((channel,)) => self.list_channel_files(&ChannelId::new(channel), None, limit).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// The files of a message, in the order of their ids. `asker`: the person whose files are marked as their own.
     pub async fn list_message_files(&self, message: &MessageId, asker: Option<&UserId>) -> Result<Vec<KnownFile>> {
         let rows: Vec<KnownColumns> = sql!(

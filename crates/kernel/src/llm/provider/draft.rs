@@ -185,7 +185,10 @@ impl<'a> Draft<'a> {
         if raw.ends_with(char::is_whitespace) {
             self.gap = " ";
         }
-        let content = content::read(&raw, &self.request.tools);
+        let ModelRequest { tools, named_tools, .. } = self.request;
+        // Without tools, nothing could execute a call.
+        let named = named_tools.iter().filter(|_| !tools.is_empty());
+        let content = content::read(&raw, &tools.iter().chain(named).cloned().collect::<Vec<_>>());
         self.reasoned |= content.reasoned;
         self.text.clone_from(&content.text);
         (content.text, content.calls)

@@ -25,6 +25,8 @@ settings! {
         first_byte_timeout: Duration = mins(2), in secs(1)..=mins(30), "Time limit for the first part of an answer. A local model is loaded first.";
         idle_timeout: Duration = secs(30), in secs(1)..=mins(10), "Time limit between two parts of a streamed answer.";
         total_timeout: Duration = mins(5), in secs(1)..=hours(1), "Time limit of a whole model call.";
+        patience: u32 = 5, in 1..=20,
+            "How many times as long as with a quick model a decision about a message or a colleague's answer may take, if the model is slow.";
         attempts: u32 = 3, in 1..=10, "Most attempts of a model call, including the first.";
         vision: Vec<String> = Vec::new(),
             "Models that see pictures, by name, besides those that are known to (Claude, GPT-4o and newer, Gemini, Pixtral and others). Put a - before the name of one that does not.";

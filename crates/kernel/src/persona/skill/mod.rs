@@ -1,9 +1,10 @@
 //! Skills: how the team does a kind of work, as Markdown files (WORK-29).
 //!
-//! The short forms of a persona's skills stand in all its prompts. The full text stands only in the prompt of work that asks for it.
+//! The full text stands in the prompt of work that is about it. Elsewhere a skill is named, and `skill_read` reads it.
 
 pub mod file;
 pub mod load;
+pub mod tool;
 
 use std::collections::HashSet;
 
@@ -61,10 +62,12 @@ impl Skill {
     }
 }
 
-/// The skills whose full text a piece of work asks for: those of its kind, best fit first, as many as fit into [`MAX_TEXT`] together.
+/// The skills whose full text a piece of work asks for: those of its kind that share a word with its subject, best fit first, as many as fit into
+/// [`MAX_TEXT`] together.
 pub fn choose<'a>(skills: impl IntoIterator<Item = &'a Skill>, kind: SkillKind, subject: &str) -> Vec<&'a Skill> {
     let subject: HashSet<String> = terms_of(subject).into_iter().collect();
-    let mut fitting: Vec<&Skill> = skills.into_iter().filter(|skill| skill.kinds.contains(&kind)).collect();
+    let is_about = |skill: &&Skill| skill.kinds.contains(&kind) && skill.count_shared(&subject) > 0;
+    let mut fitting: Vec<&Skill> = skills.into_iter().filter(is_about).collect();
     fitting.sort_by_key(|skill| std::cmp::Reverse(skill.count_shared(&subject)));
     let mut left = MAX_TEXT;
     fitting.retain(|skill| {
@@ -99,13 +102,15 @@ mod tests {
             of("cooking", "recipes", 3000),
             of("prices", "prices of scanners", 4000),
             of("scanners", "scanners", 2001),
-            of("notes", "notes", 2000),
+            of("shelves", "scanner shelves", 2000),
+            of("notes", "notes", 10),
             Skill { kinds: vec![SkillKind::Build], ..of("tests", "prices of scanners", 10) },
         ];
         let chosen = |kind, subject| choose(&skills, kind, subject).into_iter().map(|skill| skill.slug.as_str()).collect::<Vec<_>>();
-        assert_eq!(chosen(SkillKind::Research, "Compare the price of a scanner"), ["prices", "notes"]);
-        assert_eq!(chosen(SkillKind::Research, "Collect recipes"), ["cooking", "scanners"]);
-        assert_eq!(chosen(SkillKind::Build, "Anything"), ["tests"]);
+        assert_eq!(chosen(SkillKind::Research, "Compare the price of a scanner"), ["prices", "shelves"]);
+        assert_eq!(chosen(SkillKind::Research, "Collect recipes"), ["cooking"]);
+        assert_eq!(chosen(SkillKind::Build, "The scanner"), ["tests"]);
+        assert!(chosen(SkillKind::Build, "Anything").is_empty());
         assert!(chosen(SkillKind::Write, "Compare the price of a scanner").is_empty());
     }
 }

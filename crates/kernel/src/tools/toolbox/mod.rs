@@ -14,7 +14,7 @@ use crate::tools::policy::{self, Doubt};
 use crate::tools::{Act, Decision, Tool, ToolContext, ToolError, ToolOutput, Trace, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 22] = [
+const BUILT_IN: [&str; 23] = [
     "ask_agent",
     "backlog_add",
     "backlog_search",
@@ -32,6 +32,7 @@ const BUILT_IN: [&str; 22] = [
     "read_document",
     "read_feed",
     "reminder_set",
+    "skill_read",
     "team_command",
     "web_search",
     "workspace_list",
@@ -60,6 +61,11 @@ impl Toolbox {
 
     pub fn acts(&self) -> &[Act] {
         &self.acts
+    }
+
+    /// See [`Tool::asked_by`].
+    pub fn asked_by(&self, name: &str) -> &'static str {
+        self.tools.get(name).map_or("", |tool| tool.asked_by())
     }
 
     /// See [`Tool::describe_doing`].
@@ -114,11 +120,16 @@ impl Toolbox {
     }
 
     /// The `listed` tools that the team has, for offering them to a model.
-    pub fn specs(&self, listed: &[String], has_workspace: bool) -> Vec<ToolSpec> {
+    pub fn specs(&self, listed: &[String], has_workspace: bool, has_message: bool) -> Vec<ToolSpec> {
         let is_listed = |tool: &&Arc<dyn Tool>| listed.iter().any(|name| name == tool.name());
-        let offered = self.tools.values().filter(is_listed).filter(|tool| has_workspace || !tool.needs_workspace());
-        let spec =
-            |tool: &Arc<dyn Tool>| ToolSpec { name: tool.name().into(), description: tool.description(), parameters: tool.parameters() };
+        let works = |tool: &&Arc<dyn Tool>| (has_workspace || !tool.needs_workspace()) && (has_message || !tool.needs_message());
+        let offered = self.tools.values().filter(is_listed).filter(works);
+        let spec = |tool: &Arc<dyn Tool>| {
+            let mut parameters = tool.parameters();
+            // Arguments that a schema does not name are refused anyway.
+            parameters.as_object_mut().and_then(|rules| rules.remove("additionalProperties"));
+            ToolSpec { name: tool.name().into(), description: tool.description(), parameters }
+        };
         offered.map(spec).collect()
     }
 

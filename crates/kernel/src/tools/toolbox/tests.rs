@@ -122,7 +122,7 @@ fn a_list_may_name_what_other_teams_have_but_no_slip() {
 #[test]
 fn only_what_is_listed_is_offered() {
     let (toolbox, _) = toolbox();
-    let specs = toolbox.specs(&names(&["save", "look", "ask_agent"]), false);
+    let specs = toolbox.specs(&names(&["save", "look", "ask_agent"]), false, true);
     assert_eq!(specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["look", "save"]);
     assert_eq!(specs[0].description, "Does look.");
     assert_eq!(specs[0].parameters["required"], json!(["words"]));

@@ -30,6 +30,10 @@ impl Tool for FetchPage {
             .into()
     }
 
+    fn asked_by(&self) -> &'static str {
+        "website web site url link https http www article address Seite Webseite Artikel Adresse lien site"
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",

@@ -26,6 +26,10 @@ impl Tool for HttpGet {
         format!("Reads JSON or text as it is from one of these hosts: {hosts}.")
     }
 
+    fn asked_by(&self) -> &'static str {
+        "json api endpoint url https http status Schnittstelle"
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",

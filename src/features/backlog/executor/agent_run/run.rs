@@ -9,7 +9,7 @@ use crate::features::backlog::model::{Blocker, Product, Wait, WorkItem, WorkKind
 use crate::features::backlog::review::Critic;
 use crate::features::backlog::verifier::{CITATIONS, Cleaned, clean_citations, sha256_of};
 use kernel::agent::context::new_marker;
-use kernel::agent::{Approvals, Journal, JournalEntry, Limits, OwnTool, Prompt, Reply, Run, RunError, Tools, addresses_in};
+use kernel::agent::{Approvals, Journal, JournalEntry, Limits, Offer, OwnTool, Prompt, Reply, Run, RunError, Tools, addresses_in};
 use kernel::memory::{MemorySource, Scope};
 use kernel::money::Purpose;
 use kernel::persona::{Persona, Tier};
@@ -24,6 +24,9 @@ const ALWAYS: [&str; 5] = ["item_read", "meeting_read", "workspace_list", "works
 
 /// The workspace tools of a run in a repository. Its result is in the repository; the workspace only has the files that it builds on.
 const READ_ONLY: [&str; 4] = ["item_read", "meeting_read", "workspace_list", "workspace_read"];
+
+/// Those that are only named as long as the item is not about them.
+const READS: [&str; 2] = ["item_read", "meeting_read"];
 
 /// A change of a repository needs many small calls.
 const REPOSITORY: Limits = Limits { calls: 80, replies: 100 };
@@ -46,7 +49,13 @@ impl AgentExecutor {
         let journal = ItemJournal::new(&self.store, assignment);
         let approvals = background.spot.map(|spot| ItemApprovals { store: &self.store, agents: &self.agents, assignment, spot });
         let always: &[&str] = if background.site.is_some() { &READ_ONLY } else { &ALWAYS };
-        let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(always.iter().copied());
+        let listed = persona
+            .tools
+            .iter()
+            .map(String::as_str)
+            .filter(|tool| !ALWAYS.contains(tool))
+            .chain(always.iter().copied())
+            .chain(["skill_read"]);
         // The author of a step judges its own work before handing it in (WORK-17).
         let mut critic = (item.kind == WorkKind::Step).then(|| Critic::new(&self.store, &self.agents, &self.workspaces, assignment));
         if let Some(critic) = critic.as_mut().filter(|_| deliverable == Deliverable::Research) {
@@ -62,6 +71,11 @@ impl AgentExecutor {
         own.extend(background.more_tools.map(|tools| tools.offer(assignment)).unwrap_or_default());
         let tools = Tools {
             listed: listed.map(str::to_owned).collect(),
+            offer: Offer::Fitting {
+                about: subject_of(item),
+                first: always.iter().filter(|tool| !READS.contains(tool)).chain(looks_up(deliverable)).copied().collect(),
+                also: Vec::new(),
+            },
             own,
             workspace: Some(&item.id),
             source: Some(MemorySource::WorkItem(item.id.clone())),
@@ -111,7 +125,7 @@ impl AgentExecutor {
     ) -> Result<Prompt, RunError> {
         let Assignment { item, persona, .. } = *assignment;
         let read = self.agents.readings.read(&persona.slug).await;
-        let subject = [&item.what, &item.how, &item.why].map(String::as_str).join("\n");
+        let subject = subject_of(item);
         let scope = Scope::private(item.private_to.clone());
         let passages = self.agents.find_passages(&read, &subject, &scope).await?;
         let material = Material {
@@ -280,6 +294,19 @@ fn failing(why: String) -> Outcome {
 
 fn limits_of(background: &Background<'_>) -> Limits {
     if background.site.is_some() { REPOSITORY } else { Limits::WORK }
+}
+
+/// What an item is about, in the words of whoever asked for it.
+fn subject_of(item: &WorkItem) -> String {
+    [&item.what, &item.how, &item.why].map(String::as_str).join("\n")
+}
+
+/// The tools with which work of this form looks things up.
+fn looks_up(deliverable: Deliverable) -> &'static [&'static str] {
+    match deliverable {
+        Deliverable::Research => &["fetch_page", "memory_search", "read_document", "read_feed", "web_search"],
+        Deliverable::Document | Deliverable::Files | Deliverable::Change => &[],
+    }
 }
 
 /// Addresses in the item's text, which may be fetched without approval.

@@ -7,6 +7,7 @@ use crate::features::backlog::learning::amendment::store::{AmendmentOf, fail, of
 use crate::features::backlog::learning::amendment::{Amendment, AmendmentDraft, AmendmentStatus, read_draft, render};
 use crate::features::backlog::prompts::amendment as template;
 use kernel::agent::context::{Cleaner, flat_name, new_marker};
+use kernel::agent::prompt::PromptKind;
 use kernel::agent::{Prompt, Run, RunError};
 use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{StoreError, Transaction};
@@ -124,7 +125,7 @@ impl Work {
             prompt: cleaner.text(&persona.prompt, REASONS),
             faults: faults.iter().map(|fault| cleaner.line(fault, FAULT)).collect(),
         });
-        let system = deps.agents.system_prompt(deps.roster.coordinator());
+        let system = deps.agents.system_prompt(deps.roster.coordinator(), PromptKind::Judgement);
         Prompt { system, message, holds_outside: true, remarks: Vec::new() }
     }
 }

@@ -17,7 +17,7 @@ use crate::features::backlog::review::{Found, GraderJournal};
 use crate::store::Store;
 use kernel::agent::budget::{Part, Rank, fit};
 use kernel::agent::context::{Cleaner, new_marker};
-use kernel::agent::prompt::{Block, render_system};
+use kernel::agent::prompt::{Block, PromptKind, render_system};
 use kernel::agent::{Agents, Prompt, Run};
 use kernel::llm::structured::parse_answer;
 use kernel::money::Purpose;
@@ -167,7 +167,7 @@ impl<'a> Critic<'a> {
         let Assignment { item, job, persona, cancel } = *self.of;
         let journal = GraderJournal { store: self.store, job, item, by: &persona.slug, round };
         let prompt = Prompt {
-            system: render_system(&self.agents.team, &self.agents.roster, persona),
+            system: render_system(&self.agents.team, &self.agents.roster, persona, PromptKind::Judgement),
             message: message(&new_marker()),
             holds_outside: true,
             remarks: Vec::new(),

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::features::backlog::model::{Origin, Owner};
+use kernel::agent::budget::prompt_tokens;
 use kernel::testing::feeds::now;
 use kernel::testing::persona::roster;
 
@@ -91,4 +92,14 @@ fn a_score_outside_of_the_scale_is_none() {
     }
     assert_eq!(serde_json::from_value::<GivenScore>(json!({"score": 3.9})).map(|given| given.score).expect("a score"), 3);
     assert_eq!(serde_json::from_value::<GivenScore>(json!({"score": 5})).map(|given| given.score).expect("a score"), 5);
+}
+
+#[test]
+fn what_is_divided_into_questions_is_whole_in_a_large_window_and_named_in_a_small_one() {
+    let how = format!("{}and say since when.", "with what each of them asks for, ".repeat(2000));
+    let item = WorkItem { how, ..WorkItem::new("Compare prices", Owner::Persona("vince".into()), Origin::CommandLine, now()) };
+    let in_window = |window| asked_for(&item, Cleaner { marker: "7f3a9c20d1e8" }, prompt_tokens(window)).remove(0).text;
+    assert_eq!(in_window(128_000), item.describe_task());
+    let small = in_window(8000);
+    assert!(small.len() < 8000 * 4 && small.contains("(left out here: "), "{small}");
 }

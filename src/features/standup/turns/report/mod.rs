@@ -13,7 +13,7 @@ use crate::features::standup::prompts as template;
 use crate::features::standup::turns::material::Material;
 use crate::features::standup::turns::{QuestionAsked, ReportAsked, Turns, by_rule, run};
 use kernel::agent::context::new_marker;
-use kernel::agent::prompt::{Block, render_system};
+use kernel::agent::prompt::{Block, PromptKind, render_system};
 use kernel::agent::{Prompt, Run, RunError};
 use kernel::persona::{Persona, StandupDuty};
 use kernel::time::Today;
@@ -79,7 +79,7 @@ fn prompt(team: &str, asked: &ReportAsked<'_>, persona: &Persona, material: Mate
         scoreboard: asked.scoreboard.in_words(),
         blocks: &blocks(asked, persona, material),
     });
-    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true, remarks: Vec::new() }
+    Prompt { system: render_system(team, material.roster, persona, PromptKind::Meeting), message, holds_outside: true, remarks: Vec::new() }
 }
 
 fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) -> Vec<Block> {

@@ -113,3 +113,29 @@ fn passages_of_documents_come_with_their_place_and_taint() {
     assert!(text.contains("| part of rules.md, Weekends, line 7>>\nDana is on call.\n<<end"), "{text}");
     assert!(!text.contains("big.md") && context.prompt.holds_outside, "it does not fit: {text}");
 }
+
+#[test]
+fn a_file_of_an_hour_ago_is_named_until_it_matters_again() {
+    let roster = roster();
+    let mut reader = roster.find(&"vince".into()).unwrap().clone();
+    reader.tools = vec!["read_feed".into(), "read_document".into()];
+    let prompt = |minutes: i64, in_thread: bool, question: &'static str| {
+        let text = format!("name,seats\nHeron,12\n{}", "other,1\n".repeat(300));
+        let sheet = File { at: now() - TimeDelta::minutes(minutes), ..file("seats.csv", &text) };
+        let files = Files { focus: vec![sheet], in_thread, ..Files::default() };
+        let context = built(|input| {
+            (input.files, input.persona) = (&files, &reader);
+            input.question.text = question;
+        });
+        message(&context).to_owned()
+    };
+    let named = "- seats.csv, from Ann, 21:50: not shown, `read_document` reads it";
+    let text = prompt(60, false, "is the build green?");
+    assert!(text.contains(named) && !text.contains("Heron"), "{text}");
+    for (minutes, in_thread, question) in
+        [(5, false, "is the build green?"), (60, true, "is the build green?"), (60, false, "how many seats does the Heron have?")]
+    {
+        let text = prompt(minutes, in_thread, question);
+        assert!(text.contains("Heron,12"), "{minutes} {in_thread} {question}: {text}");
+    }
+}

@@ -38,7 +38,7 @@ impl Asked {
         let given = if is_meant { 0 } else { self.channel_files.len().min(1) };
         let (newest, near) = self.channel_files.split_at(given);
         let (focus, near) = (if is_meant { self.files.clone() } else { newest.to_vec() }, near.to_vec());
-        let files = Files { focus, is_meant, is_closed, near, older: self.older.clone() };
+        let files = Files { focus, is_meant, in_thread: false, is_closed, near, older: self.older.clone() };
         let Self { feeds, transcript, .. } = self;
         let (act, notes, memories) = (self.act, &self.notes, &self.memories);
         compose(&OfflineQuestion { persona, roster: &roster, text, act, notes, files: &files, transcript, memories, feeds, now: now() })

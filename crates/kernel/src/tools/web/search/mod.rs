@@ -113,6 +113,10 @@ impl Tool for WebSearch {
         )
     }
 
+    fn asked_by(&self) -> &'static str {
+        "internet online google look up news research recent Suche Internet Netz recherchieren Neuigkeiten cherche recherche busca noticias"
+    }
+
     fn parameters(&self) -> Value {
         json!({
             "type": "object",

@@ -10,8 +10,8 @@ use crate::features::backlog::model::{Artefact, Evidence, Origin, Owner, WorkIte
 use crate::features::backlog::prompts::work as template;
 use kernel::agent::Prompt;
 use kernel::agent::budget::{Part, Rank, fit, tokens_of};
-use kernel::agent::context::{Cleaner, feed_blocks, finding_block, flat_name, passage_blocks};
-use kernel::agent::prompt::render_system;
+use kernel::agent::context::{Cleaner, finding_block, fitting_feed_blocks, flat_name, passage_blocks};
+use kernel::agent::prompt::{PromptKind, render_system};
 use kernel::feeds::FeedReport;
 use kernel::memory::Memory;
 use kernel::memory::retrieval::Quote;
@@ -61,10 +61,12 @@ impl Material<'_> {
     /// Renders the prompt. Pure.
     pub(super) fn prompt(&self) -> Prompt {
         let by_person = self.item.origin.is_of_a_person();
-        let system = render_system(self.team, self.roster, self.persona) + &self.background.amendment.map(tell).unwrap_or_default();
+        let system = render_system(self.team, self.roster, self.persona, PromptKind::Work)
+            + &self.background.amendment.map(tell).unwrap_or_default();
         let mut blocks = fit(self.parts(), self.tokens.saturating_sub(tokens_of(&system) + INSTRUCTIONS));
         // A person's words stand in the instructions. Other people's and agents' words are data.
         let request = by_person.then(|| blocks.remove(0).text);
+        let skills = self.skills();
         let criteria = self.item.criteria.iter().map(|criterion| self.whole(criterion)).collect();
         let message = template::render_work(&template::Work {
             marker: self.marker,
@@ -99,7 +101,13 @@ impl Material<'_> {
             again: self.background.rejected.is_some(),
             questions: self.questions.len(),
             limits: self.limits.clone(),
-            skills: self.skills().into_iter().map(|Skill { name, text, .. }| template::FullSkill { name, text }).collect(),
+            other_skills: self
+                .roster
+                .skills_of(self.persona)
+                .filter(|skill| !skills.contains(skill))
+                .map(|skill| skill.name.as_str())
+                .collect(),
+            skills: skills.into_iter().map(|Skill { name, text, .. }| template::FullSkill { name, text }).collect(),
             blocks: &blocks,
         });
         Prompt { system, message, holds_outside: self.is_tainted(), remarks: Vec::new() }
@@ -167,7 +175,8 @@ impl Material<'_> {
         let passages = passage_blocks(self.passages, PASSAGES, self.cleaner());
         parts.extend(passages.into_iter().map(|block| Part::from((Rank::Feeds, block))));
         parts.extend(finding_block(self.findings, FINDINGS, self.cleaner()).map(|block| Part::from((Rank::Feeds, block))));
-        let feeds = feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster);
+        let subject = [&self.item.what, &self.item.how, &self.item.why].map(String::as_str).join(" ");
+        let feeds = fitting_feed_blocks(self.feeds, (self.persona, &subject), FEEDS, self.cleaner(), self.roster);
         parts.extend(feeds.into_iter().map(|block| Part::from((Rank::Feeds, block))));
         parts
     }
