@@ -186,10 +186,14 @@ fn read(name: &str, change: fn(&mut Json)) -> Part {
 fn take_facts_away(part: &mut Json) {
     let situations = part["situations"].as_array().cloned().unwrap_or_default();
     let facts_of = |situation: &Json| -> Vec<Fact> { serde_json::from_value(situation["needs"].clone()).unwrap() };
+    let mut begun = 0;
     for (index, situation) in situations.iter().enumerate() {
+        if situation["with_previous"] != true {
+            begun = index;
+        }
         let facts = facts_of(situation);
-        for given in ["steps", "answers", "calls", "sends_back"] {
-            if let Some(value) = part["situations"][index].get_mut(given) {
+        for (of, given) in (begun..=index).flat_map(|of| ["steps", "answers", "calls", "sends_back"].map(|given| (of, given))) {
+            if let Some(value) = part["situations"][of].get_mut(given) {
                 blot_out(value, &facts);
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::data::Situation;
+use super::data::{Fact, Situation};
 use super::purpose::Purpose;
 use crate::backlog::part::{finish, write};
 use crate::mission::stage::step;
@@ -25,14 +25,14 @@ pub(super) fn text_of(asked: &Asked) -> String {
     format!("{}\n{}", asked.system, asked.prompt())
 }
 
-/// The facts of a situation as far as the prompt has them.
+/// The facts of a situation as far as the prompt has them. A missing one is named by its number, because these words may be in a later prompt.
 fn told(situation: &Situation, asked: &Asked) -> String {
     let text = text_of(asked);
-    let line = |fact: &super::data::Fact| match fact.find(&text) {
+    let line = |(number, fact): (usize, &Fact)| match fact.find(&text) {
         Some(words) => format!("It says {words}."),
-        None => format!("{LACKS}{}.", fact.ways()[0]),
+        None => format!("{LACKS}number {number}."),
     };
-    situation.needs.iter().map(line).collect::<Vec<_>>().join("\n")
+    (1..).zip(&situation.needs).map(line).collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn answer(situation: &mut Situation, asked: &Asked) -> Script {
