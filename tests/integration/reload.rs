@@ -97,21 +97,21 @@ async fn a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_i
 async fn a_changed_skill_is_taken_over_and_a_bad_one_is_not(backing: Backing) {
     let (team, process) = start(backing).await;
     let skills = team.dir.path().join("skills");
-    assert!(ask_vince(&team, "one").await.contains("- Comparing sources: Look for the source"), "a built-in skill");
+    assert!(ask_vince(&team, "one").await.contains("Comparing sources"), "a built-in skill");
 
     fs::create_dir_all(&skills).unwrap();
-    let stamps = |summary: &str| format!("---\nname: Stamps\nsummary: {summary}\nfor: [vince]\n---\nUse tweezers.\n");
-    fs::write(skills.join("stamps.md"), stamps("Look at the edges.")).unwrap();
+    let stamps = |name: &str| format!("---\nname: {name}\nsummary: Look at the edges.\nfor: [vince]\n---\nUse tweezers.\n");
+    fs::write(skills.join("stamps.md"), stamps("Old stamps")).unwrap();
     operators_are_told(&team, "Reloaded stamps.md").await;
     let system = ask_vince(&team, "two").await;
-    assert!(system.contains("- Stamps: Look at the edges.") && !system.contains("Comparing sources"), "{system}");
+    assert!(system.contains("`skill_read` before you work in one: Old stamps.") && !system.contains("Comparing sources"), "{system}");
     assert!(!system.contains("Use tweezers."), "{system}");
 
-    fs::write(skills.join("stamps.md"), stamps("Look at the back.").replace("for: [vince]", "fur: [vince]")).unwrap();
+    fs::write(skills.join("stamps.md"), stamps("New stamps").replace("for: [vince]", "fur: [vince]")).unwrap();
     operators_are_told(&team, "stamps.md: line 4: ").await;
-    assert!(ask_vince(&team, "three").await.contains("Look at the edges."), "he is as he was");
-    fs::write(skills.join("stamps.md"), stamps("Look at the back.")).unwrap();
-    eventually("it is taken over", || async { ask_vince(&team, "four").await.contains("Look at the back.") }).await;
+    assert!(ask_vince(&team, "three").await.contains("Old stamps"), "he is as he was");
+    fs::write(skills.join("stamps.md"), stamps("New stamps")).unwrap();
+    eventually("it is taken over", || async { ask_vince(&team, "four").await.contains("New stamps") }).await;
     assert!(process.terminate(), "it ends in peace");
 }
 
