@@ -80,7 +80,7 @@ impl OwnTool for MessageColleague<'_> {
         };
         let sent = Sent { mission: &mission, message: &message, receiver, call: progress.calls() };
         let text = match message.kind {
-            MessageKind::Question => self.ask(&sent).await?,
+            MessageKind::Question => Box::pin(self.ask(&sent)).await?,
             _ => self.tell(&sent).await?,
         };
         // A step has text from outside in its prompt, so a question and its answer may quote it.

@@ -116,7 +116,7 @@ impl JobHandler for Follower {
                 MissionStatus::Planning => self.plan(&mission, job).await?,
                 MissionStatus::Proposed => return Err(JobError::Sleep(job.now() + LONG)),
                 MissionStatus::Running | MissionStatus::Paused => {
-                    if let Some(until) = self.follow(&mission, job).await? {
+                    if let Some(until) = Box::pin(self.follow(&mission, job)).await? {
                         return Err(JobError::Sleep(until));
                     }
                 }

@@ -91,11 +91,15 @@ fn show_value(text: &mut String, depth: usize, name: &str, value: &Value) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
             let _ = writeln!(text, "{indent}{name}");
-            fields.iter().for_each(|(name, value)| show_value(text, depth + 1, &format!("{}:", escape(name)), value));
+            for (name, value) in fields {
+                show_value(text, depth + 1, &format!("{}:", escape(name)), value);
+            }
         }
         Value::Array(values) if !values.is_empty() => {
             let _ = writeln!(text, "{indent}{name}");
-            values.iter().for_each(|value| show_value(text, depth + 1, "-", value));
+            for value in values {
+                show_value(text, depth + 1, "-", value);
+            }
         }
         Value::String(said) if said.contains(['\n', '\r']) => {
             let _ = writeln!(text, "{indent}{name}");

@@ -90,7 +90,8 @@ impl Backlog {
             return self.press_answer(&item.id, (true, DONE), asker).await;
         }
         // Who is to do it confirms what somebody else has said of it.
-        if !is_author && !(is_owner && matches!(item.execution, Some(Execution::Remind { .. }))) {
+        let is_reminded = is_owner && matches!(item.execution, Some(Execution::Remind { .. }));
+        if !is_author && !is_reminded {
             return Err(refused(format!("only {} can say whether that is the answer", said.author.name)));
         }
         Ok(self.answer(&item, (true, &words_of(&said, &[])), asker).await?.retiring_buttons())

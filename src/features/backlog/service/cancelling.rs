@@ -15,7 +15,7 @@ use kernel::db::StoreError;
 pub enum Cancelling {
     Ended(Box<Ended>),
     /// There is work in it. The person was asked with buttons, or is to press again where no message can be posted.
-    Asked(WorkItem),
+    Asked(Box<WorkItem>),
 }
 
 impl Backlog {
@@ -39,7 +39,7 @@ impl Backlog {
         if let Some(spot) = asker.find_spot() {
             self.deps.store.enqueue_once(&self.announcer(&spot).ask_cancel(&item), self.now()).await?;
         }
-        Ok(Cancelling::Asked(item))
+        Ok(Cancelling::Asked(Box::new(item)))
     }
 
     pub(super) async fn cancel_item(&self, item: &WorkItem, asker: &Asker) -> Result<Ended, BacklogError> {

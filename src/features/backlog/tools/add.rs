@@ -143,7 +143,7 @@ impl Tool for BacklogAdd {
         let noted = (!notes.is_empty()).then(|| format!("Noted by {}:\n{}", self.roster.name_of(context.persona), notes.join("\n")));
         let background = std::iter::once(background).chain(noted).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
         let item = WorkItem::new(what, owner, origin, context.now);
-        let mut item = WorkItem { how, why, said, background, urgency, execution, channel, private_to, depends_on, reviewer, due, ..item };
+        let mut item = WorkItem { how, why, said, background, urgency, due, reviewer, execution, channel, private_to, depends_on, ..item };
         item.id = id.unwrap_or(item.id);
         let alike = alike.first();
         if let Some((of, what)) = alike {

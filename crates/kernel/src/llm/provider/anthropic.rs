@@ -275,6 +275,7 @@ mod tests {
             ],
             pictures: Vec::new(),
             tools: vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({"type": "object"}) }],
+            named_tools: Vec::new(),
             schema: None,
             max_output_tokens: 9,
         };

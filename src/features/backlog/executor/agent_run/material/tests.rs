@@ -101,17 +101,24 @@ fn what_reviews_have_taught_stands_behind_the_prompt_of_the_persona() {
 }
 
 #[test]
-fn the_short_form_of_a_skill_is_always_there_and_the_full_text_only_in_work_that_asks_for_it() {
-    let counting = Skill { for_whom: vec!["vince".into()], ..skill("counting", "Count everything twice.") };
+fn a_skill_stands_in_work_that_is_about_it_and_is_named_in_all_other_work() {
+    let item = item(of_ann());
+    let counting = |words: &str| Skill { for_whom: vec!["vince".into()], words: vec![words.into()], ..skill("counting", "Count twice.") };
     let cooking = Skill { for_whom: vec!["kelly".into()], ..skill("cooking", "Salt at the end.") };
-    let roster = roster().with_skills(vec![counting, cooking]);
-    for (deliverable, asks) in
-        [(Deliverable::Research, true), (Deliverable::Document, false), (Deliverable::Files, false), (Deliverable::Change, false)]
-    {
-        let Prompt { system, message, .. } = prompt_of(&roster, &item(of_ann()), deliverable, &Background::default(), &[]);
-        assert!(system.ends_with("## Your skills\n\n- counting: How to do counting."), "{system}");
-        assert_eq!(message.contains("<skill name=\"counting\">\nCount everything twice.\n</skill>"), asks, "{deliverable:?}: {message}");
-        assert!(!message.contains("Salt at the end."), "{message}");
+    for (deliverable, words, asks) in [
+        (Deliverable::Research, item.what.as_str(), true),
+        (Deliverable::Research, "stamps", false),
+        (Deliverable::Document, &item.what, false),
+        (Deliverable::Files, &item.what, false),
+        (Deliverable::Change, &item.what, false),
+    ] {
+        let roster = roster().with_skills(vec![counting(words), cooking.clone()]);
+        let Prompt { system, message, .. } = prompt_of(&roster, &item, deliverable, &Background::default(), &[]);
+        assert!(!system.contains("counting"), "{system}");
+        let (full, named) =
+            ("<skill name=\"counting\">\nCount twice.\n</skill>", "- `skill_read` reads how your team works, where that fits: counting.");
+        assert_eq!((message.contains(full), message.contains(named)), (asks, !asks), "{deliverable:?}: {message}");
+        assert!(!message.contains("cooking"), "{message}");
     }
 }
 
