@@ -27,7 +27,7 @@ async fn research_reads_writes_and_names_its_file_on_both_protocols() {
         assert_eq!((stage.fetched(), stage.saved()), (vec![PRICES.to_owned()], 1));
 
         let first = stage.model.requests().remove(0);
-        assert_eq!(first.tools, ["fetch_page", "memory_save", "workspace_list", "workspace_read", "workspace_write", "finish", "wait_for"]);
+        assert_eq!(first.tools, ["fetch_page", "workspace_list", "workspace_read", "workspace_write", "finish", "wait_for", "memory_save"]);
         assert!(first.prompt().contains("Compare the prices of hosting") && first.prompt().contains("24 calls, 6 searches"));
         let page = stage.model.requests().remove(2);
         assert!(page.last().contains("| result of fetch_page>>\nSmall: 4 USD"), "a page is material: {}", page.last());
