@@ -136,7 +136,7 @@ async fn a_cancelled_item_leaves_nothing_in_the_repository(backing: Backing) {
     stage.store.cancel_item(&item.id, "Ada", &[], stage.clock.now()).await.unwrap().expect("it was open");
     stage.pass(Duration::from_mins(50)).await;
     assert!(git(repository, &["branch", "--list", &branch]).contains(&branch), "it may still be taken back");
-    stage.pass(Duration::from_mins(11)).await;
+    stage.pass(Duration::from_mins(20)).await;
     eventually("nothing is left", || async {
         git(repository, &["branch", "--list", "teamroom/*"]).is_empty()
             && count_worktrees(repository) == 0

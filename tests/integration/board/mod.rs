@@ -14,3 +14,5 @@ mod stage;
 mod standstill;
 mod steering;
 mod wide;
+
+pub(crate) use stage::begin_at_once;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use kernel::ids::MeetingId;
 use serde_json::{Value as Json, json};
+use teamroom::config::Config;
 use teamroom::features::board::model::{Board, message_id};
 use teamroom::features::board::{BOARD, BoardSettings};
 use teamroom::features::meeting::model::{Meeting, MeetingState};
@@ -128,11 +129,14 @@ pub(crate) fn is_turn(asked: &Asked) -> bool {
     asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("would_change"))
 }
 
+/// Board meetings begin without waiting for corrections of their question.
+pub(crate) fn begin_at_once(config: &mut Config) {
+    let settings = config.features.get::<BoardSettings>();
+    config.features.set(BoardSettings { lead: Duration::ZERO, ..settings });
+}
+
 pub(crate) async fn open(setting: Setting, play: Play) -> Stage {
-    let setting = setting.configure(|config| {
-        let settings = config.features.get::<BoardSettings>();
-        config.features.set(BoardSettings { lead: Duration::ZERO, ..settings });
-    });
+    let setting = setting.configure(begin_at_once);
     let stage = setting.with_model().open().await;
     stage.team.model.on(move |asked| play.answer(asked));
     stage

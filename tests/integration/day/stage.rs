@@ -13,7 +13,6 @@ use reqwest::Method;
 use serde_json::{Value as Json, json};
 use teamroom::features::backlog::model::{WorkItem, WorkStatus};
 use teamroom::features::backlog::store::ItemFilter;
-use teamroom::features::board::BoardSettings;
 use teamroom::features::schedule::model::JobAction;
 use teamroom::store::Store;
 use tokio::sync::watch;
@@ -23,6 +22,7 @@ use super::data::{Part, Place, Situation, Step, Words};
 use super::model::{self, is_looked_at};
 use super::purpose::Purpose;
 use crate::backlog::host::{Host, Page};
+use crate::board::begin_at_once;
 use crate::standup::{change, midday};
 use crate::support::command::{invoke, sub_command};
 use crate::support::database::count;
@@ -85,8 +85,7 @@ impl Stage {
                 config.work = config.work.join("work");
                 config.schedules.zone = zone;
                 change(config, |standup| standup.pause = Duration::ZERO);
-                let board = config.features.get::<BoardSettings>();
-                config.features.set(BoardSettings { lead: Duration::ZERO, ..board });
+                begin_at_once(config);
             })
             .personas(move |personas| {
                 for (slug, kind, name) in FEEDS {

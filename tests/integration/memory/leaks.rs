@@ -230,7 +230,8 @@ async fn no_secret_reaches_a_model(backing: Backing) {
             0 if !about.is_empty() && asked.tools.iter().any(|tool| tool == "memory_save") => {
                 Script::call("memory_save", json!({ "text": format!("the merger with company{about}") }))
             }
-            0 if asked.tools.iter().any(|tool| tool == "memory_search") => {
+            // It may call a tool that it only has the name of.
+            0 if asked.tools.iter().any(|tool| tool == "memory_search" || tool == "find_tool") => {
                 Script::call("memory_search", json!({ "query": "code name of the merger with the company" }))
             }
             _ => Script::say("I see."),

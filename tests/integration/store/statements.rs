@@ -179,6 +179,7 @@ const KEPT: [(&str, &str); 33] = [
     ("work_subjects", "a few rows for each open item, deleted when it ends"),
     ("memories", "what the team has learnt"),
     ("limit_raises", "what a person allowed"),
+    ("kanban_page", "one row"),
     ("amendments", "what personas were told to do differently, and who decided: a few for each"),
     ("reminders", "deleted by its feature, 90 days after it was told, done or cancelled"),
     ("job_workers", "one row for each process"),

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::features::backlog::model::{Wait, WorkItem, WorkKind, WorkStatus};
+use crate::features::backlog::model::{Execution, Wait, WorkItem, WorkKind, WorkStatus};
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
-use kernel::db::{Document, Result, Transaction, Word, sql};
+use kernel::db::{Document, Result, Transaction, Word, document, sql};
 use kernel::ids::WorkItemId;
 
 /// How long a cancellation can be taken back.
@@ -190,10 +190,13 @@ impl Store {
             self.db().read(),
             fetch_one,
             "SELECT EXISTS (SELECT 1 FROM work_items WHERE (id = $1 OR parent = $1) AND status <> 'cancelled'
-                 AND execution IN ('\"research\"', '\"write\"', '\"build\"') AND (status IN ('done', 'in_review') OR product IS NOT NULL
+                 AND execution IN ($2, $3, $4) AND (status IN ('done', 'in_review') OR product IS NOT NULL
                      OR EXISTS (SELECT 1 FROM work_journal WHERE work_journal.item = work_items.id)
                      OR EXISTS (SELECT 1 FROM artefacts WHERE artefacts.item = work_items.id)))",
-            item.as_str()
+            item.as_str(),
+            document(&Execution::Research),
+            document(&Execution::Write),
+            document(&Execution::Build)
         )?;
         Ok(has)
     }
