@@ -94,4 +94,15 @@ mod tests {
             prop_assert_eq!(written(&read(&text)), text);
         }
     }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        /// Words with all marks of Markdown, as in `features::board::marks`.
+        #[test]
+        fn a_text_with_marks_is_shown_as_it_is(text in r"[a-v][a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{0,12}( [a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{1,12}){0,6}") {
+            let sent = written(&kernel::chat::medium::Medium::Chat.line(&text));
+            prop_assert_eq!(kernel::chat::text::plain(&sent), text);
+        }
+    }
 }

@@ -260,6 +260,8 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(10_000))]
+
         #[test]
         fn a_text_with_marks_is_shown_as_it_is(text in r"[a-v][a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{0,12}( [a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{1,12}){0,6}") {
             let shown = unescaped(&written(&kernel::chat::medium::Medium::Chat.line(&text))).replace(APART, "");

@@ -154,6 +154,7 @@ fn prompt(item: &WorkItem, (known, feeds): (Option<ExecutionKind>, &[FeedValues]
 mod tests {
     use super::*;
     use crate::features::backlog::model::{Origin, Owner};
+    use kernel::agent::budget::prompt_tokens;
     use kernel::testing::feeds::now;
 
     #[test]
@@ -166,5 +167,16 @@ mod tests {
         assert_eq!(prompt.message.matches(&format!("<<end {marker}>>")).count(), 1);
         assert!(prompt.message.contains("Miete zahlen") && prompt.message.contains("`execution` is `write`"));
         assert!(prompt.message.contains("\n- checkout: p95\n"));
+    }
+
+    #[test]
+    fn a_long_task_is_whole_in_a_large_window_and_says_what_is_left_out_in_a_small_one() {
+        let how = format!("{}and put that into `faq_v2.md`[2]", "with what each of them asks for, ".repeat(2000));
+        let item = WorkItem { how, ..WorkItem::new("Compare prices", Owner::Persona("vince".into()), Origin::CommandLine, now()) };
+        let in_window = |window| prompt(&item, (None, &[]), prompt_tokens(window), "7f3a9c20d1e8").message;
+        let large = in_window(128_000);
+        assert!(large.contains(&item.describe_request()) && !large.contains("left out"), "{large}");
+        let small = in_window(8000);
+        assert!(small.len() < 8000 * 4 && small.contains("(left out here: "), "{small}");
     }
 }

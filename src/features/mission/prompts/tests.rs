@@ -82,3 +82,31 @@ fn a_colleague_reads_the_same_task_as_the_worker() {
     let small = colleague(frame(&mission, &roster, 8000), &message, &known).message;
     assert!(small.contains("How long?") && small.contains("(left out here: "), "{small}");
 }
+
+#[test]
+fn a_message_is_whole_for_whoever_says_what_it_wants_and_its_documents_make_room() {
+    let text = format!("{}and leave the coupons out.", "We have talked about it for a while. ".repeat(200));
+    let documents = "A roadmap with many parts. ".repeat(2000);
+    for message in [classify(&text, &documents).message, wish(&text, &documents).message] {
+        assert!(message.contains(&text), "the message is whole");
+        assert!(message.contains("(left out here: ") && message.len() < 8000 * 4, "{message}");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(10_000))]
+
+    /// Words with all marks of Markdown, as in `features::board::marks`.
+    #[test]
+    fn a_text_with_marks_is_the_same_in_a_step(text in r"[a-v][a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{0,12}( [a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{1,12}){0,6}") {
+        let given = serde_json::json!({
+            "item": "0f3a11", "title": text, "instructions": text, "kind": "write", "owner": "vince", "criteria": [text], "needs": [], "serves": [1],
+        });
+        let step: crate::features::mission::model::plan::Step = serde_json::from_str(&given.to_string()).expect("a step");
+        let again: crate::features::mission::model::plan::Step = serde_json::from_str(&serde_json::json!(step).to_string()).expect("a step");
+        for said in [&again.title, &again.instructions, &again.criteria[0]] {
+            proptest::prop_assert_eq!(said, &text);
+        }
+        proptest::prop_assert!(wish(&text, "").message.contains(&text));
+    }
+}

@@ -214,3 +214,16 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    /// Words with all marks of Markdown, as in `features::board::marks`.
+    #[test]
+    fn a_text_with_marks_is_the_same_in_a_report(text in r"[a-v][a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{0,12}( [a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{1,12}){0,6}") {
+        let report = DayReport { tldr: vec![text.clone()], ..empty() };
+        let read: DayReport = serde_json::from_str(&serde_json::to_string(&report).expect("JSON")).expect("a report");
+        prop_assert_eq!(&read.tldr[0], &text);
+        prop_assert_eq!(&kernel::chat::text::plain(&render_report_card(&report).text), &text);
+    }
+}
