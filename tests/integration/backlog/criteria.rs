@@ -15,6 +15,7 @@ use crate::support::team::{Backing, on_one_store};
 on_one_store!(
     what_nobody_can_tell_is_asked_with_buttons,
     without_a_model_what_needs_one_waits_for_it,
+    a_model_says_whether_work_needs_sources_unless_a_person_did,
     an_item_is_held_against_criteria_that_were_drafted_before,
     a_parent_is_done_by_what_its_parts_give,
     a_watch_that_ends_without_it_says_what_was_seen_last,
@@ -52,6 +53,23 @@ async fn without_a_model_what_needs_one_waits_for_it(backing: Backing) {
     let list = stage.backlog("list", &[]).await;
     assert_eq!(list.matches("waits for a model").count(), 3, "{list}");
     assert!(!list.contains("decision"), "nobody has to do anything: {list}");
+}
+
+async fn a_model_says_whether_work_needs_sources_unless_a_person_did(backing: Backing) {
+    let stage = Setting::on(backing).with_model().open().await;
+    stage.team.model.on(|asked| match asked.schema {
+        Some(_) => Script::Json(json!({"execution": "write", "criteria": ["Both prices stand there", "The difference stands there"]})),
+        None => Script::Hang,
+    });
+    let what = "compare the prices of Hetzner (4.35 EUR) and Infomaniak (3.00 EUR)";
+    let planned = async |what: &str| {
+        let item = stage.find(what).await;
+        stage.until(&item.id, "planned", |item| item.execution.is_some()).await.execution
+    };
+    stage.backlog("add", &[("what", what), ("owner", "Vince")]).await;
+    assert_eq!(planned(what).await, Some(Execution::Write));
+    stage.backlog("add", &[("what", "compare the opening hours"), ("owner", "Eliza"), ("kind", "research")]).await;
+    assert_eq!(planned("compare the opening hours").await, Some(Execution::Research));
 }
 
 /// Drafts criteria in the language of the task, works honestly, and grades as the item says.

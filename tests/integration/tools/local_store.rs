@@ -134,6 +134,7 @@ async fn an_item_is_added_as_new_with_where_it_came_from(home: &Home) {
         assert!(refused.contains(told), "{refused}");
     }
     let added = bench.call("backlog_add", with(json!({"reviewer": "Ada", "due": "2026-12-04 15:00"}))).await.unwrap();
+    assert!(added.text.contains(", due ") && added.text.ends_with(", reviewed by Ada"), "{}", added.text);
     let Some(Trace::Stored { id, .. }) = added.trace else { panic!("{added:?}") };
     let item = store.find_item(&id.into()).await.unwrap().unwrap();
     let due = Some("2026-12-04T15:00:00Z".parse().unwrap());

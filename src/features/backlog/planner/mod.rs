@@ -131,11 +131,14 @@ impl Work {
         let kind = execution.as_ref().map(Execution::kind);
         let mut drafted = Draft::default();
         if !deps.agents.is_offline() && (kind.is_none() || (item.criteria.is_empty() && kind.is_some_and(ExecutionKind::needs_model))) {
-            drafted = self.draft(item, kind, job.cancelled()).await;
+            // Whether work needs sources, a text or files is for the model: "compare the prices that I gave you" needs no research.
+            let known = kind.filter(|kind| is_given || !kind.needs_model());
+            drafted = self.draft(item, known, job.cancelled()).await;
             // An interrupted call does not mean that the model has no answer.
             job.check()?;
         }
-        execution = execution.or(drafted.execution.take()).or(by_rule);
+        let is_other_work = |drafted: &Execution| !is_given && drafted.kind().needs_model() && kind.is_some_and(ExecutionKind::needs_model);
+        execution = drafted.execution.take_if(|drafted| is_other_work(drafted)).or(execution).or(drafted.execution.take()).or(by_rule);
         if let Some(Execution::Remind { whom: whom @ None }) = &mut execution
             && matches!(item.owner, Owner::Persona(_))
         {

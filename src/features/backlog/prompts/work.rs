@@ -22,6 +22,9 @@ pub(crate) struct Work<'a> {
     pub(crate) request: Option<String>,
     pub(crate) criteria: Vec<String>,
     pub(crate) urgency: &'static str,
+    /// When it is due, and who is named as its reviewer, if that was said.
+    pub(crate) due: Option<String>,
+    pub(crate) reviewer: Option<String>,
     pub(crate) owner: String,
     pub(crate) origin: String,
     /// Files of other items lie in the workspace.

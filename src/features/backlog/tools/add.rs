@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS, check_actions};
 use crate::features::backlog::model::{Origin, ProposedAction, Wait, WorkItem, WorkStatus, short_id};
+use crate::features::backlog::render::name_of_owner;
 use crate::features::backlog::said::read_background;
 use crate::store::Store;
 use kernel::chat::medium::Medium;
@@ -125,7 +126,7 @@ impl Tool for BacklogAdd {
         if let Some(id) = &id
             && let Some(known) = self.store.find_item(id).await.map_err(|error| unavailable(&error))?
         {
-            return Ok(added(&known));
+            return Ok(self.tell_added(&known));
         }
         let Asked { origin, channel, background } = self.find_origin(context.get_source()?).await?;
         let depends_on = self.find_needs(&needs, context.scope).await?;
@@ -153,17 +154,9 @@ impl Tool for BacklogAdd {
         self.store.insert_items(std::slice::from_ref(&item), context.now).await.map_err(|error| ToolError::Failed(error.to_string()))?;
         Ok(match alike {
             Some(_) => held(&item),
-            None => added(&item),
+            None => self.tell_added(&item),
         })
     }
-}
-
-fn added(item: &WorkItem) -> ToolOutput {
-    if let Some(Wait::Duplicate { .. }) = &item.wait {
-        return held(item);
-    }
-    let trace = Trace::Stored { kind: "work_item".into(), id: item.id.to_string() };
-    ToolOutput { text: format!("Added to the backlog as #{}: {}", item.short_id(), item.what), outside: false, trace: Some(trace) }
 }
 
 /// Nothing was added, so there is no trace.
@@ -187,6 +180,22 @@ fn item_id(source: &MemorySource, persona: &PersonaSlug, proposed: &ProposedActi
 }
 
 impl BacklogAdd {
+    /// What the model may say of an item that is there now.
+    fn tell_added(&self, item: &WorkItem) -> ToolOutput {
+        if let Some(Wait::Duplicate { .. }) = &item.wait {
+            return held(item);
+        }
+        let due = item.due.map(|due| format!(", due {}", self.roster.show_time(due)));
+        let reviewer = item.reviewer.as_ref().map(|reviewer| format!(", reviewed by {}", name_of_owner(reviewer, &self.roster)));
+        let terms = due.into_iter().chain(reviewer).collect::<String>();
+        let trace = Trace::Stored { kind: "work_item".into(), id: item.id.to_string() };
+        ToolOutput {
+            text: format!("Added to the backlog as #{}: {}{terms}", item.short_id(), item.what),
+            outside: false,
+            trace: Some(trace),
+        }
+    }
+
     /// Whether a person asks for it in their own words: for a persona, for themselves, or for somebody whom they name.
     fn is_asked_for(&self, proposed: &ProposedAction, asked_by: Option<&AskedBy>) -> bool {
         let Some(asked) = asked_by else { return false };

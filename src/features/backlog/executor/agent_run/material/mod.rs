@@ -6,8 +6,9 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::executor::agent_run::{Background, Deliverable, Rejection};
 use crate::features::backlog::inputs::{GivenFile, Inputs};
 use crate::features::backlog::learning::amendment::tell;
-use crate::features::backlog::model::{Artefact, Evidence, Origin, Owner, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Artefact, Evidence, Origin, WorkItem, WorkStatus};
 use crate::features::backlog::prompts::work as template;
+use crate::features::backlog::render::name_of_owner;
 use kernel::agent::Prompt;
 use kernel::agent::budget::{Part, Rank, fit, tokens_of};
 use kernel::agent::context::{Cleaner, finding_block, fitting_feed_blocks, flat_name, passage_blocks};
@@ -87,10 +88,9 @@ impl Material<'_> {
                 _ => "",
             },
             urgency: self.item.urgency.as_str(),
-            owner: match &self.item.owner {
-                Owner::Persona(slug) => flat_name(self.roster.name_of(slug)),
-                Owner::Person { name, .. } => flat_name(name),
-            },
+            due: self.item.due.map(|due| self.roster.show_time(due)),
+            reviewer: self.item.reviewer.as_ref().map(|reviewer| flat_name(name_of_owner(reviewer, self.roster))),
+            owner: flat_name(name_of_owner(&self.item.owner, self.roster)),
             origin: match &self.item.origin {
                 Origin::Person { name, .. } => flat_name(name),
                 Origin::CommandLine | Origin::KanbanPage => "an operator".into(),
