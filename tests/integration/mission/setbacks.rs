@@ -11,11 +11,13 @@ use teamroom::features::backlog::model::{Wait, WorkStatus};
 use teamroom::features::mission::model::MissionStatus;
 use tokio::sync::watch;
 
-use super::stage::{Play, comes_to, command_text, hand_over, hasten, hears, open, plan, press_on, step, steps, thread, title_of};
+use super::stage::{
+    HERE, Play, comes_to, command_text, find, hand_over, hasten, hears, open, plan, press_on, step, steps, thread, title_of,
+};
 use crate::backlog::part::is_work;
-use crate::backlog::stage::Setting;
+use crate::backlog::stage::{Setting, Stage};
 use crate::support::model::Script;
-use crate::support::team::{Backing, eventually, on_both_stores, on_one_store};
+use crate::support::team::{Backing, Shown, eventually, on_both_stores, on_one_store};
 
 on_both_stores!(a_paused_mission_rests_over_a_restart_and_goes_on, a_model_that_is_away_for_five_minutes_only_delays_a_mission,);
 on_one_store!(
@@ -96,18 +98,31 @@ async fn a_paused_mission_rests_over_a_restart_and_goes_on(backing: Backing) {
     hears(&stage, "is done. 3 of 3 steps done").await;
 }
 
+/// Cancels the mission, and confirms it where somebody has begun with it.
+async fn cancel(stage: &Stage, opening: &Shown) {
+    press_on(stage, opening, "Cancel").await;
+    let question = async || stage.team.answers(HERE).await.into_iter().find(|shown| shown.text.contains("There is work in it"));
+    eventually("it is cancelled, or asked about", || async {
+        question().await.is_some() || find(stage).await.status == MissionStatus::Cancelled
+    })
+    .await;
+    if let Some(question) = question().await {
+        press_on(stage, &question, "Cancel it").await;
+    }
+}
+
 async fn a_cancelled_mission_ends_its_steps(backing: Backing) {
     let stage = open(Setting::on(backing), Play { fails: Some("Describe"), ..Play::default() }).await;
     hand_over(&stage).await;
     let mission = comes_to(&stage, MissionStatus::Running).await;
     eventually("the steps", || async { steps(&stage, &mission).await.len() == 3 }).await;
     let opening = hears(&stage, "I take this as a mission").await;
-    press_on(&stage, &opening, "Cancel").await;
+    cancel(&stage, &opening).await;
     comes_to(&stage, MissionStatus::Cancelled).await;
     let told = hears(&stage, "was cancelled. 0 of 3 steps done").await;
     assert!(told.text.contains("not done"), "{}", told.text);
     assert!(steps(&stage, &mission).await.iter().all(|item| item.status == WorkStatus::Cancelled));
-    assert_eq!(stage.team.answers(super::stage::HERE).await.iter().filter(|shown| shown.text.contains("was cancelled.")).count(), 1);
+    assert_eq!(stage.team.answers(HERE).await.iter().filter(|shown| shown.text.contains("was cancelled.")).count(), 1);
 }
 
 async fn what_a_person_adds_reaches_the_steps_that_are_not_done(backing: Backing) {
@@ -205,7 +220,7 @@ async fn a_mission_is_cancelled_while_all_work_on_its_ten_steps(backing: Backing
     // A persona works on one step at a time.
     eventually("everybody works", || async { at_work().await == owners.len() }).await;
     let opening = hears(&stage, "I take this as a mission").await;
-    press_on(&stage, &opening, "Cancel").await;
+    cancel(&stage, &opening).await;
     comes_to(&stage, MissionStatus::Cancelled).await;
     hears(&stage, "was cancelled. 0 of 11 steps done").await;
     assert!(steps(&stage, &mission).await.iter().all(|item| item.status == WorkStatus::Cancelled));

@@ -1,6 +1,7 @@
 use chrono::TimeZone as _;
 
 use super::*;
+use crate::features::backlog::model::Owner;
 use kernel::agent::budget::prompt_tokens;
 use kernel::feeds::{FeedError, FeedReport};
 use kernel::ids::{MeetingId, WorkItemId};
