@@ -44,6 +44,7 @@ impl Feature for BacklogFeature {
             zone: config.schedules.zone,
             working_hours: config.backlog.working_hours,
             most_rejections: config.backlog.attempts,
+            chat: config.chat.clone(),
             is_offline: config.models.tiers.values().all(Vec::is_empty),
             kanban: kanban.clone(),
             clock: clock.clone(),
@@ -72,7 +73,10 @@ impl Feature for BacklogFeature {
     }
 
     fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
-        vec![Arc::new(ReplyListener { backlog: services.late() }), Arc::new(RequestListener { backlog: services.late() })]
+        vec![
+            Arc::new(ReplyListener { backlog: services.late(), work: services.late() }),
+            Arc::new(RequestListener { backlog: services.late() }),
+        ]
     }
 
     fn tools(&self, deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {

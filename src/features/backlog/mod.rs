@@ -51,6 +51,7 @@ mod artefacts;
 mod briefing;
 pub mod button;
 pub mod commands;
+mod criticism;
 mod executor;
 pub(crate) mod expertise;
 mod feature;

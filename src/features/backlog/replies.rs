@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
+use super::Work;
 use super::model::Evidence;
 use super::service::Backlog;
 use super::store::{ItemAnswer, PersonAnswer, answer_in, take_answer};
@@ -20,9 +21,10 @@ use kernel::memory::Memory;
 /// The maximum length of an item's title in a list.
 const NAMED: usize = 80;
 
-/// Takes the replies of people who were asked.
+/// Takes the replies of people who were asked, and what people say below results.
 pub(super) struct ReplyListener {
     pub(super) backlog: Late<Backlog>,
+    pub(super) work: Late<Work>,
 }
 
 #[async_trait]
@@ -37,7 +39,10 @@ impl Listener for ReplyListener {
         if message.author.kind != AuthorKind::Person || message.is_empty() || is_shut_out(decision.reason) {
             return Ok(None);
         }
-        backlog.take_reply(message, decision).await
+        if let Some(taken) = backlog.take_reply(message, decision).await? {
+            return Ok(Some(taken));
+        }
+        self.take_criticism(message, decision).await
     }
 
     async fn list_work(&self, channel: &ChannelId) -> Result<Vec<String>, StoreError> {

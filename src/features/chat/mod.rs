@@ -27,6 +27,7 @@
 
 pub mod approvals;
 mod channel;
+pub mod classify;
 pub mod commands;
 mod feature;
 mod intake;

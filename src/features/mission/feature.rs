@@ -8,6 +8,7 @@ use crate::features::chat::listener::Listener;
 use crate::features::mission::changing::Changer;
 use crate::features::mission::colleagues::Colleagues;
 use crate::features::mission::follow::Follower;
+use crate::features::mission::hearing::Hearer;
 use crate::features::mission::listener::MissionListener;
 use crate::features::mission::service::{Deps, Missions};
 use crate::features::mission::settings::MissionSettings;
@@ -72,12 +73,13 @@ impl Feature for MissionFeature {
     }
 
     fn listeners(&self, services: &Services) -> Vec<Arc<dyn Listener>> {
-        vec![Arc::new(MissionListener { missions: services.late() })]
+        vec![Arc::new(MissionListener::new(services.late()))]
     }
 
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
         let follower = services.late::<Follower>().get()?;
-        Ok(vec![follower.clone(), Arc::new(Changer { follower })])
+        let missions = services.late::<Missions>().get()?;
+        Ok(vec![follower.clone(), Arc::new(Changer { follower }), Arc::new(Hearer { missions })])
     }
 
     fn list_retention(&self, settings: &RetentionSettings, _workspaces: &Workspaces) -> Vec<RetentionRule> {

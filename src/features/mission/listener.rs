@@ -1,38 +1,33 @@
 //! Takes messages that hand the team a directive (WORK-10, WORK-11), and knows what a mission's thread is about.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::changing::{Wish, check_wish};
+use super::hearing::{Heard, SURE, Unheard};
 use super::model::directive::Directive;
 use super::model::{Mission, MissionStatus};
 use super::prompts;
 use super::render;
 use super::service::{MissionError, Missions, Wanted};
 use crate::features::backlog::store::Remark;
+use crate::features::chat::classify::classify_in_time;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::Decision;
 use crate::features::chat::rules::router::find_speech_act;
 use kernel::agent::offline::wants_deed;
-use kernel::agent::{Agents, PlaceNote, Prompt, Run, RunError, SpeechAct};
+use kernel::agent::{PlaceNote, SpeechAct};
 use kernel::chat::attachments::is_long_paste;
 use kernel::chat::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::commands::Late;
 use kernel::db::{Effect, StoreError};
-use kernel::ids::PersonaSlug;
-use kernel::money::Purpose;
-use kernel::persona::Tier;
+use kernel::ids::{MessageId, PersonaSlug};
 use kernel::text::{flatten, without_invisible};
-
-/// How long a quick model may think about what a message wants.
-const LIMIT: Duration = Duration::from_secs(12);
-const TOKENS: u32 = 250;
 
 /// A message without a document is a directive only if it is at least as long.
 const LONG: usize = 600;
@@ -40,11 +35,20 @@ const LONG: usize = 600;
 /// The most characters of a remark in a mission's history.
 const REMARK: usize = 500;
 
-/// Below this a project counts as a simple task (WORK-10).
-const SURE: f64 = 0.7;
-
 pub(super) struct MissionListener {
-    pub(super) missions: Late<Missions>,
+    missions: Late<Missions>,
+    /// What may be wishes, from `take` until the decision on their messages.
+    unheard: Mutex<HashMap<MessageId, Wish>>,
+}
+
+impl MissionListener {
+    pub(super) fn new(missions: Late<Missions>) -> Self {
+        Self { missions, unheard: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Wish>> {
+        self.unheard.lock().expect("no code panics while it holds the wishes")
+    }
 }
 
 /// What a message wants.
@@ -70,25 +74,6 @@ struct Classified {
     title: String,
 }
 
-/// What a message in a mission's thread wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum WishKind {
-    Change,
-    Question,
-    Other,
-}
-
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Heard {
-    kind: WishKind,
-    /// From 0 to 1.
-    confidence: f64,
-    /// In a few words.
-    #[serde(default)]
-    why: String,
-}
-
 #[async_trait]
 impl Listener for MissionListener {
     fn recognises(&self, _message: &InboundMessage) -> bool {
@@ -102,10 +87,15 @@ impl Listener for MissionListener {
         if message.author.kind != AuthorKind::Person || message.channel.place == Place::Direct || decision.ask.is_some() {
             return Ok(None);
         }
-        if let Some(mission) = find_here(&missions, &message.channel).await?
-            && let Some(taken) = take_wish(&missions, &mission, message, persona).await?
-        {
-            return Ok(Some(taken));
+        if let Some(mission) = find_here(&missions, &message.channel).await? {
+            match take_wish(&missions, &mission, message, persona).await? {
+                Understood::Wish(taken) => return Ok(Some(taken)),
+                Understood::NotYet(wish) => {
+                    self.lock().insert(message.id.clone(), wish);
+                    return Ok(None);
+                }
+                Understood::Talk => {}
+            }
         }
         let may_have = !message.attachments.is_empty() || message.reply_to.is_some() || message.text.chars().count() >= LONG;
         if !may_have {
@@ -147,21 +137,37 @@ impl Listener for MissionListener {
         }))
     }
 
+    fn accompany(&self, message: &InboundMessage, _decision: &Decision) -> Option<Box<dyn Effect>> {
+        let wish = self.lock().remove(&message.id)?;
+        Some(Box::new(Unheard(wish)))
+    }
+
     /// Notes for an answer to "How is it going?" in a mission's thread.
     async fn describe_place(&self, channel: &Channel, _kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
         let Ok(missions) = self.missions.get() else { return Ok(Vec::new()) };
         let Some(mission) = find_here(&missions, channel).await? else { return Ok(Vec::new()) };
-        let text = describe(&missions, &mission).await?;
+        let text = missions.describe(&mission).await?;
         Ok(vec![PlaceNote { text, asked_by: "mission progress status going far done left", is_of_place: true }])
     }
 }
 
-/// The state of a mission, in words.
-async fn describe(missions: &Missions, mission: &Mission) -> Result<String, StoreError> {
-    let items = missions.items_of(mission).await?;
-    let (_, cost) = missions.cost_of(mission).await?;
-    let messages = missions.store().count_messages(&mission.id).await?;
-    Ok(render::status(mission, &items, (cost, messages), missions.roster()))
+impl Missions {
+    /// The state of a mission, in words.
+    pub(super) async fn describe(&self, mission: &Mission) -> Result<String, StoreError> {
+        let items = self.items_of(mission).await?;
+        let (_, cost) = self.cost_of(mission).await?;
+        let messages = self.store().count_messages(&mission.id).await?;
+        Ok(render::status(mission, &items, (cost, messages), self.roster()))
+    }
+}
+
+/// What a message in a mission's thread is.
+#[expect(clippy::large_enum_variant, reason = "there is one per message")]
+enum Understood {
+    Wish(Taken),
+    /// A model takes longer than a person waits.
+    NotYet(Wish),
+    Talk,
 }
 
 fn can_be_changed(mission: &Mission) -> bool {
@@ -175,36 +181,41 @@ async fn take_wish(
     mission: &Mission,
     message: &InboundMessage,
     persona: &PersonaSlug,
-) -> Result<Option<Taken>, StoreError> {
+) -> Result<Understood, StoreError> {
     let text = without_invisible(&message.text);
-    let Some(agents) = missions.agents().filter(|_| missions.settings().classify && can_be_changed(mission)) else { return Ok(None) };
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let prompt = prompts::wish(&text, &describe(missions, mission).await?);
-    let heard = match ask_model::<Heard>(missions, agents, message, prompt).await {
-        Ok(heard) => heard,
+    let agents = missions.agents().filter(|_| missions.settings().classify && can_be_changed(mission) && !text.trim().is_empty());
+    let Some(agents) = agents else { return Ok(Understood::Talk) };
+    let asker = missions.asker_of(message);
+    let allowed = check_wish(mission, &asker);
+    let wish = Wish {
+        mission: mission.id.clone(),
+        by: asker.name().to_owned(),
+        text: text.clone(),
+        message: Some(message.id.clone()),
+        colleague: None,
+        is_told: false,
+    };
+    let prompt = prompts::wish(&text, &missions.describe(mission).await?);
+    let heard = match classify_in_time::<Heard>(agents, missions.clock(), &message.id, prompt).await {
+        Ok(Some(heard)) => heard,
+        Ok(None) => return Ok(if allowed.is_ok() { Understood::NotYet(wish) } else { Understood::Talk }),
         Err(error) => {
             tracing::warn!(id = %message.id, %error, "whether a message wants a mission changed is not known");
-            return Ok(None);
+            return Ok(Understood::Talk);
         }
     };
-    if heard.kind != WishKind::Change || heard.confidence < SURE {
-        return Ok(None);
+    if !heard.wants_change() {
+        return Ok(Understood::Talk);
     }
-    let asker = missions.asker_of(message);
-    let (told, effect): (String, Option<Box<dyn Effect>>) = match check_wish(mission, &asker) {
+    let (told, effect): (String, Box<dyn Effect>) = match allowed {
         Ok(()) => {
-            let (by, of) = (asker.name().to_owned(), Some(message.id.clone()));
-            (
-                (if mission.status == MissionStatus::Done { "I take it up again." } else { "I look at what that changes in the plan." })
-                    .to_owned(),
-                Some(Box::new(Wish { mission: mission.id.clone(), by, text, message: of, colleague: None, is_told: false })),
-            )
+            let is_done = mission.status == MissionStatus::Done;
+            let told = if is_done { "I take it up again." } else { "I look at what that changes in the plan." };
+            (told.to_owned(), Box::new(wish))
         }
         Err(MissionError::Refused(why)) => {
             let note = format!("{} wishes: {}", asker.name(), flatten(&text, REMARK));
-            (format!("{why} I keep it as a remark."), Some(Box::new(Remark { item: mission.id.clone(), note })))
+            (format!("{why} I keep it as a remark."), Box::new(Remark { item: mission.id.clone(), note }))
         }
         Err(MissionError::Store(error)) => return Err(error),
     };
@@ -213,7 +224,7 @@ async fn take_wish(
         ..OutboundMessage::new(persona, &message.channel.id, OutboundKind::Notice, told)
     };
     let why = format!("it wants the mission changed ({:.0} % sure): {}", heard.confidence * 100.0, flatten(&heard.why, 120));
-    Ok(Some(Taken { why, reply: Some(reply), effect }))
+    Ok(Understood::Wish(Taken { why, reply: Some(reply), effect: Some(effect) }))
 }
 
 /// Names and texts of what belongs to the message: its own files, or those of the message that it answers.
@@ -245,8 +256,10 @@ fn has_paste(message: &InboundMessage) -> bool {
 /// document that lists things.
 async fn classify(missions: &Missions, message: &InboundMessage, text: &str, directive: &Directive) -> Option<Classified> {
     if let Some(agents) = missions.agents().filter(|_| missions.settings().classify) {
-        match ask_model(missions, agents, message, prompts::classify(text, &directive.render_in_short())).await {
-            Ok(classified) => return Some(classified),
+        let prompt = prompts::classify(text, &directive.render_in_short());
+        match classify_in_time(agents, missions.clock(), &message.id, prompt).await {
+            Ok(Some(classified)) => return Some(classified),
+            Ok(None) => tracing::warn!(id = %message.id, "a model takes too long, so what a message wants is told by rule"),
             Err(error) => tracing::warn!(id = %message.id, %error, "what a message wants is told by rule"),
         }
     }
@@ -254,41 +267,6 @@ async fn classify(missions: &Missions, message: &InboundMessage, text: &str, dir
     let is_project = act == SpeechAct::Request && directive.lists_things() && wants_deed(text, act, missions.roster());
     let why = "a request with a document that lists things".to_owned();
     is_project.then(|| Classified { kind: Intent::Project, confidence: SURE, why, title: String::new() })
-}
-
-/// One short question about a message to the cheapest model.
-async fn ask_model<T: DeserializeOwned + JsonSchema + Send>(
-    missions: &Missions,
-    agents: &Arc<Agents>,
-    message: &InboundMessage,
-    prompt: Prompt,
-) -> Result<T, RunError> {
-    let cancel = tokio_util::sync::CancellationToken::new();
-    let run = Run {
-        persona: None,
-        purpose: Purpose::Other,
-        subject: message.id.as_str(),
-        tier: Tier::T1,
-        allowance: None,
-        pictures: Vec::new(),
-        prompt: Box::pin(std::future::ready(Ok(prompt))),
-        max_output_tokens: TOKENS,
-        keep_partial: false,
-        tools: None,
-        journal: None,
-        cancel: &cancel,
-    };
-    let limit = agents.runner.models.limit((Tier::T1, Purpose::Other), LIMIT);
-    let mut asked = Box::pin(agents.run_structured::<T>(run));
-    let given = tokio::select! {
-        given = &mut asked => given,
-        () = missions.clock().sleep(limit) => {
-            // Cancelled instead of dropped, so that the call is settled.
-            cancel.cancel();
-            asked.await
-        }
-    };
-    Ok(given?.value)
 }
 
 /// The mission whose thread this is.

@@ -25,6 +25,7 @@
 //! | the last step was accepted | the mission's item over, the job woken | it is delivered |
 //! | the budget was raised | the raise | the steps that wait for it go on, at the latest when the backlog looks at what waits |
 //! | somebody wanted something else | the job of the wish, with the decision on the message | a change is drafted |
+//! | a model took too long to understand what somebody said | the job that asks it again, with the decision that a persona answers | what it understands is a wish as above, once |
 //! | a change was drafted | the step of the job | it is checked again and carried out; nothing is asked again |
 //! | the plan was changed | the plan, the items of the steps, the answer, the end of the job: one transaction | nothing |
 //! | people told the steps something, or answered a question | the plan and the items of the steps: one transaction | nothing |
@@ -47,6 +48,7 @@ mod colleagues;
 mod commands;
 mod feature;
 mod follow;
+mod hearing;
 mod listener;
 mod look_back;
 pub mod model;

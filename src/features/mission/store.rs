@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::WorkItem;
 use crate::features::backlog::store::{Reshaping, insert_items, reshape, wake_mission};
+use crate::features::mission::changing::Wish;
 use crate::features::mission::model::directive::Directive;
 use crate::features::mission::model::plan::Plan;
 use crate::features::mission::model::{Mission, MissionStatus, Shown};
@@ -17,7 +18,7 @@ use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, document, plain, sql};
 use kernel::events::{Audience, Event, Topic, record};
 use kernel::ids::{ChannelId, OutboxId, PersonaSlug, WorkItemId};
-use kernel::jobs::RetentionRule;
+use kernel::jobs::{JobId, RetentionRule};
 use kernel::llm::store::join_budget;
 use kernel::money::Money;
 use kernel::people::Erasure;
@@ -130,6 +131,13 @@ impl Store {
     pub(super) async fn count_messages(&self, mission: &WorkItemId) -> Result<usize> {
         let events = self.list_events_of(mission.as_str(), &Audience::Operators).await?;
         Ok(events.iter().filter(|event| event.topic == MISSIONS.as_str() && event.kind == MESSAGE).count())
+    }
+
+    /// The wishes that were stored after a job.
+    pub(super) async fn list_wishes_since(&self, job: JobId) -> Result<Vec<Wish>> {
+        let rows: Vec<(String,)> =
+            sql!(self.db().read(), fetch_all, "SELECT payload FROM jobs WHERE id > $1 AND kind = 'mission.change' ORDER BY id", job.0)?;
+        rows.into_iter().map(|(payload,)| Document::read(payload)).collect()
     }
 
     /// The mission of a thread that hangs on this message of the team, or that was there before the mission.

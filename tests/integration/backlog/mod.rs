@@ -9,6 +9,7 @@ mod approvals;
 mod artefacts;
 mod bad_input;
 mod criteria;
+mod criticism;
 mod figure;
 pub(crate) mod host;
 mod liar;

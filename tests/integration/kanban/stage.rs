@@ -101,6 +101,7 @@ impl Stage {
             zone: chrono_tz::Tz::UTC,
             working_hours: WorkingHours::default(),
             most_rejections: 3,
+            chat: ChatSettings::default(),
             is_offline: true,
             kanban: Some("http://127.0.0.1:9464/backlog".into()),
             clock: shared.clone(),

@@ -34,11 +34,11 @@ on_one_store!(
     words_below_a_delivery_take_it_up_again,
 );
 
-fn wants(kind: &str) -> Json {
+pub(super) fn wants(kind: &str) -> Json {
     json!({"kind": kind, "confidence": 0.95, "why": "they say so"})
 }
 
-fn is_wish(asked: &Asked) -> bool {
+pub(super) fn is_wish(asked: &Asked) -> bool {
     asked.prompt().contains("writes in the thread of a mission")
 }
 
@@ -65,14 +65,19 @@ fn perform(model: &ScriptedModel, change: impl Fn(&Asked) -> Json + Send + Sync 
 /// A mission whose steps are being worked on.
 async fn begin(stage: &Stage, change: impl Fn(&Asked) -> Json + Send + Sync + 'static) -> (Mission, watch::Sender<bool>) {
     let begin = perform(&stage.team.model, change);
+    (begin_with(stage).await, begin)
+}
+
+/// As [`begin`], with a model that performs already.
+pub(super) async fn begin_with(stage: &Stage) -> Mission {
     hand_over(stage).await;
     let mission = comes_to(stage, MissionStatus::Running).await;
     let at_work = async || steps(stage, &mission).await.iter().filter(|item| item.status == WorkStatus::InProgress).count();
     eventually("two steps are worked on", || async { at_work().await == 2 }).await;
-    (mission, begin)
+    mission
 }
 
-async fn say_in_thread(team: &TestTeam, store: &Store, mission: &Mission, text: &str) {
+pub(super) async fn say_in_thread(team: &TestTeam, store: &Store, mission: &Mission, text: &str) {
     let posted = async || store.find_posted(&mission.message_id("reading")).await.unwrap();
     eventually("the thread", || async { posted().await.is_some() }).await;
     let thread = posted().await.unwrap().channel;
@@ -81,7 +86,7 @@ async fn say_in_thread(team: &TestTeam, store: &Store, mission: &Mission, text: 
 }
 
 /// Whether the thread has a message with this text.
-async fn is_told(stage: &Stage, mission: &Mission, text: &str) -> bool {
+pub(super) async fn is_told(stage: &Stage, mission: &Mission, text: &str) -> bool {
     thread(stage, mission).await.iter().any(|shown| shown.text.contains(text))
 }
 

@@ -9,6 +9,7 @@ mod crashes;
 mod critique;
 mod delivery;
 mod fabrication;
+mod late;
 mod look_back;
 mod new_personas;
 mod questions;

@@ -2,6 +2,7 @@
 
 pub(crate) mod amendment;
 pub(crate) mod answer_check;
+pub(crate) mod below_result;
 pub(crate) mod critique;
 pub mod work;
 pub mod work_review;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use crate::features::backlog::button::WorkButton;
-use crate::features::backlog::model::{Artefact, Owner, WorkItem, criteria};
+use crate::features::backlog::model::{Artefact, Owner, WorkItem, WorkStatus, criteria};
 use crate::features::backlog::render::{attach, how_to_merge, labels, lines};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
@@ -55,9 +55,10 @@ impl Announcer<'_> {
         self.say(lines::render_done(item, self.roster))
     }
 
-    /// Announces a finished item with the files that it made.
+    /// Announces a finished item with the files that it made. The message's id says which result it is, for what people say below it.
     pub fn announce_result(&self, item: &WorkItem, files: &[Artefact]) -> OutboundMessage {
-        let mut message = self.announce_done(item);
+        let id = WorkItem::notice_id_of(&item.id, item.run, WorkStatus::Done);
+        let mut message = OutboundMessage { id, ..self.announce_done(item) };
         message.text.push_str(&how_to_merge(item));
         message.text.push_str(&attach(&mut message.files, item, files));
         message

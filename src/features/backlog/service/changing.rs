@@ -168,7 +168,7 @@ impl Backlog {
     }
 
     /// Checks the one rule of [`Asker::check_right`]. Who asked for a mission has asked for its steps.
-    pub(super) async fn check_may_change(&self, item: &WorkItem, asker: &Asker) -> Result<(), BacklogError> {
+    pub(in crate::features::backlog) async fn check_may_change(&self, item: &WorkItem, asker: &Asker) -> Result<(), BacklogError> {
         let by = self.deps.store.find_author(item).await?;
         let checked = asker.check_right(by.as_ref().map(|(id, name)| (id, name.as_str())), Some(&item.owner));
         checked.map_err(|who| refused(format!("only {who} may change {}", named(item))))

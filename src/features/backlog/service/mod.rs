@@ -17,7 +17,11 @@ use chrono_tz::Tz;
 
 use crate::features::backlog::model::{WorkItem, WorkingHours};
 use crate::features::backlog::render::{Announcer, Spot};
+use crate::features::chat::rules::authorize::{Action, authorize};
+use crate::features::chat::settings::ChatSettings;
 use crate::store::Store;
+use kernel::chat::message::InboundMessage;
+use kernel::commands::Right;
 use kernel::db::StoreError;
 use kernel::llm::budget::Budgets;
 use kernel::people::People;
@@ -44,6 +48,8 @@ pub struct Deps {
     pub working_hours: WorkingHours,
     /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
+    /// Who is an operator.
+    pub chat: ChatSettings,
     /// Without a model nothing can tell an answer from "I don't know", so the person who answers is asked.
     pub is_offline: bool,
     /// The address of the kanban page, if people can open it.
@@ -89,6 +95,17 @@ impl Backlog {
 
     pub fn roster(&self) -> &Roster {
         &self.deps.roster
+    }
+
+    /// The author of a message, with their rights there.
+    pub(super) fn asker_of(&self, message: &InboundMessage) -> Asker {
+        let operates = authorize(Action::Operate, &message.author, &message.channel, &self.deps.chat).is_ok();
+        Asker::Person {
+            id: message.author.id.clone(),
+            name: message.author.name.clone(),
+            right: if operates { Right::Operator } else { Right::Anybody },
+            channel: Some(message.channel.clone()),
+        }
     }
 
     /// Posts as the coordinator, who owns the backlog.

@@ -43,6 +43,7 @@ pub use jobs::{
 pub use kanban::{KanbanCard, KanbanFilter};
 pub use persons::{ItemAnswer, ItemJudgement, Remark};
 pub use planning::Planned;
+pub(in crate::features::backlog) use reopening::reopen_item_in;
 pub use reopening::reopen_whole;
 pub use reshaping::{Reshaping, reshape};
 pub use restoring::{RESTORABLE, Restored, find_root, restore_in};

@@ -177,29 +177,37 @@ pub(super) async fn reopen_part(
     Ok(true)
 }
 
+/// Reopens a done item, or its parts, and what builds on it. False if it is not done, or part of something that is over.
+pub(in crate::features::backlog) async fn reopen_item_in(
+    transaction: &mut Transaction,
+    item: &WorkItemId,
+    (by, why): (&str, &str),
+    at: DateTime<Utc>,
+) -> Result<bool> {
+    let Some(record) = ItemRecord::find(transaction, item).await? else { return Ok(false) };
+    if record.item.status != WorkStatus::Done {
+        return Ok(false);
+    }
+    if record.has_parts {
+        return Ok(Box::pin(reopen_whole(transaction, item, (by, why), at)).await? > 0);
+    }
+    let whole = match &record.item.parent {
+        Some(parent) => ItemRecord::find(transaction, parent).await?,
+        None => None,
+    };
+    if whole.is_some_and(|whole| whole.item.status.is_over()) {
+        return Ok(false);
+    }
+    Box::pin(reopen_part(transaction, item, (by, why), at)).await
+}
+
 impl Store {
-    /// Reopens a done item, or its parts, and what builds on it. False if it is not done, or part of something that is over.
+    /// As [`reopen_item_in`], in a transaction of its own.
     pub async fn reopen_item(&self, item: &WorkItemId, (by, why): (&str, &str), at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
-        if record.item.status != WorkStatus::Done {
-            return Ok(false);
-        }
-        if record.has_parts {
-            let reopened = Box::pin(reopen_whole(&mut transaction, item, (by, why), at)).await?;
-            transaction.commit().await?;
-            return Ok(reopened > 0);
-        }
-        let whole = match &record.item.parent {
-            Some(parent) => ItemRecord::find(&mut transaction, parent).await?,
-            None => None,
-        };
-        if whole.is_some_and(|whole| whole.item.status.is_over()) {
-            return Ok(false);
-        }
-        Box::pin(reopen_part(&mut transaction, item, (by, why), at)).await?;
+        let is_reopened = Box::pin(reopen_item_in(&mut transaction, item, (by, why), at)).await?;
         transaction.commit().await?;
-        Ok(true)
+        Ok(is_reopened)
     }
 }
 

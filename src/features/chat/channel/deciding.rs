@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::Conversation;
@@ -20,7 +21,7 @@ use kernel::chat::attachments::Media;
 use kernel::chat::message::{Attachment, AuthorKind, Channel, ChannelKind, InboundMessage, Place, Speaker};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::text::Subtext;
-use kernel::db::StoreError;
+use kernel::db::{Applied, Effect, StoreError, Transaction};
 use kernel::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::people::Seen;
 use kernel::persona::ChannelHabit;
@@ -56,8 +57,8 @@ impl Conversation {
             taken = self.persist("asking who takes a message", || self.find_taker(&message, &decision)).await?;
         }
         let now = deps.clock.now();
-        let beside =
-            if taken.is_none() { deps.listeners.iter().find_map(|listener| listener.accompany(&message, &decision)) } else { None };
+        let accompany = || deps.listeners.iter().filter_map(|listener| listener.accompany(&message, &decision)).collect();
+        let beside = Beside(if taken.is_none() { accompany() } else { Vec::new() });
         let addressed = !decision.responders.is_empty();
         let decision = taken.as_ref().map_or(decision, |taken| Decision::taken(taken.why.clone()));
         if addressed && self.inner.halts.is_halted_in(&message.channel.id) {
@@ -89,7 +90,7 @@ impl Conversation {
             turns: &rows.turns,
             asks: &rows.asks,
             outbox: &rows.outbox,
-            effect: taken.as_ref().and_then(|taken| taken.effect.as_deref()).or(beside.as_deref()),
+            effect: taken.as_ref().and_then(|taken| taken.effect.as_deref()).or(Some(&beside)),
             at: now,
         };
         queue.open_turns(rows.turns.iter().map(|turn| &turn.id));
@@ -330,6 +331,20 @@ impl Conversation {
                 conversation.deps().platform.show_typing(responder, &first.channel.id).await;
             }
         });
+    }
+}
+
+/// The rows of all features that accompany a message.
+#[derive(Debug)]
+struct Beside(Vec<Box<dyn Effect>>);
+
+#[async_trait]
+impl Effect for Beside {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied, StoreError> {
+        for effect in &self.0 {
+            effect.apply(transaction, at).await?;
+        }
+        Ok(Applied::Done)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::features::chat::model::decision::Decision;
 use crate::store::Store;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
 use kernel::db::{Document, Result, Transaction, Word, document, sql};
-use kernel::ids::{ChainId, ChannelId, PersonaSlug, TurnId};
+use kernel::ids::{ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::jobs::{self, JobId, NewJob};
 use kernel::money::TokenUsage;
 
@@ -143,6 +143,17 @@ impl Store {
             channel.as_str()
         )?;
         Ok(rows.into_iter().map(|(id,)| TurnId::new(id)).collect())
+    }
+
+    /// Whether a persona has yet to answer a message, or is about to.
+    pub async fn is_being_answered(&self, message: &MessageId) -> Result<bool> {
+        let (is_open,): (bool,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT EXISTS (SELECT 1 FROM turns WHERE message = $1 AND finished_at IS NULL)",
+            message.as_str()
+        )?;
+        Ok(is_open)
     }
 
     /// The personas that speak after `turn` in the same chain.

@@ -20,6 +20,7 @@ use teamroom::features::backlog::model::{
 };
 use teamroom::features::backlog::service::{AskedIn, Asker, Backlog, Deps, ListQuery};
 use teamroom::features::backlog::store::{ItemEdit, Planned};
+use teamroom::features::chat::settings::ChatSettings;
 use teamroom::store::Store;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -49,6 +50,7 @@ fn backlog(store: &Store) -> Backlog {
         zone: chrono_tz::Tz::UTC,
         working_hours: WorkingHours::default(),
         most_rejections: 3,
+        chat: ChatSettings::default(),
         is_offline: true,
         kanban: None,
         clock: Arc::new(ManualClock::new(at(100))),
