@@ -19,6 +19,7 @@ on_one_store!(
     a_refused_file_is_told_and_no_other_one_answers_for_it,
     a_large_file_is_read_in_part_and_the_answer_says_so,
     documents_are_read_as_text_and_a_damaged_one_is_refused,
+    files_without_a_known_ending_are_read_by_their_content,
     a_deleted_file_is_gone,
     a_reply_shows_a_message_from_before_the_team,
     mentions_read_as_names,
@@ -195,6 +196,22 @@ async fn documents_are_read_as_text_and_a_damaged_one_is_refused(backing: Backin
     let shown = prompt(&team);
     for (name, text) in [("plan.pdf", "The harbour opens in May."), ("ships.docx", "Three ships come first.")] {
         assert!(shown.contains(&format!("| file {name}, whole, from ")) && shown.contains(text), "{shown}");
+    }
+}
+
+async fn files_without_a_known_ending_are_read_by_their_content(backing: Backing) {
+    let team = with_model(backing).await;
+    let files = [
+        ("Dockerfile", b"FROM harbour:27\n".to_vec()),
+        ("plan", pdf("The harbour opens in May.")),
+        ("ships.bin", docx("Three ships come first.")),
+        ("dump", b"\x1F\x8B\x08\0\0".to_vec()),
+    ];
+    team.drop_files("general", &files, "vince, what do they say?").await;
+    assert_eq!(answer(&team, 1).await, "understood\n-# dump is a packed file (gzip), which I can't read. Please send the file in it.");
+    let shown = prompt(&team);
+    for text in ["FROM harbour:27", "The harbour opens in May.", "Three ships come first."] {
+        assert!(shown.contains(text), "{text}: {shown}");
     }
 }
 

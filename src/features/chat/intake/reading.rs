@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::features::chat::Conversation;
 use crate::features::chat::rules::authorize::{Action, authorize};
 use kernel::agent::RunError;
-use kernel::chat::attachments::{Document, Unreadable};
+use kernel::chat::attachments::Unreadable;
 use kernel::chat::medium::{flatten, shorten};
 use kernel::chat::message::{Attachment, AuthorKind, ChannelKind, InboundMessage};
 use kernel::chat::store::FileText;
@@ -163,7 +163,7 @@ impl Conversation {
     async fn read_file(&self, attachment: &Attachment) -> Result<(String, Option<String>), String> {
         let name = attachments::display_name(&attachment.name);
         let bytes = self.download(attachment).await.map_err(|error| format!("I could not take {name}: {error}."))?;
-        if Document::of(&attachment.name).is_none() {
+        if !attachments::is_document(&bytes, attachment) {
             return attachments::read(&bytes, attachment).map_err(|refusal| refusal.to_string());
         }
         // Documents are read on a thread of their own, and few at once: a parser that does not end cannot be stopped.

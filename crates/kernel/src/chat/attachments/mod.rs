@@ -1,9 +1,11 @@
 //! Attachments as text: which are read (CHAT-26), how bytes are decoded, and how text and files are joined (CHAT-27).
 //!
-//! Text files are decoded. PDF and office documents are read by `documents`. Pictures and recordings are only named here: models see and hear them.
-//! A file name is only displayed and used for its extension. It never becomes a path.
+//! A file is what its bytes say: text is decoded, PDF and office documents are read by `documents`, and everything else is refused by its [`Format`].
+//! Pictures and recordings are only named here: models see and hear them. Their names say which they are, and how much is downloaded. A name never
+//! becomes a path.
 
 mod documents;
+mod format;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,6 +16,7 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use crate::chat::message::Attachment;
 use crate::text::is_invisible;
 pub use documents::{Document, Unreadable};
+pub use format::Format;
 
 /// The most files read per message (CHAT-26).
 pub const MAX_FILES: usize = 10;
@@ -39,42 +42,9 @@ const DOCUMENT_TIME: Duration = Duration::from_secs(10);
 /// The longest file name shown.
 const MAX_NAME: usize = 80;
 
-/// Extensions of text files. Checked before the content type, because Discord sends `application/octet-stream` for many of them.
-#[rustfmt::skip] // One word a line would bury the list.
-const TEXT_ENDINGS: &[&str] = &[
-    "md", "markdown", "txt", "text", "rst", "adoc", "org", "tex", "json", "jsonl", "ndjson", "json5", "yaml", "yml", "toml", "ini", "cfg",
-    "conf", "properties", "csv", "tsv", "log", "xml", "html", "htm", "svg", "css", "scss", "rs", "py", "js", "mjs", "cjs", "ts",
-    "jsx", "tsx", "go", "java", "kt", "kts", "scala", "c", "h", "cc", "cpp", "hpp", "cs", "swift", "rb", "php", "pl", "lua", "r", "jl",
-    "ex", "exs", "erl", "hs", "ml", "clj", "dart", "vue", "svelte", "sh", "bash", "zsh", "fish", "ps1", "bat", "sql", "graphql", "proto",
-    "tf", "nix", "diff", "patch", "srt", "vtt", "ics",
-];
-
-/// Content types of text that do not begin with `text/`.
-const TEXT_TYPES: &[&str] = &[
-    "application/json",
-    "application/x-ndjson",
-    "application/yaml",
-    "application/x-yaml",
-    "application/toml",
-    "application/xml",
-    "application/javascript",
-    "application/x-sh",
-    "application/sql",
-];
-
-/// Extensions of binary files, whatever their content type.
-const BINARY_ENDINGS: &[&str] = &[
-    "doc", "xls", "ppt", "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "exe", "dll", "so", "bin", "wasm", "jar", "db",
-    "sqlite",
-];
-
 /// Why a file is not read, as a sentence for its sender.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error(
-        "I can't read {name}. I can read text files (such as .md, .txt, .json, .yaml, .csv, .log, .html or source code), PDF and office documents."
-    )]
-    NotText { name: String },
     #[error("{name} is too large: {} of at most {}. Please send only the part that matters.", in_words(*size), in_words(*limit))]
     TooLarge { name: String, size: u64, limit: u64 },
     #[error(
@@ -86,6 +56,10 @@ pub enum Refusal {
     Binary { name: String },
     #[error("I can't read {name}: {why}.")]
     Document { name: String, why: Unreadable },
+    #[error("{name} is {}, which I can't read. {}", format.name, format.remedy)]
+    Format { name: String, format: Format },
+    #[error("{name} is empty.")]
+    Empty { name: String },
     #[error("{}, so I skipped {name}.", media.cannot())]
     Media { media: Media, name: String },
 }
@@ -102,7 +76,9 @@ pub enum Media {
 impl Media {
     pub fn of(name: &str) -> Option<Self> {
         match ending_of(name)?.as_str() {
-            "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "ico" | "heic" | "avif" => Some(Self::Picture),
+            "png" | "jpg" | "jpeg" | "jpe" | "jfif" | "gif" | "webp" | "bmp" | "ico" | "heic" | "heif" | "avif" | "tif" | "tiff" => {
+                Some(Self::Picture)
+            }
             // The names that Discord's and Slack's clients give to recorded messages.
             "ogg" | "m4a" if ["voice-message", "audio_message"].iter().any(|known| name.starts_with(known)) => Some(Self::VoiceMessage),
             "mp3" | "ogg" | "wav" | "flac" | "m4a" | "opus" => Some(Self::Sound),
@@ -169,30 +145,29 @@ pub fn unseen(name: &str) -> String {
     Refusal::Media { media: Media::Picture, name: name.to_owned() }.to_string()
 }
 
-/// Checks before download, from the announced extension, content type and size.
+/// Checks before download, from the announced name and size.
 ///
 /// # Errors
 /// The refusal, as a sentence for the person.
 pub fn accept(attachment: &Attachment) -> Result<(), Refusal> {
     let name = display_name(&attachment.name);
-    if let Some(media) = Media::of(&attachment.name) {
-        Err(Refusal::Media { media, name })
-    } else if Document::of(&attachment.name).is_none() && !is_text(attachment) {
-        Err(Refusal::NotText { name })
-    } else if attachment.size > limit_of(attachment) {
-        Err(Refusal::TooLarge { name, size: attachment.size, limit: limit_of(attachment) })
-    } else {
-        Ok(())
+    match Media::of(&attachment.name) {
+        Some(media) => Err(Refusal::Media { media, name }),
+        None if attachment.size > MAX_DOCUMENT_BYTES => {
+            let is_document = Document::of(&attachment.name).is_some();
+            let limit = if is_document { MAX_DOCUMENT_BYTES } else { MAX_FILE_BYTES };
+            Err(Refusal::TooLarge { name, size: attachment.size, limit })
+        }
+        None => Ok(()),
     }
 }
 
-/// The most bytes of a file that are read.
+/// The most bytes of a file that are downloaded. Text has a lower limit, but whether it is text is only known then.
 pub fn limit_of(attachment: &Attachment) -> u64 {
-    match Document::of(&attachment.name) {
-        Some(_) => MAX_DOCUMENT_BYTES,
-        None if Media::of(&attachment.name) == Some(Media::Picture) => MAX_PICTURE_BYTES,
-        None if Media::of(&attachment.name).is_some_and(Media::is_sound) => MAX_RECORDING_BYTES,
-        None => MAX_FILE_BYTES,
+    match Media::of(&attachment.name) {
+        Some(Media::Picture) => MAX_PICTURE_BYTES,
+        Some(media) if media.is_sound() => MAX_RECORDING_BYTES,
+        _ => MAX_DOCUMENT_BYTES,
     }
 }
 
@@ -201,10 +176,8 @@ pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<(&Attachment
     let (mut accepted, mut refused) = (Vec::new(), Vec::new());
     let (mut texts, mut documents) = (0_u64, 0_u64);
     for attachment in attachments {
-        let (total, limit) = match Document::of(&attachment.name) {
-            Some(_) => (&mut documents, MAX_TOTAL_DOCUMENT_BYTES),
-            None => (&mut texts, MAX_TOTAL_BYTES),
-        };
+        let is_document = attachment.size > MAX_FILE_BYTES || Document::of(&attachment.name).is_some();
+        let (total, limit) = if is_document { (&mut documents, MAX_TOTAL_DOCUMENT_BYTES) } else { (&mut texts, MAX_TOTAL_BYTES) };
         match accept(attachment) {
             Err(refusal) => refused.push((attachment, refusal)),
             Ok(()) if accepted.len() == MAX_FILES || *total + attachment.size > limit => {
@@ -217,17 +190,6 @@ pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<(&Attachment
         }
     }
     (accepted, refused)
-}
-
-fn is_text(attachment: &Attachment) -> bool {
-    match ending_of(&attachment.name).as_deref() {
-        Some(ending) if TEXT_ENDINGS.contains(&ending) => return true,
-        Some(ending) if BINARY_ENDINGS.contains(&ending) => return false,
-        _ => {}
-    }
-    let content_type =
-        attachment.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    content_type.starts_with("text/") || TEXT_TYPES.contains(&content_type.as_str())
 }
 
 /// The ending of a name in small letters, without its dot.
@@ -245,8 +207,26 @@ pub fn is_long_paste(attachment: &Attachment) -> bool {
 /// # Errors
 /// Why there is no text, as a sentence for the person.
 pub fn read(bytes: &[u8], attachment: &Attachment) -> Result<(String, Option<String>), Refusal> {
-    let Some(document) = Document::of(&attachment.name) else { return Ok((decode(bytes, attachment)?, None)) };
     let name = display_name(&attachment.name);
+    if bytes.is_empty() {
+        return Err(Refusal::Empty { name });
+    }
+    if let Some(document) = documents::recognise(bytes, &attachment.name) {
+        return read_document(bytes, document, name);
+    }
+    decode(bytes, attachment).map(|text| (text, None)).map_err(|refusal| match Format::of(bytes) {
+        Some(format) => Refusal::Format { name, format },
+        None if Document::of(&attachment.name).is_some() => Refusal::Document { name, why: Unreadable::Damaged },
+        None => refusal,
+    })
+}
+
+/// Whether reading these bytes may take long.
+pub fn is_document(bytes: &[u8], attachment: &Attachment) -> bool {
+    documents::recognise(bytes, &attachment.name).is_some()
+}
+
+fn read_document(bytes: &[u8], document: Document, name: String) -> Result<(String, Option<String>), Refusal> {
     if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
         return Err(Refusal::TooLarge { name, size: bytes.len() as u64, limit: MAX_DOCUMENT_BYTES });
     }
@@ -320,7 +300,9 @@ pub fn display_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let safe = last.chars().filter(|c| !is_invisible(*c) && !matches!(c, '\n' | '\t' | '`' | '*' | '<' | '>' | '|' | '#' | '@' | '"'));
     let safe: String = safe.collect();
-    let safe = safe.trim().trim_start_matches(['.', '-']);
+    let safe = safe.trim().trim_start_matches('-');
+    let is_hidden_file = safe.strip_prefix('.').is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
+    let safe = if is_hidden_file { safe } else { safe.trim_start_matches(['.', '-']) };
     match safe.chars().count() {
         0 => "file".to_owned(),
         length if length > MAX_NAME => shorten(safe),

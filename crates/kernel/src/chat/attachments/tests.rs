@@ -5,30 +5,105 @@ fn file(name: &str, size: u64, content_type: Option<&str>) -> Attachment {
 }
 
 #[test]
-fn the_ending_counts_before_the_content_type() {
-    for (name, content_type) in [
-        ("notes.md", Some("application/octet-stream")),
-        ("NOTES.TXT", None),
-        ("main.rs", Some("application/rls-services+xml")),
-        ("README", Some("text/plain; charset=utf-8")),
-        ("data", Some("application/json")),
-        ("../../x.yaml", None),
+fn text_is_text_whatever_its_name() {
+    for name in [
+        "Dockerfile",
+        "Makefile",
+        "LICENSE",
+        ".gitignore",
+        "app.log.1",
+        "settings.env",
+        "Cargo.lock",
+        "analysis.ipynb",
+        "letter.eml",
+        "ann.vcf",
+        "NOTES.TXT",
+        "x",
+        "../../x.yaml",
+        "playlist.m3u",
+        "fix.rej",
+        "main.zig",
+        "subtitles.ass",
+        "id_rsa.pub",
+        "crontab",
+        "export.xls",
+        "report.docx",
+        "page.pdf",
+        "notes.zip",
+        "out.2026-11-29",
     ] {
-        assert_eq!(accept(&file(name, 10, content_type)), Ok(()), "{name}");
+        let text = format!("# {name}\nThe harbour opens in May.\n");
+        for content_type in [None, Some("application/octet-stream"), Some("video/mp2t")] {
+            let file = file(name, 10, content_type);
+            assert_eq!(accept(&file), Ok(()), "{name}");
+            assert_eq!(read(text.as_bytes(), &file), Ok((text.clone(), None)), "{name}");
+        }
     }
-    for (name, content_type) in
-        [("cat.zip", Some("text/plain")), ("x", None), ("a.doc", Some("application/msword")), ("md", None), ("x.md.exe", None)]
-    {
-        assert!(matches!(accept(&file(name, 10, content_type)), Err(Refusal::NotText { .. })), "{name}");
+}
+
+#[test]
+fn what_is_no_text_is_refused_by_what_it_is() {
+    let tar = [vec![b'a'; 257], b"ustar\0".to_vec()].concat();
+    let boxed = |brand: &[u8]| [b"\0\0\0\x18ftyp", brand, b"\0\0\0\0mif1"].concat();
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for (name, bytes, what) in [
+        ("backup", b"PK\x03\x04\x14\0\0\0".to_vec(), "a ZIP archive, which I can't read. Please send the files in it."),
+        (
+            "book.txt",
+            b"PK\x03\x04\0\0mimetypeapplication/epub+zip".to_vec(),
+            "an e-book (EPUB), which I can't read. Please send it as PDF.",
+        ),
+        ("table.xlsb", b"PK\x03\x04\0\0xl/workbook.bin".to_vec(), "a binary Excel file, which I can't read. Please save it as .xlsx."),
+        ("dump", b"\x1F\x8B\x08\0\0".to_vec(), "a packed file (gzip), which I can't read. Please send the file in it."),
+        ("all.bak", tar, "a tar archive, which I can't read. Please send the files in it."),
+        (
+            "tool",
+            b"\x7FELF\x02\x01\x01\0".to_vec(),
+            "a program for Linux, which I can't read. Please send its source code, or what it prints.",
+        ),
+        (
+            "setup.txt",
+            b"MZ\x90\0\x03".to_vec(),
+            "a program for Windows, which I can't read. Please send its source code, or what it prints.",
+        ),
+        ("team.data", b"SQLite format 3\0\x10".to_vec(), "a database (SQLite), which I can't read. Please export what matters as CSV."),
+        (
+            "plan.doc",
+            b"\xD0\xCF\x11\xE0\xA1".to_vec(),
+            "a file of an old Office program (Word, Excel, PowerPoint or Outlook), which I can't read. Please save it as .docx, .xlsx, .pptx or PDF.",
+        ),
+        (
+            "scan.txt",
+            b"\x89PNG\r\n\x1A\n\0".to_vec(),
+            "a picture (PNG), which I can't read. Please send it as PNG or JPEG, with that ending.",
+        ),
+        ("IMG_1", boxed(b"heic"), "a picture (HEIC), which I can't read. Please send it as PNG or JPEG, with that ending."),
+        ("IMG_2", boxed(b"avif"), "a picture (AVIF), which I can't read. Please send it as PNG or JPEG, with that ending."),
+        (
+            "memo",
+            b"ID3\x04\0\0".to_vec(),
+            "a sound file (MP3), which I can't read. Please send it with the ending of its format, such as .mp3 or .ogg.",
+        ),
+    ] {
+        assert_eq!(read(&bytes, &file(name, 10, None)).expect_err(name).to_string(), format!("{name} is {what}"));
+    }
+    let locked = [b"\xD0\xCF\x11\xE0".to_vec(), wide("EncryptedPackage")].concat();
+    let refusal = read(&locked, &file("locked", 10, None)).expect_err("a password");
+    assert_eq!(refusal.to_string(), "I can't read locked: it is protected by a password.");
+    assert_eq!(read(b"", &file("new.md", 0, None)).expect_err("nothing").to_string(), "new.md is empty.");
+    // Words that begin like a format are text.
+    for text in ["BMW builds cars", "MZ", "PAR1 is a mark", "ID3 tags", "PK and more", "GIF8 or not", "A PDF starts with %PDF-1.4"] {
+        assert_eq!(read(text.as_bytes(), &file("notes", 10, None)), Ok((text.to_owned(), None)));
     }
 }
 
 #[test]
 fn what_is_too_large_is_refused_with_a_sentence() {
-    assert_eq!(accept(&file("a.md", MAX_FILE_BYTES, None)), Ok(()));
+    let text = |size: usize| read(&vec![b'a'; size], &file("a.md", 1, None));
+    assert!(text(1024 * 1024).is_ok());
     let refusal = accept(&file("a.md", 50 * 1024 * 1024, None)).expect_err("it is over the limit");
     assert_eq!(refusal.to_string(), "a.md is too large: 50 MiB of at most 1 MiB. Please send only the part that matters.");
-    let refusal = accept(&file("a.md", MAX_FILE_BYTES + 1, None)).expect_err("it is over the limit");
+    let refusal = text(1024 * 1024 + 1).expect_err("it is over the limit");
     assert!(refusal.to_string().contains("1.1 MiB of at most 1 MiB"), "{refusal}");
 }
 
@@ -62,8 +137,8 @@ fn documents_may_be_larger_than_text_files() {
     assert_eq!(accept(&file("plan.PDF", 5 * MAX_FILE_BYTES, Some("application/octet-stream"))), Ok(()));
     let refusal = accept(&file("plan.pdf", 50 * MAX_FILE_BYTES, None)).expect_err("it is over the limit");
     assert_eq!(refusal.to_string(), "plan.pdf is too large: 50 MiB of at most 8 MiB. Please send only the part that matters.");
-    let refusal = read(b"no PDF", &file("plan.pdf", 6, None)).expect_err("it is none");
-    assert_eq!(refusal.to_string(), "I can't read plan.pdf: it is damaged or not what its name says.");
+    let refusal = read(b"%PDF-1.4 and no more", &file("plan", 6, None)).expect_err("it is cut off");
+    assert_eq!(refusal.to_string(), "I can't read plan: it is damaged or not what its name says.");
 }
 
 #[test]
@@ -103,6 +178,7 @@ fn bytes_that_are_no_text_are_refused() {
 fn names_are_safe_to_show() {
     for (name, shown) in [
         ("../../x", "x"),
+        (".gitignore", ".gitignore"),
         ("../../etc/cron.d/job", "job"),
         ("C:\\windows\\x.md", "x.md"),
         ("-rf.md", "rf.md"),

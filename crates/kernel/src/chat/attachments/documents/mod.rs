@@ -11,6 +11,8 @@ use std::time::Instant;
 
 use crate::chat::attachments::ending_of;
 #[cfg(feature = "documents")]
+use parsers::list_archive;
+#[cfg(feature = "documents")]
 pub(super) use parsers::read;
 
 /// A kind of document, by the ending of its name.
@@ -35,6 +37,37 @@ impl Document {
             _ => None,
         }
     }
+}
+
+/// The kind of document that the bytes of a file are. The name counts only for an archive that does not open, because such a file is a damaged document.
+pub(super) fn recognise(bytes: &[u8], name: &str) -> Option<Document> {
+    let named = Document::of(name);
+    let has_mark = |bytes: &[u8]| bytes.windows(PDF.len()).any(|window| window == PDF);
+    // The mark may be preceded by other bytes, but a text about PDF files is none.
+    if bytes.trim_ascii_start().starts_with(PDF) || named == Some(Document::Pdf) && has_mark(&bytes[..bytes.len().min(1024)]) {
+        return Some(Document::Pdf);
+    }
+    match bytes {
+        [b'P', b'K', 3, 4, ..] => list_archive(bytes).flatten().or(named),
+        // An encrypted document is in a container of Microsoft's, as are those of before 2007.
+        [0xD0, 0xCF, 0x11, 0xE0, ..] => named.or_else(|| is_encrypted(bytes).then_some(Document::Docx)),
+        _ => None,
+    }
+}
+
+/// The start of a PDF.
+const PDF: &[u8] = b"%PDF-";
+
+/// Whether a container of Microsoft's has an entry for an encrypted document. Its names are in UTF-16.
+fn is_encrypted(bytes: &[u8]) -> bool {
+    let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bytes.windows(name.len()).any(|window| window == name)
+}
+
+/// A build without parsers.
+#[cfg(not(feature = "documents"))]
+fn list_archive(_: &[u8]) -> Option<Option<Document>> {
+    None
 }
 
 /// Why a document has no text. It completes "I can't read it: …".

@@ -7,6 +7,8 @@ mod xml;
 
 use std::time::Instant;
 
+pub(super) use office::list_archive;
+
 use super::{Document, Read, Unreadable};
 
 /// The limit of bytes that a document may unpack to.
