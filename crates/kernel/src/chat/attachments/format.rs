@@ -22,9 +22,12 @@ const AS_PICTURE: &str = "Please send it as PNG or JPEG, with that ending.";
 const AS_SOUND: &str = "Please send it with the ending of its format, such as .mp3 or .ogg.";
 const IN_WORDS: &str = "Please write what matters in it.";
 
+/// A position, the bytes there, the name, the remedy.
+type Known = (usize, &'static [u8], &'static str, &'static str, Option<Media>);
+
 /// Formats by the bytes that they have at a position.
 #[rustfmt::skip] // One format a line.
-const KNOWN: &[(usize, &[u8], &str, &str, Option<Media>)] = &[
+const KNOWN: &[Known] = &[
     (0, b"PK\x03\x04", "a ZIP archive", FILES, None),
     (0, b"PK\x05\x06", "an empty ZIP archive", FILES, None),
     (0, b"\x1F\x8B", "a packed file (gzip)", PACKED, None),

@@ -39,7 +39,7 @@ impl Document {
     }
 }
 
-/// The kind of document that the bytes of a file are. The name counts only for an archive that does not open, because such a file is a damaged document.
+/// The kind of document that the bytes of a file are. The name counts only for archives that are of no known kind, because such a file is a damaged document.
 pub(super) fn recognise(bytes: &[u8], name: &str) -> Option<Document> {
     let named = Document::of(name);
     let has_mark = |bytes: &[u8]| bytes.windows(PDF.len()).any(|window| window == PDF);
@@ -48,7 +48,7 @@ pub(super) fn recognise(bytes: &[u8], name: &str) -> Option<Document> {
         return Some(Document::Pdf);
     }
     match bytes {
-        [b'P', b'K', 3, 4, ..] => list_archive(bytes).flatten().or(named),
+        [b'P', b'K', 3, 4, ..] => list_archive(bytes).or(named),
         // An encrypted document is in a container of Microsoft's, as are those of before 2007.
         [0xD0, 0xCF, 0x11, 0xE0, ..] => named.or_else(|| is_encrypted(bytes).then_some(Document::Docx)),
         _ => None,
@@ -66,7 +66,7 @@ fn is_encrypted(bytes: &[u8]) -> bool {
 
 /// A build without parsers.
 #[cfg(not(feature = "documents"))]
-fn list_archive(_: &[u8]) -> Option<Option<Document>> {
+fn list_archive(_: &[u8]) -> Option<Document> {
     None
 }
 

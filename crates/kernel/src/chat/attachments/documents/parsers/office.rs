@@ -58,17 +58,16 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// The kind of document that an archive is, by the names in it. None: it does not open.
-pub(crate) fn list_archive(bytes: &[u8]) -> Option<Option<Document>> {
+/// The kind of document that an archive is, by the names in it. None: another one, or it does not open.
+pub(crate) fn list_archive(bytes: &[u8]) -> Option<Document> {
     let mut archive = Archive::open(bytes).ok()?;
     let has = |start: &str| archive.files.file_names().flatten().any(|name| name.starts_with(start) && name.ends_with(".xml"));
     let starts = [("word/document", Document::Docx), ("ppt/slides/slide", Document::Pptx), ("xl/workbook", Document::Xlsx)];
     let by_folder = starts.into_iter().find(|(start, _)| has(start));
-    let kind = by_folder.map(|(_, document)| document).or_else(|| {
+    by_folder.map(|(_, document)| document).or_else(|| {
         let kind = archive.read("mimetype").ok()??;
         kind.starts_with(b"application/vnd.oasis.opendocument").then_some(Document::OpenDocument)
-    });
-    Some(kind)
+    })
 }
 
 pub(super) fn read_docx(bytes: &[u8], until: Instant) -> Result<Read, Unreadable> {
