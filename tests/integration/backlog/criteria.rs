@@ -68,6 +68,10 @@ async fn a_model_says_whether_work_needs_sources_unless_a_person_did(backing: Ba
     };
     stage.backlog("add", &[("what", what), ("owner", "Vince")]).await;
     assert_eq!(planned(what).await, Some(Execution::Write));
+    let known = "compare the two offers that I gave you";
+    stage.backlog("add", &[("what", known), ("owner", "Vince"), ("criteria", "It names the cheaper one")]).await;
+    assert_eq!(planned(known).await, Some(Execution::Write), "also with criteria of a person");
+    assert_eq!(stage.find(known).await.criteria, ["It names the cheaper one"]);
     stage.backlog("add", &[("what", "compare the opening hours"), ("owner", "Eliza"), ("kind", "research")]).await;
     assert_eq!(planned("compare the opening hours").await, Some(Execution::Research));
 }

@@ -130,8 +130,10 @@ impl Work {
         let by_rule = if reminds && !is_given && !deps.agents.is_offline() && self.names_a_value(item) { execution.take() } else { None };
         let kind = execution.as_ref().map(Execution::kind);
         let mut drafted = Draft::default();
-        if !deps.agents.is_offline() && (kind.is_none() || (item.criteria.is_empty() && kind.is_some_and(ExecutionKind::needs_model))) {
-            // Whether work needs sources, a text or files is for the model: "compare the prices that I gave you" needs no research.
+        // Only research has to name sources. Whether work needs them is for the model: "compare the prices that I gave you" does not.
+        let is_in_doubt = kind.is_none() || (kind == Some(ExecutionKind::Research) && !is_given);
+        let needs_criteria = item.criteria.is_empty() && kind.is_some_and(ExecutionKind::needs_model);
+        if !deps.agents.is_offline() && (is_in_doubt || needs_criteria) {
             let known = kind.filter(|kind| is_given || !kind.needs_model());
             drafted = self.draft(item, known, job.cancelled()).await;
             // An interrupted call does not mean that the model has no answer.

@@ -8,7 +8,6 @@ use crate::features::backlog::store::{Ended, Restored, restore_in};
 use kernel::chat::message::{Channel, Place};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::StoreError;
 
 /// What came of a wish to cancel an item.
 #[derive(Debug)]
@@ -74,6 +73,8 @@ impl Backlog {
             return Err(refused(format!("{} ended with its mission. `/mission restore id:{mission}` takes that back", named(item))));
         }
         let has_result = store.find_product(&item.id).await?.is_some();
+        let has_parts = !store.list_parts(&item.id).await?.is_empty();
+        let spot = self.find_spot(item, asker).await?;
         let mut transaction = store.db().begin().await?;
         let mut back = match Box::pin(restore_in(&mut transaction, &item.id, asker.name(), self.now())).await? {
             Restored::Back(back) => back,
@@ -88,7 +89,7 @@ impl Backlog {
             }
         };
         back.sort_by_key(|other| other.id != item.id);
-        if let Some(asks) = self.ask_again(&back[0], has_result, asker).await? {
+        if let Some(asks) = spot.and_then(|spot| self.ask_again(&back[0], &spot, has_result, has_parts)) {
             insert_outbound(&mut transaction, &[asks], None, self.now()).await?;
         }
         transaction.commit().await?;
@@ -96,12 +97,12 @@ impl Backlog {
     }
 
     /// The question that an item waits for again. Its buttons may be gone from the earlier message.
-    async fn ask_again(&self, item: &WorkItem, has_result: bool, asker: &Asker) -> Result<Option<OutboundMessage>, StoreError> {
-        let waits = item.status == WorkStatus::Waiting && item.wait.as_ref().is_some_and(Wait::is_for_people);
-        let Some(spot) = self.find_spot(item, asker).await?.filter(|_| waits) else { return Ok(None) };
-        let has_parts = !self.deps.store.list_parts(&item.id).await?.is_empty();
+    fn ask_again(&self, item: &WorkItem, spot: &Spot, has_result: bool, has_parts: bool) -> Option<OutboundMessage> {
+        if item.status != WorkStatus::Waiting || !item.wait.as_ref().is_some_and(Wait::is_for_people) {
+            return None;
+        }
         let offers = list_offers(item, &OfferFacts { has_result, has_parts, can_be_restored: false, budgets: &self.deps.budgets });
-        Ok(Some(self.announcer(&spot).announce_restored(item, offers)))
+        Some(self.announcer(spot).announce_restored(item, offers))
     }
 }
 

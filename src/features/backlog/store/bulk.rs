@@ -82,6 +82,7 @@ fn next_of(record: &ItemRecord, plan: &Planned<'_>, needs: &[WorkStatus]) -> Opt
         || record.job.is_some()
         || record.item.not_before.or(plan.not_before).is_some()
         || record.has_parts
+        || record.was_planned_before()
     {
         return None;
     }

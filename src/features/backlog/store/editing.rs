@@ -110,7 +110,11 @@ async fn tell_run(transaction: &mut Transaction, mut record: ItemRecord, before:
     let note = format!("changed by {by}");
     record.forgive();
     record.product = None;
-    if before.status == WorkStatus::InProgress {
+    let needs_criteria = record.item.criteria.is_empty() && !before.criteria.is_empty();
+    if needs_criteria && before.status != WorkStatus::New {
+        // The planner drafts new ones. The kind of work stays, so that the run goes on.
+        record.go(transaction, WorkStatus::New, Some(&note), at).await?;
+    } else if before.status == WorkStatus::InProgress {
         record.go(transaction, WorkStatus::Ready, Some(&note), at).await?;
     } else {
         record.save(transaction, at).await?;
@@ -124,13 +128,11 @@ async fn tell_run(transaction: &mut Transaction, mut record: ItemRecord, before:
 fn can_run_go_on(before: &WorkItem, after: &WorkItem) -> bool {
     let is_by_model = matches!(before.execution, Some(Execution::Research | Execution::Write | Execution::Build));
     let can_continue = match before.status {
-        WorkStatus::Ready | WorkStatus::InProgress => true,
+        WorkStatus::New | WorkStatus::Ready | WorkStatus::InProgress => true,
         WorkStatus::Waiting => matches!(before.wait, Some(Wait::Paused | Wait::Approval { .. } | Wait::Budget { .. } | Wait::Model)),
         _ => false,
     };
-    // Without criteria the planner drafts new ones.
-    let has_criteria = !after.criteria.is_empty() || before.criteria.is_empty();
-    is_by_model && can_continue && has_criteria && before.owner == after.owner
+    is_by_model && can_continue && before.owner == after.owner
 }
 
 /// What is new about an item, for the model that works on it.
@@ -155,11 +157,23 @@ fn describe_change(before: &WorkItem, after: &WorkItem, by: &str) -> String {
     if after.why != before.why {
         add(format!("The reason is now: {}", after.why));
     }
-    if after.criteria != before.criteria {
-        let criteria: Vec<String> = after.criteria.iter().map(|criterion| format!("- {criterion}")).collect();
-        add(format!("The criteria are now:\n{}", criteria.join("\n")));
+    if after.criteria != before.criteria && !after.criteria.is_empty() {
+        add(list_criteria(after));
     }
     text
+}
+
+/// Tells a run that goes on by which criteria its work is judged now.
+pub(super) async fn tell_criteria(transaction: &mut Transaction, item: &WorkItem, at: DateTime<Utc>) -> Result<()> {
+    if has_journal(transaction, item).await? {
+        insert_entry(transaction, item, &JournalEntry::Told { text: list_criteria(item) }, at).await?;
+    }
+    Ok(())
+}
+
+fn list_criteria(item: &WorkItem) -> String {
+    let criteria: Vec<String> = item.criteria.iter().map(|criterion| format!("- {criterion}")).collect();
+    format!("The criteria are now:\n{}", criteria.join("\n"))
 }
 
 /// The lines that were added in one place. None if anything else changed.

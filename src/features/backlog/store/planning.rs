@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Execution, Rank, Urgency, Wait, WorkItem, WorkStatus, graph};
 use crate::features::backlog::store::bulk;
+use crate::features::backlog::store::editing;
 use crate::features::backlog::store::families;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::priority_of;
@@ -264,7 +265,12 @@ impl Store {
 
 async fn plan(transaction: &mut Transaction, item: &WorkItemId, planned: &Planned<'_>, at: DateTime<Utc>) -> Result<bool> {
     let Some(mut record) = ItemRecord::find(transaction, item).await?.filter(is_for_planner) else { return Ok(false) };
+    let goes_on = record.was_planned_before();
+    let had_criteria = !record.item.criteria.is_empty();
     planned.fill(&mut record);
+    if goes_on && !had_criteria && !record.item.criteria.is_empty() {
+        editing::tell_criteria(transaction, &record.item, at).await?;
+    }
     match planned.status {
         WorkStatus::Ready | WorkStatus::Blocked => {
             record.place(transaction, planned.note, at).await?;

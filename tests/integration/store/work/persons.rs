@@ -2,8 +2,8 @@ use kernel::agent::JournalEntry;
 use kernel::events::Audience;
 use kernel::ids::ApprovalId;
 use kernel::tools::approval::{Approval, ApprovalState, Risk, fingerprint};
-use teamroom::features::backlog::model::{Claim, Evidence, Judge, Owner, Product, Urgency, Wait, WorkItem, WorkStatus};
-use teamroom::features::backlog::store::{End, Ended, ItemAnswer, ItemEdit, ItemJudgement};
+use teamroom::features::backlog::model::{Claim, Evidence, Execution, Judge, Owner, Product, Urgency, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::{End, Ended, ItemAnswer, ItemEdit, ItemJudgement, Planned};
 use teamroom::store::Store;
 
 use super::ends::reviewed_by;
@@ -25,6 +25,7 @@ on_both!(
     a_person_hurries_an_item,
     an_item_edited_while_it_runs_begins_anew,
     an_edit_of_work_that_has_begun_is_told_to_its_run,
+    an_edit_of_work_with_drafted_criteria_keeps_the_run_and_tells_it_the_new_ones,
     an_edit_of_the_urgency_or_the_reviewer_alone_disturbs_nobody,
     only_what_waits_is_woken,
     a_call_is_allowed_once_and_for_this_call_only,
@@ -299,6 +300,31 @@ async fn an_edit_of_work_that_has_begun_is_told_to_its_run(home: &Home) {
     assert!(store.edit_item(&made.id, &ItemEdit { owner: Some(&solus), ..ItemEdit::default() }, "Ada", at(50)).await.unwrap());
     let stored = find(&store, &made).await;
     assert_eq!((stored.status, stored.run, stored.persona), (WorkStatus::New, 1, None));
+}
+
+async fn an_edit_of_work_with_drafted_criteria_keeps_the_run_and_tells_it_the_new_ones(home: &Home) {
+    let store = home.open().await;
+    let made = item("write three e-mails", 0);
+    insert(&store, std::slice::from_ref(&made)).await;
+    let drafted = |criterion: &str| Planned { criteria: vec![criterion.into()], ..for_persona("vince") };
+    assert!(store.plan_item(&made.id, &drafted("There are three"), at(10)).await.unwrap());
+    let held = claim(&store).await;
+    let asked = JournalEntry::Asked { system: String::new(), message: "Do the work.".into(), tainted: false, remarks: Vec::new() };
+    assert!(store.append_journal(&held.job, &held.item, &[asked], at(20)).await.unwrap());
+
+    assert!(store.edit_item(&made.id, &ItemEdit { what: Some("write two e-mails"), ..ItemEdit::default() }, "Ada", at(30)).await.unwrap());
+    let stored = find(&store, &made).await;
+    assert_eq!((stored.status, stored.run, stored.criteria.len()), (WorkStatus::New, 0, 0), "the old criteria are for three");
+    assert_eq!(stored.execution, Some(Execution::Research), "it stays the same kind of work");
+    // A second word, before the planner came to it.
+    assert!(store.edit_item(&made.id, &ItemEdit { how: Some("in English"), ..ItemEdit::default() }, "Ada", at(31)).await.unwrap());
+
+    assert!(store.plan_item(&made.id, &drafted("There are two"), at(32)).await.unwrap());
+    let again = claim(&store).await;
+    assert_eq!((again.item.run, again.item.criteria.as_slice()), (0, &["There are two".to_owned()][..]));
+    let told: Vec<String> = store.list_journal(&made.id, 0).await.unwrap().into_iter().filter_map(|(entry, _)| told(entry)).collect();
+    assert!(told[0].ends_with("To be done now: write two e-mails") && told[1].ends_with("in English"), "{told:?}");
+    assert_eq!(told[2..], ["The criteria are now:\n- There are two"]);
 }
 
 fn told(entry: JournalEntry) -> Option<String> {

@@ -142,6 +142,11 @@ impl ItemRecord {
         self.item.depends_on.is_empty() && !self.has_parts
     }
 
+    /// Its run may have begun, and goes on after it is planned again.
+    pub(super) fn was_planned_before(&self) -> bool {
+        self.item.persona.is_some()
+    }
+
     pub(super) fn may_go(&self, next: WorkStatus) -> bool {
         self.item.status.advance(next).is_ok()
     }
