@@ -25,6 +25,7 @@ use teamroom::features::backlog::service::{self, AskedIn, Asker, Backlog};
 use teamroom::features::backlog::settings::BacklogSettings;
 use teamroom::features::backlog::store::PLAN;
 use teamroom::features::backlog::{Deps, Work};
+use teamroom::features::chat::settings::ChatSettings;
 use teamroom::store::Store;
 
 use crate::nobody::Nobody;
@@ -67,6 +68,7 @@ impl Planner {
             zone: chrono_tz::Tz::UTC,
             working_hours: WorkingHours::default(),
             most_rejections: 3,
+            chat: ChatSettings::default(),
             is_offline: true,
             kanban: None,
             clock: clock.clone(),
