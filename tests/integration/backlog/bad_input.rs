@@ -131,7 +131,9 @@ async fn an_item_that_is_edited_while_it_runs_is_done_as_it_reads_now(backing: B
     let done = stage.comes_to(&item.id, WorkStatus::Done).await;
     assert_eq!((done.how.as_str(), done.attempts), ("Look at three shops.", 0));
     let last = stage.asked_about("hosting").pop().unwrap();
-    assert!(last.prompt().contains("three shops") && !last.prompt().contains("one shop"), "{}", last.prompt());
+    let told = last.prompt();
+    assert!(told.contains("The instructions are now:\nLook at three shops."), "{told}");
+    assert!(told.contains("The criteria are now:\n- "), "{told}");
 }
 
 async fn the_work_of_a_persona_that_has_left_goes_to_the_coordinator(backing: Backing) {

@@ -304,7 +304,7 @@ async fn an_edit_of_work_that_has_begun_is_told_to_its_run(home: &Home) {
 
 async fn an_edit_of_work_with_drafted_criteria_keeps_the_run_and_tells_it_the_new_ones(home: &Home) {
     let store = home.open().await;
-    let made = item("write three e-mails", 0);
+    let made = WorkItem { criteria: Vec::new(), ..item("write three e-mails", 0) };
     insert(&store, std::slice::from_ref(&made)).await;
     let drafted = |criterion: &str| Planned { criteria: vec![criterion.into()], ..for_persona("vince") };
     assert!(store.plan_item(&made.id, &drafted("There are three"), at(10)).await.unwrap());
