@@ -183,23 +183,21 @@ fn read(name: &str, change: fn(&mut Json)) -> Part {
     serde_json::from_value(part).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
+/// Takes the facts of all situations out of everything that people, files and the model say.
 fn take_facts_away(part: &mut Json) {
-    let situations = part["situations"].as_array().cloned().unwrap_or_default();
-    let facts_of = |situation: &Json| -> Vec<Fact> { serde_json::from_value(situation["needs"].clone()).unwrap() };
-    let mut begun = 0;
-    for (index, situation) in situations.iter().enumerate() {
-        if situation["with_previous"] != true {
-            begun = index;
-        }
-        let facts = facts_of(situation);
-        for (of, given) in (begun..=index).flat_map(|of| ["steps", "answers", "calls", "sends_back"].map(|given| (of, given))) {
-            if let Some(value) = part["situations"][of].get_mut(given) {
+    let mut facts = Vec::<Fact>::new();
+    for situation in part["situations"].as_array().into_iter().flatten() {
+        facts.extend(serde_json::from_value::<Vec<Fact>>(situation["needs"].clone()).unwrap());
+    }
+    for situation in part["situations"].as_array_mut().into_iter().flatten() {
+        for given in ["steps", "answers", "calls", "sends_back"] {
+            if let Some(value) = situation.get_mut(given) {
                 blot_out(value, &facts);
             }
         }
-        if let Some(files) = part.get_mut("files") {
-            blot_out(files, &facts);
-        }
+    }
+    if let Some(files) = part.get_mut("files") {
+        blot_out(files, &facts);
     }
 }
 

@@ -18,11 +18,7 @@ use stage::Stage;
 
 use crate::support::team::{Backing, on_one_store};
 
-on_one_store!(
-    what_is_needed_is_in_the_prompt,
-    #[ignore = "long form"]
-    what_nobody_gave_is_missed,
-);
+on_one_store!(what_is_needed_is_in_the_prompt, what_nobody_gave_is_missed);
 
 /// At least so many are played.
 const SITUATIONS: usize = 60;
