@@ -23,7 +23,7 @@ pub(in crate::features::board) struct AddRemark {
     pub(in crate::features::board) channel: ChannelId,
     pub(in crate::features::board) by: Participant,
     pub(in crate::features::board) text: String,
-    /// The message it stands in, which is one remark. None for a command.
+    /// The message it is in, which is one remark. None for a command.
     pub(in crate::features::board) message: Option<MessageId>,
 }
 
