@@ -56,6 +56,7 @@ struct Member<'a> {
     slug: &'a str,
     role: &'a str,
     expertise: String,
+    /// Besides those that everybody has.
     tools: String,
     feeds: String,
     cannot: String,
@@ -67,6 +68,8 @@ struct Values<'a> {
     asker: String,
     blocks: Vec<Block>,
     team: Vec<Member<'a>>,
+    /// The tools that everybody has.
+    tools: String,
     limits: String,
     most: usize,
     most_missing: usize,
@@ -78,12 +81,20 @@ struct Values<'a> {
     repository: &'a str,
 }
 
-/// What each persona can do, and what it cannot (WORK-13).
-fn members(roster: &Roster) -> Vec<Member<'_>> {
-    roster.personas().iter().map(member).collect()
+/// The tools that every persona has.
+fn list_shared_tools(roster: &Roster) -> Vec<&str> {
+    let [first, others @ ..] = roster.personas() else { return Vec::new() };
+    let has_everybody = |tool: &&String| others.iter().all(|other| other.tools.contains(tool));
+    first.tools.iter().filter(has_everybody).map(String::as_str).collect()
 }
 
-fn member(persona: &Persona) -> Member<'_> {
+/// What each persona can do, and what it cannot (WORK-13).
+fn members<'a>(roster: &'a Roster, shared: &[&str]) -> Vec<Member<'a>> {
+    roster.personas().iter().map(|persona| member(persona, shared)).collect()
+}
+
+fn member<'a>(persona: &'a Persona, shared: &[&str]) -> Member<'a> {
+    let own: Vec<&str> = persona.tools.iter().map(String::as_str).filter(|tool| !shared.contains(tool)).collect();
     let has = |tool: &str| persona.tools.iter().any(|known| known == tool);
     let mut cannot = Vec::new();
     if !has("web_search") {
@@ -100,7 +111,7 @@ fn member(persona: &Persona) -> Member<'_> {
         slug: persona.slug.as_str(),
         role: &persona.role,
         expertise: persona.expertise.join(", "),
-        tools: persona.tools.join(", "),
+        tools: own.join(", "),
         feeds: persona.feeds.iter().map(|feed| feed.name.as_str()).collect::<Vec<_>>().join(", "),
         cannot: cannot.join(" or "),
     }
@@ -113,11 +124,13 @@ fn limits() -> String {
 impl<'a> Frame<'a> {
     fn values(&self, marker: &'a str, parts: Vec<Part>) -> Values<'a> {
         let Self { system, roster, mission, tokens } = self;
+        let shared = list_shared_tools(roster);
         Values {
             marker,
             asker: mission.by.as_ref().map_or("Somebody".to_owned(), |(_, name)| flat_name(name)),
             blocks: fit(parts, tokens.saturating_sub(tokens_of(system) + INSTRUCTIONS)),
-            team: members(roster),
+            team: members(roster, &shared),
+            tools: shared.join(", "),
             limits: limits(),
             most: MOST_STEPS,
             most_missing: MOST_MISSING,

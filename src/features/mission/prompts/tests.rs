@@ -110,3 +110,23 @@ proptest::proptest! {
         proptest::prop_assert!(wish(&text, "").message.contains(&text));
     }
 }
+
+#[test]
+fn tools_that_everybody_has_are_named_once() {
+    let mission = mission();
+    let personas = roster().personas().to_vec();
+    let with_tools = |index: usize, own: &[&str]| {
+        let tools = ["backlog_add", "web_search"].iter().chain(own).map(|tool| (*tool).to_owned()).collect();
+        Persona { tools, ..personas[index].clone() }
+    };
+    let roster = Roster::new(vec![with_tools(0, &[]), with_tools(1, &["git_log"])]).expect("a roster");
+    let wish = Wish { mission: mission.id.clone(), by: "Ann".into(), text: String::new(), message: None, colleague: None, is_told: false };
+    for message in [
+        plan(frame(&mission, &roster, 128_000), (&Understanding::default(), &[]), &[], "").message,
+        change(frame(&mission, &roster, 128_000), &[], &wish, &[]).message,
+    ] {
+        assert!(message.contains("\nEverybody has these tools: backlog_add, web_search.\n"), "{message}");
+        let own: Vec<&str> = message.lines().filter(|line| line.contains("Tools of its own: git_log.")).collect();
+        assert_eq!((own.len(), message.matches("web_search").count()), (1, 1), "{message}");
+    }
+}
