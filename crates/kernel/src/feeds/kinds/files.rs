@@ -273,7 +273,7 @@ mod tests {
     async fn a_document_that_cannot_be_read_is_told_by_its_name_in_the_feed() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("deep")).unwrap();
-        fs::write(dir.path().join("deep/broken.pdf"), "This is no PDF.").unwrap();
+        fs::write(dir.path().join("deep/broken.pdf"), "%PDF-1.4 and no more").unwrap();
         let files = Files { shown: "notes".into(), root: dir.path().to_owned() };
         let error = files.open_document("deep/broken.pdf").await.unwrap_err().to_string();
         assert!(error.starts_with("cannot read deep/broken.pdf: "), "{error}");
