@@ -50,7 +50,9 @@ impl Work {
         let journal = self.read_journal(item).await?;
         let parts = self.deps().store.list_parts(&item.id).await?;
         let blocked = self.deps().store.find_product(&item.id).await?.and_then(|product| product.blocked);
-        let of = ForReview { item, evidence: &item.evidence, journal: &journal, parts: &parts, blocked: blocked.as_deref() };
+        let rejected = self.find_rejection(item).await?.map(|rejection| rejection.why);
+        let (blocked, rejected) = (blocked.as_deref(), rejected.as_deref());
+        let of = ForReview { item, evidence: &item.evidence, journal: &journal, parts: &parts, blocked, rejected };
         if !by_people {
             match review(&self.inner.reviewer, of, Some(job), job.cancelled()).await {
                 Ok(Some(judged)) => return Ok(self.record_judgement(item, &judged, &journal, job).await?),

@@ -103,8 +103,11 @@ async fn what_is_said_below_a_result_is_talk_or_sends_it_back(backing: Backing) 
         hears(&stage, &place, "goes back to Eliza with what you say", 1 + usize::from(is_thread && place == channel)).await;
         let run = item.run;
         item = stage.until(&item.id, "done again", |item| item.status == WorkStatus::Done && item.run > run).await;
-        let told = stage.asked_about("Compare").into_iter().filter(|asked| asked.tool_results() == 0 && asked.prompt().contains(&word));
-        assert_eq!(told.count(), 1, "the next try knows the criticism, and there is one");
+        let told: Vec<_> = stage.team.model.requests().into_iter().filter(|asked| asked.prompt().contains(&word)).collect();
+        let tries = told.iter().filter(|asked| is_work(asked) && asked.tool_results() == 0);
+        assert_eq!(tries.count(), 1, "the next try knows the criticism, and there is one");
+        let reviews = told.iter().filter(|asked| is_grading(asked));
+        assert_eq!(reviews.count(), 1, "its reviewer checks that the criticism is met");
         assert_eq!(heard(&stage, &place).await.iter().filter(|said| said.contains(TALK)).count(), before + 2, "no persona answers it, too");
     }
     // What is said below an older result is not about the newest one.

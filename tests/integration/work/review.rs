@@ -34,7 +34,7 @@ impl Made {
     }
 
     fn shown(&self) -> ForReview<'_> {
-        ForReview { item: &self.item, evidence: &self.evidence, journal: &self.journal, parts: &[], blocked: None }
+        ForReview { item: &self.item, evidence: &self.evidence, journal: &self.journal, parts: &[], blocked: None, rejected: None }
     }
 
     async fn judge(&self, parts: &ReviewDeps) -> anyhow::Result<Option<Judgement>> {

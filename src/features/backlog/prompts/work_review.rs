@@ -17,6 +17,8 @@ pub(crate) struct Review<'a> {
     pub(crate) criteria: usize,
     /// At least one file is cut in the prompt, but tools can read all of it.
     pub(crate) cut: bool,
+    /// A result before this one was not accepted.
+    pub(crate) again: bool,
     /// Why the last verdict did not count. Empty at first.
     pub(crate) fault: &'a str,
     pub(crate) blocks: &'a [Block],

@@ -37,6 +37,8 @@ pub struct ForReview<'a> {
     pub parts: &'a [WorkItem],
     /// What its author says that nobody on the team can do.
     pub blocked: Option<&'a str>,
+    /// Why the result before this one was not accepted, in the words of who judged it.
+    pub rejected: Option<&'a str>,
 }
 
 /// The material for a grader.
@@ -67,6 +69,7 @@ impl Shown<'_> {
             parts: self.of.parts.len(),
             criteria: self.criteria.len(),
             cut: self.is_cut(),
+            again: self.of.rejected.is_some(),
             fault: self.fault.unwrap_or_default(),
             blocks: &self.blocks(Cleaner { marker }),
         });
@@ -101,6 +104,8 @@ impl Shown<'_> {
         let mut parts =
             vec![Part::new(Rank::Task, "what was asked for", cleaner.whole(&item.describe_request())).read_by(item.read_call())];
         parts.extend(Part::of_lines(Rank::Task, "its criteria", criteria));
+        let rejected = self.of.rejected.map(|why| cleaner.whole(why));
+        parts.extend(rejected.map(|why| Part::new(Rank::SentBack, "why the last result was not accepted", why)));
         if !item.background.is_empty() {
             let background = cleaner.whole(&item.background);
             parts.push(Part::new(Rank::Task, "said before it, and noted with it", background).read_by(item.read_call()));

@@ -302,7 +302,7 @@ mod tests {
             JournalEntry::Returned { call: "2".into(), text: "commit a1b2c3d".into(), outside: true, status: CallStatus::Ok, trace: None },
         ];
         let (item, roster) = (item(), roster());
-        let of = ForReview { item: &item, evidence: &evidence, journal: &journal, parts: &[], blocked: None };
+        let of = ForReview { item: &item, evidence: &evidence, journal: &journal, parts: &[], blocked: None, rejected: None };
         let shown = Shown {
             of,
             criteria: &item.criteria,
@@ -318,7 +318,7 @@ mod tests {
     fn a_large_file_is_cut_and_says_so() {
         let (item, roster) = (item(), roster());
         let files = [("a.md".to_owned(), "word ".repeat(20_000)), ("b.md".to_owned(), "short".to_owned())];
-        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None };
+        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None, rejected: None };
         let fault = Some("criterion 2 has no grade");
         let shown = Shown { of, criteria: &item.criteria, files: &files, fault, zone: roster.zone(), tokens: 20_000 };
         let blocks = shown.blocks(Cleaner { marker: "7f3a9c20d1e8" });
@@ -336,7 +336,7 @@ mod tests {
     fn the_reviewer_reads_the_same_whole_task_as_the_author_with_what_people_answered() {
         let how = format!("{}Ann answered: 24 hours, in `sla_hours`[2].", "Every field of the form is named here. ".repeat(800));
         let item = WorkItem { how: how.clone(), ..item() };
-        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None };
+        let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None, rejected: None };
         let shown = |tokens| {
             let shown = Shown { of, criteria: &item.criteria, files: &[], fault: None, zone: roster().zone(), tokens };
             (shown.blocks(Cleaner { marker: "7f3a9c20d1e8" })[0].text.clone(), shown.is_cut())
@@ -345,6 +345,24 @@ mod tests {
         assert!(shown(80_000).0.contains(&how));
         let (text, is_cut) = shown(5000);
         assert!(is_cut && text.contains("(left out here: "), "{text}");
+    }
+
+    #[test]
+    fn the_reviewer_of_another_try_is_told_why_the_last_one_was_not_accepted() {
+        let (item, roster, marker) = (item(), roster(), "7f3a9c20d1e8");
+        let prompt = |rejected| {
+            let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None, rejected };
+            let shown = Shown { of, criteria: &item.criteria, files: &[], fault: None, zone: roster.zone(), tokens: 80_000 };
+            assert!(shown.quotable().is_empty(), "it shows nothing");
+            shown.prompt("Teamroom", &roster, roster.coordinator(), marker, now()).message
+        };
+        let again = prompt(Some("Ann says: the table of months is missing"));
+        assert!(
+            again.contains("| why the last result was not accepted>>\nAnn says: the table of months is missing\n<<end")
+                && again.contains("An earlier result was not accepted"),
+            "{again}"
+        );
+        assert!(!prompt(None).contains("was not accepted"));
     }
 
     #[test]

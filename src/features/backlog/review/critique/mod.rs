@@ -145,7 +145,7 @@ impl<'a> Critic<'a> {
         let revisions = earlier.iter().map(|(round, _)| round).collect::<HashSet<_>>().len();
         let criteria = criteria::to_grade(item);
         let evidence = pages_in(&files, &journal);
-        let of = ForReview { item, evidence: &evidence, journal: &journal, parts: &[], blocked: None };
+        let of = ForReview { item, evidence: &evidence, journal: &journal, parts: &[], blocked: None, rejected: None };
         let tokens = self.agents.prompt_tokens(Tier::T1);
         let shown = Shown { of, criteria: &criteria, files: &files, fault: None, zone: self.agents.roster.zone(), tokens };
         let Some(given) = self.ask::<GivenCritique>(round, CRITIQUE_TOKENS, |marker| self.prompt_to_judge(&shown, marker)).await else {

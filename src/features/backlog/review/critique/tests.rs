@@ -19,7 +19,7 @@ fn read(scores: [f64; 4], first: &Value, open: &Value) -> Critique {
     let item = WorkItem::new("Compare prices", Owner::Persona("vince".into()), Origin::CommandLine, now());
     let criteria = ["Prices are there".to_owned(), "In dollars".to_owned()];
     let files = [("prices.md".to_owned(), REPORT.to_owned())];
-    let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None };
+    let of = ForReview { item: &item, evidence: &[], journal: &[], parts: &[], blocked: None, rejected: None };
     let shown = Shown { of, criteria: &criteria, files: &files, fault: None, zone: roster().zone(), tokens: 80_000 };
     read_critique(given, &shown, &["What does A ask?".to_owned(), "What does B ask?".to_owned()], 1)
 }
