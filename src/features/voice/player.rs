@@ -61,7 +61,7 @@ impl PlayError {
     /// Whether another attempt may help.
     pub(super) fn is_passing(&self) -> bool {
         match self {
-            Self::Engine(error) => !matches!(error, ModelError::Refused { .. } | ModelError::OutOfBudget(_)),
+            Self::Engine(error) => !matches!(error, ModelError::Refused { .. } | ModelError::Declined { .. } | ModelError::OutOfBudget(_)),
             Self::Silent | Self::Nothing => false,
             Self::Audio(_) | Self::Stopping | Self::Store(_) => true,
         }

@@ -74,7 +74,7 @@ async fn a_refusal_is_not_retried() {
     }
     let broke = r#"{"error":{"type":"insufficient_quota","message":"You exceeded your current quota"}}"#;
     assert_ends(&Script::Status { code: 429, body: broke.into(), headers: Vec::new() }, "refused", 1).await;
-    assert_ends(&Script::Filtered, "refused", 1).await;
+    assert_ends(&Script::Filtered, "declined", 1).await;
 }
 
 #[tokio::test]

@@ -48,6 +48,23 @@ async fn a_call_falls_from_model_to_model_and_from_tier_to_tier() {
 }
 
 #[tokio::test]
+async fn a_model_that_declines_is_asked_once_and_its_reason_outlives_the_failures_of_others() {
+    let (first, second) = (ScriptedModel::start().await, ScriptedModel::start().await);
+    first.on(|_| Script::Filtered);
+    second.next([Script::say("From another one.")]);
+    let settings = settings(
+        &[("first", ProviderKind::OpenAi, &first), ("second", ProviderKind::Anthropic, &second)],
+        &[(Tier::T1, &[("first", "small"), ("second", "small")])],
+    );
+    let desk = Desk::new(&settings, Arc::new(EagerClock::default()));
+    assert_eq!(desk.ask(Tier::T1).await.expect("an answer").provider, "second");
+    assert_eq!((first.count(), second.count()), (1, 1));
+    second.on(|_| Script::status(404));
+    assert_eq!(desk.ask(Tier::T1).await, Err(ModelError::Declined { provider: "first".into(), said: None }));
+    assert_eq!((first.count(), second.count()), (2, 2));
+}
+
+#[tokio::test]
 async fn a_call_never_climbs_and_asks_no_model_twice_for_standing_in_two_tiers() {
     let (first, second) = (ScriptedModel::start().await, ScriptedModel::start().await);
     first.on(refuse);

@@ -229,7 +229,7 @@ async fn a_report_without_signals_is_a_report() {
 async fn a_refusal_is_an_error_and_never_a_report() {
     for kind in BOTH {
         let (said, _) = reported(Script::Filtered, kind).await;
-        assert!(matches!(said, Err(RunError::Model(ModelError::Refused { .. }))), "{said:?}");
+        assert!(matches!(said, Err(RunError::Model(ModelError::Declined { .. }))), "{said:?}");
         let (said, _) = reported(Script::say(r#"{"refusal": "I cannot help with that."}"#), kind).await;
         assert!(matches!(said, Err(RunError::Nothing)), "{said:?}");
     }

@@ -193,12 +193,52 @@ fn endpoints() -> Vec<Endpoint> {
             })
         },
         Endpoint {
-            shown: &["No answer this time: the content filter of azure blocked it. Please put it in other words."],
+            shown: &[
+                "No answer this time: the model declined to answer this; the reason given by azure is “violence”. Please put it in other words.",
+            ],
             ..endpoint("Azure, content filter", |_, _| {
                 let message = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.";
                 Raw::json(
                     400,
-                    &json!({"error": {"message": message, "type": null, "param": "prompt", "code": "content_filter", "status": 400, "innererror": {"code": "ResponsibleAIPolicyViolation"}}}),
+                    &json!({"error": {"message": message, "type": null, "param": "prompt", "code": "content_filter", "status": 400, "innererror": {"code": "ResponsibleAIPolicyViolation", "content_filter_result": {"hate": {"filtered": false}, "violence": {"filtered": true, "severity": "medium"}}}}}),
+                )
+            })
+        },
+        Endpoint {
+            shown: &[
+                "No answer this time: the model declined to answer this; the content filter of azure blocked it. Please put it in other words.",
+            ],
+            ..endpoint("Azure, an answer that is filtered", |_, _| Raw::say_until("content_filter", "The harbour"))
+        },
+        Endpoint {
+            shown: &[
+                "No answer this time: the model declined to answer this; the reason given by openai is “I can't help with that”. Please put it in other words.",
+            ],
+            ..endpoint("OpenAI, a refusal", |_, _| {
+                said(&json!({"role": "assistant", "content": null, "refusal": "I can't help with that."}), &Value::Null)
+            })
+        },
+        Endpoint {
+            shown: &["No answer this time: the model declined to answer this; the reason given by gemini is “prohibited content”."],
+            ..endpoint("Gemini, a blocked prompt", |_, _| {
+                Raw::json(200, &json!({"choices": null, "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}))
+            })
+        },
+        Endpoint {
+            shown: &["No answer this time: the model declined to answer this; the reason given by gemini is “safety”."],
+            ..endpoint("Gemini, a blocked answer", |_, _| Raw::say_until("SAFETY", "The harbour"))
+        },
+        Endpoint {
+            kind: ProviderKind::Anthropic,
+            shown: &[
+                "No answer this time: the model declined to answer this; the reason given by anthropic is “This is about cyber security”.",
+            ],
+            ..endpoint("Anthropic, a refusal", |_, _| {
+                let details = json!({"type": "refusal", "category": "cyber", "explanation": "This is about cyber security."});
+                let usage = json!({"input_tokens": 12, "output_tokens": 1});
+                Raw::json(
+                    200,
+                    &json!({"type": "message", "role": "assistant", "content": [], "stop_reason": "refusal", "stop_details": details, "usage": usage}),
                 )
             })
         },

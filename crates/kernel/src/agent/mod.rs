@@ -76,7 +76,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// A short reason that is safe to post. Never quotes a provider.
+    /// A short reason that is safe to post. Quotes a provider only for why it declined to answer.
     pub fn in_short(&self) -> String {
         match self {
             Self::Cancelled => "it was stopped".into(),
@@ -86,6 +86,7 @@ impl RunError {
             Self::Model(ModelError::NoModel) => "no language model is connected".into(),
             Self::Model(ModelError::TimedOut { .. }) => "the language model took too long".into(),
             Self::Model(ModelError::Busy { provider, cause, .. } | ModelError::Refused { provider, cause, .. }) => cause.in_words(provider),
+            Self::Model(error @ ModelError::Declined { .. }) => error.to_string(),
             Self::Model(_) | Self::Unusable { .. } => "the language model gave no valid answer".into(),
             Self::NeedsApproval(_) => "a person has to approve something first".into(),
             Self::NotYet { why, .. } => why.clone(),
@@ -113,6 +114,7 @@ impl RunError {
     pub fn for_person(&self) -> String {
         let why = match self {
             Self::OutOfBudget(refused) => refused.in_own_words(),
+            Self::Nothing => "the language model gave an empty answer".into(),
             error => error.in_short(),
         };
         format!("No answer this time: {why}. {}", self.remedy())

@@ -22,11 +22,15 @@ pub enum Cause {
     Other,
 }
 
+/// The name of a provider for people. One that is set by variables has none.
+pub(super) fn shown(provider: &str) -> &str {
+    if provider == SHORT_PATH { "the model server" } else { provider }
+}
+
 impl Cause {
     /// What happened, with the provider's name.
     pub fn in_words(self, provider: &str) -> String {
-        // This provider is set by variables, which give it no name.
-        let provider = if provider == SHORT_PATH { "the model server" } else { provider };
+        let provider = shown(provider);
         match self {
             Self::Unreachable => format!("{provider} could not be reached"),
             Self::Loading => format!("the language model at {provider} is still loading"),

@@ -87,9 +87,13 @@ impl ProviderLimiter {
             // Invalid responses usually come from a proxy whose provider is down.
             Err(ModelError::Busy { .. } | ModelError::TimedOut { .. } | ModelError::Garbled { .. }) => health.breaker.failed(now),
             // The provider works, but cannot serve this request.
-            Err(ModelError::Refused { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. } | ModelError::AtLimit { .. }) => {
-                health.breaker.succeeded();
-            }
+            Err(
+                ModelError::Refused { .. }
+                | ModelError::Declined { .. }
+                | ModelError::Empty { .. }
+                | ModelError::Truncated { .. }
+                | ModelError::AtLimit { .. },
+            ) => health.breaker.succeeded(),
             Err(_) => {
                 health.breaker.learnt_nothing(now);
                 return;

@@ -195,6 +195,9 @@ pub enum ModelError {
     /// Permanent: the request, the key or the account is wrong.
     #[error("{provider} refused: {reason}")]
     Refused { provider: String, reason: String, cause: Cause },
+    /// A provider's filter blocked the prompt or the answer, or the model refused. The same prompt is refused again.
+    #[error("the model declined to answer this; {}", reason_of(provider, said.as_deref()))]
+    Declined { provider: String, said: Option<String> },
     #[error("{provider} returned an invalid answer: {reason}")]
     Garbled { provider: String, reason: String },
     #[error("{provider} returned an empty answer")]
@@ -222,6 +225,7 @@ impl ModelError {
     pub fn cause(&self) -> Option<Cause> {
         match self {
             Self::Busy { cause, .. } | Self::Refused { cause, .. } => Some(*cause),
+            Self::Declined { .. } => Some(Cause::Filter),
             _ => None,
         }
     }
@@ -232,6 +236,7 @@ impl ModelError {
             Self::Busy { .. } => "busy",
             Self::TimedOut { .. } => "timed_out",
             Self::Refused { .. } => "refused",
+            Self::Declined { .. } => "declined",
             Self::Garbled { .. } => "garbled",
             Self::Empty { .. } => "empty",
             Self::Truncated { .. } => "truncated",
@@ -242,6 +247,13 @@ impl ModelError {
             Self::NoModel => "no_model",
             Self::Ledger(_) => "ledger",
         }
+    }
+}
+
+fn reason_of(provider: &str, said: Option<&str>) -> String {
+    match said {
+        Some(said) => format!("the reason given by {} is “{}”", cause::shown(provider), said.trim_end_matches('.')),
+        None => Cause::Filter.in_words(provider),
     }
 }
 

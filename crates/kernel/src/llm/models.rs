@@ -262,8 +262,8 @@ impl Models {
                 Err(error @ ModelError::AtLimit { .. }) if state.request.schema.is_none() => return Err(error),
                 Err(error) => error,
             };
-            // A prompt that is too long can be shortened, so this error is reported before other failures.
-            if failure.cause() != Some(Cause::ContextLength) {
+            // A prompt that is too long can be shortened, and one that a filter blocks can be reworded, so these are reported before other failures.
+            if !matches!(failure.cause(), Some(Cause::ContextLength | Cause::Filter)) {
                 failure = error;
             }
         }

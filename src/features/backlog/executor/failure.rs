@@ -25,7 +25,7 @@ pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> a
         RunError::NotYet { at, why } => Outcome::Later { at, why },
         RunError::OutOfBudget(refused) => Outcome::Waits(Wait::for_budget(refused, now)),
         RunError::Model(ModelError::NoModel) => Outcome::Waits(Wait::Model),
-        RunError::Model(ModelError::Refused { .. }) => {
+        RunError::Model(ModelError::Refused { .. } | ModelError::Declined { .. }) => {
             let why = format!("{}. {}", error.in_short(), error.remedy().trim_end_matches('.'));
             Outcome::Waits(Wait::Decision { why })
         }

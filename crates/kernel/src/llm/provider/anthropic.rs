@@ -73,7 +73,7 @@ impl Protocol for Anthropic {
             Event::ContentBlockDelta { delta: Delta::Thinking { thinking }, .. } => draft.push_reasoning(&thinking)?,
             Event::MessageDelta { delta, usage } => {
                 count(usage, draft);
-                stop(delta.stop_reason.as_deref(), draft);
+                stop(delta, draft)?;
             }
             Event::MessageStop => draft.end(),
             Event::Error => return Err(ReadError::Reported(ProviderError::parse(data))),
@@ -85,13 +85,12 @@ impl Protocol for Anthropic {
     fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), ReadError> {
         match draft.parse_whole(body)? {
             Whole::Error => Err(ReadError::Reported(ProviderError::parse(body))),
-            Whole::Message { content, stop_reason, usage } => {
+            Whole::Message { content, end, usage } => {
                 count(usage, draft);
                 for (index, block) in (0..).zip(content) {
                     take_in(index, block, draft)?;
                 }
-                stop(stop_reason.as_deref(), draft);
-                Ok(())
+                stop(end, draft)
             }
         }
     }
@@ -195,6 +194,15 @@ enum Delta {
 #[derive(Deserialize)]
 struct End {
     stop_reason: Option<String>,
+    #[serde(default, deserialize_with = "read_if_fits")]
+    stop_details: Option<StopDetails>,
+}
+
+/// Why the model refused.
+#[derive(Deserialize)]
+struct StopDetails {
+    category: Option<String>,
+    explanation: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -202,7 +210,8 @@ struct End {
 enum Whole {
     Message {
         content: Vec<Block>,
-        stop_reason: Option<String>,
+        #[serde(flatten)]
+        end: End,
         #[serde(default, deserialize_with = "read_if_fits")]
         usage: Option<Usage>,
     },
@@ -245,13 +254,17 @@ fn take_in(index: u64, block: Block, draft: &mut Draft) -> Result<(), ReadError>
     Ok(())
 }
 
-fn stop(reason: Option<&str>, draft: &mut Draft) {
-    match reason {
+fn stop(end: End, draft: &mut Draft) -> Result<(), ReadError> {
+    match end.stop_reason.as_deref() {
         None => {}
         Some("max_tokens" | "model_context_window_exceeded") => draft.stop(Stop::Length),
-        Some("refusal") => draft.stop(Stop::Filtered),
+        Some("refusal") => {
+            let said = end.stop_details.and_then(|details| details.explanation.or(details.category));
+            draft.block(&said.unwrap_or_default())?;
+        }
         Some(_) => draft.stop(Stop::Done),
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::llm::provider::arguments::read_arguments;
 use crate::llm::provider::content::{self, WrittenCall};
-use crate::llm::{Cause, ModelError, ModelReply, ModelRequest, ToolCall, tokens_of};
+use crate::llm::provider::failure::quote;
+use crate::llm::{ModelError, ModelReply, ModelRequest, ToolCall, tokens_of};
 use crate::money::TokenUsage;
 use crate::text::is_invisible;
 
@@ -18,6 +19,8 @@ pub(super) struct Draft<'a> {
     calls: Vec<DraftCall>,
     size: usize,
     stop: Option<Stop>,
+    /// Why the answer was blocked, in the words of the filter or the model.
+    objection: String,
     ended: bool,
     /// The usage that the provider has counted so far.
     usage: TokenUsage,
@@ -55,6 +58,7 @@ impl<'a> Draft<'a> {
             calls: Vec::new(),
             size: 0,
             stop: None,
+            objection: String::new(),
             ended: false,
             usage: TokenUsage::default(),
             charged: true,
@@ -117,6 +121,13 @@ impl<'a> Draft<'a> {
 
     pub(super) fn stop(&mut self, stop: Stop) {
         self.stop = Some(stop);
+    }
+
+    /// The answer is blocked. `objection` is a part of the reason, if one is given.
+    pub(super) fn block(&mut self, objection: &str) -> Result<(), ModelError> {
+        self.stop = Some(Stop::Filtered);
+        self.objection.push_str(objection);
+        self.grow(objection.len())
     }
 
     /// Whether the model has finished. Later events only contain token counts.
@@ -202,8 +213,8 @@ impl<'a> Draft<'a> {
             None => return Err(ModelError::Truncated { provider }),
             Some(Stop::Length) if !self.calls.is_empty() => return Err(ModelError::Truncated { provider }),
             Some(Stop::Filtered) => {
-                let reason = "the answer was blocked by its content filter".to_owned();
-                return Err(ModelError::Refused { provider, reason, cause: Cause::Filter });
+                let said = Some(quote(&self.objection, None)).filter(|said| !said.is_empty());
+                return Err(ModelError::Declined { provider, said });
             }
             Some(Stop::Length | Stop::Done) => {}
         }
@@ -297,7 +308,7 @@ mod tests {
         assert_eq!(said("half of", None), Err(ModelError::Truncated { provider: "p".into() }));
         assert_eq!(said("half of", Some(Stop::Length)), Err(ModelError::AtLimit { provider: "p".into() }));
         assert_eq!(said("<think>half of", Some(Stop::Length)), Err(ModelError::Empty { provider: "p".into() }));
-        assert!(matches!(said("", Some(Stop::Filtered)), Err(ModelError::Refused { .. })));
+        assert_eq!(said("half of", Some(Stop::Filtered)), Err(ModelError::Declined { provider: "p".into(), said: None }));
     }
 
     #[test]

@@ -86,6 +86,8 @@ pub(super) struct ProviderError {
     /// The context window in tokens (llama.cpp).
     n_ctx: Option<u64>,
     message: String,
+    /// The categories by which a filter blocked the prompt (Azure, `OpenRouter`).
+    categories: Vec<String>,
     /// What the model wrote where a call was expected (Groq).
     pub(super) generated: Option<String>,
 }
@@ -105,6 +107,7 @@ impl ProviderError {
             param: text("param").filter(|param| !param.is_empty()),
             n_ctx: error.get("n_ctx").and_then(Value::as_u64),
             generated: text("failed_generation"),
+            categories: find_categories(error),
             message: text("message")
                 .or_else(|| text("detail"))
                 .or_else(|| error.as_str().map(str::to_owned))
@@ -161,7 +164,8 @@ impl ProviderError {
         let status = status.or(self.status);
         let is_lasting = matches!(status, None | Some(400 | 404 | 405 | 415 | 422 | 501));
         // llama.cpp and LM Studio report what their templates cannot do as a fault of the server.
-        if self.is_spoilt_call() || !(is_lasting || status == Some(500)) || self.cause(status) == Cause::ContextLength {
+        let cause = self.cause(status);
+        if self.is_spoilt_call() || !(is_lasting || status == Some(500)) || matches!(cause, Cause::ContextLength | Cause::Filter) {
             return None;
         }
         let find = |part: Part| rest.contains(&part).then_some(part);
@@ -189,7 +193,7 @@ impl ProviderError {
         if part.is_some() && (is_about_support || !matches!(status, Some(404 | 500))) {
             return part;
         }
-        let is_unexplained = matches!(status, Some(400 | 422 | 501)) && self.cause(status) == Cause::Other;
+        let is_unexplained = matches!(status, Some(400 | 422 | 501)) && cause == Cause::Other;
         (may_guess && is_unexplained).then(|| [Part::Schema, Part::Tools].into_iter().find_map(find)).flatten()
     }
 
@@ -200,12 +204,20 @@ impl ProviderError {
             return ModelError::Garbled { provider, reason };
         }
         let cause = self.cause(Some(status.as_u16()));
+        if cause == Cause::Filter {
+            return self.declined(provider);
+        }
         let passing = matches!(status.as_u16(), 408 | 409 | 429) || status.is_server_error();
-        if passing && !self.is_any_of(&MONEY) && !matches!(cause, Cause::ContextLength | Cause::Filter) {
+        if passing && !self.is_any_of(&MONEY) && cause != Cause::ContextLength {
             ModelError::Busy { provider, reason, cause, retry_after: parse_retry_after(headers) }
         } else {
             ModelError::Refused { provider, reason, cause }
         }
+    }
+
+    fn declined(&self, provider: String) -> ModelError {
+        let said = (!self.categories.is_empty()).then(|| quote(&self.categories.join(", "), None));
+        ModelError::Declined { provider, said }
     }
 
     /// The error for a stream that fails after a status of 200.
@@ -217,13 +229,24 @@ impl ProviderError {
         if self.is_spoilt_call() {
             return ModelError::Garbled { provider, reason };
         }
-        let is_lasting = matches!(cause, Cause::ContextLength | Cause::Filter | Cause::Credit | Cause::Key | Cause::MissingModel);
+        if cause == Cause::Filter {
+            return self.declined(provider);
+        }
+        let is_lasting = matches!(cause, Cause::ContextLength | Cause::Credit | Cause::Key | Cause::MissingModel);
         if is_lasting || self.is_any_of(&LASTING) {
             ModelError::Refused { provider, reason, cause }
         } else {
             ModelError::Busy { provider, reason, cause, retry_after: None }
         }
     }
+}
+
+/// The categories that Azure and `OpenRouter` name for a blocked prompt.
+fn find_categories(error: &Value) -> Vec<String> {
+    let results = error.pointer("/innererror/content_filter_result").and_then(Value::as_object);
+    let filtered = results.into_iter().flatten().filter(|(_, result)| result["filtered"] == true).map(|(name, _)| name.as_str());
+    let reasons = error.pointer("/metadata/reasons").and_then(Value::as_array);
+    filtered.chain(reasons.into_iter().flatten().filter_map(Value::as_str)).map(|name| name.replace('_', " ")).collect()
 }
 
 /// `messages[0].role`, `tools`, `response_format.type`.
@@ -394,6 +417,7 @@ mod tests {
             (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, Cause::Credit, None),
             (503, r#"{"error":{"code":503,"message":"Loading model"}}"#, Cause::Loading, None),
             (400, r#"{"error":{"message":"blocked","code":"content_filter"}}"#, Cause::Filter, None),
+            (400, r#"{"error":{"message":"The tools were flagged by moderation, which does not support them"}}"#, Cause::Filter, None),
         ] {
             let error = ProviderError::parse(body);
             // Without `may_guess`, a part that the error does not name is not left out.

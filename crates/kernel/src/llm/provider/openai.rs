@@ -72,7 +72,7 @@ impl Protocol for OpenAi {
         if completion.is_error() {
             return Err(ReadError::Reported(ProviderError::parse(body)));
         }
-        if completion.choices.as_ref().is_none_or(Vec::is_empty) {
+        if completion.prompt_feedback.is_none() && completion.choices.as_ref().is_none_or(Vec::is_empty) {
             return Err(draft.garbled("it has no choices").into());
         }
         take_in(completion, draft)
@@ -111,6 +111,9 @@ struct Completion {
     choices: Option<Vec<Choice>>,
     #[serde(default, deserialize_with = "read_if_fits")]
     usage: Option<Usage>,
+    /// Gemini's reason for blocking a prompt, which then has no choices.
+    #[serde(default, alias = "promptFeedback", deserialize_with = "read_if_fits")]
+    prompt_feedback: Option<PromptFeedback>,
     error: Option<Value>,
     /// vLLM's errors: `{"object": "error", "message": …}`.
     object: Option<Value>,
@@ -126,11 +129,20 @@ impl Completion {
 }
 
 #[derive(Deserialize)]
+struct PromptFeedback {
+    #[serde(alias = "blockReason")]
+    block_reason: String,
+}
+
+#[derive(Deserialize)]
 struct Choice {
     #[serde(alias = "message")]
     delta: Option<Delta>,
     #[serde(default, deserialize_with = "read_text")]
     finish_reason: Option<String>,
+    /// The reason of the model behind a router.
+    #[serde(default, deserialize_with = "read_text")]
+    native_finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -190,6 +202,9 @@ fn take_in(chunk: Completion, draft: &mut Draft) -> Result<(), ReadError> {
         let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens).or(usage.prompt_cache_hit_tokens);
         *draft.usage_mut() = TokenUsage { input: usage.prompt_tokens, cached: cached.unwrap_or_default(), output: usage.completion_tokens };
     }
+    if let Some(PromptFeedback { block_reason }) = chunk.prompt_feedback {
+        return Ok(draft.block(&in_plain_words(&block_reason))?);
+    }
     let Some(choice) = chunk.choices.into_iter().flatten().next() else { return Ok(()) };
     if let Some(delta) = choice.delta {
         draft.push_text(delta.content.as_deref().unwrap_or_default())?;
@@ -199,21 +214,53 @@ fn take_in(chunk: Completion, draft: &mut Draft) -> Result<(), ReadError> {
             let index = call.index.unwrap_or(position);
             draft.push_call(index, call.id.as_deref(), name.as_deref(), arguments.as_deref().unwrap_or_default())?;
         }
-        if delta.refusal.is_some_and(|refusal| !refusal.is_empty()) {
-            draft.stop(Stop::Filtered);
-            return Ok(());
+        if let Some(refusal) = delta.refusal.filter(|refusal| !refusal.is_empty()) {
+            return Ok(draft.block(&refusal)?);
         }
     }
-    match choice.finish_reason.as_deref() {
+    let reason = choice.finish_reason.map(|reason| reason.to_lowercase());
+    if let Some(objection) = reason.as_deref().and_then(find_objection) {
+        let native = choice.native_finish_reason.as_deref().and_then(find_objection).filter(|_| objection.is_empty());
+        return Ok(draft.block(&native.unwrap_or(objection))?);
+    }
+    match reason.as_deref() {
         None => {}
-        Some("length") => draft.stop(Stop::Length),
-        Some("content_filter") => draft.stop(Stop::Filtered),
+        Some("length" | "max_tokens" | "model_length") => draft.stop(Stop::Length),
         Some("error") => return Err(ReadError::Reported(ProviderError::parse("the upstream model failed"))),
         // "stop", "tool_calls", and names that servers invent. An earlier refusal is kept.
         Some(_) if draft.has_stopped() => {}
         Some(_) => draft.stop(Stop::Done),
     }
     Ok(())
+}
+
+/// Reasons of Gemini, Bedrock, GLM and routers for blocking an answer, in lower case, besides `content_filter`.
+const BLOCKING: [&str; 10] = [
+    "safety",
+    "image_safety",
+    "prohibited_content",
+    "blocklist",
+    "spii",
+    "recitation",
+    "refusal",
+    "content_filtered",
+    "guardrail_intervened",
+    "sensitive",
+];
+
+/// What a finish reason says about blocked content: nothing in `content_filter`, and more in `content_filter: PROHIBITED_CONTENT`. None: not blocked.
+fn find_objection(reason: &str) -> Option<String> {
+    let reason = reason.to_lowercase();
+    let more = reason.strip_prefix("content_filter").map(|more| more.trim_start_matches([':', ' ']));
+    match more {
+        Some(more) if !more.starts_with("ed") => Some(in_plain_words(more)),
+        _ => BLOCKING.contains(&reason.as_str()).then(|| in_plain_words(&reason)),
+    }
+}
+
+/// `PROHIBITED_CONTENT` as people write it.
+fn in_plain_words(code: &str) -> String {
+    code.to_lowercase().replace('_', " ")
 }
 
 #[cfg(test)]
@@ -328,7 +375,22 @@ mod tests {
             r#"{"choices":[{"delta":{"refusal":"I cannot help with that."}}]}"#,
             r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
         ]);
-        assert!(matches!(refusal, Err(ModelError::Refused { .. })), "{refusal:?}");
+        assert_eq!(refusal, Err(ModelError::Declined { provider: "p".into(), said: Some("I cannot help with that.".into()) }));
+    }
+
+    #[test]
+    fn a_blocked_answer_is_known_by_every_name_of_a_filter() {
+        for (event, said) in [
+            (r#"{"choices":[{"delta":{},"finish_reason":"content_filter"}]}"#, None),
+            (r#"{"choices":[{"delta":{},"finish_reason":"content_filter: PROHIBITED_CONTENT"}]}"#, Some("prohibited content")),
+            (r#"{"choices":[{"delta":{},"finish_reason":"content_filter","native_finish_reason":"SAFETY"}]}"#, Some("safety")),
+            (r#"{"choices":[{"delta":{},"finish_reason":"content_filtered"}]}"#, Some("content filtered")),
+            (r#"{"choices":[{"delta":{},"finish_reason":"SAFETY"}]}"#, Some("safety")),
+            (r#"{"choices":null,"promptFeedback":{"blockReason":"BLOCKLIST"}}"#, Some("blocklist")),
+        ] {
+            let declined = ModelError::Declined { provider: "p".into(), said: said.map(str::to_owned) };
+            assert_eq!(read(&[event, "[DONE]"]), Err(declined), "{event}");
+        }
     }
 
     #[test]
