@@ -96,6 +96,17 @@ async fn a_verdict_that_does_not_count_is_asked_for_once_more_with_the_reason() 
 }
 
 #[tokio::test]
+async fn the_lines_that_code_counted_show_that_a_limit_is_kept() {
+    let (made, model) = (Made::new().await, ScriptedModel::start().await);
+    let counted = |number: usize, seen: &str| json!({"criterion": number, "met": true, "shown_by": "", "seen": seen, "missing": ""});
+    let grades = ["3 lines", "14 words", "1 heading, 14 words"];
+    let grades: Vec<_> = (1..).zip(grades).map(|(number, seen)| counted(number, seen)).collect();
+    model.next([Script::Json(json!({ "grades": grades }))]);
+    assert!(made.judged_by(&model).await.is_some_and(|judged| judged.accepted()));
+    assert!(model.requests()[0].prompt().contains("- the file prices.md: Markdown, 3 lines, 1 heading, 14 words; "));
+}
+
+#[tokio::test]
 async fn nothing_is_accepted_because_there_was_no_verdict() {
     let made = Made::new().await;
     let grade = |number: usize| json!({"criterion": number, "met": true, "shown_by": PASSAGE, "missing": ""});

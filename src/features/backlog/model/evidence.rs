@@ -90,7 +90,7 @@ pub enum Claim {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// `form` is text: "Markdown, 3 headings, 410 words".
+    /// `form` is text: "Markdown, 60 lines, 3 headings, 410 words".
     File {
         path: String,
         sha256: String,

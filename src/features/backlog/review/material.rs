@@ -8,6 +8,7 @@ use chrono_tz::Tz;
 use crate::features::backlog::model::{Evidence, JournalEntry, Owner, WorkItem};
 use crate::features::backlog::prompts::work_review as template;
 use crate::features::backlog::render::{changed_tests, total};
+use crate::features::backlog::review::verdict::Quotable;
 use crate::features::backlog::verifier::without_unsupported;
 use kernel::agent::Prompt;
 use kernel::agent::budget::{Part, Rank, fit, is_shortened};
@@ -76,16 +77,21 @@ impl Shown<'_> {
         Prompt { system: render_system(team, roster, grader, PromptKind::Judgement), message, holds_outside: true, remarks: Vec::new() }
     }
 
-    /// The texts that a passage may be quoted from.
-    pub(super) fn quotable(&self) -> Vec<String> {
-        let evidence = self.of.evidence.iter().chain(self.of.parts.iter().flat_map(|part| &part.evidence));
-        let findings = evidence.flat_map(|found| match found {
+    /// What may show that a criterion is met.
+    pub(super) fn quotable(&self) -> Quotable {
+        let evidence = || self.of.evidence.iter().chain(self.of.parts.iter().flat_map(|part| &part.evidence));
+        let counts = evidence().filter_map(|found| match found {
+            Evidence::File { bytes, form, .. } => Some(format!("{form}, {bytes} bytes")),
+            _ => None,
+        });
+        let findings = evidence().flat_map(|found| match found {
             // The words of another grader or of the author prove nothing.
             Evidence::Review { .. } | Evidence::Criterion { .. } => Vec::new(),
             Evidence::Answer { text, .. } => vec![text.clone(), describe(found, self.zone)],
             _ => vec![describe(found, self.zone)],
         });
-        self.files.iter().map(|(_, text)| without_unsupported(text)).chain(findings).collect()
+        let texts = self.files.iter().map(|(_, text)| without_unsupported(text)).chain(findings);
+        Quotable { texts: texts.collect(), counts: counts.collect() }
     }
 
     /// Whether something does not go into the prompt whole, so that tools have to read it.

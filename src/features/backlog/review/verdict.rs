@@ -106,12 +106,20 @@ impl Found {
     }
 }
 
-/// Checks a verdict on these criteria. `material`: the texts that may be quoted.
+/// What may show that a criterion is met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Quotable {
+    pub(super) texts: Vec<String>,
+    /// What code counted, a line for each file: "Markdown, 7 lines, 1 heading".
+    pub(super) counts: Vec<String>,
+}
+
+/// Checks a verdict on these criteria.
 ///
 /// # Errors
 /// All reasons why the verdict does not count, for the model.
-pub(super) fn read_verdict(given: &GivenVerdict, criteria: &[String], material: &[&str]) -> Result<Vec<Grade>, String> {
-    let material = Material::of(material);
+pub(super) fn read_verdict(given: &GivenVerdict, criteria: &[String], quotable: &Quotable) -> Result<Vec<Grade>, String> {
+    let material = Material::of(quotable);
     // If any criterion is not met, the others need no passages.
     let all_met = given.grades.iter().all(|grade| grade.met);
     let unknown = given.grades.iter().filter(|grade| grade.criterion == 0 || grade.criterion > criteria.len());
@@ -148,6 +156,9 @@ impl GivenGrade {
             };
         }
         let Some(material) = material else { return Ok(Found::Met(line(&self.shown_by, KEPT))) };
+        if !says_something(&self.shown_by) && material.has_count(&self.seen) {
+            return Ok(Found::Met(line(&self.seen, KEPT)));
+        }
         if !says_something(&self.shown_by) && letters(&self.seen) >= LEAST_SEEN {
             return Ok(Found::Seen(line(&self.seen, KEPT)));
         }
@@ -162,25 +173,38 @@ impl GivenGrade {
     }
 }
 
-/// The texts that may be quoted.
+/// What may be quoted, in the form in which it is compared.
 struct Material {
     lines: Vec<String>,
     /// Each text on one line.
     texts: Vec<String>,
+    /// The words of each line of counts.
+    counts: Vec<Vec<String>>,
 }
 
 impl Material {
-    fn of(material: &[&str]) -> Self {
-        let material: Vec<String> = material.iter().map(|text| plain(text)).collect();
-        let lines = material.iter().flat_map(|text| text.lines()).map(|line| without_bullet(line).to_owned()).collect();
-        Self { lines, texts: material.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect() }
+    fn of(Quotable { texts, counts }: &Quotable) -> Self {
+        let texts: Vec<String> = texts.iter().map(|text| plain(text)).collect();
+        let lines = texts.iter().flat_map(|text| text.lines()).map(|line| without_bullet(line).to_owned()).collect();
+        Self {
+            lines,
+            texts: texts.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect(),
+            counts: counts.iter().map(|count| words(count)).collect(),
+        }
     }
 
     /// Whether a quote is there. It may leave something out in the middle.
     fn has(&self, quote: &str) -> bool {
         let quote = plain(quote).split_whitespace().collect::<Vec<_>>().join(" ");
         let mut passages = quote.split("...").map(without_bullet).filter(|passage| says_something(passage)).peekable();
-        passages.peek().is_some() && passages.all(|passage| self.has_passage(passage))
+        passages.peek().is_some() && passages.all(|passage| self.has_passage(passage) || self.has_count(passage))
+    }
+
+    /// Whether a text is a count that code reported, such as "7 lines". It may be shorter than a passage, because no other words say it.
+    fn has_count(&self, text: &str) -> bool {
+        let words = words(text);
+        let begins = words.len() > 1 && words[0].parse::<usize>().is_ok();
+        begins && self.counts.iter().any(|count| count.windows(words.len()).any(|part| part == words))
     }
 
     fn has_passage(&self, passage: &str) -> bool {
@@ -205,6 +229,12 @@ fn plain(text: &str) -> String {
 pub(super) fn without_marks(text: &str) -> String {
     let kept = without_invisible(text).to_lowercase().replace('…', "...");
     kept.chars().filter(|c| !"*_`\"'“”„«»‘’|>".contains(*c)).collect()
+}
+
+/// In lower case, without the signs around each word.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 fn says_something(text: &str) -> bool {
@@ -236,7 +266,11 @@ mod tests {
 
     fn read(grades: Vec<GivenGrade>) -> Result<Vec<Found>, String> {
         let criteria = ["Two scanners have prices".to_owned(), "Each price has its page".to_owned()];
-        let read = read_verdict(&GivenVerdict { grades, scores: None }, &criteria, &[REPORT, "a.md: Markdown, 1 heading"]);
+        let quotable = Quotable {
+            texts: vec![REPORT.to_owned(), "a.md: Markdown, 17 lines, 1 heading".to_owned()],
+            counts: vec!["Markdown, 17 lines, 1 heading, 120 bytes".to_owned()],
+        };
+        let read = read_verdict(&GivenVerdict { grades, scores: None }, &criteria, &quotable);
         read.map(|grades| grades.into_iter().map(|grade| grade.found).collect())
     }
 
@@ -247,8 +281,9 @@ mod tests {
             "“scanner a asks **nine dollars**”",
             "Scanner A asks … says https://a.example/x.\n B asks 4.",
             "B asks 4.",
-            "a.md: Markdown, 1 heading",
-            "- a.md: Markdown, 1 heading",
+            "a.md: Markdown, 17 lines",
+            "- a.md: Markdown, 17 lines, 1 heading",
+            "17 lines",
         ] {
             let read = read(vec![grade(2, true, passage), grade(1, true, "Scanner A asks nine dollars")]);
             assert!(matches!(read.as_deref(), Ok([Found::Met(_), Found::Met(_)])), "{passage}: {read:?}");
@@ -277,6 +312,17 @@ mod tests {
             read(vec![seen(1, absent), grade(2, true, "B asks 4.")]),
             Ok(vec![Found::Seen(absent.into()), Found::Met("B asks 4.".into())])
         );
+    }
+
+    #[test]
+    fn a_count_that_code_reported_shows_something_however_short_it_is() {
+        for count in ["17 lines", "17 Lines.", "1 heading", "17 lines, 1 heading"] {
+            let read = read(vec![seen(1, count), seen(2, count)]);
+            assert_eq!(read, Ok(vec![Found::Met(count.into()), Found::Met(count.into())]), "of two criteria, too: {count}");
+        }
+        for count in ["7 lines", "17 words", "17", "lines", "17 heading", "lines 1 heading"] {
+            assert!(read(vec![seen(1, count), grade(2, true, "B asks 4.")]).is_err_and(|why| why.contains("has no passage")), "{count}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ const TEXTS: [&str; 8] = ["csv", "json", "markdown", "md", "toml", "txt", "yaml"
 /// The result of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Form {
-    /// A description: `Markdown, 3 headings, 410 words`.
+    /// A description: `Markdown, 60 lines, 3 headings, 410 words`.
     pub(super) description: String,
     /// The text with escapes resolved. None for binary files.
     pub(super) text: Option<String>,
@@ -65,7 +65,8 @@ fn markdown(text: &str) -> Result<String, String> {
     if words < WORDS {
         return Err(format!("says nothing below its headings: {}", counted(words, "word")));
     }
-    Ok(format!("Markdown, {}, {}", counted(headings.len(), "heading"), counted(words, "word")))
+    let lines = counted(text.lines().count(), "line");
+    Ok(format!("Markdown, {lines}, {}, {}", counted(headings.len(), "heading"), counted(words, "word")))
 }
 
 /// A table needs a header, rows, and the same number of fields in each.
@@ -156,8 +157,8 @@ mod tests {
     #[test]
     fn files_of_their_form_are_described() {
         for (path, text, words) in [
-            ("a.md", PROSE, "Markdown, 1 heading, 15 words"),
-            ("A.MD", PROSE, "Markdown, 1 heading, 15 words"),
+            ("a.md", PROSE, "Markdown, 3 lines, 1 heading, 15 words"),
+            ("A.MD", PROSE, "Markdown, 3 lines, 1 heading, 15 words"),
             ("a.json", r#"{"a": 1, "b": []}"#, "JSON, 2 fields"),
             ("a.json", "[1]", "JSON, 1 entry"),
             ("a.toml", "[a]\nb = 1", "TOML, 1 field"),

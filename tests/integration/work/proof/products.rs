@@ -23,7 +23,7 @@ async fn research_with_its_sources_goes_to_review_with_evidence() {
     let Verdict::ForReview { evidence, why } = stage.verify(&item, &[file("prices.md")], &journal).await else { panic!("not for review") };
     let [Evidence::File { path, bytes, form, sha256 }, Evidence::Link { url, .. }] = evidence.as_slice() else { panic!("{evidence:?}") };
     assert_eq!((path.as_str(), *bytes, sha256.len()), ("prices.md", REPORT.len() as u64, 64));
-    assert_eq!((form.as_str(), url.as_str()), ("Markdown, 1 heading, 14 words", "https://a.example/x"));
+    assert_eq!((form.as_str(), url.as_str()), ("Markdown, 3 lines, 1 heading, 14 words", "https://a.example/x"));
     assert_eq!(why, "code cannot judge its quality");
 }
 

@@ -275,9 +275,7 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
     let reasons = [depth.why, accuracy.why, actionability.why, completeness.why];
     let low = critique.scores().into_iter().zip(&reasons).filter(|((_, score), _)| *score < ACCEPTED);
     critique.faults = low.map(|((name, score), why)| format!("{name}: {score} of 5. {}", reason(why))).collect();
-    let quotable = shown.quotable();
-    let quotable: Vec<&str> = quotable.iter().map(String::as_str).collect();
-    match read_verdict(&GivenVerdict { grades, scores: None }, shown.criteria, &quotable) {
+    match read_verdict(&GivenVerdict { grades, scores: None }, shown.criteria, &shown.quotable()) {
         Ok(grades) => {
             for (number, grade) in (1..).zip(&grades) {
                 match &grade.found {
