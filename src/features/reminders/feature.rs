@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::config::Config;
 use crate::features::chat::listener::Listener;
 use crate::features::reminders::jobs::TellReminder;
 use crate::features::reminders::listener::RemindListener;
@@ -30,6 +31,7 @@ impl Feature for RemindersFeature {
             people: deps.people.clone(),
             zone: deps.config.schedules.zone,
             has_model: deps.running.as_ref().is_some_and(|running| !running.agents.is_offline()),
+            channels: list_channels(deps.config),
             clock: deps.clock.clone(),
         })));
     }
@@ -45,7 +47,8 @@ impl Feature for RemindersFeature {
     fn tools(&self, deps: &ToolDeps) -> Vec<Arc<dyn Tool>> {
         let ToolDeps { store, roster, people, config, clock, .. } = deps;
         let (store, roster, people, clock) = (store.clone(), roster.clone(), people.clone(), clock.clone());
-        let reminders = Reminders::new(Deps { store, roster, people, zone: config.schedules.zone, has_model: true, clock });
+        let (zone, channels) = (config.schedules.zone, list_channels(config));
+        let reminders = Reminders::new(Deps { store, roster, people, zone, has_model: true, channels, clock });
         vec![Arc::new(ReminderSet { reminders })]
     }
 
@@ -56,4 +59,13 @@ impl Feature for RemindersFeature {
     fn job_handlers(&self, services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
         Ok(vec![Arc::new(TellReminder { reminders: services.late::<Reminders>().get()? })])
     }
+}
+
+/// The channels in which the team posts by itself, that for operators last.
+fn list_channels(config: &Config) -> Vec<String> {
+    let ops = config.ops_channel();
+    let mut channels = config.list_channels();
+    channels.retain(|channel| channel != ops);
+    channels.push(ops.to_owned());
+    channels
 }

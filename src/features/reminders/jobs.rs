@@ -79,7 +79,8 @@ impl TellReminder {
         if !change_reminder(transaction, &reminder, &told, now).await? {
             return Ok(());
         }
-        let message = render_told(&reminder, self.reminders.speaker_of(&reminder), now);
+        let others = self.reminders.list_other_places(transaction, &reminder, now).await?;
+        let message = render_told(&reminder, self.reminders.speaker_of(&reminder), now).or_else(others);
         insert_outbound(transaction, &[message], None, now).await
     }
 }

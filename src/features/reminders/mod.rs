@@ -16,6 +16,8 @@
 //! | after that | reminder `waiting`, a job for its round, confirmation in the outbox | sends the confirmation; tells when the time comes |
 //! | before the telling commits | as before, the job running | the job is taken back and tells |
 //! | after it | reminder `told`, or `waiting` in the next round with its job; message in the outbox; the job done | sends it, under the same nonce |
+//! | before a message that the platform refuses is given up | message `pending` in the outbox | tries it again |
+//! | after it | message `failed`, the one for the next place in the outbox, in one transaction | sends that one |
 //! | before a snooze, an end or a cancellation commits | as before | nothing; the person got no answer and presses again |
 //! | after it | reminder `waiting` in a new round with its job, `done` or `cancelled` | the job of the old round finds nothing to tell |
 //!

@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use kernel::chat::medium::{Medium, shorten};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::text::Mention;
-use kernel::ids::{PersonaSlug, UserId};
+use kernel::ids::{ChannelId, PersonaSlug, UserId};
 use kernel::when::{Reading, Repetition};
 
 use super::button::{Choice, RemindButton};
@@ -36,6 +36,53 @@ pub fn render_told(reminder: &Reminder, speaker: &PersonaSlug, now: DateTime<Utc
         buttons: buttons.into(),
         ..OutboundMessage::new(speaker, &reminder.channel, OutboundKind::Notice, text)
     }
+}
+
+/// The reminder in another place, because its own is gone: in a channel, or as a direct message to the person.
+pub fn render_detour(
+    reminder: &Reminder,
+    speaker: &PersonaSlug,
+    channel: Option<&ChannelId>,
+    gone: &str,
+    now: DateTime<Utc>,
+) -> OutboundMessage {
+    let told = render_told(reminder, speaker, now);
+    let text = format!("{}\n{}", told.text, render_gone(gone));
+    let place = match channel {
+        Some(channel) => OutboundMessage::new(speaker, channel, OutboundKind::Notice, text),
+        None => OutboundMessage::direct(speaker, &reminder.whom.id, OutboundKind::Notice, text),
+    };
+    OutboundMessage { pings: told.pings, buttons: told.buttons, ..place }
+}
+
+/// Told to the person who asked for the reminder, because the other one cannot be reached.
+pub fn render_returned(reminder: &Reminder, speaker: &PersonaSlug, by: &Person, gone: &str) -> OutboundMessage {
+    let whom = name(&reminder.whom);
+    let text = format!(
+        "I could not reach {whom} with your reminder: {}\n{} I could not send {whom} a direct message either.",
+        what(reminder),
+        render_gone(gone)
+    );
+    OutboundMessage::direct(speaker, &by.id, OutboundKind::Notice, text)
+}
+
+/// Said in another channel, whose people need not know what the reminder is about.
+pub fn render_parked(reminder: &Reminder, speaker: &PersonaSlug, channel: &ChannelId, gone: &str) -> OutboundMessage {
+    let whom = &reminder.whom.id;
+    let text = format!(
+        "{}, I have a reminder for you. I could not post it in {gone}, and you accept no direct messages from me. Allow them, then press a button to snooze it.",
+        Mention(whom)
+    );
+    let buttons = [Choice::Done, Choice::Hour, Choice::Tomorrow].map(|choice| RemindButton::of(choice, reminder).render());
+    OutboundMessage {
+        pings: vec![whom.clone()],
+        buttons: buttons.into(),
+        ..OutboundMessage::new(speaker, channel, OutboundKind::Notice, text)
+    }
+}
+
+fn render_gone(place: &str) -> String {
+    format!("I could not post this in {place}: it is gone or closed to me.")
 }
 
 /// "I'll remind you on Fri 27 Nov at 09:00 CET: …", said to `reader`.
@@ -214,6 +261,8 @@ mod tests {
             let reminder = Reminder { what: text, by: Some(bob), ..sample() };
             let told = render_told(&reminder, &reminder.persona, reminder.due + TimeDelta::hours(3));
             prop_assert!(told.text.chars().count() <= 2000);
+            let moved = render_detour(&reminder, &reminder.persona, None, &"x".repeat(130), reminder.due + TimeDelta::hours(3));
+            prop_assert!(moved.text.chars().count() <= 2000);
         }
     }
 }

@@ -5,6 +5,7 @@ mod buttons;
 mod clocks;
 mod commands;
 mod crashes;
+mod gone;
 mod model;
 mod stage;
 mod terminal;

@@ -146,7 +146,11 @@ impl Stage {
 
     /// Whether a message still has buttons.
     pub(super) async fn has_buttons(&self, message: &Shown) -> bool {
-        let shown = self.team.history(HERE).await.into_iter().find(|shown| shown.raw["id"] == message.raw["id"]).expect("it is there");
+        self.has_buttons_in(HERE, message).await
+    }
+
+    pub(super) async fn has_buttons_in(&self, channel: &str, message: &Shown) -> bool {
+        let shown = self.team.history(channel).await.into_iter().find(|shown| shown.raw["id"] == message.raw["id"]).expect("it is there");
         shown.raw["components"].as_array().is_some_and(|rows| !rows.is_empty())
     }
 }

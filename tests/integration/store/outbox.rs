@@ -103,7 +103,7 @@ async fn what_was_given_up_on_stays_given_up(home: &Home) {
     let store = home.open().await;
     let (first, second) = (line("first"), line("second"));
     enqueue(&store, &[&first, &second], 0).await;
-    store.record_failed(&first.id, "the channel is gone").await.unwrap();
+    store.record_failed(&first, "the channel is gone", at(9)).await.unwrap();
     store.record_sent(&first.id, &posted(&first, "p1", 1)).await.unwrap();
     store.record_attempt(&first.id, at(1)).await.unwrap();
     assert_eq!(store.find_by_platform_id(&"p1".into()).await.unwrap(), None);
@@ -118,7 +118,7 @@ async fn the_depth_tells_how_much_waits_and_how_long(home: &Home) {
     enqueue(&store, &[&second], 10).await;
     assert_eq!(store.outbox_depth(at(30)).await.unwrap(), (2, Duration::from_secs(30)));
     assert_eq!(store.outbox_depth(at(-5)).await.unwrap(), (2, Duration::ZERO), "a clock that was set back gives no negative age");
-    store.record_failed(&first.id, "gone").await.unwrap();
+    store.record_failed(&first, "gone", at(9)).await.unwrap();
     assert_eq!(store.outbox_depth(at(30)).await.unwrap(), (1, Duration::from_secs(20)));
 }
 
@@ -189,7 +189,7 @@ async fn a_revision_that_had_to_be_posted_anew_is_found_by_the_next(home: &Home)
     let (first, lost, second) = (line("first"), line("never posted"), line("second"));
     enqueue(&store, &[&first, &lost, &second], 0).await;
     store.record_sent(&first.id, &posted(&first, "p1", 1)).await.unwrap();
-    store.record_failed(&lost.id, "refused").await.unwrap();
+    store.record_failed(&lost, "refused", at(9)).await.unwrap();
     for original in [&first, &lost] {
         let reposted = posted(&second, "p2", 2);
         store.record_revised(&second.id, &original.id, &reposted).await.unwrap();
@@ -203,7 +203,7 @@ async fn it_is_known_how_far_a_message_got(home: &Home) {
     let (waits, sent, lost) = (line("waits"), line("sent"), line("lost"));
     enqueue(&store, &[&waits, &sent, &lost], 0).await;
     store.record_sent(&sent.id, &posted(&sent, "p1", 1)).await.unwrap();
-    store.record_failed(&lost.id, "the channel is gone").await.unwrap();
+    store.record_failed(&lost, "the channel is gone", at(9)).await.unwrap();
     let delivery = async |message: &OutboundMessage| store.find_delivery(&message.id).await.unwrap();
     assert_eq!(delivery(&waits).await, Some(Delivery::Pending));
     assert_eq!(delivery(&sent).await, Some(Delivery::Sent(posted(&sent, "p1", 1))));

@@ -129,7 +129,7 @@ async fn posts_go_when_they_were_sent_or_given_up(home: &Home) {
     for post in [&posts[0], &named, &posts[3]] {
         store.record_sent(&post.id, &Posted { channel: general().id, message: post.id.as_str().into(), at: at(1) }).await.unwrap();
     }
-    store.record_failed(&posts[1].id, "the channel is gone").await.unwrap();
+    store.record_failed(&posts[1], "the channel is gone", at(9)).await.unwrap();
 
     assert_eq!(store.delete_outbound_before(at(0), 9).await.unwrap(), 0, "none is that old");
     assert_eq!(store.delete_outbound_before(later(), 1).await.unwrap(), 1, "no more than the limit");

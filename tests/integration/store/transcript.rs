@@ -57,7 +57,7 @@ async fn a_transcript_reads_as_the_channel_does(home: &Home) {
     assert_eq!(lines[1], expected);
     assert_eq!((lines[3].message.as_ref(), lines[3].at), (None, at(-500)));
 
-    store.record_failed(&waiting.id, "gone").await.unwrap();
+    store.record_failed(&waiting, "gone", at(9)).await.unwrap();
     assert_eq!(texts(&store, 10).await.last().unwrap(), "really?");
 }
 

@@ -4,6 +4,7 @@ mod asker;
 mod asking;
 mod changing;
 mod dates;
+mod places;
 mod press;
 
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub struct Deps {
     pub zone: Tz,
     /// Whether a model answers, which reads what the rules cannot.
     pub has_model: bool,
+    /// The names or ids of channels in which the team posts by itself. Used for people who cannot be reached elsewhere.
+    pub channels: Vec<String>,
     pub clock: SharedClock,
 }
 

@@ -38,7 +38,7 @@ async fn a_delivered_message_proves_that_somebody_was_told_and_no_other_does(hom
     stage.store.enqueue(&[delivered.clone(), pending.clone(), lost.clone()], now()).await.unwrap();
     let posted = Posted { channel: "10".into(), message: "p1".into(), at: now() };
     stage.store.record_sent(&delivered.id, &posted).await.unwrap();
-    stage.store.record_failed(&lost.id, "the channel is gone").await.unwrap();
+    stage.store.record_failed(&lost, "the channel is gone", now()).await.unwrap();
 
     let reminder = item(Execution::Remind { whom: None });
     let claim = |message: &OutboundMessage| Claim::Message { outbox: message.id.clone() };

@@ -42,6 +42,9 @@ pub struct OutboundMessage {
     /// From this time on the message is outdated and is not sent any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
+    /// Sent if this message is given up, because its place is gone or refuses it. Added to the outbox in the transaction that gives this one up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<Box<Self>>,
 }
 
 impl OutboundMessage {
@@ -61,6 +64,7 @@ impl OutboundMessage {
             buttons: Vec::new(),
             place: Placement::Channel,
             until: None,
+            instead: None,
         }
     }
 
@@ -69,6 +73,14 @@ impl OutboundMessage {
         // The channel is not known yet. The person's id stands in for it, so that messages to one person keep their order.
         let channel = ChannelId::new(to.as_str());
         Self { place: Placement::Direct { to: to.clone() }, ..Self::new(persona, &channel, kind, text) }
+    }
+
+    /// The message with what to send if it is given up: the first of `others`, and so on.
+    #[must_use]
+    pub fn or_else(self, others: impl IntoIterator<Item = Self>) -> Self {
+        let mut others = others.into_iter();
+        let Some(next) = others.next() else { return self };
+        Self { instead: Some(Box::new(next.or_else(others.collect::<Vec<_>>()))), ..self }
     }
 
     /// Puts a text that is too long for the platform into a file, and shows its beginning. Needed only for a text that was not split for this
@@ -223,6 +235,7 @@ mod tests {
                 buttons: vec![Button { id: "work:1:approve".to_owned(), label: "Approve".to_owned(), style: ButtonStyle::Success }],
                 place,
                 until: Some(DateTime::UNIX_EPOCH),
+                instead: Some(Box::new(OutboundMessage::direct(&"kelly".into(), &"discord:42".into(), OutboundKind::Notice, "look"))),
                 ..OutboundMessage::new(&"kelly".into(), &channel, OutboundKind::Notice, "look")
             };
             let written = serde_json::to_string(&message).unwrap();

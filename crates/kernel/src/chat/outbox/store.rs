@@ -298,16 +298,22 @@ impl Database {
         Ok((held.collect(), count.cast_unsigned()))
     }
 
-    /// Gives up a message, because of `why`. The channel continues with the next one.
-    pub async fn record_failed(&self, message: &OutboxId, why: &str) -> Result<()> {
-        sql!(
-            self.db().write()?,
+    /// Gives up a message, because of `why`, and adds what is sent instead, in one transaction. The channel continues with the next one.
+    pub async fn record_failed(&self, message: &OutboundMessage, why: &str, at: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        let failed = sql!(
+            transaction.on(),
             execute,
             "UPDATE outbox SET state = 'failed', failure = $2 WHERE id = $1 AND state = 'pending'",
-            message.as_str(),
+            message.id.as_str(),
             plain(why)
         )?;
-        Ok(())
+        if failed > 0
+            && let Some(instead) = &message.instead
+        {
+            insert_outbound(&mut transaction, std::slice::from_ref(instead), None, at).await?;
+        }
+        transaction.commit().await
     }
 
     /// The number of waiting messages and the age of the oldest.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::chat::message::{Channel, Place};
-use crate::db::{Database, Document, Result, document, plain, sql};
+use crate::db::{Database, Document, Result, Transaction, document, plain, sql};
 use crate::ids::{ChannelId, MessageId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,14 @@ struct ChannelColumns {
     private: Option<bool>,
     last_message: String,
     last_at: DateTime<Utc>,
+}
+
+impl From<ChannelColumns> for ChannelSeen {
+    fn from(row: ChannelColumns) -> Self {
+        let (id, place, private) = (row.id.into(), row.place.0, row.private.unwrap_or(true));
+        let channel = Channel { id, name: row.name, place, private, shared: false };
+        Self { channel, last_message: row.last_message.into(), last_at: row.last_at }
+    }
 }
 
 impl Database {
@@ -67,19 +75,20 @@ impl Database {
     /// All channels with a message, latest first.
     pub async fn list_channels(&self) -> Result<Vec<ChannelSeen>> {
         let rows: Vec<ChannelColumns> = sql!(self.db().read(), fetch_all, "SELECT * FROM channels ORDER BY last_at DESC, id")?;
-        Ok(rows
-            .into_iter()
-            .map(|row| ChannelSeen {
-                channel: Channel {
-                    id: row.id.into(),
-                    name: row.name,
-                    place: row.place.0,
-                    private: row.private.unwrap_or(true),
-                    shared: false,
-                },
-                last_message: row.last_message.into(),
-                last_at: row.last_at,
-            })
-            .collect())
+        Ok(rows.into_iter().map(ChannelSeen::from).collect())
     }
+}
+
+/// A channel, thread or direct conversation. None if nothing was said there yet.
+pub async fn find_channel(transaction: &mut Transaction, id: &ChannelId) -> Result<Option<Channel>> {
+    let row: Option<ChannelColumns> = sql!(transaction.on(), fetch_optional, "SELECT * FROM channels WHERE id = $1", id.as_str())?;
+    Ok(row.map(|row| ChannelSeen::from(row).channel))
+}
+
+/// The channel of a server that people mean by a name or an id, see [`Channel::is_called`]. None if nothing was said there yet.
+pub async fn find_channel_called(transaction: &mut Transaction, written: &str) -> Result<Option<Channel>> {
+    let rows: Vec<ChannelColumns> =
+        sql!(transaction.on(), fetch_all, "SELECT * FROM channels ORDER BY last_at DESC, id /* reads all: a name in people's words */")?;
+    let mut channels = rows.into_iter().map(|row| ChannelSeen::from(row).channel);
+    Ok(channels.find(|channel| channel.place == Place::Server && channel.is_called(written)))
 }

@@ -113,7 +113,9 @@ impl Relay {
 
     async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {
         let (outbox, persona, channel) = (&message.id, &message.persona, &message.channel);
-        if matches!(message.place, Placement::Direct { .. }) {
+        if message.instead.is_some() {
+            tracing::warn!(%outbox, %persona, %channel, why, "a message was given up on; another one is sent instead");
+        } else if matches!(message.place, Placement::Direct { .. }) {
             // People may close their direct messages. Nothing needs to be fixed.
             tracing::info!(%outbox, %persona, %channel, why, "a direct message was given up on");
         } else {
@@ -121,7 +123,7 @@ impl Relay {
             self.report(message, Obstacle::GivenUp { why: why.to_owned() });
         }
         metrics::counter!("teamroom_messages_failed_total", "persona" => message.persona.to_string()).increment(1);
-        self.inner.store.record_failed(&message.id, why).await
+        self.inner.store.record_failed(message, why, self.inner.clock.now()).await
     }
 }
 
