@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use kernel::db::StoreError;
 use secrecy::{ExposeSecret, SecretString};
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
+use sqlx::migrate::{Migration, Migrator};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqlSafeStr as _, SqliteConnection};
 use teamroom::features::chat::store::Claim;
 use teamroom::store::Store;
 
@@ -20,6 +21,7 @@ on_both!(
     a_newer_schema_is_refused,
     an_older_schema_in_use_is_left_alone,
     a_closed_store_says_so,
+    a_database_of_a_checkout_with_other_line_ends_is_opened,
 );
 
 /// Runs SQL outside of the store.
@@ -86,6 +88,27 @@ async fn a_newer_schema_is_refused(home: &Home) {
     let error = refusal(&home.url).await;
     assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 45, .. }), "{error}");
     assert!(error.to_string().contains("use the newer program"), "{error}");
+}
+
+/// A checkout with `\r\n` gave the migrations other checksums.
+async fn a_database_of_a_checkout_with_other_line_ends_is_opened(home: &Home) {
+    home.open().await.close().await;
+    let kind = if home.url.expose_secret().starts_with("sqlite:") { "sqlite" } else { "postgres" };
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(kind);
+    let windows = Migrator::new(folder).await.unwrap().iter().fold(String::new(), |sql, migration| {
+        let text = AssertSqlSafe(migration.sql.as_str().replace('\n', "\r\n")).into_sql_str();
+        let (version, description) = (migration.version, migration.description.clone());
+        let checksum = Migration::new(version, description, migration.migration_type, text, migration.no_tx).checksum;
+        let hex = checksum.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+        let bytes = if kind == "sqlite" { format!("x'{hex}'") } else { format!("'\\x{hex}'") };
+        format!("{sql}UPDATE _sqlx_migrations SET checksum = {bytes} WHERE version = {version};")
+    });
+    tamper(home, &windows).await;
+    home.open().await.close().await;
+    let other = if kind == "sqlite" { "x'00'" } else { "'\\x00'" };
+    tamper(home, &format!("UPDATE _sqlx_migrations SET checksum = {other} WHERE version = 1")).await;
+    let error = refusal(&home.url).await;
+    assert!(error.to_string().contains("cannot update the schema"), "other statements are still refused: {error}");
 }
 
 async fn an_older_schema_in_use_is_left_alone(home: &Home) {

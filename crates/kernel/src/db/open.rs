@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use sqlx::migrate::{Migrate, MigrateError, Migrator};
+use sqlx::migrate::{AppliedMigration, Migrate, MigrateError, Migration, Migrator};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{Connection as _, PgPool, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection as _, PgPool, SqlSafeStr as _, SqliteConnection};
 
 use crate::db::connections::Connections;
 use crate::db::{Db, Leadership, Pools, Result, StoreError, postgres, sqlite};
@@ -78,11 +78,7 @@ async fn share_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
 
 async fn migrate_sqlite(address: &sqlite::Address, writer: &Connections) -> Result<()> {
     let mut connection = writer.acquire().await.map_err(|error| address.explain(error))?;
-    // With `run` on one connection, the compiler believes that the future is not `Send`.
-    SQLITE
-        .run_direct(None, &mut *connection, false)
-        .await
-        .map_err(|error| address.explain(explain_migration(error, &SQLITE, &address.place())))
+    migrate(&mut *connection, &SQLITE).await.map_err(|error| address.explain(explain_migration(error, &SQLITE, &address.place())))
 }
 
 async fn serve_postgres(address: postgres::Address, who: String) -> Result<Opened> {
@@ -110,7 +106,30 @@ async fn share_postgres(address: postgres::Address, who: &str) -> Result<Opened>
 }
 
 async fn migrate_postgres(pool: &PgPool, place: &str) -> Result<()> {
-    POSTGRES.run(pool).await.map_err(|error| explain_migration(error, &POSTGRES, place))
+    let mut connection = pool.acquire().await?;
+    migrate(&mut *connection, &POSTGRES).await.map_err(|error| explain_migration(error, &POSTGRES, place))
+}
+
+/// Applies the migrations that the database lacks.
+async fn migrate<C: Migrate>(connection: &mut C, migrator: &Migrator) -> Result<(), MigrateError> {
+    connection.ensure_migrations_table(APPLIED).await?;
+    let applied = connection.list_applied_migrations(APPLIED).await?;
+    // With `run` on one connection, the compiler believes that the future is not `Send`.
+    ignoring_line_ends(migrator, &applied).run_direct(None, connection, false).await
+}
+
+/// The migrations with `\n` as line end. An applied one keeps its checksum if it is that of the same statements with other line ends: the checkout from
+/// which the program was built then had `\r\n`.
+fn ignoring_line_ends(migrator: &Migrator, applied: &[AppliedMigration]) -> Migrator {
+    let migrations = migrator.iter().map(|Migration { version, description, migration_type, sql, no_tx, .. }| {
+        let with = |sql: String| Migration::new(*version, description.clone(), *migration_type, AssertSqlSafe(sql).into_sql_str(), *no_tx);
+        let unix = sql.as_str().replace("\r\n", "\n");
+        let windows = with(unix.replace('\n', "\r\n")).checksum;
+        let was = applied.iter().find(|applied| applied.version == *version).map(|applied| &applied.checksum);
+        let migration = with(unix);
+        if was == Some(&windows) { Migration { checksum: windows, ..migration } } else { migration }
+    });
+    Migrator { migrations: migrations.collect(), ..Migrator::DEFAULT }
 }
 
 /// At start, an unreachable server probably means a wrong address.
@@ -168,5 +187,49 @@ fn explain_migration(error: MigrateError, migrator: &Migrator, place: &str) -> S
         MigrateError::VersionMissing(found) => StoreError::NewerSchema { place: place.to_owned(), found, known: known(migrator) },
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
         other => StoreError::Other(format!("cannot update the schema of {place}: {other}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    /// The program's migrations as a checkout with `\r\n` has them.
+    fn of_windows(migrator: &Migrator) -> Migrator {
+        let migrations = migrator.iter().map(|Migration { version, description, migration_type, sql, no_tx, .. }| {
+            let sql = AssertSqlSafe(sql.as_str().replace('\n', "\r\n")).into_sql_str();
+            Migration::new(*version, description.clone(), *migration_type, sql, *no_tx)
+        });
+        Migrator { migrations: migrations.collect(), ..Migrator::DEFAULT }
+    }
+
+    fn checksums(migrator: &Migrator) -> Vec<AppliedMigration> {
+        migrator.iter().map(|migration| AppliedMigration { version: migration.version, checksum: migration.checksum.clone() }).collect()
+    }
+
+    #[test]
+    fn a_database_knows_its_migrations_whatever_the_line_ends_of_the_checkout() {
+        for migrator in [&SQLITE, &POSTGRES] {
+            let (unix, windows) = (checksums(migrator), checksums(&of_windows(migrator)));
+            for (program, applied) in
+                [(migrator, &unix), (migrator, &windows), (&of_windows(migrator), &unix), (&of_windows(migrator), &windows)]
+            {
+                let accepted = checksums(&ignoring_line_ends(program, applied));
+                assert!(accepted.iter().zip(applied).all(|(one, other)| one.checksum == other.checksum));
+            }
+            let fresh = checksums(&ignoring_line_ends(&of_windows(migrator), &[]));
+            assert!(
+                fresh.iter().zip(&unix).all(|(one, other)| one.checksum == other.checksum),
+                "a new database has the checksums of all others"
+            );
+            let changed = [AppliedMigration { version: 1, checksum: Cow::Borrowed(b"of other statements") }];
+            assert_eq!(
+                checksums(&ignoring_line_ends(migrator, &changed))[0].checksum,
+                unix[0].checksum,
+                "other statements are not accepted"
+            );
+        }
     }
 }
