@@ -88,7 +88,7 @@ impl Conversation {
             let note = if deps.agents.runner.tools.discards(&call.name, &call.arguments) {
                 Subtext("I ask first, because this throws work away.")
             } else {
-                Subtext("I ask first, because these are my words and not yours.")
+                Subtext("I ask first, because you have not said this in so many words.")
             };
             let mut message = Self::notice(&turn.persona, &turn.channel, format!("{}\n{note}", wish.trim_end()));
             if wish.chars().count() > WISH {

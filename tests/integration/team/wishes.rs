@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::acts::{is_talk, no_claims, wanted};
 use super::crashes::set;
-use crate::support::command::press;
+use crate::support::command::{invoke, press, sub_command, text};
 use crate::support::database::{allow, count, forbid};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
@@ -13,6 +13,7 @@ use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both
 
 on_one_store!(
     a_wish_in_the_persons_own_words_is_carried_out_and_its_reply_is_shown,
+    own_words_on_a_named_item_change_it_without_a_button,
     what_the_model_words_itself_or_throws_away_waits_for_a_button,
     a_command_is_explained_and_given_only_with_the_rights_of_the_person,
 );
@@ -57,6 +58,25 @@ async fn a_wish_in_the_persons_own_words_is_carried_out_and_its_reply_is_shown(b
     let answer = expect(&team, "We are on it.").await;
     assert!(answer.text.contains("Started: **compare the prices of hosting** (`#"), "the command's own reply: {}", answer.text);
     assert_eq!(missions(&team).await, 1);
+}
+
+/// An item of Ann's, by its short id with the sign before it.
+async fn add_letter(team: &TestTeam) -> String {
+    let given = sub_command("add", &[("what", "Write to the landlord"), ("owner", "Ann"), ("criteria", "It is polite")]);
+    let answer = invoke(team, "general", "backlog", given).await;
+    let (_, after) = text(&answer).split_once('#').unwrap_or_else(|| panic!("no id in {answer}"));
+    format!("#{}", after.chars().take_while(char::is_ascii_alphanumeric).collect::<String>())
+}
+
+async fn own_words_on_a_named_item_change_it_without_a_button(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    let id = add_letter(&team).await;
+    let criteria = "the letter must also name the deadline";
+    makes(&team, Script::call("team_command", json!({"command": "backlog edit", "arguments": {"id": id, "criteria": criteria}})));
+    team.say("general", &format!("kelly, for {id}: {criteria}")).await;
+    expect(&team, "told: ").await;
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM work_items WHERE criteria LIKE '%also name the deadline%'").await, 1);
+    assert!(team.answers("general").await.iter().all(|answer| !answer.text.contains("May I do this")), "nothing was left to ask");
 }
 
 async fn what_the_model_words_itself_or_throws_away_waits_for_a_button(backing: Backing) {

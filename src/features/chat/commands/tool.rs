@@ -75,6 +75,16 @@ impl TeamCommand {
         effect.unwrap_or(Effect::Looks)
     }
 
+    /// Whether a call names an item, a mission or the like.
+    fn points_to_something(&self, wanted: &Wanted) -> bool {
+        let Some(registry) = self.registry() else { return false };
+        let is_reference = |name: &str| {
+            let argument = find_offered(&registry, &wanted.command).and_then(|spec| spec.find_argument(name));
+            argument.is_some_and(|argument| matches!(argument.kind, ArgumentKind::Reference(_)))
+        };
+        wanted.given().iter().any(|(name, _)| is_reference(name))
+    }
+
     /// The message of the person whom the run answers.
     async fn find_said(&self, context: &ToolContext<'_>) -> Result<InboundMessage, ToolError> {
         let nobody = || ToolError::Refused("commands are only carried out for a person who asks in the chat".into());
@@ -141,11 +151,11 @@ impl Tool for TeamCommand {
         true
     }
 
-    /// The person names what is to be done and says every value in their own words, of which at least one is a text of some length.
+    /// The person names what is to be done or to what, and says every value in their own words, of which at least one is a text of some length.
     fn is_asked_for(&self, arguments: &Value, context: &ToolContext<'_>) -> bool {
         let (Some(asked), Ok(wanted)) = (context.asked_by, Wanted::read(arguments)) else { return false };
         let given = wanted.given();
-        wanted.command.split([' ', '-']).any(|word| asked.says(word))
+        (wanted.command.split([' ', '-']).any(|word| asked.says(word)) || self.points_to_something(&wanted))
             && given.iter().any(|(_, text)| text.split_whitespace().count() > 2)
             && given.iter().all(|(_, text)| asked.says(text))
     }
