@@ -6,7 +6,7 @@ use kernel::llm::settings::{ModelRef, ModelSettings, ProviderKind};
 use kernel::llm::{BreakerState, ModelError, Models};
 use kernel::money::{Limit, Refused};
 use kernel::persona::Tier;
-use kernel::time::{ManualClock, SystemClock};
+use kernel::time::{Clock as _, ManualClock, SystemClock};
 use tokio_util::sync::CancellationToken;
 
 use super::{Desk, EagerClock, call, request, settings};
@@ -154,6 +154,38 @@ async fn a_pause_longer_than_the_calls_time_means_the_next_model_at_once() {
     let desk = Desk::new(&three_tiers(&first, &second), Arc::<EagerClock>::clone(&clock));
     assert_eq!(desk.ask(Tier::T3).await.expect("an answer").model, "also-best");
     assert_eq!((first.count(), clock.slept().len()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_model_that_is_used_up_for_hours_is_not_asked_before_its_time_and_another_one_is() {
+    let (first, second) = (ScriptedModel::start().await, ScriptedModel::start().await);
+    first.next([busy_for(2 * 3600)]);
+    first.on(|_| Script::say("Back again."));
+    let mut settings = settings(
+        &[("first", ProviderKind::OpenAi, &first), ("second", ProviderKind::Anthropic, &second)],
+        &[(Tier::T1, &[("first", "small"), ("second", "small")])],
+    );
+    let clock = ManualClock::new(DateTime::UNIX_EPOCH);
+    let desk = Desk::new(&settings, Arc::new(clock.clone()));
+    for _ in 0..3 {
+        assert_eq!(desk.ask(Tier::T1).await.expect("an answer").provider, "second");
+        clock.advance(Duration::from_mins(39));
+    }
+    assert_eq!(first.count(), 1);
+    clock.advance(Duration::from_mins(3));
+    assert_eq!(desk.ask(Tier::T1).await.expect("an answer").provider, "first");
+
+    // Alone it fails at once, with the time.
+    settings.tiers.insert(Tier::T1, vec![ModelRef { provider: "first".into(), model: "small".into() }]);
+    let desk = Desk::new(&settings, Arc::new(clock.clone()));
+    first.next([busy_for(2 * 3600)]);
+    let until = clock.now() + Duration::from_hours(2);
+    for _ in 0..2 {
+        assert_eq!(desk.ask(Tier::T1).await, Err(ModelError::UsedUp { provider: "first".into(), until }));
+    }
+    assert_eq!(first.count(), 3);
+    desk.runner.models.try_each().await;
+    assert!(desk.ask(Tier::T1).await.is_ok(), "the doctor has found that it answers again");
 }
 
 #[tokio::test]

@@ -40,6 +40,7 @@ struct RecordingMeter {
     settled: Mutex<Vec<Settlement>>,
     refuses: Mutex<Option<ModelError>>,
     loses_settlements: bool,
+    resting: Mutex<Vec<(ModelRef, DateTime<Utc>)>>,
 }
 
 impl RecordingMeter {
@@ -80,6 +81,17 @@ impl Meter for RecordingMeter {
     async fn calls_left(&self, allowance: &Allowance) -> Result<u32, ModelError> {
         let used = lock(&self.reserved).iter().filter(|reserved| reserved.allowance.as_ref() == Some(allowance)).count();
         Ok(allowance.calls.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX)))
+    }
+
+    async fn rest(&self, model: &ModelRef, until: Option<DateTime<Utc>>) -> Result<(), ModelError> {
+        let mut resting = lock(&self.resting);
+        resting.retain(|(known, _)| known != model);
+        resting.extend(until.map(|until| (model.clone(), until)));
+        Ok(())
+    }
+
+    async fn list_resting(&self, now: DateTime<Utc>) -> Result<Vec<(ModelRef, DateTime<Utc>)>, ModelError> {
+        Ok(lock(&self.resting).iter().filter(|(_, until)| *until > now).cloned().collect())
     }
 }
 

@@ -6,6 +6,7 @@ use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock as _, ManualClock, SystemClock};
 use teamroom::config::Config;
 
+use crate::support::command;
 use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::team::{Backing, Wanted, eventually, on_one_store};
@@ -13,6 +14,7 @@ use crate::support::time::go_on;
 
 on_one_store!(
     a_failing_model_never_shows_in_the_chat_and_answers_once_it_works,
+    a_model_that_is_used_up_is_left_alone_until_its_time_also_after_a_restart,
     secrets_in_an_answer_are_redacted,
     a_persona_asks_another_by_its_own_tool,
     in_chat_a_persona_reads_with_its_tools_and_changes_nothing_after_text_from_outside,
@@ -62,6 +64,34 @@ async fn a_failing_model_never_shows_in_the_chat_and_answers_once_it_works(backi
             team.model.next([Script::status(429)]);
         }
     }
+}
+
+async fn a_model_that_is_used_up_is_left_alone_until_its_time_also_after_a_restart(backing: Backing) {
+    let clock = ManualClock::new(SystemClock.now());
+    let _time = go_on(&clock);
+    let mut team = Wanted::on(backing).model(ProviderKind::OpenAi).clock(clock.clone()).start().await;
+    let body = r#"{"error":{"message":"Rate limit reached on tokens per day (TPD). Please try again in 12m0s."}}"#;
+    team.model.next([Script::Status { code: 429, body: body.into(), headers: Vec::new() }]);
+    team.model.on(|_| Script::say("The harbour silts up."));
+    let told = |text: &str| text.contains("is used up until ") && text.contains("Please ask again then.");
+    team.say("general", "vince, why does the harbour silt up?").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0).text;
+    assert!(told(&answer), "{answer}");
+
+    team.stop_app().await;
+    team.start_app().await;
+    team.say("general", "vince, and now?").await;
+    let answer = team.wait_for_answers("general", 2).await.remove(1).text;
+    assert!(told(&answer), "{answer}");
+    assert_eq!(team.model.count(), 1, "it is not asked again");
+    let status = command::invoke(&team, "general", "status", serde_json::json!([])).await.to_string();
+    assert!(status.contains("is used up until "), "{status}");
+
+    clock.advance(Duration::from_mins(13));
+    team.say("general", "vince, and in the end?").await;
+    assert_eq!(team.wait_for_answers("general", 4).await[3].text, "The harbour silts up.", "after the reply of the command");
+    let status = command::invoke(&team, "general", "status", serde_json::json!([])).await.to_string();
+    assert!(!status.contains("is used up until "), "{status}");
 }
 
 async fn secrets_in_an_answer_are_redacted(backing: Backing) {

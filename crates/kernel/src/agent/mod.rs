@@ -87,6 +87,7 @@ impl RunError {
             Self::Model(ModelError::TimedOut { .. }) => "the language model took too long".into(),
             Self::Model(ModelError::Busy { provider, cause, .. } | ModelError::Refused { provider, cause, .. }) => cause.in_words(provider),
             Self::Model(error @ ModelError::Declined { .. }) => error.to_string(),
+            Self::Model(ModelError::AtLimit { .. }) => "the answer of the language model was cut off at its limit of length".into(),
             Self::Model(_) | Self::Unusable { .. } => "the language model gave no valid answer".into(),
             Self::NeedsApproval(_) => "a person has to approve something first".into(),
             Self::NotYet { why, .. } => why.clone(),
@@ -101,8 +102,9 @@ impl RunError {
     /// What the waiting person or an operator can do.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::OutOfCalls(_) => "Please ask for less at once.",
+            Self::NotYet { .. } => "Please ask again then.",
             Self::OutOfBudget(_) => "An operator can raise today's budget with `/costs raise`.",
+            Self::OutOfCalls(_) | Self::Model(ModelError::AtLimit { .. }) => "Please ask for less at once.",
             Self::Model(ModelError::NoModel) => Cause::Other.remedy(),
             Self::Model(ModelError::Busy { cause: Cause::Other, .. }) => "Please ask again in a few minutes.",
             Self::Model(error) => error.cause().map_or("Please ask again in a few minutes.", Cause::remedy),
@@ -125,6 +127,7 @@ impl RunError {
         match self {
             Self::Model(ModelError::Ledger(_) | ModelError::Cancelled | ModelError::AtLimit { .. }) => false,
             Self::Model(error) => !matches!(error.cause(), Some(Cause::Filter | Cause::ContextLength)),
+            Self::NotYet { .. } => true,
             _ => false,
         }
     }

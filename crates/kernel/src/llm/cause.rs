@@ -23,7 +23,7 @@ pub enum Cause {
 }
 
 /// The name of a provider for people. One that is set by variables has none.
-pub(super) fn shown(provider: &str) -> &str {
+pub(crate) fn shown(provider: &str) -> &str {
     if provider == SHORT_PATH { "the model server" } else { provider }
 }
 

@@ -2,10 +2,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use tokio::sync::mpsc;
 
 use crate::db::Database;
 use crate::llm::budget::Budgets;
+use crate::llm::settings::ModelRef;
 use crate::llm::store::{NOTICE_AT, ReserveError};
 use crate::llm::{Meter, ModelError};
 use crate::money::{Allowance, Refused, Reservation, Settlement};
@@ -80,5 +82,17 @@ impl Meter for LedgerMeter {
 
     async fn calls_left(&self, allowance: &Allowance) -> Result<u32, ModelError> {
         self.store.count_calls_left(allowance).await.map_err(|error| ModelError::Ledger(error.to_string()))
+    }
+
+    async fn rest(&self, model: &ModelRef, until: Option<DateTime<Utc>>) -> Result<(), ModelError> {
+        let kept = match until {
+            Some(until) => self.store.rest_model(model, until).await,
+            None => self.store.wake_model(model).await,
+        };
+        kept.map_err(|error| ModelError::Ledger(error.to_string()))
+    }
+
+    async fn list_resting(&self, now: DateTime<Utc>) -> Result<Vec<(ModelRef, DateTime<Utc>)>, ModelError> {
+        self.store.list_resting_models(now).await.map_err(|error| ModelError::Ledger(error.to_string()))
     }
 }

@@ -6,7 +6,7 @@
 
 mod breaker;
 pub mod budget;
-mod cause;
+pub(crate) mod cause;
 mod embeddings;
 mod endpoint;
 mod espeak;
@@ -32,9 +32,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use crate::llm::settings::ModelRef;
 use crate::money::{Allowance, Refused, Reservation, Settlement, TokenUsage};
 
 pub use breaker::BreakerState;
@@ -98,6 +100,9 @@ impl ModelRequest {
         tokens_of(self.system.chars().count() + messages + tools + schema) + self.pictures.len() as u64 * PICTURE_TOKENS
     }
 }
+
+/// A wait from which on a provider that asks for it is not busy, but used up. No call waits as long.
+const LONG_WAIT: Duration = Duration::from_mins(5);
 
 /// What providers charge for a picture, roughly.
 const PICTURE_TOKENS: u64 = 1600;
@@ -192,6 +197,9 @@ pub enum ModelError {
     Busy { provider: String, reason: String, cause: Cause, retry_after: Option<Duration> },
     #[error("{provider} took too long")]
     TimedOut { provider: String },
+    /// The provider's limit for an hour, a day or a month is reached. The model is not asked before that time.
+    #[error("the language model at {} is used up until {}", cause::shown(provider), until.to_rfc3339())]
+    UsedUp { provider: String, until: DateTime<Utc> },
     /// Permanent: the request, the key or the account is wrong.
     #[error("{provider} refused: {reason}")]
     Refused { provider: String, reason: String, cause: Cause },
@@ -226,6 +234,7 @@ impl ModelError {
         match self {
             Self::Busy { cause, .. } | Self::Refused { cause, .. } => Some(*cause),
             Self::Declined { .. } => Some(Cause::Filter),
+            Self::UsedUp { .. } => Some(Cause::Quota),
             _ => None,
         }
     }
@@ -237,6 +246,7 @@ impl ModelError {
             Self::TimedOut { .. } => "timed_out",
             Self::Refused { .. } => "refused",
             Self::Declined { .. } => "declined",
+            Self::UsedUp { .. } => "used_up",
             Self::Garbled { .. } => "garbled",
             Self::Empty { .. } => "empty",
             Self::Truncated { .. } => "truncated",
@@ -289,4 +299,10 @@ pub trait Meter: Send + Sync {
 
     /// How many calls an allowance still has.
     async fn calls_left(&self, allowance: &Allowance) -> Result<u32, ModelError>;
+
+    /// Keeps when a model may be asked again. None: it may be asked.
+    async fn rest(&self, model: &ModelRef, until: Option<DateTime<Utc>>) -> Result<(), ModelError>;
+
+    /// The models that may not be asked at `now`, and until when.
+    async fn list_resting(&self, now: DateTime<Utc>) -> Result<Vec<(ModelRef, DateTime<Utc>)>, ModelError>;
 }

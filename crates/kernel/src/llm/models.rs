@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
 use tokio::sync::SemaphorePermit;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,9 @@ use crate::llm::price::Prices;
 use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
 use crate::llm::settings::{ModelRef, ModelSettings, UNKNOWN_WINDOW};
-use crate::llm::{Cause, FailedAttempt, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written};
+use crate::llm::{
+    Cause, FailedAttempt, LONG_WAIT, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written,
+};
 use crate::money::{Allowance, CallOutcome, Money, Purpose, Reservation, Settlement, TokenUsage};
 use crate::persona::Tier;
 use crate::time::SharedClock;
@@ -246,6 +249,7 @@ impl Models {
     }
 
     async fn try_in_order(&self, state: &mut CallState<'_>) -> Result<ModelReply, ModelError> {
+        let resting = self.list_resting().await;
         let mut tried: Vec<&ModelRef> = Vec::new();
         let mut failure = ModelError::NoModel;
         for candidate in self.candidates.iter().filter(|candidate| candidate.tier <= state.call.tier) {
@@ -253,7 +257,12 @@ impl Models {
                 continue;
             }
             tried.push(&candidate.name);
-            let error = match self.ask(candidate, state).await {
+            let rest = resting.iter().find(|(model, _)| *model == candidate.name);
+            let asked = match rest {
+                Some((model, until)) => Err(ModelError::UsedUp { provider: model.provider.clone(), until: *until }),
+                None => self.ask(candidate, state).await,
+            };
+            let error = match asked {
                 Ok(reply) => return Ok(reply),
                 Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::OutOfCalls(_) | ModelError::Ledger(_))) => {
                     return Err(error);
@@ -264,7 +273,7 @@ impl Models {
             };
             // A prompt that is too long can be shortened, and one that a filter blocks can be reworded, so these are reported before other failures.
             if !matches!(failure.cause(), Some(Cause::ContextLength | Cause::Filter)) {
-                failure = error;
+                failure = sooner(failure, error);
             }
         }
         Err(failure)
@@ -323,7 +332,43 @@ impl Models {
         }
         candidate.limiter.learn(result.as_ref().map(|_| ()).map_err(|failed| &failed.error), self.clock.now());
         self.settle(reservation.id, &candidate.name, &result, took).await;
-        result.map_err(|failed| state.note(candidate, failed))
+        match result.map_err(|failed| state.note(candidate, failed)) {
+            Err(error) => Err(self.note_rest(&candidate.name, error).await),
+            replied => replied,
+        }
+    }
+
+    /// The models that may not be asked now, and until when. Without the database, all may be.
+    pub async fn list_resting(&self) -> Vec<(ModelRef, DateTime<Utc>)> {
+        let listed = self.meter.list_resting(self.clock.now()).await;
+        listed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "whether a model is used up is not known");
+            Vec::new()
+        })
+    }
+
+    /// Keeps until when a model is used up, if its provider says so and the wait is a long one.
+    async fn note_rest(&self, model: &ModelRef, error: ModelError) -> ModelError {
+        let ModelError::Busy { provider, cause: Cause::RateLimit | Cause::Quota | Cause::Credit, retry_after: Some(wait), .. } = &error
+        else {
+            return error;
+        };
+        if *wait < LONG_WAIT {
+            return error;
+        }
+        let until = self.clock.now() + (*wait).min(LONGEST_REST);
+        tracing::warn!(provider = model.provider, model = model.model, %until, %error, "a model is used up");
+        if let Err(error) = self.meter.rest(model, Some(until)).await {
+            tracing::warn!(%error, "until when a model is used up could not be kept");
+        }
+        ModelError::UsedUp { provider: provider.clone(), until }
+    }
+
+    /// The model has answered, so it is not used up any more.
+    pub(super) async fn wake(&self, model: &ModelRef) {
+        if let Err(error) = self.meter.rest(model, None).await {
+            tracing::warn!(%error, "a model may be taken for used up");
+        }
     }
 
     fn reservation(&self, candidate: &Candidate, state: &CallState<'_>, max_output_tokens: u32) -> Reservation {
@@ -369,6 +414,17 @@ impl Models {
         if let Err(error) = self.meter.settle(&Settlement { id: id.clone(), usage, cost, latency_ms, outcome }).await {
             tracing::error!(ledger = %id, %error, "a model call could not be settled and stays at its worst case");
         }
+    }
+}
+
+/// The longest rest. A provider that asks for more is asked once then.
+const LONGEST_REST: Duration = Duration::from_hours(31 * 24);
+
+/// The later error, or of two models that are used up the one that comes back sooner.
+fn sooner(before: ModelError, error: ModelError) -> ModelError {
+    match (&before, &error) {
+        (ModelError::UsedUp { until: first, .. }, ModelError::UsedUp { until, .. }) if first < until => before,
+        _ => error,
     }
 }
 

@@ -43,6 +43,9 @@ impl Models {
         let cancel = CancellationToken::new();
         let mut state = self.state(&call, &request, &cancel);
         let outcome = self.attempt(candidate, &mut state).await;
+        if outcome.is_ok() {
+            self.wake(&candidate.name).await;
+        }
         let name = format!("model {}/{}", candidate.name.provider, candidate.name.model);
         describe(&name, &outcome, &candidate.adapter.lacks())
     }

@@ -52,7 +52,10 @@ impl ChatCommands {
             let place = if has_several { format!(" on {platform}") } else { String::new() };
             let _ = writeln!(text, "- Without an account of their own{place}, but there: {}", names.join(", "));
         }
-        let models = self.agents.as_ref().map(|agents| agents.describe_models());
+        let models = match &self.agents {
+            Some(agents) => Some(agents.describe_models().await),
+            None => None,
+        };
         if let Some(models) = &models {
             let _ = writeln!(text, "\n{models}");
         }

@@ -24,7 +24,7 @@ use crate::chat::store::FileText;
 use crate::chat::text::Subtext;
 use crate::db::{Database, StoreError};
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
-use crate::llm::{Speech, Structured, Transcription};
+use crate::llm::{ModelError, Speech, Structured, Transcription, cause};
 use crate::memory::retrieval::Quote;
 use crate::memory::{MemorySource, Recall, Scope, Teacher};
 use crate::money::{Allowance, Purpose};
@@ -134,7 +134,7 @@ impl Agents {
     /// # Errors
     /// There is no answer, or not yet.
     pub async fn run(&self, run: Run<'_>) -> Result<Reply, RunError> {
-        self.runner.run(run).await
+        self.runner.run(run).await.map_err(|error| self.dated(error))
     }
 
     /// See [`Runner::run_structured`].
@@ -142,7 +142,15 @@ impl Agents {
     /// # Errors
     /// There is no usable value.
     pub async fn run_structured<T: DeserializeOwned + JsonSchema>(&self, run: Run<'_>) -> Result<Structured<T>, RunError> {
-        self.runner.run_structured(run).await
+        self.runner.run_structured(run).await.map_err(|error| self.dated(error))
+    }
+
+    /// A model that is used up, with the time at which it is back as the team reads it.
+    fn dated(&self, error: RunError) -> RunError {
+        let RunError::Model(ModelError::UsedUp { provider, until }) = &error else { return error };
+        let provider = cause::shown(provider);
+        let time = self.roster.today(self.runner.clock.now()).show(*until);
+        RunError::NotYet { at: *until, why: format!("the language model at {provider} is used up until {time}") }
     }
 
     /// Whether any model sees pictures, so that their bytes are worth keeping.

@@ -5,7 +5,7 @@ use crate::text::join_with_and;
 
 impl Agents {
     /// The state of the language models in one line, for `/status`.
-    pub fn describe_models(&self) -> String {
+    pub async fn describe_models(&self) -> String {
         if self.is_offline() {
             return "No language model is connected. Answers come from feeds and files only.".into();
         }
@@ -29,8 +29,12 @@ impl Agents {
                 )
             })
             .collect();
+        let today = self.roster.today(self.runner.clock.now());
+        let resting = self.runner.models.list_resting().await.into_iter();
+        let resting = resting.map(|(model, until)| format!(" {} is used up until {}.", model.model, today.show(until)));
+        let resting = resting.collect::<Vec<_>>().concat();
         let prices = self.describe_unpriced().map_or(String::new(), |unpriced| format!(" {unpriced}"));
-        format!("Language models: {}.{prices}", providers.join("; "))
+        format!("Language models: {}.{resting}{prices}", providers.join("; "))
     }
 
     /// Says which models have no known price, and what follows from that. None if all have one.

@@ -1,13 +1,11 @@
 //! Classifies providers' errors.
 
-use std::time::Duration;
-
-use chrono::DateTime;
 use reqwest::StatusCode;
-use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use crate::llm::provider::quirks::Part;
+use crate::llm::provider::wait::Wait;
 use crate::llm::provider::window;
 use crate::llm::{Cause, ModelError};
 
@@ -86,6 +84,7 @@ pub(super) struct ProviderError {
     /// The context window in tokens (llama.cpp).
     n_ctx: Option<u64>,
     message: String,
+    wait: Wait,
     /// The categories by which a filter blocked the prompt (Azure, `OpenRouter`).
     categories: Vec<String>,
     /// What the model wrote where a call was expected (Groq).
@@ -101,6 +100,8 @@ impl ProviderError {
         let error = value.get("error").filter(|error| !error.is_null() && !error.is_boolean()).unwrap_or(value);
         let text = |key| error.get(key).and_then(Value::as_str).map(str::to_owned);
         let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        let message = text("message").or_else(|| text("detail")).or_else(|| error.as_str().map(str::to_owned));
+        let message = message.unwrap_or_else(|| error.to_string());
         Self {
             kinds: [text("type"), text("code"), text("status")].into_iter().flatten().collect(),
             status: code.filter(|code| (400..600).contains(code)),
@@ -108,10 +109,8 @@ impl ProviderError {
             n_ctx: error.get("n_ctx").and_then(Value::as_u64),
             generated: text("failed_generation"),
             categories: find_categories(error),
-            message: text("message")
-                .or_else(|| text("detail"))
-                .or_else(|| error.as_str().map(str::to_owned))
-                .unwrap_or_else(|| error.to_string()),
+            wait: Wait::parse(error, &message),
+            message,
         }
     }
 
@@ -209,7 +208,7 @@ impl ProviderError {
         }
         let passing = matches!(status.as_u16(), 408 | 409 | 429) || status.is_server_error();
         if passing && !self.is_any_of(&MONEY) && cause != Cause::ContextLength {
-            ModelError::Busy { provider, reason, cause, retry_after: parse_retry_after(headers) }
+            ModelError::Busy { provider, reason, cause, retry_after: self.wait.find(headers) }
         } else {
             ModelError::Refused { provider, reason, cause }
         }
@@ -236,7 +235,7 @@ impl ProviderError {
         if is_lasting || self.is_any_of(&LASTING) {
             ModelError::Refused { provider, reason, cause }
         } else {
-            ModelError::Busy { provider, reason, cause, retry_after: None }
+            ModelError::Busy { provider, reason, cause, retry_after: self.wait.find(&HeaderMap::new()) }
         }
     }
 }
@@ -271,28 +270,9 @@ pub(super) fn quote(text: &str, key: Option<&str>) -> String {
     words.collect::<Vec<_>>().join(" ").chars().take(QUOTE_CHARS).collect()
 }
 
-/// `retry-after` in seconds or as a date, and OpenAI's `retry-after-ms`. A date is compared with the provider's clock.
-fn parse_retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    if let Some(millis) = text("retry-after-ms").and_then(|millis| millis.parse::<f64>().ok()) {
-        return Duration::try_from_secs_f64(millis / 1000.0).ok();
-    }
-    let after = text(RETRY_AFTER.as_str())?;
-    if let Ok(seconds) = after.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let until = DateTime::parse_from_rfc2822(after).ok()?;
-    let now = DateTime::parse_from_rfc2822(text(DATE.as_str())?).ok()?;
-    (until - now).to_std().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value"))).collect()
-    }
 
     fn kind_of(status: u16, body: &str) -> &'static str {
         let status = StatusCode::from_u16(status).expect("a status");
@@ -338,17 +318,6 @@ mod tests {
         let quoted = quote(&text, Some("KEY-1"));
         assert!(quoted.starts_with("bad key [redacted] nor [redacted] at risk-level xxx"), "{quoted}");
         assert_eq!(quoted.chars().count(), QUOTE_CHARS);
-    }
-
-    #[test]
-    fn retry_after_is_read_as_seconds_milliseconds_or_a_date() {
-        assert_eq!(parse_retry_after(&headers(&[("retry-after", "1.5")])), Some(Duration::from_millis(1500)));
-        assert_eq!(parse_retry_after(&headers(&[("retry-after", "9"), ("retry-after-ms", "250")])), Some(Duration::from_millis(250)));
-        let dated = headers(&[("date", "Sat, 21 Nov 2026 10:00:00 GMT"), ("retry-after", "Sat, 21 Nov 2026 10:01:00 GMT")]);
-        assert_eq!(parse_retry_after(&dated), Some(Duration::from_mins(1)));
-        for bad in ["-3", "soon", "NaN", "1e300"] {
-            assert_eq!(parse_retry_after(&headers(&[("retry-after", bad)])), None, "{bad}");
-        }
     }
 
     /// Real errors: the cause of each, and the part of the request that it refuses.

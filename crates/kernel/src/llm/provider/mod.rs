@@ -16,6 +16,7 @@ mod openai;
 mod quirks;
 mod speech;
 mod transcription;
+mod wait;
 mod window;
 
 pub(super) use embeddings::HttpEmbeddings;

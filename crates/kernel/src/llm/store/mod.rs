@@ -1,6 +1,7 @@
 //! The ledger: reservations, costs and limits.
 
 mod ledger;
+mod rests;
 mod retention;
 mod spending;
 
