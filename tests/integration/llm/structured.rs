@@ -105,6 +105,7 @@ async fn a_cut_off_value_is_a_failure_even_if_it_could_be_read() {
     let server = ScriptedModel::start().await;
     server.on(|_| Script::Truncated(r#"{"fair": true, "confidence": 0.5}"#.into()));
     let error = judge(&Desk::of(&server, BOTH[0])).await.expect_err("cut off");
+    assert_eq!(error.in_short(), "the answer of the language model was cut off at its limit of length");
     assert!(matches!(error, RunError::Model(error) if error.kind() == "at_limit"));
 }
 

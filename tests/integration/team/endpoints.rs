@@ -347,6 +347,24 @@ fn endpoints() -> Vec<Endpoint> {
             })
         },
         Endpoint {
+            shown: &["The harbour silts …", "Cut off at the length limit of one answer."],
+            requests: 2,
+            ..endpoint("Gemini, cut off twice", |_, _| Raw::say_until("MAX_TOKENS", "The harbour silts"))
+        },
+        Endpoint {
+            kind: ProviderKind::Anthropic,
+            shown: &["The harbour silts …", "Cut off at the length limit of one answer."],
+            requests: 2,
+            ..endpoint("Anthropic, cut off twice", |_, _| {
+                let (content, usage) =
+                    (json!([{"type": "text", "text": "The harbour silts"}]), json!({"input_tokens": 12, "output_tokens": 3}));
+                Raw::json(
+                    200,
+                    &json!({"type": "message", "role": "assistant", "content": content, "stop_reason": "max_tokens", "usage": usage}),
+                )
+            })
+        },
+        Endpoint {
             shown: &["The harbour silts up and up …", "Cut off at the length limit of one answer."],
             requests: 2,
             ..endpoint("vLLM, cut off again", |_, number| match number {
