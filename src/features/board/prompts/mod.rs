@@ -9,7 +9,7 @@ use crate::features::board::render::name_of;
 use crate::features::meeting::model::Participant;
 use crate::features::relationships::Relationships;
 use kernel::agent::Prompt;
-use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker};
+use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker, talk_feed_blocks};
 use kernel::agent::prompt::{Block, Template};
 use kernel::feeds::FeedReport;
 use kernel::ids::PersonaSlug;
@@ -101,13 +101,25 @@ pub(super) struct Turn<'a> {
     pub(super) roster: &'a Roster,
 }
 
+/// The feeds on the question. All of them for a speaker who could not read the others.
+fn feeds(turn: &Turn<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let speaker = match turn.who {
+        Participant::Persona(slug) if turn.calls > 0 => turn.roster.find(slug),
+        _ => None,
+    };
+    match speaker {
+        Some(persona) => talk_feed_blocks(turn.feeds, (persona, &turn.board.topic), FEEDS, cleaner, turn.roster),
+        None => feed_blocks(turn.feeds, FEEDS, cleaner, turn.roster),
+    }
+}
+
 /// One turn. From the second round on it has only what is new to the speaker (BOARD-3).
 pub(super) fn turn(system: String, turn: &Turn<'_>) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let Turn { board, discussion, who, roster, .. } = turn;
     let mut blocks = material(turn.material, &board.topic, cleaner);
-    blocks.extend(feed_blocks(turn.feeds, FEEDS, cleaner, roster));
+    blocks.extend(feeds(turn, cleaner));
     let remarks = discussion.comments.iter().filter(|comment| comment.kind == CommentKind::Remark);
     let remarks = block("said by people", remarks.map(|comment| line(comment, roster, cleaner)));
     let remarked = remarks.is_some();

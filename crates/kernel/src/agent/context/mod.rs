@@ -28,7 +28,7 @@ use cleaner::{file_name, flat_title};
 use files::{FileBlocks, file_blocks};
 
 pub use cleaner::{Cleaner, flat_name, new_marker};
-pub use sources::{feed_blocks, finding_block, fitting_feed_blocks, passage_blocks};
+pub use sources::{feed_blocks, finding_block, fitting_feed_blocks, passage_blocks, talk_feed_blocks};
 
 /// The inputs of a prompt.
 pub struct ContextInput<'a> {
@@ -155,7 +155,8 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let titles = title_block(input, cleaner);
     let named = fit(input.named.iter().map(|named| named.part(cleaner)).collect(), input.budget.named);
     let documents = passage_blocks(input.passages, input.budget.documents, cleaner);
-    let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
+    let subject = [input.question.text, input.replied_to.map_or("", |spoken| spoken.text.as_str())].join("\n");
+    let feeds = talk_feed_blocks(input.feeds, (input.persona, &subject), input.budget.feeds, cleaner, input.roster);
     let findings = finding_block(input.findings, input.budget.findings, cleaner);
     let lessons = lesson_blocks(input, cleaner);
     let heard = heard_blocks(input, cleaner);

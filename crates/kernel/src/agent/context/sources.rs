@@ -59,6 +59,22 @@ pub fn fitting_feed_blocks(
     blocks_of(&fitting, tokens, cleaner, roster).into_iter().chain(rest).collect()
 }
 
+/// As [`fitting_feed_blocks`]. All feeds where none fits, because people ask "what is new?" and in languages that the feeds are not written in.
+pub fn talk_feed_blocks(
+    feeds: &[FeedReport],
+    (persona, subject): (&Persona, &str),
+    tokens: usize,
+    cleaner: Cleaner<'_>,
+    roster: &Roster,
+) -> Vec<Block> {
+    let terms: HashSet<String> = terms_of(subject).into_iter().collect();
+    if feeds.iter().filter(|report| has_material(report)).any(|report| is_about(report, &terms)) {
+        fitting_feed_blocks(feeds, (persona, subject), tokens, cleaner, roster)
+    } else {
+        feed_blocks(feeds, tokens, cleaner, roster)
+    }
+}
+
 /// Whether a feed's name or source says what the subject is, or what it tells shares two words with it.
 fn is_about(report: &FeedReport, subject: &HashSet<String>) -> bool {
     let shares = |text: &str, least: usize| terms_of(text).into_iter().collect::<HashSet<_>>().intersection(subject).count() >= least;
@@ -87,7 +103,9 @@ fn blocks_of(feeds: &[&FeedReport], tokens: usize, cleaner: Cleaner<'_>, roster:
             Ok(reading) => {
                 let mut lines: Vec<String> = reading.note.iter().map(|note| cleaner.line(note, 300)).collect();
                 lines.extend(reading.story.iter().map(|line| cleaner.line(line, 300)));
-                lines.push(format!("items in all: {}", reading.total));
+                if reading.total > 0 || lines.is_empty() {
+                    lines.push(format!("items in all: {}", reading.total));
+                }
                 let mut left = share;
                 for (shown, item) in reading.items.iter().enumerate() {
                     let line = item_line(item, cleaner, roster);

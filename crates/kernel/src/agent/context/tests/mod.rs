@@ -328,6 +328,28 @@ fn work_gets_the_feeds_of_its_subject_and_the_names_of_the_others() {
 }
 
 #[test]
+fn an_answer_gets_the_feeds_that_fit_the_question_and_all_where_none_does() {
+    let feeds = [
+        FeedReport { feed: "git".into(), outcome: Ok(reading(vec![commit("Speed up the queue of invoices")])) },
+        FeedReport { feed: "ledger".into(), outcome: Ok(Reading { source: "the ledger".into(), ..reading(vec![commit("t1, 12 calls")]) }) },
+    ];
+    let roster = roster();
+    let mut reader = roster.find(&"vince".into()).unwrap().clone();
+    reader.tools = vec!["read_feed".into()];
+    let asked = |text: &str| {
+        message(&built(|input| {
+            (input.feeds, input.persona) = (&feeds, &reader);
+            input.question.text = text;
+        }))
+        .to_owned()
+    };
+    let on_git = asked("Why was the queue of invoices slow?");
+    assert!(on_git.contains("| feed git,") && on_git.contains("| other feeds>>\nledger: `read_feed` reads them"), "{on_git}");
+    let general = asked("was gibt es Neues?");
+    assert!(general.contains("| feed git,") && general.contains("| feed ledger,"), "{general}");
+}
+
+#[test]
 fn each_kind_of_prompt_says_of_the_team_what_it_needs_and_never_changes() {
     let roster = roster();
     let kelly = roster.coordinator();
