@@ -9,6 +9,7 @@ use crate::app::personal;
 use crate::cli::{Globals, setting};
 use crate::store::Store;
 use kernel::db::backup;
+use kernel::db::check_exists;
 use kernel::print_line;
 use kernel::time::{Clock as _, SystemClock};
 
@@ -51,6 +52,7 @@ pub(super) async fn restore(globals: &Globals, args: RestoreArgs) -> anyhow::Res
 
 pub(super) async fn export(globals: &Globals, args: ExportArgs) -> anyhow::Result<()> {
     let config = setting::read_config(globals)?;
+    check_exists(&config.database_url)?;
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
     let written = write_rows(&store, args.file).await;
     store.close().await;

@@ -2,6 +2,7 @@
 
 use crate::cli::{Globals, setting};
 use crate::store::Store;
+use kernel::db::check_exists;
 use kernel::print_line;
 use kernel::time::{Clock, SystemClock};
 
@@ -14,6 +15,7 @@ pub(super) struct Args {
 
 pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     let config = setting::read_config(globals)?;
+    check_exists(&config.database_url)?;
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
     let summary = store.summary().await;
     store.close().await;

@@ -12,8 +12,10 @@ use crate::config::Config;
 use crate::features::{Shown, TerminalCommand};
 use crate::store::Store;
 use kernel::commands::print_text;
-use kernel::commands::{ArgumentKind, ArgumentSpec, Caller, Choice, CommandReply, CommandRequest, CommandSpec, Invoked, Refused, Registry};
-use kernel::db::StoreError;
+use kernel::commands::{
+    ArgumentKind, ArgumentSpec, Caller, Choice, CommandReply, CommandRequest, CommandSpec, Effect, Invoked, Refused, Registry,
+};
+use kernel::db::{StoreError, check_exists};
 use kernel::print_line;
 use kernel::time::{Clock, SystemClock};
 
@@ -85,6 +87,9 @@ pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matc
         given.extend(values.map(|value| (argument.name.to_owned(), value.clone())));
     }
     let config = setting::read_config(globals)?;
+    if spec.effect_with(given.iter().map(|(name, _)| name.as_str())) == Effect::Looks {
+        check_exists(&config.database_url)?;
+    }
     let beside = open(&config).await?;
     let reply = call(&beside, &config, &path, given).await;
     beside.store.close().await;
@@ -93,7 +98,9 @@ pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matc
 
 /// Runs a command that only the command line has.
 pub(super) async fn run_at_terminal(globals: &Globals, command: TerminalCommand, as_json: bool) -> anyhow::Result<ExitCode> {
-    let beside = open(&setting::read_config(globals)?).await?;
+    let config = setting::read_config(globals)?;
+    check_exists(&config.database_url)?;
+    let beside = open(&config).await?;
     let shown = tokio::select! {
         shown = command(beside.services.clone()) => Some(shown),
         () = shutdown::signalled() => None,

@@ -11,6 +11,7 @@ use crate::config::{Config, PLATFORM};
 use crate::store::Store;
 use kernel::commands::print_text;
 use kernel::db::backup;
+use kernel::db::check_exists;
 use kernel::ids::complete;
 use kernel::people::KnownPerson;
 use kernel::print_line;
@@ -43,6 +44,7 @@ enum What {
 
 pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     let config = setting::read_config(globals)?;
+    check_exists(&config.database_url)?;
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
     let done = carry_out(&store, &config, args.what).await;
     store.close().await;

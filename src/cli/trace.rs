@@ -14,6 +14,7 @@ use crate::store::Store;
 use kernel::agent::turn::Trigger;
 use kernel::chat::message::Speaker;
 use kernel::db::StoreError;
+use kernel::db::check_exists;
 use kernel::events::{Audience, Recorded};
 use kernel::ids::{MessageId, complete};
 use kernel::print_line;
@@ -43,6 +44,7 @@ struct Line {
 
 pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     let config = setting::read_config(globals)?;
+    check_exists(&config.database_url)?;
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
     let lines = find_named(&store, args.id.trim()).await;
     store.close().await;

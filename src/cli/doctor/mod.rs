@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::store::Store;
 use kernel::agent::{Agents, PageEntry};
 use kernel::commands::Services;
+use kernel::db::{StoreError, check_exists};
 use kernel::feeds::FeedQuery;
 use kernel::finding::{Finding, Grade};
 use kernel::persona::roster::Roster;
@@ -31,7 +32,6 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
-    // A look into a sandbox's directory must not make another database, which all other commands would use from then on.
     let findings = match setting::read_config(globals) {
         Ok(config) => examine(&config).await,
         Err(error) => vec![Finding::fault(format!("configuration: {error:#}"), "Correct the keys that are named here.")],
@@ -104,13 +104,27 @@ fn check_personas(config: &Config, findings: &mut Vec<Finding>) -> Option<Roster
 
 async fn check_store_and_agents(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
     let clock: SharedClock = Arc::new(SystemClock);
-    let store = match Store::open_shared(&config.database_url, clock.now()).await {
+    // A look makes no database, because all other commands would use it from then on. Models and feeds are tried with one that is thrown away.
+    let scratch = match check_exists(&config.database_url) {
+        Err(error @ StoreError::Missing { .. }) => {
+            findings.push(Finding::good(format!("database: {error}")));
+            match place::Scratch::make() {
+                Ok(scratch) => Some(scratch),
+                Err(error) => return findings.push(Finding::fault(format!("temporary files: {error}"), "Make TMPDIR writable.")),
+            }
+        }
+        _ => None,
+    };
+    let url = scratch.as_ref().map(place::Scratch::url);
+    let store = match Store::open_shared(url.as_ref().unwrap_or(&config.database_url), clock.now()).await {
         Ok(store) => store,
         Err(error) => {
             return findings.push(Finding::fault(format!("database: {error}"), "Correct DATABASE_URL or the rights of the file."));
         }
     };
-    findings.push(place::check_database(&store).await);
+    if scratch.is_none() {
+        findings.push(place::check_database(&store).await);
+    }
     match app::agents(config, roster, &store, &clock, &Services::new("There is no chat here.")) {
         Err(error) => findings.push(Finding::fault(format!("{error:#}"), "Correct this in teamroom.toml or in the persona's file.")),
         Ok(TeamAgents { agents, faults, .. }) => {

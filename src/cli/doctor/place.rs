@@ -1,4 +1,6 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use secrecy::SecretString;
 
 use crate::store::Store;
 use kernel::finding::Finding;
@@ -46,5 +48,29 @@ mod tests {
         assert_eq!(judge(LEAST, Path::new("x")), Finding::good("disk: 500 MB free for x"));
         assert_eq!(judge(LEAST - 1, Path::new("x")).grade, Grade::Warn);
         assert!(check_disk(Path::new("/no/such/folder")).is_some(), "the room where the folder would be");
+    }
+}
+
+/// A folder for a database that is thrown away.
+pub(super) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// # Errors
+    /// The folder for temporary files cannot be written, or has one of this name.
+    pub(super) fn make() -> std::io::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("teamroom-doctor-{}", std::process::id()));
+        std::fs::create_dir(&folder)?;
+        Ok(Self(folder))
+    }
+
+    pub(super) fn url(&self) -> SecretString {
+        format!("sqlite:{}", self.0.join("teamroom.db").display()).into()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left harms nobody.
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -131,7 +131,7 @@ fn the_database_of_the_sandbox_is_found() {
     let list = |args: &[&str]| teamroom(dir.path(), None, args).expect("a list");
     assert!(list(&["team", "list"]).contains("(paused)"), "there is no other");
     assert!(!dir.path().join(".teamroom/teamroom.db").exists());
-    teamroom(dir.path(), Some("sqlite:.teamroom/teamroom.db"), &["db"]).expect("the team has a database of its own");
+    teamroom(dir.path(), Some("sqlite:.teamroom/teamroom.db"), &["backlog", "add", "Tidy up"]).expect("the team has a database of its own");
     assert!(!list(&["team", "list"]).contains("(paused)"));
     assert!(list(&["team", "list", "--sandbox"]).contains("(paused)"));
 }

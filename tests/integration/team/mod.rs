@@ -20,6 +20,7 @@ mod load;
 mod logs;
 mod loops;
 mod models;
+mod no_database;
 mod permissions;
 mod places;
 mod processes;

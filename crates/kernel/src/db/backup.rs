@@ -116,6 +116,20 @@ pub fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Makes a file readable for its owner only. A file that is gone, or belongs to somebody else, stays as it is.
+pub(super) fn keep_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let is_open = fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o077 != 0);
+        if is_open && let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(0o600)) {
+            tracing::warn!(path = %path.display(), %error, "other users of this machine may read this file");
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+}
+
 /// Gives a finished file its name, once it is on the disk.
 fn keep(finished: &Path, name: &Path) -> io::Result<()> {
     File::open(finished)?.sync_all()?;
@@ -154,8 +168,10 @@ async fn restore_sqlite(url: &SecretString, file: &Path, who: &str, now: DateTim
     }
     let _lock = address.lock(who)?.map_err(|who| StoreError::Locked { place: address.place(), who })?;
     let _ = fs::remove_file(&new);
-    create_private(&new).map_err(refused)?;
-    fs::copy(file, &new).map_err(|error| BackupError::file(file, error.to_string()))?;
+    let mut private = create_private(&new).map_err(refused)?;
+    // `fs::copy` would also copy the permissions.
+    File::open(file).and_then(|mut file| io::copy(&mut file, &mut private)).map_err(|error| BackupError::file(file, error.to_string()))?;
+    drop(private);
     if let Err(error) = check_copy(&new).await {
         let _ = fs::remove_file(&new);
         return Err(match error {
@@ -172,6 +188,7 @@ async fn restore_sqlite(url: &SecretString, file: &Path, who: &str, now: DateTim
             let (from, to) = (with_suffix(&path, ending), with_suffix(old, ending));
             if from.exists() {
                 fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)).map_err(refused)?;
+                keep_private(&to);
             }
         }
         for ending in ["-wal", "-shm"] {

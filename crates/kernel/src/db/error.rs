@@ -29,6 +29,11 @@ pub enum StoreError {
         "the database {place} is empty (0 bytes), so something has destroyed it; put a backup in its place with `teamroom restore`, or delete it to start with an empty one"
     )]
     Empty { place: String },
+    /// Only for what reads: everything else creates it.
+    #[error(
+        "there is no database at {place}; `teamroom run` and `teamroom sandbox` make one. If there is one elsewhere, go to its folder, or set DATABASE_URL"
+    )]
+    Missing { place: String },
     #[error("the database address {0}")]
     Address(String),
     #[error("SQLite {found} is too old: versions before 3.51.3 can damage a database; build with the bundled one")]

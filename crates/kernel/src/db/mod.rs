@@ -34,6 +34,7 @@ pub use effect::{Applied, Effect};
 pub use error::{Result, StoreError};
 pub use leadership::Leadership;
 pub use notices::record_notice;
+pub use open::check_exists;
 pub use sqlite::SqlitePools;
 pub(crate) use weak_link::WeakLink;
 pub use who::Who;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use secrecy::{ExposeSecret, SecretString};
 use sqlx::migrate::{AppliedMigration, Migrate, MigrateError, Migration, Migrator};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgPool, SqlSafeStr as _, SqliteConnection};
@@ -55,9 +56,23 @@ pub(super) async fn open(url: &str, purpose: Use, now: DateTime<Utc>) -> Result<
     }
 }
 
+/// Checks that there is a database to read, because opening one that is not there creates it. A server is asked only when it is opened.
+///
+/// # Errors
+/// There is none, or the address cannot be read.
+pub fn check_exists(url: &SecretString) -> Result<()> {
+    let url = url.expose_secret();
+    if !url.starts_with("sqlite:") {
+        return Ok(());
+    }
+    let address = sqlite::Address::parse(url)?;
+    if address.path().exists() { Ok(()) } else { Err(StoreError::Missing { place: address.place() }) }
+}
+
 async fn serve_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
     let place = address.place();
     let lock = address.lock(who)?.map_err(|who| StoreError::Locked { place: place.clone(), who })?;
+    address.make_private();
     let pools = address.connect().await?;
     migrate_sqlite(address, &pools.writer).await?;
     Ok(Opened { db: Pools::Sqlite(pools).into(), leadership: Some(Leadership::File(lock)), place })

@@ -12,6 +12,7 @@ use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::db::backup::{create_private, keep_private};
 use crate::db::connections::Connections;
 use crate::db::{Result, StoreError};
 
@@ -171,10 +172,22 @@ impl Address {
     }
 
     async fn write_first_page(&self, path: &Path) -> Result<()> {
-        let options = self.options.clone().filename(path).create_if_missing(true);
+        // The log and its index get the same permissions from SQLite.
+        let _ = std::fs::remove_file(path);
+        create_private(path).map_err(|error| self.not_writable(&error.to_string()))?;
+        let options = self.options.clone().filename(path);
         // Switching to the write-ahead log writes the first page.
         let connection = SqliteConnection::connect_with(&options).await.map_err(|error| self.explain(error))?;
         connection.close().await.map_err(|error| self.explain(error))
+    }
+
+    /// Takes the files of earlier versions away from other users of the machine. Not possible if they belong to somebody else.
+    pub(super) fn make_private(&self) {
+        for ending in ["", "-wal", "-shm"] {
+            let mut path = self.path.clone().into_os_string();
+            path.push(ending);
+            keep_private(Path::new(&path));
+        }
     }
 
     /// Opens the writer, and the readers once they are needed.
