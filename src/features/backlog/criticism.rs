@@ -14,7 +14,6 @@ use crate::features::backlog::render::name_of_owner;
 use crate::features::backlog::replies::{ReplyListener, words_of};
 use crate::features::backlog::service::BacklogError;
 use crate::features::backlog::store::{Remark, reopen_item_in};
-use crate::features::chat::classify::classify_in_time;
 use crate::features::chat::listener::Taken;
 use crate::features::chat::model::decision::Decision;
 use crate::store::Store;
@@ -67,28 +66,23 @@ impl Effect for Reopen {
 }
 
 impl ReplyListener {
-    /// Takes a message below a result which says that the result is not good enough. Anything else is answered by a persona.
-    pub(super) async fn take_criticism(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
+    /// Takes a message below the result of an item which says that the result is not good enough. Anything else is answered by a persona.
+    pub(super) async fn take_criticism(
+        &self,
+        item: WorkItem,
+        message: &InboundMessage,
+        decision: &Decision,
+    ) -> Result<Option<Taken>, StoreError> {
         let (Ok(backlog), Ok(work), Some(persona)) = (self.backlog.get(), self.work.get(), decision.responders.first()) else {
             return Ok(None);
         };
-        let (agents, said) = (&work.deps().agents, words_of(message, &[]));
-        if agents.is_offline() || decision.ask.is_some() || said.is_empty() {
+        let said = words_of(message, &[]);
+        if work.deps().agents.is_offline() || decision.ask.is_some() || said.is_empty() {
             return Ok(None);
         }
-        let Some(item) = find_below(backlog.store(), message).await? else { return Ok(None) };
         let shown = format!("{}\n{}", item.describe_task(), describe_result(&item, backlog.roster()));
-        let below = match classify_in_time::<Below>(agents, &work.deps().clock, &message.id, ask_below_result(&said, &shown)).await {
-            Ok(Some(below)) => below,
-            Ok(None) => {
-                tracing::warn!(id = %message.id, "a model takes too long to tell what is said below a result");
-                return Ok(None);
-            }
-            Err(error) => {
-                tracing::warn!(id = %message.id, %error, "what is said below a result is not known");
-                return Ok(None);
-            }
-        };
+        let prompt = ask_below_result(&said, &shown);
+        let Some(below) = work.classify::<Below>(message, "what is said below a result", prompt).await else { return Ok(None) };
         if below.kind != BelowKind::Again || below.confidence < SURE {
             return Ok(None);
         }
@@ -122,7 +116,7 @@ impl ReplyListener {
 }
 
 /// The item whose newest result a message replies to, or on whose message its thread hangs, if it can be done again. A mission knows its own thread.
-async fn find_below(store: &Store, message: &InboundMessage) -> Result<Option<WorkItem>, StoreError> {
+pub(super) async fn find_below(store: &Store, message: &InboundMessage) -> Result<Option<WorkItem>, StoreError> {
     let replied_to = message.reply_to.as_ref().map(|reply| reply.message.clone());
     let starter = match &message.channel.place {
         Place::Thread { starter, .. } => starter.clone().or_else(|| Some(MessageId::new(message.channel.id.as_str()))),

@@ -5,7 +5,7 @@
 //! describe it as claims. The `verifier` checks the claims, and `review` grades by the criteria what code cannot: each must be shown by a passage of
 //! the result. An item with parts is not carried out itself; it is graded by what they gave. Then the item is done and leaves a `learning` and
 //! `artefacts`, which are the `inputs` of items that build on it; `repositories` manages the worktrees of items that change a repository. People are
-//! asked by `executor::remind`, `replies` takes what they answer, and `reminding` reminds them. `announcing` reports items that ended because of
+//! asked by `executor::remind`, `replies` and `answering` take what they answer, and `reminding` reminds them. `announcing` reports items that ended because of
 //! another. This feature does not decide what is worth doing. Messages are rows of the outbox.
 //!
 //! An item names its open job. A change of its status cancels that job and enqueues the one that the new status needs, in one transaction. The jobs of
@@ -47,6 +47,7 @@
 
 pub mod action;
 mod announcing;
+mod answering;
 mod artefacts;
 mod briefing;
 pub mod button;

@@ -2,13 +2,18 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use super::Work;
+use super::criticism::find_below;
 use super::model::Evidence;
 use super::service::Backlog;
 use super::store::{ItemAnswer, PersonAnswer, answer_in, take_answer};
+use crate::features::chat::classify::classify_in_time;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
+use kernel::agent::Prompt;
 use kernel::chat::medium::Medium;
 use kernel::chat::message::{AuthorKind, InboundMessage};
 use kernel::chat::outbound::OutboundMessage;
@@ -21,7 +26,7 @@ use kernel::memory::Memory;
 /// The maximum length of an item's title in a list.
 const NAMED: usize = 80;
 
-/// Takes the replies of people who were asked, and what people say below results.
+/// Takes the replies of people who were asked, what else they say that answers it, and what people say below results.
 pub(super) struct ReplyListener {
     pub(super) backlog: Late<Backlog>,
     pub(super) work: Late<Work>,
@@ -42,7 +47,10 @@ impl Listener for ReplyListener {
         if let Some(taken) = backlog.take_reply(message, decision).await? {
             return Ok(Some(taken));
         }
-        self.take_criticism(message, decision).await
+        match find_below(backlog.store(), message).await? {
+            Some(item) => self.take_criticism(item, message, decision).await,
+            None => self.take_answer_said_elsewhere(message, decision).await,
+        }
     }
 
     async fn list_work(&self, channel: &ChannelId) -> Result<Vec<String>, StoreError> {
@@ -56,6 +64,26 @@ impl Listener for ReplyListener {
             work.push(format!("`#{}` {what}", item.short_id()));
         }
         Ok(work)
+    }
+}
+
+impl Work {
+    /// What a quick model makes of a message. None: it fails, or a person would wait too long. `what`: what is asked of it, for the log.
+    pub(super) async fn classify<T>(&self, message: &InboundMessage, what: &str, prompt: Prompt) -> Option<T>
+    where
+        T: DeserializeOwned + JsonSchema + Send,
+    {
+        match classify_in_time(&self.deps().agents, &self.deps().clock, &message.id, prompt).await {
+            Ok(Some(given)) => Some(given),
+            Ok(None) => {
+                tracing::warn!(id = %message.id, what, "a model takes too long");
+                None
+            }
+            Err(error) => {
+                tracing::warn!(id = %message.id, what, %error, "a model cannot tell");
+                None
+            }
+        }
     }
 }
 

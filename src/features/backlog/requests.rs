@@ -169,7 +169,7 @@ fn told_added(backlog: &Backlog, items: &[WorkItem]) -> String {
     }
 }
 
-fn find_request(backlog: &Backlog, message: &InboundMessage) -> Option<Request> {
+pub(super) fn find_request(backlog: &Backlog, message: &InboundMessage) -> Option<Request> {
     let personas = backlog.roster().personas().iter();
     let names: Vec<&str> =
         personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect();

@@ -10,6 +10,7 @@ mod artefacts;
 mod bad_input;
 mod criteria;
 mod criticism;
+mod elsewhere;
 mod figure;
 pub(crate) mod host;
 mod liar;

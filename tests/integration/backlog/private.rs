@@ -14,14 +14,18 @@ on_one_store!(a_private_item_with_its_file_is_told_in_the_conversation_alone);
 /// A word that stands only in the items.
 const SECRET: &str = "severance";
 
-/// The messages of the conversation of the person with a persona.
-async fn conversation(stage: &Stage, slug: &str) -> Vec<Json> {
+/// The channel of the conversation of the first person with a persona.
+pub(super) async fn find_conversation(stage: &Stage, slug: &str) -> String {
     let with = json!({ "recipient_id": stage.team.account(slug) });
-    let channel = stage.team.call(Method::POST, "/users/@me/channels", Some(with)).await["id"].as_str().unwrap().to_owned();
+    stage.team.call(Method::POST, "/users/@me/channels", Some(with)).await["id"].as_str().unwrap().to_owned()
+}
+
+async fn conversation(stage: &Stage, slug: &str) -> Vec<Json> {
+    let channel = find_conversation(stage, slug).await;
     stage.team.call(Method::GET, &format!("/channels/{channel}/messages"), None).await.as_array().cloned().unwrap_or_default()
 }
 
-async fn hears_in_private(stage: &Stage, slug: &str, text: &str) -> Json {
+pub(super) async fn hears_in_private(stage: &Stage, slug: &str, text: &str) -> Json {
     let find =
         async || conversation(stage, slug).await.into_iter().find(|said| said["content"].as_str().is_some_and(|said| said.contains(text)));
     eventually(text, || async { find().await.is_some() }).await;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use chrono::TimeDelta;
 
+use crate::features::backlog::answering::QUESTION_MARKS;
 use crate::features::backlog::given::describe_files;
 use crate::features::backlog::model::{Evidence, Execution, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::render::Spot;
@@ -18,7 +19,7 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::text::parts;
 use kernel::commands::Right;
 use kernel::db::StoreError;
-use kernel::ids::{MessageId, OutboxId};
+use kernel::ids::{MessageId, OutboxId, UserId};
 use kernel::memory::Scope;
 use kernel::memory::retrieval::terms_of;
 use kernel::text::fold_name;
@@ -32,8 +33,11 @@ const REQUESTS: u32 = 200;
 /// Replies to a reminder that plainly say that it is done. After any other reply, in every language, the person is asked with buttons.
 const PLAIN: [&str; 14] = ["👍", "✅", "✔", "✔️", "☑", "👌", "done", "erledigt", "fait", "hecho", "fatto", "feito", "готово", "完了"];
 
-/// A reply that ends with one of these is itself a question.
-const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
+/// After this time only a reply answers a question, so that old ones cost no calls.
+const RECENT: TimeDelta = TimeDelta::days(7);
+
+/// The most open questions that a message may answer without a reply, newest first.
+const QUESTIONS: usize = 8;
 
 impl Backlog {
     /// What a message of somebody who was asked means. None: it is no reply to an item.
@@ -115,7 +119,26 @@ impl Backlog {
         Ok(Some(Taken { why: format!("it is about the item {}", item.short_id()), reply: Some(reply), effect: None }))
     }
 
-    async fn read_answer(&self, item: &WorkItem, message: &InboundMessage) -> Result<PersonAnswer, StoreError> {
+    /// The recent questions that wait for the author of a message and may be told where it was said, oldest first.
+    pub(in crate::features::backlog) async fn list_open_questions(&self, message: &InboundMessage) -> Result<Vec<WorkItem>, StoreError> {
+        let (asker, person) = (self.asker_of(message), &message.author.id);
+        let mut open = Vec::new();
+        for request in self.deps.store.list_requests_of(person).await? {
+            if message.sent_at - request.asked_at <= RECENT {
+                open.extend(self.deps.store.find_item(&request.item).await?);
+            }
+        }
+        let is_question = |item: &WorkItem| matches!(item.execution, Some(Execution::Ask { .. }));
+        open.retain(|item| is_question(item) && waits_for(item, person) && asker.sees(item));
+        open.drain(..open.len().saturating_sub(QUESTIONS));
+        Ok(open)
+    }
+
+    pub(in crate::features::backlog) async fn read_answer(
+        &self,
+        item: &WorkItem,
+        message: &InboundMessage,
+    ) -> Result<PersonAnswer, StoreError> {
         let mut given = Vec::new();
         for attachment in &message.attachments {
             given.extend(self.deps.store.find_file(&attachment.id).await?);
@@ -135,7 +158,7 @@ impl Backlog {
     /// The item that a message answers, if it still waits for its author.
     async fn find_replied(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<WorkItem>, StoreError> {
         let person = &message.author.id;
-        let waits = |item: &WorkItem| item.status == WorkStatus::Waiting && item.find_asked() == Some(person);
+        let waits = |item: &WorkItem| waits_for(item, person);
         if let Some(replied_to) = &message.reply_to {
             return Ok(self.find_asking(&replied_to.message).await?.filter(waits));
         }
@@ -180,6 +203,10 @@ impl Backlog {
         let Some((item, run)) = WorkItem::parse_notice_id(&posted.id) else { return Ok(None) };
         Ok(self.deps.store.find_item(&item).await?.filter(|item| item.run == run))
     }
+}
+
+fn waits_for(item: &WorkItem, person: &UserId) -> bool {
+    item.status == WorkStatus::Waiting && item.find_asked() == Some(person)
 }
 
 /// Whether words are about an item: they have at least two words of its title, and most of them.
