@@ -7,6 +7,7 @@ mod backup;
 mod completions;
 mod db;
 mod doctor;
+mod folders;
 mod generated;
 mod init;
 mod man;
@@ -29,6 +30,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::config::PLATFORM;
 use crate::features::{self, FEATURES};
 use kernel::commands::{Registry, Services, permit_all};
+use kernel::config::ConfigErrors;
+use kernel::db::StoreError;
 
 /// A team of AI personas in a chat server: one process, one account each.
 #[derive(Debug, Parser)]
@@ -91,6 +94,24 @@ enum Special {
 /// The exit code that a shell reports after Ctrl-C: 128 plus the number of the signal.
 const INTERRUPTED: u8 = 130;
 
+/// `EX_CONFIG` of sysexits.h: another start would end in the same way, so a service manager should not try one.
+const MISCONFIGURED: u8 = 78;
+
+/// Whether nothing but a correction of settings, permissions or files helps.
+fn needs_a_person(error: &anyhow::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, PermissionDenied, ReadOnlyFilesystem};
+    error.chain().any(|cause| {
+        let of_store = cause.downcast_ref::<StoreError>().is_some_and(|error| {
+            use StoreError::{Address, Corrupt, Empty, NewerSchema, NotWritable, OldSqlite};
+            matches!(error, Address(_) | Corrupt(_) | Empty { .. } | NewerSchema { .. } | NotWritable { .. } | OldSqlite { .. })
+        });
+        let of_file = cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| matches!(error.kind(), NotADirectory | PermissionDenied | ReadOnlyFilesystem));
+        of_store || of_file || cause.is::<ConfigErrors>()
+    })
+}
+
 /// The command specifications of the team, without handlers.
 fn registry(services: &Services) -> Registry {
     // This registry serves only the command line, which may do everything.
@@ -131,7 +152,13 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
     match cli.command {
         // Boxed, because the futures that start the whole team are large.
         Special::Sandbox(args) => Box::pin(sandbox::run(globals.config, args)).await,
-        Special::Run => Box::pin(run::run(&globals)).await,
+        Special::Run => match Box::pin(run::run(&globals)).await {
+            Err(error) if needs_a_person(&error) => {
+                eprintln!("teamroom: {error:#}");
+                return Ok(ExitCode::from(MISCONFIGURED));
+            }
+            ended => ended,
+        },
         Special::Init(args) => init::run(args).await,
         Special::Doctor(args) => doctor::run(&globals, args).await,
         Special::Ask(args) => Box::pin(ask::run(&globals, args)).await,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::app;
 use crate::app::{Reload, Setting, telemetry};
-use crate::cli::{Globals, setting};
+use crate::cli::{Globals, folders, setting};
 use kernel::time::SystemClock;
 
 /// How long to wait for identities before the missing ones are reported. They continue to connect.
@@ -13,6 +13,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(super) async fn run(globals: &Globals) -> anyhow::Result<()> {
     let config = setting::read_team_config(globals)?;
+    folders::check(&config.data)?;
     let roster = setting::read_roster(&config)?;
     let _telemetry = telemetry::start(&config.server, None)?;
     let setting = Setting { config, roster, clock: Arc::new(SystemClock) };

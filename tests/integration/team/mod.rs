@@ -15,6 +15,7 @@ mod edits;
 mod endpoints;
 mod faults;
 mod files;
+mod folders;
 mod kills;
 mod load;
 mod logs;
