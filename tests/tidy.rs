@@ -364,3 +364,54 @@ fn long_files_are_listed() {
         println!("{} has {} lines: is there a second noun in it?", source.path.display(), source.text.lines().count());
     }
 }
+
+/// Whether `docker build` sends a file to its image, by the rules of `.dockerignore`: the last pattern that names the file or a folder of it decides.
+fn is_sent_to_docker(rules: &str, path: &Path) -> bool {
+    let is_named = |pattern: &str, path: &Path| {
+        let segments: Vec<_> = pattern.trim_matches('/').split('/').collect();
+        let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+        segments.len() <= parts.len() && segments.iter().zip(&parts).all(|(segment, part)| *segment == "*" || segment == part)
+    };
+    rules.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).fold(true, |sent, line| {
+        let pattern = line.trim_start_matches('!');
+        assert!(pattern == "*" || !pattern.contains(['*', '?', '[']), "{pattern} is not understood here");
+        if is_named(pattern, path) { line.starts_with('!') } else { sent }
+    })
+}
+
+/// The path without `..`, relative to the package.
+fn normalized(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut whole, part| {
+        if part == std::path::Component::ParentDir {
+            _ = whole.pop()
+        } else {
+            whole.push(part)
+        }
+        whole
+    })
+}
+
+#[test]
+fn docker_gets_every_file_that_the_program_embeds() {
+    let rules = fs::read_to_string(root().join(".dockerignore")).expect("a file");
+    let embeds =
+        regex::Regex::new(r#"\b(include_str|include_bytes|include_dir|migrate)!\(\s*(?:concat!\(\s*)?"([^"]+)""#).expect("a pattern");
+    let mut embedded: BTreeSet<PathBuf> = ["Cargo.toml", "Cargo.lock"].map(PathBuf::from).into();
+    for source in ["src", "crates", "tests", "benches"].into_iter().flat_map(rust_files) {
+        for found in embeds.captures_iter(&source.code()) {
+            // Migrations are named from the package, all others from the file.
+            let is_migration = &found[1] == "migrate";
+            let from = source.path.ancestors().skip(1).find(|folder| !is_migration || root().join(folder).join("Cargo.toml").exists());
+            let path = normalized(&from.expect("a folder").join(&found[2]));
+            assert!(root().join(&path).exists(), "{} embeds {}, which is not there", source.path.display(), path.display());
+            embedded.insert(path);
+        }
+    }
+    for folder in ["migrations/sqlite", "migrations/postgres", "skills", "experts", "personas", ".env.example"] {
+        assert!(embedded.contains(Path::new(folder)), "{folder} is not found by this test");
+    }
+    for path in &embedded {
+        assert!(is_sent_to_docker(&rules, path), "{} is embedded, and .dockerignore leaves it out", path.display());
+    }
+    assert!(!is_sent_to_docker(&rules, Path::new(".env")) && !is_sent_to_docker(&rules, Path::new("target/debug/teamroom")));
+}
