@@ -119,6 +119,8 @@ pub enum CallOutcome {
     /// Not settled yet. After a crash it stays at its worst-case cost.
     Reserved,
     Answered,
+    /// Answered, without a count of the tokens.
+    Estimated,
     Failed,
     Cancelled,
 }
@@ -128,6 +130,7 @@ impl CallOutcome {
         match self {
             Self::Reserved => "reserved",
             Self::Answered => "answered",
+            Self::Estimated => "estimated",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
         }
@@ -202,6 +205,8 @@ pub struct CostLine {
     /// The day, persona, purpose, model or item. `none` for callers that are not personas.
     pub key: String,
     pub calls: u64,
+    /// How many of the calls are estimates, because the endpoint has not counted or the call did not end.
+    pub estimated: u64,
     pub usage: TokenUsage,
     pub cost: Money,
 }

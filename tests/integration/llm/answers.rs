@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kernel::llm::settings::ProviderKind;
 use kernel::llm::{ModelMessage, ModelRequest, ToolCall, ToolSpec};
 use kernel::money::{CallOutcome, Money, TokenUsage};
 use kernel::persona::Tier;
@@ -75,8 +76,22 @@ async fn tokens_and_money_are_what_the_provider_counted() {
         let reply = desk.ask(Tier::T1).await.expect("an answer");
         assert_eq!(reply.usage, TokenUsage { input: 1000, cached: 600, output: 50 });
         let settled = desk.meter.settled();
-        assert_eq!((settled[0].cost, settled[0].outcome), (Money(400 + 60 + 100), CallOutcome::Answered));
+        // Only Anthropic names the tokens that were written to its cache, and charges a quarter more for them.
+        let premium = if kind == ProviderKind::Anthropic { 25 } else { 0 };
+        assert_eq!((settled[0].cost, settled[0].outcome), (Money(400 + 60 + 100 + premium), CallOutcome::Answered));
         assert_eq!(settled[0].usage, reply.usage);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_counted_is_an_estimate() {
+    let server = ScriptedModel::start().await;
+    for kind in BOTH {
+        let desk = Desk::of(&server, kind);
+        server.next([Script::SayCounted("Yes.".into(), Counted::default())]);
+        let reply = desk.ask(Tier::T1).await.expect("an answer");
+        assert!(reply.usage.input > 0 && reply.usage.output > 0, "{:?}", reply.usage);
+        assert_eq!(desk.meter.settled()[0].outcome, CallOutcome::Estimated);
     }
 }
 

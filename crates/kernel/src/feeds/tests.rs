@@ -182,6 +182,7 @@ async fn a_folder_that_is_not_there_is_said() {
 async fn the_ledgers_gauges_are_of_today_and_its_items_of_the_range() {
     let line = |dollars, input| CostLine {
         key: String::new(),
+        estimated: 0,
         calls: 1,
         usage: TokenUsage { input, cached: 0, output: 10 },
         cost: Money::from_dollars(dollars),

@@ -62,6 +62,11 @@ pub trait LanguageModel: Send + Sync {
         answer
     }
 
+    /// Whether prompts are written to a cache, at a higher price.
+    fn writes_cache(&self) -> bool {
+        false
+    }
+
     /// The features that the endpoint was found to lack, in words.
     fn lacks(&self) -> Vec<&'static str> {
         Vec::new()
@@ -172,12 +177,22 @@ pub struct AnswerSchema {
     pub schema: serde_json::Value,
 }
 
+/// How the tokens of an attempt were counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Tokens of the prompt that were written to the provider's cache, which costs more than reading them.
+    pub cache_written: u64,
+    /// The endpoint has not counted, so the usage is estimated.
+    pub is_estimate: bool,
+}
+
 /// A complete model answer, without reasoning and marks of templates. Empty or truncated answers are errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelReply {
     pub text: String,
     pub calls: Vec<ToolCall>,
     pub usage: TokenUsage,
+    pub counted: Counted,
     pub provider: String,
     pub model: String,
 }
@@ -273,6 +288,7 @@ fn reason_of(provider: &str, said: Option<&str>) -> String {
 pub struct FailedAttempt {
     pub error: ModelError,
     pub usage: TokenUsage,
+    pub counted: Counted,
     /// The partial answer, for callers that accept one.
     pub written: String,
 }

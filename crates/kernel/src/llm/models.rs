@@ -77,14 +77,15 @@ pub(super) struct CallState<'a> {
 impl CallState<'_> {
     /// Keeps the partial answer of a failed attempt, unless it is invalid or was blocked by a filter.
     fn note(&mut self, candidate: &Candidate, failed: FailedAttempt) -> ModelError {
-        let FailedAttempt { error, usage, written } = failed;
+        let FailedAttempt { error, usage, counted, written } = failed;
         let broke_off = matches!(
             error,
             ModelError::Cancelled | ModelError::TimedOut { .. } | ModelError::Truncated { .. } | ModelError::AtLimit { .. }
         );
         if broke_off && !written.trim().is_empty() {
             let ModelRef { provider, model } = candidate.name.clone();
-            self.unfinished = Some(ModelReply { text: written.trim_start().to_owned(), calls: Vec::new(), usage, provider, model });
+            self.unfinished =
+                Some(ModelReply { text: written.trim_start().to_owned(), calls: Vec::new(), usage, counted, provider, model });
         }
         error
     }
@@ -374,6 +375,8 @@ impl Models {
     fn reservation(&self, candidate: &Candidate, state: &CallState<'_>, max_output_tokens: u32) -> Reservation {
         let CallState { call, request, .. } = state;
         let prompt = request.estimate_tokens();
+        let cache_written = if candidate.adapter.writes_cache() { prompt } else { 0 };
+        let worst = TokenUsage { input: prompt, cached: 0, output: max_output_tokens.into() };
         Reservation {
             id: LedgerId::generate(),
             at: self.clock.now(),
@@ -385,18 +388,23 @@ impl Models {
             model: candidate.name.model.clone(),
             tier: candidate.tier,
             tokens: prompt + u64::from(max_output_tokens),
-            cost: self.prices.worst_case(&candidate.name.model, prompt, max_output_tokens),
+            cost: self.prices.cost_with_cache(&candidate.name.model, worst, cache_written),
         }
     }
 
     /// Settles an attempt. If that fails, a paid answer is still returned, and its reservation stays at the worst case.
     async fn settle(&self, id: LedgerId, name: &ModelRef, result: &Result<ModelReply, FailedAttempt>, took: Duration) {
-        let (usage, outcome, kind) = match result {
-            Ok(reply) => (reply.usage, CallOutcome::Answered, "answered"),
-            Err(FailedAttempt { error: ModelError::Cancelled, usage, .. }) => (*usage, CallOutcome::Cancelled, "cancelled"),
-            Err(FailedAttempt { error, usage, .. }) => {
+        let (usage, counted) = match result {
+            Ok(reply) => (reply.usage, reply.counted),
+            Err(failed) => (failed.usage, failed.counted),
+        };
+        let (outcome, kind) = match result {
+            Ok(_) if counted.is_estimate => (CallOutcome::Estimated, "answered"),
+            Ok(_) => (CallOutcome::Answered, "answered"),
+            Err(FailedAttempt { error: ModelError::Cancelled, .. }) => (CallOutcome::Cancelled, "cancelled"),
+            Err(FailedAttempt { error, .. }) => {
                 tracing::warn!(provider = name.provider, model = name.model, %error, "a model did not answer");
-                (*usage, CallOutcome::Failed, error.kind())
+                (CallOutcome::Failed, error.kind())
             }
         };
         let ModelRef { provider, model } = name;
@@ -407,7 +415,7 @@ impl Models {
             metrics::counter!("teamroom_model_tokens_total", "kind" => kind).increment(tokens);
         }
         let latency_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        let cost = self.prices.cost(&name.model, usage);
+        let cost = self.prices.cost_with_cache(&name.model, usage, counted.cache_written);
         let seconds = Duration::from_millis(latency_ms).as_secs_f64();
         let TokenUsage { input, cached, output } = usage;
         tracing::info!(provider, model, outcome = kind, input, cached, output, %cost, seconds, "model call");

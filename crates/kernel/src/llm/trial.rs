@@ -92,11 +92,18 @@ fn remedy(error: &ModelError) -> &'static str {
 mod tests {
     use super::*;
     use crate::finding::Grade;
-    use crate::llm::ToolCall;
+    use crate::llm::{Counted, ToolCall};
     use crate::money::TokenUsage;
 
     fn reply(calls: Vec<ToolCall>) -> ModelReply {
-        ModelReply { text: "ok".into(), calls, usage: TokenUsage::default(), provider: "p".into(), model: "m".into() }
+        ModelReply {
+            text: "ok".into(),
+            calls,
+            usage: TokenUsage::default(),
+            counted: Counted::default(),
+            provider: "p".into(),
+            model: "m".into(),
+        }
     }
 
     #[test]

@@ -186,7 +186,7 @@ fn describe_identity(identity: &IdentityStatus, paused: bool) -> String {
 fn describe_line(line: &CostLine) -> Value {
     let usage = line.usage;
     json!({
-        "key": line.key, "calls": line.calls, "input": usage.input, "cached": usage.cached, "output": usage.output,
+        "key": line.key, "calls": line.calls, "estimated": line.estimated, "input": usage.input, "cached": usage.cached, "output": usage.output,
         "dollars": line.cost.dollars(),
     })
 }
@@ -256,10 +256,15 @@ pub(super) fn render_costs(since: &str, groups: &[(CostGroup, Vec<CostLine>)]) -
         let label = group.as_str();
         let _ = writeln!(text, "\n| {label} | calls | tokens in | cached | out | cost |\n| --- | ---: | ---: | ---: | ---: | ---: |");
         for line in lines.iter().take(LINES) {
-            let usage = line.usage;
-            let _ =
-                writeln!(text, "| {} | {} | {} | {} | {} | {} |", line.key, line.calls, usage.input, usage.cached, usage.output, line.cost);
+            let (usage, about) = (line.usage, if line.estimated > 0 { "≈ " } else { "" });
+            let (input, cached, output) = (usage.input, usage.cached, usage.output);
+            let _ = writeln!(text, "| {} | {} | {input} | {cached} | {output} | {about}{} |", line.key, line.calls, line.cost);
         }
+    }
+    let estimated: u64 = groups.first().map(|(_, lines)| lines.iter().map(|line| line.estimated).sum()).unwrap_or_default();
+    if estimated > 0 {
+        let calls = if estimated == 1 { "1 call is an estimate".to_owned() } else { format!("{estimated} calls are estimates") };
+        let _ = writeln!(text, "\n≈ {calls}, because the endpoint did not count the tokens or the call did not end.");
     }
     text
 }

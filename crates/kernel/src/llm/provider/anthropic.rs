@@ -234,10 +234,13 @@ struct Usage {
 
 fn count(usage: Option<Usage>, draft: &mut Draft) {
     let Some(usage) = usage else { return };
+    let written = draft.cache_written_mut();
+    *written = usage.written_to_cache.unwrap_or(*written);
+    let written = *written;
     let total = draft.usage_mut();
     if let Some(input) = usage.input {
         total.cached = usage.read_from_cache.unwrap_or(total.cached);
-        total.input = input + total.cached + usage.written_to_cache.unwrap_or_default();
+        total.input = input + total.cached + written;
     }
     total.output = usage.output.unwrap_or(total.output);
 }

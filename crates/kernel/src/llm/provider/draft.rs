@@ -3,7 +3,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use crate::llm::provider::arguments::read_arguments;
 use crate::llm::provider::content::{self, WrittenCall};
 use crate::llm::provider::failure::quote;
-use crate::llm::{ModelError, ModelReply, ModelRequest, ToolCall, tokens_of};
+use crate::llm::{Counted, ModelError, ModelReply, ModelRequest, ToolCall, tokens_of};
 use crate::money::TokenUsage;
 use crate::text::is_invisible;
 
@@ -24,6 +24,8 @@ pub(super) struct Draft<'a> {
     ended: bool,
     /// The usage that the provider has counted so far.
     usage: TokenUsage,
+    /// Tokens of the prompt that were written to the provider's cache.
+    cache_written: u64,
     charged: bool,
     /// A space if the text ended with one that was trimmed, so that the next word is a new one.
     gap: &'static str,
@@ -61,6 +63,7 @@ impl<'a> Draft<'a> {
             objection: String::new(),
             ended: false,
             usage: TokenUsage::default(),
+            cache_written: 0,
             charged: true,
             gap: "",
             reasoned: false,
@@ -149,6 +152,10 @@ impl<'a> Draft<'a> {
         &mut self.usage
     }
 
+    pub(super) fn cache_written_mut(&mut self) -> &mut u64 {
+        &mut self.cache_written
+    }
+
     /// The provider did not accept the request, so it costs nothing.
     pub(super) fn not_charged(&mut self) {
         self.charged = false;
@@ -161,9 +168,17 @@ impl<'a> Draft<'a> {
             return TokenUsage::default();
         }
         let input = if self.usage.input == 0 { self.request.estimate_tokens() } else { self.usage.input };
-        let counted = self.has_stopped() && self.usage.output > 0;
-        let output = if counted { self.usage.output } else { self.usage.output.max(tokens_of(self.size)) };
+        let output = if self.has_counted_output() { self.usage.output } else { self.usage.output.max(tokens_of(self.size)) };
         TokenUsage { input, cached: self.usage.cached, output }
+    }
+
+    fn has_counted_output(&self) -> bool {
+        self.has_stopped() && self.usage.output > 0
+    }
+
+    pub(super) fn counted(&self) -> Counted {
+        let is_estimate = self.charged && (self.usage.input == 0 || !self.has_counted_output());
+        Counted { cache_written: self.cache_written, is_estimate }
     }
 
     pub(super) fn garbled(&self, reason: impl Into<String>) -> ModelError {
@@ -218,7 +233,7 @@ impl<'a> Draft<'a> {
             }
             Some(Stop::Length | Stop::Done) => {}
         }
-        let usage = self.usage();
+        let (usage, counted) = (self.usage(), self.counted());
         let mut calls = self.take_calls()?;
         let (text, written) = self.read_content();
         if calls.is_empty() {
@@ -230,7 +245,7 @@ impl<'a> Draft<'a> {
         if self.stop == Some(Stop::Length) {
             return Err(if calls.is_empty() { ModelError::AtLimit { provider } } else { ModelError::Truncated { provider } });
         }
-        Ok(ModelReply { text, calls, usage, provider, model: model.to_owned() })
+        Ok(ModelReply { text, calls, usage, counted, provider, model: model.to_owned() })
     }
 
     /// The tool calls. A call of the schema's tool becomes the text of the structured answer. Calls of unknown tools are passed on if tools
@@ -333,9 +348,11 @@ mod tests {
         let mut draft = Draft::new("p", &request);
         draft.push_text("12345678").expect("short enough");
         assert_eq!(draft.usage(), TokenUsage { input: 100, cached: 0, output: 2 });
+        assert!(draft.counted().is_estimate);
         *draft.usage_mut() = TokenUsage { input: 90, cached: 40, output: 3 };
         draft.end();
         assert_eq!(draft.usage(), TokenUsage { input: 90, cached: 40, output: 3 });
+        assert!(!draft.counted().is_estimate);
         draft.not_charged();
         assert_eq!(draft.usage(), TokenUsage::default());
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::llm::provider::http::Peer;
 use crate::llm::provider::lenient::read_count;
 use crate::llm::settings::ProviderSettings;
-use crate::llm::{FailedAttempt, ModelError};
+use crate::llm::{Counted, FailedAttempt, ModelError};
 use crate::money::TokenUsage;
 
 /// An embeddings model behind an HTTP endpoint.
@@ -54,7 +54,7 @@ impl HttpEmbeddings {
         limit: Duration,
     ) -> Result<(Vec<Vec<f32>>, TokenUsage), FailedAttempt> {
         let usage = |input| TokenUsage { input, ..TokenUsage::default() };
-        let failed = |error, input| FailedAttempt { error, usage: usage(input), written: String::new() };
+        let failed = |error, input| FailedAttempt { error, usage: usage(input), counted: Counted::default(), written: String::new() };
         let provider = || self.provider.name.clone();
         let Ok(asked) = tokio::time::timeout(limit, self.ask(texts, limit)).await else {
             return Err(failed(ModelError::TimedOut { provider: provider() }, estimate));

@@ -229,9 +229,9 @@ impl LanguageModel for HttpModel {
             asked = self.ask(request, &mut draft) => asked,
             () = tokio::time::sleep(limit) => Err(ModelError::TimedOut { provider: self.provider.name.clone() }),
         };
-        let usage = draft.usage();
+        let (usage, counted) = (draft.usage(), draft.counted());
         let replied = asked.and_then(|()| draft.take_reply(&self.model));
-        let replied = replied.map_err(|error| FailedAttempt { error, usage, written: draft.take_written() });
+        let replied = replied.map_err(|error| FailedAttempt { error, usage, counted, written: draft.take_written() });
         if draft.has_reasoned() {
             self.quirks.learn_that_it_reasons();
         }
@@ -240,6 +240,10 @@ impl LanguageModel for HttpModel {
 
     fn room_for(&self, answer: u32) -> u32 {
         self.quirks.room_for(answer)
+    }
+
+    fn writes_cache(&self) -> bool {
+        self.provider.kind == ProviderKind::Anthropic
     }
 
     fn lacks(&self) -> Vec<&'static str> {

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::llm::provider::http::Peer;
 use crate::llm::settings::{ProviderKind, ProviderSettings};
 use crate::llm::sound::Sound;
-use crate::llm::{FailedAttempt, ModelError, tokens_of};
+use crate::llm::{Counted, FailedAttempt, ModelError, tokens_of};
 use crate::money::TokenUsage;
 use crate::persona::Voice;
 
@@ -74,7 +74,7 @@ impl HttpSpeech {
     /// One attempt within `limit`.
     pub(in crate::llm) async fn speak(&self, text: &str, voice: &Voice, limit: Duration) -> Result<Sound, FailedAttempt> {
         let worst = TokenUsage { input: tokens_of(text.chars().count()), ..TokenUsage::default() };
-        let failed = |error, usage| FailedAttempt { error, usage, written: String::new() };
+        let failed = |error, usage| FailedAttempt { error, usage, counted: Counted::default(), written: String::new() };
         let provider = || self.provider.name.clone();
         let Ok(asked) = tokio::time::timeout(limit, self.ask(text, voice, limit)).await else {
             return Err(failed(ModelError::TimedOut { provider: provider() }, worst));

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::llm::provider::http::Peer;
 use crate::llm::settings::ProviderSettings;
-use crate::llm::{FailedAttempt, ModelError};
+use crate::llm::{Counted, FailedAttempt, ModelError};
 use crate::money::TokenUsage;
 
 /// A model that transcribes, behind an HTTP endpoint.
@@ -56,7 +56,7 @@ impl HttpTranscription {
         estimate: TokenUsage,
         limit: Duration,
     ) -> Result<Heard, FailedAttempt> {
-        let failed = |error, usage| FailedAttempt { error, usage, written: String::new() };
+        let failed = |error, usage| FailedAttempt { error, usage, counted: Counted::default(), written: String::new() };
         let provider = || self.provider.name.clone();
         let Ok(asked) = tokio::time::timeout(limit, self.ask(name, bytes, limit)).await else {
             return Err(failed(ModelError::TimedOut { provider: provider() }, estimate));

@@ -11,6 +11,8 @@ struct CostColumns {
     #[sqlx(try_from = "i64")]
     calls: u64,
     #[sqlx(try_from = "i64")]
+    estimated: u64,
+    #[sqlx(try_from = "i64")]
     input: u64,
     #[sqlx(try_from = "i64")]
     cached: u64,
@@ -41,7 +43,9 @@ impl Database {
             fetch_all,
             "SELECT CASE $2 WHEN 'day' THEN day WHEN 'persona' THEN COALESCE(persona, 'none') WHEN 'purpose' THEN purpose
                  WHEN 'item' THEN subject ELSE model END AS key,
-                 COUNT(*) AS calls, CAST(SUM(input_tokens) AS BIGINT) AS input, CAST(SUM(cached_tokens) AS BIGINT) AS cached,
+                 COUNT(*) AS calls,
+                 SUM(CASE WHEN outcome IN ('estimated', 'cancelled', 'reserved') THEN 1 ELSE 0 END) AS estimated,
+                 CAST(SUM(input_tokens) AS BIGINT) AS input, CAST(SUM(cached_tokens) AS BIGINT) AS cached,
                  CAST(SUM(output_tokens) AS BIGINT) AS output, CAST(SUM(cost) AS BIGINT) AS cost
              FROM ledger WHERE at >= $1 AND at <= $3 AND ($2 <> 'item' OR purpose = 'step') GROUP BY 1 ORDER BY 1",
             since,
@@ -53,6 +57,7 @@ impl Database {
             .map(|row| CostLine {
                 key: row.key,
                 calls: row.calls,
+                estimated: row.estimated,
                 usage: TokenUsage { input: row.input, cached: row.cached, output: row.output },
                 cost: Money(row.cost),
             })

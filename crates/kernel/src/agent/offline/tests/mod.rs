@@ -97,6 +97,7 @@ async fn a_judgement_is_left_to_minds_and_what_can_be_answered_is_named() {
 async fn costs_come_from_the_ledger_by_persona_and_model() {
     let line = |dollars| CostLine {
         key: String::new(),
+        estimated: 0,
         calls: 2,
         usage: TokenUsage { input: 900, cached: 0, output: 100 },
         cost: Money::from_dollars(dollars),
