@@ -383,9 +383,9 @@ fn is_sent_to_docker(rules: &str, path: &Path) -> bool {
 fn normalized(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut whole, part| {
         if part == std::path::Component::ParentDir {
-            _ = whole.pop()
+            _ = whole.pop();
         } else {
-            whole.push(part)
+            whole.push(part);
         }
         whole
     })
