@@ -76,7 +76,7 @@ impl Protocol for Anthropic {
                 stop(delta, draft)?;
             }
             Event::MessageStop => draft.end(),
-            Event::Error => return Err(ReadError::Reported(ProviderError::parse(data))),
+            Event::Error => return Err(ProviderError::parse(data).into()),
             Event::ContentBlockDelta { delta: Delta::Other, .. } | Event::Other => {}
         }
         Ok(())
@@ -84,7 +84,7 @@ impl Protocol for Anthropic {
 
     fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), ReadError> {
         match draft.parse_whole(body)? {
-            Whole::Error => Err(ReadError::Reported(ProviderError::parse(body))),
+            Whole::Error => Err(ProviderError::parse(body).into()),
             Whole::Message { content, end, usage } => {
                 count(usage, draft);
                 for (index, block) in (0..).zip(content) {

@@ -63,12 +63,18 @@ trait Protocol: Send + Sync {
 enum ReadError {
     Unreadable(ModelError),
     /// The provider reported an error after a status of 200.
-    Reported(ProviderError),
+    Reported(Box<ProviderError>),
 }
 
 impl From<ModelError> for ReadError {
     fn from(error: ModelError) -> Self {
         Self::Unreadable(error)
+    }
+}
+
+impl From<ProviderError> for ReadError {
+    fn from(error: ProviderError) -> Self {
+        Self::Reported(Box::new(error))
     }
 }
 
@@ -149,7 +155,7 @@ impl HttpModel {
             ReadError::Reported(reported) => {
                 let error = reported.in_stream(&self.provider.name, self.peer().key);
                 // Text that came before the error cannot be taken back.
-                let reported = draft.is_untouched().then_some((None, reported));
+                let reported = draft.is_untouched().then_some((None, *reported));
                 Unopened { error, charged: true, reported }
             }
         })

@@ -62,7 +62,7 @@ impl Protocol for OpenAi {
         }
         let chunk: Completion = draft.parse(data)?;
         if chunk.is_error() {
-            return Err(ReadError::Reported(ProviderError::parse(data)));
+            return Err(ProviderError::parse(data).into());
         }
         take_in(chunk, draft)
     }
@@ -70,7 +70,7 @@ impl Protocol for OpenAi {
     fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), ReadError> {
         let completion: Completion = draft.parse_whole(body)?;
         if completion.is_error() {
-            return Err(ReadError::Reported(ProviderError::parse(body)));
+            return Err(ProviderError::parse(body).into());
         }
         if completion.prompt_feedback.is_none() && completion.choices.as_ref().is_none_or(Vec::is_empty) {
             return Err(draft.garbled("it has no choices").into());
@@ -226,7 +226,7 @@ fn take_in(chunk: Completion, draft: &mut Draft) -> Result<(), ReadError> {
     match reason.as_deref() {
         None => {}
         Some("length" | "max_tokens" | "model_length") => draft.stop(Stop::Length),
-        Some("error") => return Err(ReadError::Reported(ProviderError::parse("the upstream model failed"))),
+        Some("error") => return Err(ProviderError::parse("the upstream model failed").into()),
         // "stop", "tool_calls", and names that servers invent. An earlier refusal is kept.
         Some(_) if draft.has_stopped() => {}
         Some(_) => draft.stop(Stop::Done),
