@@ -14,6 +14,7 @@ on_one_store!(
     only_what_is_not_true_of_an_answer_is_corrected,
     an_item_keeps_the_promise_to_tell,
     a_call_that_is_only_proposed_costs_no_check,
+    what_was_tried_and_failed_is_checked_in_whatever_words,
 );
 
 fn is_check(asked: &Asked) -> bool {
@@ -45,6 +46,17 @@ async fn a_model_that_only_claims_is_sent_back_and_then_corrected(backing: Backi
     assert!(requests[1].prompt().contains("Added it to the backlog.") && requests[1].prompt().contains("- backlog: that something was"));
     assert!(requests[2].last().starts_with("Your answer was not sent."), "{}", requests[2].last());
     assert_eq!(count(&team, "SELECT COUNT(*) FROM work_items").await, 0);
+}
+
+async fn what_was_tried_and_failed_is_checked_in_whatever_words(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    team.model.on(|asked| match asked.tool_results() {
+        _ if is_check(asked) => Script::Json(json!({"acts": ["backlog"]})),
+        0 => Script::call("backlog_add", json!({"what": "Ask the landlord", "how": "", "why": "", "owner": "Zaphod", "urgency": "today"})),
+        _ => Script::say("Zaphod has it: the parking lot, this week."),
+    });
+    let answer = answer_to(&team, "kelly, put the parking lot on Zaphod's list").await;
+    assert_eq!(answer, "Zaphod has it: the parking lot, this week.\nCorrection: nothing was added to the backlog.");
 }
 
 async fn a_model_that_does_it_when_sent_back_is_not_corrected(backing: Backing) {

@@ -64,7 +64,8 @@ impl Session<'_> {
         let Some(tools) = self.tools.as_ref().filter(|tools| tools.in_chat.is_some()) else { return Ok(Claims::Corrected(Vec::new())) };
         let question = tools.asked_by.as_ref().map_or("", |asked| asked.text.as_str());
         let open: Vec<Act> = self.runner.tools.acts().iter().filter(|act| !self.is_settled(act)).copied().collect();
-        if open.is_empty() || self.only_proposed() || !may_claim(question, answer) {
+        let may_claim = || self.has_failed_at(&open) || may_claim(question, answer);
+        if open.is_empty() || self.only_proposed() || !may_claim() {
             return Ok(Claims::Corrected(Vec::new()));
         }
         let left = self.calls_left().await?.unwrap_or(u32::MAX);
@@ -92,16 +93,16 @@ impl Session<'_> {
 
     /// Whether an act was done, or a person is asked to allow it.
     fn is_settled(&self, act: &Act) -> bool {
-        let group = |path: &str| path.split(' ').next().is_some_and(|group| act.done_by.contains(&group));
         let is_done = |(tool, trace): &(String, Trace)| match trace {
-            Trace::Confirmed { id, .. } => group(id) || act.done_by.contains(&tool.as_str()),
+            Trace::Confirmed { id, .. } => is_in_group(act, id) || act.done_by.contains(&tool.as_str()),
             _ => act.done_by.contains(&tool.as_str()),
         };
-        let is_proposed = |call: &ToolCall| {
-            let path = call.arguments.get("command").and_then(Value::as_str);
-            act.done_by.contains(&call.name.as_str()) || path.is_some_and(group)
-        };
-        self.progress.done.iter().any(is_done) || self.progress.proposed.iter().any(is_proposed)
+        self.progress.done.iter().any(is_done) || self.progress.proposed.iter().any(|call| is_for(act, call))
+    }
+
+    /// Whether one of the acts was tried and not done. Then any answer may claim it, in whatever words.
+    fn has_failed_at(&self, acts: &[Act]) -> bool {
+        self.progress.failed.iter().any(|call| acts.iter().any(|act| is_for(act, call)))
     }
 
     /// None if no model could tell.
@@ -152,6 +153,16 @@ impl Session<'_> {
             }
         }
     }
+}
+
+fn is_in_group(act: &Act, command: &str) -> bool {
+    command.split(' ').next().is_some_and(|group| act.done_by.contains(&group))
+}
+
+/// Whether a call is one of those that do an act.
+fn is_for(act: &Act, call: &ToolCall) -> bool {
+    let command = call.arguments.get("command").and_then(Value::as_str);
+    act.done_by.contains(&call.name.as_str()) || command.is_some_and(|command| is_in_group(act, command))
 }
 
 /// Whether an answer may claim an act: it contains a word for one, or it is short and the question contains such a word.

@@ -57,6 +57,8 @@ pub struct Progress {
     pub(super) done: Vec<(String, Trace)>,
     /// Calls that a person has to allow, and is asked about once the run is over.
     pub(super) proposed: Vec<ToolCall>,
+    /// Calls that failed or were refused.
+    pub(super) failed: Vec<ToolCall>,
     /// The model was already told once that its answer claims something that was not done.
     pub(super) sent_back: bool,
 }
@@ -164,7 +166,7 @@ impl Progress {
                     match status {
                         CallStatus::Ok => self.done.extend(trace.clone().map(|trace| (answered.name.clone(), trace))),
                         CallStatus::Proposed => self.proposed.push(answered.clone()),
-                        CallStatus::Failed | CallStatus::Refused => {}
+                        CallStatus::Failed | CallStatus::Refused => self.failed.push(answered.clone()),
                     }
                     if matches!(status, CallStatus::Ok | CallStatus::Failed) {
                         // The limit was checked when the call was made.
