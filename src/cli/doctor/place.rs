@@ -38,19 +38,6 @@ pub(super) async fn check_database(store: &Store) -> Finding {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kernel::finding::Grade;
-
-    #[test]
-    fn a_disk_that_is_nearly_full_is_a_warning() {
-        assert_eq!(judge(LEAST, Path::new("x")), Finding::good("disk: 500 MB free for x"));
-        assert_eq!(judge(LEAST - 1, Path::new("x")).grade, Grade::Warn);
-        assert!(check_disk(Path::new("/no/such/folder")).is_some(), "the room where the folder would be");
-    }
-}
-
 /// A folder for a database that is thrown away.
 pub(super) struct Scratch(PathBuf);
 
@@ -72,5 +59,18 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What is left harms nobody.
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::finding::Grade;
+
+    #[test]
+    fn a_disk_that_is_nearly_full_is_a_warning() {
+        assert_eq!(judge(LEAST, Path::new("x")), Finding::good("disk: 500 MB free for x"));
+        assert_eq!(judge(LEAST - 1, Path::new("x")).grade, Grade::Warn);
+        assert!(check_disk(Path::new("/no/such/folder")).is_some(), "the room where the folder would be");
     }
 }
