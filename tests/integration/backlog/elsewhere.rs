@@ -103,7 +103,7 @@ async fn expect_answered(stage: &Stage, number: &WorkItem, said: &str) {
 }
 
 async fn an_answer_said_elsewhere_is_taken_and_the_work_goes_on_with_it(backing: Backing) {
-    let (stage, number, letter) = ask_ann(backing).await;
+    let (stage, number, letter) = Box::pin(ask_ann(backing)).await;
     say_in_vain(&stage, 1, "It is 4711, if you ask me.", &number).await;
     assert_eq!(count_calls(&stage), 0, "Bob was asked nothing");
     say_in_vain(&stage, 0, "Is it 4711?", &number).await;
@@ -121,7 +121,7 @@ async fn an_answer_said_elsewhere_is_taken_and_the_work_goes_on_with_it(backing:
 }
 
 async fn what_may_be_an_answer_is_asked_back_once(backing: Backing) {
-    let (stage, number, _) = ask_ann(backing).await;
+    let (stage, number, _) = Box::pin(ask_ann(backing)).await;
     let said = "The one in the blue folder, perhaps.";
     say(&stage, 0, said).await;
     let question = hears_elsewhere(&stage, ASKED_BACK).await;
@@ -133,7 +133,7 @@ async fn what_may_be_an_answer_is_asked_back_once(backing: Backing) {
 }
 
 async fn what_is_said_in_private_answers_a_question_of_the_team_only_if_the_person_says_so(backing: Backing) {
-    let (stage, number, _) = ask_ann(backing).await;
+    let (stage, number, _) = Box::pin(ask_ann(backing)).await;
     let conversation = find_conversation(&stage, "vince").await;
     stage.team.call(Method::POST, &format!("/channels/{conversation}/messages"), Some(json!({"content": "It is 4711."}))).await;
     hears_in_private(&stage, "vince", ASKED_BACK).await;
