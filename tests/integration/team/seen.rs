@@ -11,6 +11,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 on_one_store!(
     a_picture_is_shown_to_a_model_that_sees,
     a_picture_is_shown_to_the_next_question_until_it_is_deleted,
+    a_picture_that_the_provider_refuses_is_left_out_once_and_for_all,
     a_reaction_is_shown_until_it_is_taken_back,
     a_title_behind_a_link_is_shown_as_text_from_outside,
 );
@@ -77,6 +78,26 @@ async fn a_picture_is_shown_to_the_next_question_until_it_is_deleted(backing: Ba
     assert_eq!(ask(&team, "vince, what do you make of plan.png?").await, "understood");
     assert!(pictures(&team).1.is_empty());
     assert_eq!(count(&team, "SELECT COUNT(*) FROM files").await, 0);
+}
+
+async fn a_picture_that_the_provider_refuses_is_left_out_once_and_for_all(backing: Backing) {
+    let team = with(backing, ProviderKind::OpenAi).await;
+    team.model.on(|asked| if asked.body.to_string().contains("data:image/") { Script::status(400) } else { Script::say("understood") });
+    team.drop_file("general", "plan.png", PIXEL.to_vec(), "vince, what is on it?").await;
+    let told = "understood\n-# I answered without plan.png, because the language model refused it (“scripted 400”). Please send it as a smaller JPEG or PNG.";
+    assert_eq!(team.wait_for_answers("general", 1).await.remove(0).text, told);
+    assert!(pictures(&team).0.contains("(The pictures of this message cannot be shown to you."));
+    let asked = team.model.count();
+    // A later question is not about the picture, and needs no second request.
+    assert_eq!(ask(&team, "vince, when does the ship leave?").await, "understood");
+    assert!(pictures(&team).1.is_empty());
+    let later = team.model.requests().split_off(asked);
+    assert!(later.iter().all(|asked| !asked.body.to_string().contains("data:image/")), "{later:#?}");
+    // The same picture is not sent again, and who asks about it is told.
+    team.drop_file("general", "again.png", PIXEL.to_vec(), "vince, what is on it?").await;
+    let answer = team.wait_for_answers("general", 3).await.remove(2).text;
+    assert_eq!(answer, told.replace("plan.png", "again.png"));
+    assert!(team.model.requests().split_off(asked).iter().all(|asked| !asked.body.to_string().contains("data:image/")));
 }
 
 async fn react(team: &TestTeam, method: Method, message: &str, emoji: &str) {

@@ -222,6 +222,7 @@ impl Agents {
     ) -> Result<(HashSet<String>, Vec<Picture>), RunError> {
         let of = |indices: &[usize]| indices.iter().map(|index| &known[*index]).filter(|file| file.has_picture).collect::<Vec<_>>();
         let mut wanted = of(&selection.focus);
+        let is_meant = selection.is_meant && !wanted.is_empty();
         if wanted.is_empty() {
             wanted = of(&selection.near);
             wanted.retain(|file| now - file.at <= LATELY);
@@ -232,7 +233,7 @@ impl Agents {
             let Some(media_type) = picture_type(&picture).filter(|_| bytes + picture.len() <= MAX_SHOWN_BYTES) else { continue };
             bytes += picture.len();
             ids.insert(file.id.clone());
-            pictures.push(Picture { media_type, bytes: Arc::new(picture) });
+            pictures.push(Picture { name: file.name.clone(), media_type, bytes: Arc::new(picture), is_meant });
         }
         Ok((ids, pictures))
     }

@@ -104,6 +104,17 @@ impl ModelRequest {
         let schema = self.schema.as_ref().map_or(0, |schema| schema.schema.to_string().len());
         tokens_of(self.system.chars().count() + messages + tools + schema) + self.pictures.len() as u64 * PICTURE_TOKENS
     }
+
+    /// The request without some of its pictures. It says to the model that they were left out.
+    fn without_pictures(&self, is_left_out: impl Fn(&Picture) -> bool) -> Self {
+        let mut rest = self.clone();
+        rest.pictures.retain(|picture| !is_left_out(picture));
+        if let Some(ModelMessage::User(text)) = rest.messages.first_mut() {
+            text.push_str("\n\n");
+            text.push_str(if rest.pictures.is_empty() { UNSEEN } else { PARTLY_SEEN });
+        }
+        rest
+    }
 }
 
 /// A wait from which on a provider that asks for it is not busy, but used up. No call waits as long.
@@ -115,9 +126,13 @@ const PICTURE_TOKENS: u64 = 1600;
 /// A picture as a model sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
+    /// For people.
+    pub name: String,
     /// `image/png`
     pub media_type: &'static str,
     pub bytes: Arc<Vec<u8>>,
+    /// The question came with it, replies to it, or names it.
+    pub is_meant: bool,
 }
 
 impl Picture {
@@ -128,6 +143,9 @@ impl Picture {
 
 /// Instead of pictures, for a model that does not see.
 const UNSEEN: &str = "(The pictures of this message cannot be shown to you. Say so if they matter.)";
+
+/// The same if some of them are shown.
+const PARTLY_SEEN: &str = "(Some pictures of this message cannot be shown to you. Say so if they matter.)";
 
 /// Instead of tools, for a model that cannot call any.
 const TOOLLESS: &str = "(You cannot call tools here. Answer from what stands above, and say so where that is not enough.)";
@@ -195,6 +213,8 @@ pub struct ModelReply {
     pub counted: Counted,
     pub provider: String,
     pub model: String,
+    /// Sentences for the person: which pictures the endpoint refused, and why.
+    pub remarks: Vec<String>,
 }
 
 impl ModelReply {

@@ -16,9 +16,7 @@ use crate::llm::price::Prices;
 use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
 use crate::llm::settings::{ModelRef, ModelSettings, UNKNOWN_WINDOW};
-use crate::llm::{
-    Cause, FailedAttempt, LONG_WAIT, LanguageModel, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, UNSEEN, Written,
-};
+use crate::llm::{Cause, FailedAttempt, LONG_WAIT, LanguageModel, Meter, ModelError, ModelReply, ModelRequest, Written};
 use crate::money::{Allowance, CallOutcome, Money, Purpose, Reservation, Settlement, TokenUsage};
 use crate::persona::Tier;
 use crate::time::SharedClock;
@@ -84,8 +82,15 @@ impl CallState<'_> {
         );
         if broke_off && !written.trim().is_empty() {
             let ModelRef { provider, model } = candidate.name.clone();
-            self.unfinished =
-                Some(ModelReply { text: written.trim_start().to_owned(), calls: Vec::new(), usage, counted, provider, model });
+            self.unfinished = Some(ModelReply {
+                text: written.trim_start().to_owned(),
+                calls: Vec::new(),
+                usage,
+                counted,
+                provider,
+                model,
+                remarks: Vec::new(),
+            });
         }
         error
     }
@@ -320,7 +325,7 @@ impl Models {
         let since = Instant::now();
         let mut request = Cow::Borrowed(state.request);
         if !candidate.sees && !request.pictures.is_empty() {
-            request = Cow::Owned(without_pictures(&request));
+            request = Cow::Owned(request.without_pictures(|_| true));
         }
         if request.max_output_tokens != max_output_tokens {
             request.to_mut().max_output_tokens = max_output_tokens;
@@ -434,14 +439,4 @@ fn sooner(before: ModelError, error: ModelError) -> ModelError {
         (ModelError::UsedUp { until: first, .. }, ModelError::UsedUp { until, .. }) if first < until => before,
         _ => error,
     }
-}
-
-/// The request for a model that does not see. It says that pictures were left out.
-fn without_pictures(request: &ModelRequest) -> ModelRequest {
-    let mut blind = ModelRequest { pictures: Vec::new(), ..request.clone() };
-    if let Some(ModelMessage::User(text)) = blind.messages.first_mut() {
-        text.push_str("\n\n");
-        text.push_str(UNSEEN);
-    }
-    blind
 }

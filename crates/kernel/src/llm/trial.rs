@@ -103,6 +103,7 @@ mod tests {
             counted: Counted::default(),
             provider: "p".into(),
             model: "m".into(),
+            remarks: Vec::new(),
         }
     }
 

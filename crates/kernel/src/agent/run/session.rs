@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::RunError;
 use crate::agent::journal::{Journal, JournalEntry};
+use crate::agent::offline::wording::foreign;
 use crate::agent::run::claims::Claims;
 use crate::agent::run::offer::Offered;
 use crate::agent::run::progress::{Progress, Step};
@@ -27,6 +28,9 @@ const CUT_OFF: &str = "Cut off at the length limit of one answer. Ask me to go o
 
 /// Added below an answer to a prompt that was too long.
 const SHORTENED: &str = "What I was given is longer than the language model can read at once, so I have read only parts of it.";
+
+/// Limit of a remark about pictures, in characters.
+const REMARK: usize = 400;
 
 /// The state of a run.
 pub(super) struct Session<'a> {
@@ -156,6 +160,12 @@ impl<'a> Session<'a> {
             written = self.runner.models.complete_or_break_off(&self.call, &request, self.cancel).await;
         }
         let Written { mut reply, mut broke_off } = written?;
+        for remark in std::mem::take(&mut reply.remarks) {
+            let remark = Subtext(foreign(&remark, REMARK)).to_string();
+            if !self.progress.remarks.contains(&remark) {
+                self.progress.remarks.push(remark);
+            }
+        }
         // Only text is continued. A structured value that is cut off may still parse and mean something else.
         if matches!(broke_off, Some(ModelError::AtLimit { .. })) && !self.keep_partial && self.format.is_none() {
             if self.go_on(request, &mut reply).await? {

@@ -319,7 +319,8 @@ mod tests {
 
     #[test]
     fn pictures_stand_before_the_first_text() {
-        let pictures = vec![Picture { media_type: "image/png", bytes: std::sync::Arc::new(vec![1, 2, 3]) }];
+        let pictures =
+            vec![Picture { name: "plan.png".into(), media_type: "image/png", bytes: std::sync::Arc::new(vec![1, 2, 3]), is_meant: true }];
         let request = ModelRequest { messages: vec![ModelMessage::User("Look!".into())], pictures, ..ModelRequest::default() };
         let expected = json!([{"role": "user", "content": [
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AQID"}},

@@ -245,7 +245,7 @@ impl<'a> Draft<'a> {
         if self.stop == Some(Stop::Length) {
             return Err(if calls.is_empty() { ModelError::AtLimit { provider } } else { ModelError::Truncated { provider } });
         }
-        Ok(ModelReply { text, calls, usage, counted, provider, model: model.to_owned() })
+        Ok(ModelReply { text, calls, usage, counted, provider, model: model.to_owned(), remarks: Vec::new() })
     }
 
     /// The tool calls. A call of the schema's tool becomes the text of the structured answer. Calls of unknown tools are passed on if tools

@@ -11,6 +11,8 @@ use crate::llm::{Cause, ModelError};
 
 /// The most characters of a provider's message in our errors.
 const QUOTE_CHARS: usize = 300;
+/// The same where it stands in a sentence.
+const SHORT_QUOTE_CHARS: usize = 120;
 
 /// Permanent error types. Unknown types count as temporary, because providers add new ones, and retries are few.
 const LASTING: [&str; 12] = [
@@ -164,6 +166,9 @@ impl ProviderError {
         let is_lasting = matches!(status, None | Some(400 | 404 | 405 | 415 | 422 | 501));
         // llama.cpp and LM Studio report what their templates cannot do as a fault of the server.
         let cause = self.cause(status);
+        if rest.contains(&Part::Pictures) && self.is_about_pictures(status, cause) {
+            return Some(Part::Pictures);
+        }
         if self.is_spoilt_call() || !(is_lasting || status == Some(500)) || matches!(cause, Cause::ContextLength | Cause::Filter) {
             return None;
         }
@@ -193,7 +198,32 @@ impl ProviderError {
             return part;
         }
         let is_unexplained = matches!(status, Some(400 | 422 | 501)) && cause == Cause::Other;
+        if is_unexplained && let Some(pictures) = find(Part::Pictures) {
+            return Some(pictures);
+        }
         (may_guess && is_unexplained).then(|| [Part::Schema, Part::Tools].into_iter().find_map(find)).flatten()
+    }
+
+    /// Whether the error of a request with pictures is probably about them. If it fails in the same way without them, they were not the reason.
+    fn is_about_pictures(&self, status: Option<u16>, cause: Cause) -> bool {
+        let names_another = self.param.as_deref().and_then(named_by_param).is_some();
+        let said = self.said();
+        let names_them = ["image", "picture", "vision", "multimodal"].iter().any(|word| said.contains(word));
+        match status {
+            _ if names_another || self.is_spoilt_call() => false,
+            // Filters look at pictures too.
+            Some(400 | 403 | 422) if cause == Cause::Filter => true,
+            // Servers limit the size of a request, which is mostly pictures.
+            Some(413) => true,
+            // llama.cpp and routers report models that do not see as a fault of the server, or as missing.
+            None | Some(400 | 403 | 404 | 415 | 422 | 500 | 501) => cause != Cause::ContextLength && names_them,
+            Some(_) => false,
+        }
+    }
+
+    /// What the endpoint said about a picture, for people.
+    pub(super) fn in_short(&self, key: Option<&str>) -> String {
+        quote(&self.message, key).chars().take(SHORT_QUOTE_CHARS).collect()
     }
 
     /// The error for a response with an error status.
@@ -296,6 +326,35 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_is_tried_without_pictures_where_they_may_be_the_reason() {
+        let about_pictures = |status, message: &str| {
+            let body = serde_json::json!({"error": {"message": message}}).to_string();
+            ProviderError::parse(&body).find_refused(Some(status), &[Part::Pictures, Part::Tools], false) == Some(Part::Pictures)
+        };
+        for (status, message) in [
+            (400, "Invalid image data"),
+            (400, "messages.0.content.0: at least one of the dimensions exceeds 8000 pixels"),
+            (400, "The response was filtered by the content management policy"),
+            (413, "Request Entity Too Large"),
+            (404, "No endpoints found that support image input"),
+            (500, "image input is not supported"),
+        ] {
+            assert!(about_pictures(status, message), "{status} {message}");
+        }
+        for (status, message) in [
+            (400, "This model's maximum context length is 8192 tokens"),
+            (401, "Invalid API key"),
+            (402, "Your credit balance is too low"),
+            (404, "The model does not exist"),
+            (429, "Rate limit reached"),
+            (500, "upstream"),
+            (503, "Overloaded"),
+        ] {
+            assert!(!about_pictures(status, message), "{status} {message}");
+        }
+    }
+
+    #[test]
     fn errors_inside_a_stream_are_sorted_by_type_or_by_the_status_they_carry() {
         let kind = |body| ProviderError::parse(body).in_stream("p", None).kind();
         assert_eq!(kind(r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#), "busy");
@@ -323,7 +382,7 @@ mod tests {
     /// Real errors: the cause of each, and the part of the request that it refuses.
     #[test]
     fn errors_of_real_servers_are_told_apart() {
-        let all = Part::ALL.to_vec();
+        let all: Vec<Part> = Part::ALL.into_iter().filter(|part| *part != Part::Pictures).collect();
         for (status, body, cause, refused) in [
             (
                 400,

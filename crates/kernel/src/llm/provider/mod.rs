@@ -13,6 +13,7 @@ mod failure;
 mod http;
 mod lenient;
 mod openai;
+mod pictures;
 mod quirks;
 mod speech;
 mod transcription;
@@ -39,7 +40,8 @@ use self::draft::Draft;
 use self::events::Events;
 use self::failure::ProviderError;
 use self::http::{Peer, Unopened};
-use self::quirks::{Quirks, Without, adapt};
+use self::pictures::RefusedPictures;
+use self::quirks::{Part, Quirks, Without, adapt};
 use crate::llm::settings::{ModelSettings, ProviderKind, ProviderSettings};
 use crate::llm::{FailedAttempt, LanguageModel, ModelError, ModelReply, ModelRequest};
 
@@ -87,6 +89,7 @@ pub(super) struct HttpModel {
     idle_timeout: Duration,
     protocol: &'static dyn Protocol,
     quirks: Quirks,
+    refused: RefusedPictures,
 }
 
 impl HttpModel {
@@ -97,7 +100,16 @@ impl HttpModel {
             ProviderKind::Anthropic => &anthropic::Anthropic,
         };
         let (first_byte_timeout, idle_timeout) = (settings.first_byte_timeout, settings.idle_timeout);
-        Self { http, provider, model, first_byte_timeout, idle_timeout, protocol, quirks: Quirks::default() }
+        Self {
+            http,
+            provider,
+            model,
+            first_byte_timeout,
+            idle_timeout,
+            protocol,
+            quirks: Quirks::default(),
+            refused: RefusedPictures::default(),
+        }
     }
 
     fn peer(&self) -> Peer<'_> {
@@ -107,8 +119,11 @@ impl HttpModel {
 
     /// Asks, and asks again at once without the parts that the endpoint does not take. A rejected request costs nothing.
     ///
-    /// Errors that name no part lead to a guess. A part that explains nothing is put back.
-    async fn ask(&self, request: &ModelRequest, draft: &mut Draft<'_>) -> Result<(), ModelError> {
+    /// Errors that name no part lead to a guess. A part that explains nothing is put back. Returns what to tell the person about pictures.
+    async fn ask(&self, request: &ModelRequest, draft: &mut Draft<'_>) -> Result<Vec<String>, ModelError> {
+        let left_out = self.refused.leave_out(request);
+        let (request, mut remarks) = left_out.as_ref().map_or((request, Vec::new()), |(rest, remarks)| (rest, remarks.clone()));
+        let mut refusal = String::new();
         let mut without = self.quirks.without();
         let mut rest = without.rest(request);
         let mut first: Option<ModelError> = None;
@@ -116,13 +131,16 @@ impl HttpModel {
             let failed = match self.attempt(request, &without, draft).await {
                 Ok(()) => {
                     self.quirks.learn(&without);
-                    return Ok(());
+                    if without.has(Part::Pictures) {
+                        remarks.push(self.refused.add(&request.pictures, refusal));
+                    }
+                    return Ok(remarks);
                 }
                 Err(failed) => failed,
             };
             let Some((status, reported)) = &failed.reported else { return Err(failed.noted_in(draft)) };
             if let Some(written) = &reported.generated {
-                return draft.take_generated(written);
+                return draft.take_generated(written).map(|()| remarks);
             }
             if let Some(window) = reported.find_window() {
                 self.quirks.learn_window(window);
@@ -140,6 +158,9 @@ impl HttpModel {
                 }
                 return Err(failed.noted_in(draft));
             };
+            if part == Part::Pictures {
+                refusal = reported.in_short(self.peer().key);
+            }
             rest.retain(|known| *known != part);
             without.add(part);
             first = Some(failed.error);
@@ -236,7 +257,7 @@ impl LanguageModel for HttpModel {
             () = tokio::time::sleep(limit) => Err(ModelError::TimedOut { provider: self.provider.name.clone() }),
         };
         let (usage, counted) = (draft.usage(), draft.counted());
-        let replied = asked.and_then(|()| draft.take_reply(&self.model));
+        let replied = asked.and_then(|remarks| Ok(ModelReply { remarks, ..draft.take_reply(&self.model)? }));
         let replied = replied.map_err(|error| FailedAttempt { error, usage, counted, written: draft.take_written() });
         if draft.has_reasoned() {
             self.quirks.learn_that_it_reasons();

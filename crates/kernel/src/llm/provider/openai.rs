@@ -321,7 +321,8 @@ mod tests {
 
     #[test]
     fn pictures_are_parts_of_the_first_message() {
-        let pictures = vec![Picture { media_type: "image/png", bytes: std::sync::Arc::new(vec![1, 2, 3]) }];
+        let pictures =
+            vec![Picture { name: "plan.png".into(), media_type: "image/png", bytes: std::sync::Arc::new(vec![1, 2, 3]), is_meant: true }];
         let request = ModelRequest { pictures, ..request() };
         let expected =
             json!([{"type": "text", "text": "Hello"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQID"}}]);

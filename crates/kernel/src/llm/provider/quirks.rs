@@ -11,6 +11,8 @@ pub(in crate::llm) const TOOL_CALLS: &str = "tool calls";
 /// A part of a request that not every endpoint takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
+    /// All pictures that are not known to be refused. They are left out of one request, and never learnt as something that the endpoint lacks.
+    Pictures,
     Tools,
     Schema,
     /// `max_tokens`, or `max_completion_tokens` in its place.
@@ -23,8 +25,8 @@ pub(super) enum Part {
 }
 
 impl Part {
-    pub(super) const ALL: [Self; 7] =
-        [Self::Tools, Self::Schema, Self::Limit, Self::StreamOptions, Self::Stream, Self::RepeatedRole, Self::SystemRole];
+    pub(super) const ALL: [Self; 8] =
+        [Self::Pictures, Self::Tools, Self::Schema, Self::Limit, Self::StreamOptions, Self::Stream, Self::RepeatedRole, Self::SystemRole];
 
     /// What the endpoint lacks, for people. None: nobody notices.
     fn lack(self) -> Option<&'static str> {
@@ -34,7 +36,7 @@ impl Part {
             Self::Stream => Some("streaming"),
             Self::SystemRole => Some("a system role"),
             Self::RepeatedRole => Some("messages of one side in a row"),
-            Self::Limit | Self::StreamOptions => None,
+            Self::Pictures | Self::Limit | Self::StreamOptions => None,
         }
     }
 
@@ -42,6 +44,7 @@ impl Part {
     fn is_in(self, request: &ModelRequest) -> bool {
         let messages = &request.messages;
         match self {
+            Self::Pictures => !request.pictures.is_empty(),
             Self::Tools => !request.tools.is_empty(),
             Self::Schema => request.schema.is_some(),
             Self::SystemRole => !request.system.is_empty(),
@@ -101,7 +104,7 @@ impl Quirks {
     /// The endpoint has accepted a request without these parts.
     pub(super) fn learn(&self, without: &Without) {
         let mut known = self.without.lock().expect("no code panics while it holds the lock");
-        for part in &without.0 {
+        for part in without.0.iter().filter(|part| **part != Part::Pictures) {
             if !known.has(*part) {
                 known.add(*part);
             }
@@ -142,7 +145,7 @@ impl Quirks {
 
 /// The request without these parts, as far as they belong to every protocol.
 pub(super) fn adapt(request: &ModelRequest, without: &Without) -> ModelRequest {
-    let mut adapted = request.clone();
+    let mut adapted = if without.has(Part::Pictures) { request.without_pictures(|_| true) } else { request.clone() };
     if without.has(Part::Schema) {
         // The prompt describes the schema too.
         adapted.schema = None;
