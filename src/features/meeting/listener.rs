@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
+use crate::features::chat::rules::router::speaks_to_a_persona;
 use crate::features::meeting::agenda::{Agenda, Phrase};
 use crate::features::meeting::model::{CalledBy, Contribution, MeetingKind, Seat, SeatState};
 use crate::features::meeting::signal;
@@ -18,9 +19,6 @@ use kernel::ids::ChannelId;
 use kernel::money::TokenUsage;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
-
-/// The most characters of a person's report, equal to the highest limit for personas.
-const LONGEST_REPORT: usize = 1200;
 
 pub(super) struct MeetingListener {
     pub(super) agendas: Vec<Arc<dyn Agenda>>,
@@ -49,8 +47,13 @@ impl Listener for MeetingListener {
             return self.follow(agenda, phrase, message).await.map(Some);
         }
         let seat = self.store.find_asked_person(&message.channel.id, &message.author.id).await?;
-        let seat = seat.filter(|_| !message.text.trim().is_empty());
-        Ok(seat.map(|seat| taken("it is a person's report in a meeting", MeetingChange::Report(Box::new(self.report_of(seat, message))))))
+        let Some(seat) = seat.filter(|_| !message.text.trim().is_empty()) else { return Ok(None) };
+        // The first message is the report, whatever it says. Later ones may be talk with a persona.
+        if seat.state.is_over() && speaks_to_a_persona(&message.text, &self.roster, &self.store.read_accounts().await?) {
+            return Ok(None);
+        }
+        let report = MeetingChange::Report(Box::new(self.report_of(seat, message)));
+        Ok(Some(taken("it is a person's report in a meeting", report)))
     }
 
     async fn list_work(&self, channel: &ChannelId) -> Result<Vec<String>, StoreError> {
@@ -106,7 +109,7 @@ impl MeetingListener {
 
     fn report_of(&self, seat: Seat, message: &InboundMessage) -> Seat {
         let contribution = Contribution {
-            text: signal::cut_at_sentence(message.text.trim(), LONGEST_REPORT),
+            text: signal::cut_at_sentence(message.text.trim(), Contribution::LONGEST_OF_PERSON),
             signals: Vec::new(),
             model: None,
             usage: TokenUsage::default(),

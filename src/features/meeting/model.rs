@@ -281,6 +281,11 @@ impl SeatState {
     }
 }
 
+impl Contribution {
+    /// Maximum length of a person's report in characters, equal to the highest limit for personas.
+    pub const LONGEST_OF_PERSON: usize = 1200;
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contribution {
     /// As posted: without signals and within the length limit.

@@ -29,7 +29,7 @@ const AHEAD: TimeDelta = TimeDelta::minutes(90);
 const QUESTION: &str = "What did you do yesterday";
 
 /// A team with a standup in 90 minutes.
-async fn scheduled(setting: Setting) -> Stage {
+pub(super) async fn scheduled(setting: Setting) -> Stage {
     let mut stage = setting
         .wanted(|wanted| wanted.sandbox(|options| options.people = vec![PERSON.to_owned()]))
         .configure(|config| {
@@ -173,7 +173,7 @@ async fn what_people_answer_is_in_the_day_report(backing: Backing) {
     hears(&stage, 5).await;
 }
 
-fn standup_time(stage: &Stage) -> DateTime<Utc> {
+pub(super) fn standup_time(stage: &Stage) -> DateTime<Utc> {
     let job = stage.team.config.schedules.jobs.iter().find(|job| job.action == JobAction::named("standup")).expect("a standup");
     job.timetable.next_after(stage.now()).expect("a time")
 }

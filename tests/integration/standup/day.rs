@@ -11,6 +11,7 @@ use crate::backlog::host::Page;
 use crate::backlog::part::{MORE, Part, Play, fetch, finish, write};
 use crate::backlog::stage::{HERE, Setting, Stage};
 use crate::standup::change;
+use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_one_store};
 
@@ -237,6 +238,11 @@ async fn hold(stage: &Stage) {
     let (invitations, reports) = (invited().await, reported().await);
     stage.team.say(HERE, START).await;
     eventually(&format!("{PERSON} is asked"), || async { invited().await > invitations }).await;
+    let reports_of_people = async || count(&stage.team, "SELECT COUNT(*) FROM seats WHERE who LIKE 'person:%' AND state = 'quiet'").await;
+    let before = reports_of_people().await;
     stage.team.say(HERE, "Nothing from me.").await;
+    eventually("the report is stored", || async { reports_of_people().await > before }).await;
+    // The time in which a person may add to it.
+    stage.pass(Duration::from_secs(20)).await;
     eventually("the report is posted", || async { reported().await > reports }).await;
 }

@@ -231,6 +231,16 @@ impl Stage {
         .await;
     }
 
+    /// Waits until the person at this position has reported, and then until no more can be added.
+    pub(super) async fn reported(&self, position: u32) {
+        eventually("the report is stored", || async {
+            let meeting = self.newest().await.expect("a standup");
+            self.seats(&meeting).await.iter().any(|seat| seat.position == position && seat.contribution.is_some())
+        })
+        .await;
+        self.jump(Duration::from_secs(20));
+    }
+
     /// The team's messages in the standup channel.
     pub(super) async fn said(&self) -> Vec<Shown> {
         self.team.answers(CHANNEL).await

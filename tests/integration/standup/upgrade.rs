@@ -99,6 +99,7 @@ async fn a_team_goes_on_after_its_ids_have_got_their_platform(backing: Backing) 
         .await;
 
     stage.team.say(CHANNEL, "I fixed the login; the rest waits for Vince.").await;
+    stage.reported(6).await;
     let held = stage.over().await;
     assert_eq!(held.seats[6].state, SeatState::Spoke);
     assert_eq!(stage.store.find_item(&item.id).await.unwrap().map(|item| item.owner), Some(owner));

@@ -5,6 +5,7 @@ mod floor;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{Instrument as _, info_span};
 
 use crate::features::chat::store::{MESSAGES, TURNS};
@@ -37,6 +38,9 @@ const LOOK: Duration = Duration::from_secs(2);
 
 /// The longest delay of the next speaker while people talk to the coordinator.
 const LONGEST_TALK: chrono::TimeDelta = chrono::TimeDelta::minutes(2);
+
+/// How long a person may add to a report after each message, because people write one thought in several messages.
+const ADDING: TimeDelta = TimeDelta::seconds(20);
 
 /// What to do after a step.
 enum Next {
@@ -155,6 +159,9 @@ impl Meetings {
         if let Some(reason) = reason {
             run.skip_seats(&seats, reason, deps.clock.now()).await?;
             return self.close(&session, agenda).await;
+        }
+        if let Some(wait) = left_to_add(&seats, agenda, deps.clock.now()) {
+            return Ok(Next::Within(wait));
         }
         let due = agenda.strategy(meeting).list_due(&seats);
         if due.is_empty() {
@@ -343,6 +350,16 @@ impl Meetings {
         run.end(MeetingState::Failed, reason, &self.render_failure(meeting, reason), deps.clock.now()).await?;
         Ok(Next::Over)
     }
+}
+
+/// How much longer the person who reported last may add to the report. None if nobody may, or the time is over.
+fn left_to_add(seats: &[Seat], agenda: &dyn Agenda, now: DateTime<Utc>) -> Option<Duration> {
+    let last = seats.iter().rfind(|seat| seat.started_at.is_some())?;
+    let ended = last.ended_at.filter(|_| last.who.is_awaited() && last.contribution.is_some())?;
+    let limit = TimeDelta::from_std(agenda.turn_limit(&last.who)).ok()?;
+    let until = (ended + ADDING).min(last.started_at? + limit);
+    // Without a wait if the clock was set back.
+    (ended <= now).then(|| (until - now).to_std().ok()).flatten().filter(|left| !left.is_zero())
 }
 
 fn seats_of(meeting: &Meeting, round: u32, participants: Vec<Participant>) -> Vec<Seat> {

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::meeting::model::{Meeting, Seat};
 use crate::features::meeting::store::meetings::{Called, ask_wrap, insert_meeting};
-use crate::features::meeting::store::seats::finish_seat;
+use crate::features::meeting::store::seats::{add_to_report, finish_seat};
 use kernel::db::{Applied, Effect, Result, Transaction};
 use kernel::ids::MeetingId;
 
@@ -16,7 +16,7 @@ pub enum MeetingChange {
     Call(Box<Meeting>),
     /// End it.
     Wrap(MeetingId),
-    /// Store the report of the person in this seat.
+    /// Store the report of the person in this seat, or add to it until the next turn begins.
     Report(Box<Seat>),
 }
 
@@ -33,8 +33,11 @@ impl Effect for MeetingChange {
                 Applied::Done
             }
             Self::Report(seat) => {
-                finish_seat(transaction, seat, &[], at).await?;
-                Applied::Done
+                if finish_seat(transaction, seat, &[], at).await? || add_to_report(transaction, seat, at).await? {
+                    Applied::Done
+                } else {
+                    Applied::Refused("the meeting has gone on".to_owned())
+                }
             }
         })
     }

@@ -1,6 +1,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::meeting::model::{Contribution, Participant, Seat, SeatState};
+use crate::features::meeting::signal;
 use crate::features::meeting::store::events::record_turn_end;
 use crate::features::meeting::store::meetings::{cause, hold_running};
 use crate::store::Store;
@@ -63,14 +64,18 @@ impl Store {
         Ok(skipped)
     }
 
-    /// The seat of a person whose report a meeting in this channel waits for.
+    /// The seat of a person whose report a meeting in this channel waits for, or may still be added to because no later turn has begun.
     pub async fn find_asked_person(&self, channel: &ChannelId, person: &UserId) -> Result<Option<Seat>> {
         let row: Option<SeatColumns> = sql!(
             self.db().read(),
             fetch_optional,
             "SELECT seats.* FROM meetings JOIN seats ON seats.meeting = meetings.id
              WHERE meetings.channel = $1 AND meetings.ended_at IS NULL AND meetings.state = 'running'
-               AND seats.who = $2 AND seats.state = 'speaking' LIMIT 1",
+               AND seats.who = $2 AND seats.state IN ('speaking', 'spoke', 'quiet') AND NOT EXISTS (
+                   SELECT 1 FROM seats later
+                   WHERE later.meeting = seats.meeting AND later.started_at IS NOT NULL
+                     AND (later.round > seats.round OR later.round = seats.round AND later.position > seats.position))
+             LIMIT 1",
             channel.as_str(),
             Who::key_of(person)
         )?;
@@ -182,5 +187,40 @@ pub(super) async fn finish_seat(transaction: &mut Transaction, seat: &Seat, outb
     }
     record_turn_end(transaction, &meeting, (Some(seat.round), &seat.who), (seat.state, seat.reason.as_deref()), at).await?;
     insert_outbound(transaction, outbox, cause(&meeting), at).await?;
+    Ok(true)
+}
+
+/// Adds what is in `seat` to the report that its person has given. False if there is none, a later turn has begun, or the meeting is not running.
+pub(super) async fn add_to_report(transaction: &mut Transaction, seat: &Seat, at: DateTime<Utc>) -> Result<bool> {
+    if hold_running(transaction, &seat.meeting, at).await?.is_none() {
+        return Ok(false);
+    }
+    let row: Option<SeatColumns> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "SELECT * FROM seats WHERE meeting = $1 AND (round > $2 OR round = $2 AND position >= $3)
+           AND started_at IS NOT NULL ORDER BY round DESC, position DESC LIMIT 1",
+        seat.meeting.as_str(),
+        i64::from(seat.round),
+        i64::from(seat.position)
+    )?;
+    let last = row.map(SeatColumns::read).transpose()?;
+    let last = last.filter(|last| (last.round, last.position) == (seat.round, seat.position) && last.state.is_over());
+    let (Some(said), Some(more)) = (last.and_then(|last| last.contribution), &seat.contribution) else { return Ok(false) };
+    let text = signal::cut_at_sentence(&format!("{}\n{}", said.text, more.text), Contribution::LONGEST_OF_PERSON);
+    let state = if signal::is_quiet(&text) { SeatState::Quiet } else { SeatState::Spoke };
+    let whole = Contribution { text, ..said };
+    sql!(
+        transaction.on(),
+        execute,
+        "UPDATE seats SET state = $4, contribution = $5, words = $6, ended_at = $7 WHERE meeting = $1 AND round = $2 AND position = $3",
+        seat.meeting.as_str(),
+        i64::from(seat.round),
+        i64::from(seat.position),
+        state.as_str(),
+        document(&whole),
+        words(Some(&whole)),
+        at
+    )?;
     Ok(true)
 }

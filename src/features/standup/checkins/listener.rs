@@ -30,9 +30,11 @@ impl Listener for CheckInListener {
 
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         let Ok(standups) = self.standups.get() else { return Ok(None) };
-        let is_private = message.channel.place == Place::Direct && message.author.kind == AuthorKind::Person;
-        if !is_private || message.is_empty() || is_shut_out(decision.reason) {
+        if message.author.kind != AuthorKind::Person || message.is_empty() || is_shut_out(decision.reason) {
             return Ok(None);
+        }
+        if message.channel.place != Place::Direct {
+            return Box::pin(standups.take_late_report(message, decision, self.schedule.get().ok().as_deref())).await;
         }
         standups.take_checkin(message).await
     }

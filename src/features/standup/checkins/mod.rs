@@ -1,7 +1,7 @@
 //! Check-ins: before a scheduled standup, people who want it are asked by direct message for their yesterday, today and blockers (STAND-19).
 //!
 //! `opting` turns this on and off for a person, `asking` sends the questions, `listener` takes the answers. The standup reads them with its shared
-//! page.
+//! page. `late` keeps a report that comes after a standup for the next one.
 //!
 //! | the process dies | what is stored | what follows |
 //! | --- | --- | --- |
@@ -11,6 +11,7 @@
 //! | after it | the answer, with its confirmation in the outbox | the relay sends that once |
 
 mod asking;
+mod late;
 mod listener;
 mod opting;
 

@@ -16,7 +16,7 @@ pub struct CheckIn {
     pub name: String,
     /// The persona that asks.
     pub persona: PersonaSlug,
-    /// The question in the outbox.
+    /// The question in the outbox. Empty if the person was not asked, and something is kept from the standup before.
     pub post: OutboxId,
     /// The time until which answers count.
     pub standup_at: DateTime<Utc>,

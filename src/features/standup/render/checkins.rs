@@ -25,6 +25,16 @@ pub fn render_checkin_noted(at: &str, is_answered: bool) -> String {
     if is_answered { "Added.".to_owned() } else { format!("Thanks, noted for the standup at {at}. You can add to it until then.") }
 }
 
+/// Tells that a report came after the standup. Without `next`, none is scheduled.
+pub fn render_kept_report(next: Option<&str>) -> String {
+    match next {
+        Some(at) => format!("The standup is over, so I keep this for the next one ({at})."),
+        None => {
+            "The standup is over. If there is another one today, this is part of it. Otherwise please say it in the next one.".to_owned()
+        }
+    }
+}
+
 /// Confirms that a person will be asked, or says why the last question did not reach them.
 pub fn render_checkin_on(channel: &ChannelId, lead: Duration, failed: Option<&str>) -> String {
     let lead = labels::duration(lead.as_secs());

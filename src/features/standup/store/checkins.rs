@@ -37,6 +37,14 @@ pub struct AddReply {
     pub message: MessageId,
 }
 
+/// A message that is kept for a standup for which its author was not asked.
+#[derive(Debug)]
+pub struct KeepReport {
+    pub checkin: CheckIn,
+    /// The first message of its burst.
+    pub message: MessageId,
+}
+
 #[derive(sqlx::FromRow)]
 struct CheckInColumns {
     channel: String,
@@ -90,6 +98,36 @@ impl Effect for AddReply {
         )?;
         Ok(Applied::Done)
     }
+}
+
+#[async_trait]
+impl Effect for KeepReport {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
+        // Without a post, so that the person is still asked before that standup.
+        insert_checkin(transaction, &self.checkin, "", at).await?;
+        AddReply { checkin: self.checkin.clone(), message: self.message.clone() }.apply(transaction, at).await
+    }
+}
+
+/// Stores that a person is asked before a standup. Nothing is changed if they were. Returns the number of rows.
+async fn insert_checkin(transaction: &mut Transaction, checkin: &CheckIn, post: &str, at: DateTime<Utc>) -> Result<u64> {
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO checkins (channel, day, person, name, persona, post, asked_at, standup_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (channel, day, person) DO UPDATE SET
+             name = excluded.name, persona = excluded.persona, post = excluded.post, asked_at = excluded.asked_at,
+             standup_at = excluded.standup_at
+         WHERE checkins.post = ''",
+        checkin.channel.as_str(),
+        checkin.day.to_string(),
+        checkin.person.as_str(),
+        plain(&checkin.name),
+        checkin.persona.as_str(),
+        post,
+        at,
+        checkin.standup_at
+    )
 }
 
 impl Store {
@@ -147,7 +185,8 @@ impl Store {
             "SELECT person, name FROM checkin_people
              WHERE channel = $1 AND NOT EXISTS (
                  SELECT 1 FROM checkins
-                 WHERE checkins.channel = checkin_people.channel AND checkins.day = $2 AND checkins.person = checkin_people.person)
+                 WHERE checkins.channel = checkin_people.channel AND checkins.day = $2 AND checkins.person = checkin_people.person
+                     AND checkins.post <> '')
              ORDER BY since, person",
             channel.as_str(),
             day.to_string()
@@ -158,26 +197,25 @@ impl Store {
     /// Asks a person, once for each channel and day: the row and the question are stored together. False if they were asked before.
     pub async fn ask_checkin(&self, checkin: &CheckIn, question: &OutboundMessage, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let inserted = sql!(
-            transaction.on(),
-            execute,
-            "INSERT INTO checkins (channel, day, person, name, persona, post, asked_at, standup_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-             ON CONFLICT (channel, day, person) DO NOTHING",
-            checkin.channel.as_str(),
-            checkin.day.to_string(),
-            checkin.person.as_str(),
-            plain(&checkin.name),
-            checkin.persona.as_str(),
-            question.id.as_str(),
-            at,
-            checkin.standup_at
-        )?;
-        if inserted == 0 {
+        if insert_checkin(&mut transaction, checkin, question.id.as_str(), at).await? == 0 {
             return Ok(false);
         }
         insert_outbound(&mut transaction, std::slice::from_ref(question), None, at).await?;
         transaction.commit().await?;
         Ok(true)
+    }
+
+    /// Whether a person was asked before this standup, or has something kept for it.
+    pub async fn has_checkin(&self, checkin: &CheckIn) -> Result<bool> {
+        let (found,): (i64,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT COUNT(*) FROM checkins WHERE channel = $1 AND day = $2 AND person = $3",
+            checkin.channel.as_str(),
+            checkin.day.to_string(),
+            checkin.person.as_str()
+        )?;
+        Ok(found > 0)
     }
 
     /// The check-ins that a person can still answer in the conversation with a persona, the latest question first. Leaves out people who have turned

@@ -7,6 +7,6 @@ mod predictions;
 mod ratings;
 mod reports;
 
-pub use checkins::{AddReply, OpenCheckIn, retention};
+pub use checkins::{AddReply, KeepReport, OpenCheckIn, retention};
 pub use closing::StandupClosing;
 pub use reports::StoredReport;
