@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
 
 use kernel::chat::format::TextFormat;
-use kernel::chat::message::{Attachment, Channel, InboundMessage};
+use kernel::chat::message::{Attachment, Author, Channel, InboundMessage};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
@@ -124,6 +124,10 @@ impl ChatPlatform for Platforms {
 
     fn find_role(&self, id: &str) -> Option<String> {
         self.each().find_map(|platform| platform.find_role(id))
+    }
+
+    async fn find_members(&self, name: &str) -> Vec<Author> {
+        join_all(self.each().map(|platform| platform.find_members(name))).await.into_iter().flatten().collect()
     }
 
     fn owner(&self) -> Option<UserId> {

@@ -27,7 +27,7 @@ use kernel::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use kernel::ids::PersonaSlug;
 use kernel::llm::{Embeddings, LedgerMeter, Models, Speech, Transcription};
 use kernel::memory::embedder::Meaning;
-use kernel::people::People;
+use kernel::people::{Members, People};
 use kernel::persona::file::Entry;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::persona::{Persona, load};
@@ -126,6 +126,11 @@ async fn connect_discord(connection: Connection) -> anyhow::Result<Arc<dyn ChatP
 /// The people that the team knows: those in the configuration, and everybody who was seen.
 pub fn people(config: &Config, store: &Store) -> People {
     People::new(store.database(), config.features.iter().flat_map(FeatureSection::list_people).collect())
+}
+
+/// The same, with the members of the servers who have never written anything, once the team is connected.
+pub(super) fn people_and_members(config: &Config, store: &Store, services: &Services) -> People {
+    people(config, store).with_members(services.late::<Members>())
 }
 
 /// The agents of the personas, and what belongs to them.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::task::TaskTracker;
 
-use crate::app::deps::{people, provide, scheduled_actions};
+use crate::app::deps::{people_and_members, provide, scheduled_actions};
 use crate::app::retention::retention_rules;
 use crate::app::shutdown::Shutdown;
 use crate::config::Config;
@@ -19,6 +19,7 @@ use kernel::agent::Agents;
 use kernel::chat::ChatPlatform;
 use kernel::commands::Services;
 use kernel::jobs::{JobHandler, Jobs, JobsDeps};
+use kernel::people::Members;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
@@ -65,7 +66,8 @@ impl Team {
             let (asking, stop) = (agents.clone(), shutdown.stop.clone());
             tasks.spawn(async move { stop.run_until_cancelled(asking.runner.models.learn_windows()).await });
         }
-        let people = people(&config, &store);
+        services.provide(Arc::new(Members(platform.clone())));
+        let people = people_and_members(&config, &store, &services);
         let features = FeatureDeps {
             config: &config,
             roster: roster.clone(),

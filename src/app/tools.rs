@@ -55,7 +55,7 @@ pub(super) fn toolbox(
         features: ToolDeps {
             store: store.clone(),
             roster: roster.clone(),
-            people: super::people(config, store),
+            people: super::deps::people_and_members(config, store, services),
             config: config.clone(),
             services: services.clone(),
             clock: clock.clone(),

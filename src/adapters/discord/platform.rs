@@ -9,6 +9,7 @@ use serenity::model::channel::Message;
 use serenity::model::id::{ChannelId as SnowflakeChannel, MessageId as SnowflakeMessage};
 
 use crate::adapters::discord::Discord;
+use crate::adapters::discord::commands::member;
 use crate::adapters::discord::gateway::{Completeness, completeness};
 use crate::adapters::discord::identity::Identity;
 use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
@@ -17,7 +18,7 @@ use crate::adapters::discord::rest::messages::may_post;
 use crate::adapters::discord::rest::threads::may_open_thread;
 use crate::adapters::discord::rest::{Failure, code};
 use kernel::chat::format::TextFormat;
-use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
+use kernel::chat::message::{Attachment, Author, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
@@ -206,6 +207,18 @@ impl ChatPlatform for Discord {
 
     fn find_role(&self, id: &str) -> Option<String> {
         self.hub.channels.find_role(to_discord(id).ok()?.into())
+    }
+
+    async fn find_members(&self, name: &str) -> Vec<Author> {
+        let Some(reader) = self.readers(None).next() else { return Vec::new() };
+        let mut found = Vec::new();
+        for server in self.hub.channels.list_servers() {
+            match self.rest.search_members(&reader.credential, server, name).await {
+                Ok(members) => found.extend(members.iter().map(member)),
+                Err(failure) => tracing::warn!(%failure, "the members of a server could not be looked up"),
+            }
+        }
+        found
     }
 
     fn owner(&self) -> Option<UserId> {

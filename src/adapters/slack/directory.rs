@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::adapters::slack::api::{Api, Arguments, Credential, Failure};
 use crate::adapters::slack::ids::{channel_id, message_id, user_id};
 use crate::adapters::slack::inbound::stamp;
+use kernel::text::fold_name;
 
 /// How long a person's name and rights are used before they are looked up again.
 const PERSON: Duration = Duration::from_mins(10);
@@ -25,6 +26,10 @@ const KEPT: usize = 20_000;
 
 /// The number of channels on a page of the list.
 const PAGE: &str = "200";
+
+/// The number of people on a page of the list of members, and how many pages are read.
+const MEMBERS: &str = "500";
+const MEMBER_PAGES: usize = 6;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KnownChannel {
@@ -192,6 +197,26 @@ impl Directory {
                 known.unwrap_or_else(|| author_of(user, &json!({ "team_id": home }), workspace))
             }
         }
+    }
+
+    /// The people of the workspace with a name that begins with `name`. Slack has no search for them, so its list is read.
+    pub(super) async fn find_members(&self, api: &Api, with: &Credential, name: &str) -> Result<Vec<Author>, Failure> {
+        let (mut found, mut cursor, wanted) = (Vec::new(), String::new(), fold_name(name));
+        let workspace = self.workspace.get().map(String::as_str);
+        for _ in 0..MEMBER_PAGES {
+            let arguments =
+                Arguments::default().with("limit", MEMBERS).with_some("cursor", Some(cursor.as_str()).filter(|cursor| !cursor.is_empty()));
+            let page = api.call(with, "users.list", arguments).await?;
+            let members = page.get("members").and_then(Value::as_array).into_iter().flatten().filter(|member| member["deleted"] != true);
+            let people = members.filter_map(|member| Some(author_of(member["id"].as_str()?, member, workspace)));
+            let is_called = |name: &String| fold_name(name).starts_with(&wanted);
+            found.extend(people.filter(|person| is_called(&person.name) || person.aliases.iter().any(is_called)));
+            cursor = next_cursor(&page);
+            if cursor.is_empty() {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// The name of a person, if it is known.

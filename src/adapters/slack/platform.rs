@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::chat::format::TextFormat;
-use kernel::chat::message::{Attachment, Channel, InboundMessage};
+use kernel::chat::message::{Attachment, Author, Channel, InboundMessage};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, SendError};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
@@ -145,6 +145,14 @@ impl ChatPlatform for Slack {
     async fn find_channel(&self, name: &str) -> Option<ChannelId> {
         self.ready.wait().await;
         self.hub.directory.find_named(name)
+    }
+
+    async fn find_members(&self, name: &str) -> Vec<Author> {
+        let Some(app) = self.hub.apps.readers(None).into_iter().next() else { return Vec::new() };
+        self.hub.directory.find_members(&self.api, &app.speaking, name).await.unwrap_or_else(|failure| {
+            tracing::warn!(%failure, "the members of the workspace could not be looked up");
+            Vec::new()
+        })
     }
 
     fn list_channels(&self) -> Vec<(Channel, MessageId)> {

@@ -177,10 +177,11 @@ impl JobHandler for Changer {
             return self.say(&mission, &wish, text, job).await;
         }
         let standing = |item: &WorkItemId| standing_of(&items, item);
-        let people = self.follower.people.directory().await?;
         let mut faults = Vec::new();
         for round in 1..=ROUNDS {
             let draft = self.draft(&mission, &items, &wish, &faults, round, job).await?;
+            let reviewers = draft.value.as_ref().map(ChangeDraft::reviewers).unwrap_or_default();
+            let people = self.follower.people.directory_naming(&reviewers, &self.follower.roster).await?;
             let setting = self.follower.setting(&mission, &people, job.now());
             let of = Change { plan, setting, standing: &standing, by: &wish.by, by_colleague };
             let checked = match &draft.value {

@@ -117,13 +117,14 @@ impl Follower {
         let title = Some(one_line(&understood.title, 100)).filter(|title| !title.is_empty()).unwrap_or_else(|| mission.title.clone());
         // A step, so that an answer from before a crash is read with the insights of its own prompt.
         let insights: Vec<Insight> = job.step("insights", || async { Ok(self.find_insights(mission).await?) }).await?;
-        let people = self.people.directory().await?;
         let mut faults = Vec::new();
         // A plan that passed the checks of code, but that a model doubts.
         let mut doubted: Option<Plan> = None;
         for round in 1..=ROUNDS {
             let prompt = |frame: Frame<'_>| prompts::plan(frame, (&understood, &insights), &faults, &self.repository);
             let drafted: Answer<PlanDraft> = self.ask(mission, job, Asked::plan(&format!("plan-{round}"), PLAN_TOKENS), prompt).await?;
+            let reviewers = drafted.value.as_ref().map(PlanDraft::reviewers).unwrap_or_default();
+            let people = self.people.directory_naming(&reviewers, &self.roster).await?;
             let checked = match &drafted.value {
                 Some(draft) => check(understood.clone(), draft, &self.setting(mission, &people, mission.created_at)),
                 None => Err(vec![format!("the answer was no plan: {}", drafted.fault.as_deref().unwrap_or("it was empty"))]),

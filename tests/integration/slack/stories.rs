@@ -14,6 +14,7 @@ use teamroom::config::Config;
 on_one_store!(
     a_named_persona_answers_once_under_its_name,
     a_thread_on_an_answer_goes_on,
+    somebody_who_has_never_written_is_reminded,
     a_command_that_does_not_exist_is_answered_with_those_that_do,
     what_a_command_lacks_is_asked_for_in_a_form,
     a_message_becomes_an_item_by_its_menu,
@@ -44,6 +45,14 @@ async fn a_named_persona_answers_once_under_its_name(backing: Backing) {
     team.person("Bob").say(&team.channel("general"), &format!("<@{}> can you review my change?", team.ann().id())).unwrap();
     team.settle().await;
     assert_eq!(team.said("general").len(), 2, "talk among people is left alone: {:#?}", team.said("general"));
+    team.stop().await;
+}
+
+async fn somebody_who_has_never_written_is_reminded(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.say("general", "kelly, remind Bob tomorrow at 9 to pay the hosting bill");
+    let said = team.hears("general", |said| said.text.contains("hosting bill")).await;
+    assert!(said.text.starts_with("I'll remind Bob on "), "{}", said.text);
     team.stop().await;
 }
 

@@ -52,10 +52,10 @@ async fn what_was_tried_and_failed_is_checked_in_whatever_words(backing: Backing
     let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
     team.model.on(|asked| match asked.tool_results() {
         _ if is_check(asked) => Script::Json(json!({"acts": ["backlog"]})),
-        0 => Script::call("backlog_add", json!({"what": "Ask the landlord", "how": "", "why": "", "owner": "Zaphod", "urgency": "today"})),
+        0 => Script::call("backlog_add", json!({"what": "ask the landlord", "how": "", "why": "", "owner": "Zaphod", "urgency": "today"})),
         _ => Script::say("Zaphod has it: the parking lot, this week."),
     });
-    let answer = answer_to(&team, "kelly, put the parking lot on Zaphod's list").await;
+    let answer = answer_to(&team, "kelly, put on the list for Zaphod: ask the landlord").await;
     assert_eq!(answer, "Zaphod has it: the parking lot, this week.\nCorrection: nothing was added to the backlog.");
 }
 

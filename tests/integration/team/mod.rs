@@ -20,6 +20,7 @@ mod kills;
 mod load;
 mod logs;
 mod loops;
+mod members;
 mod models;
 mod no_database;
 mod permissions;

@@ -113,6 +113,12 @@ pub trait ChatPlatform: Send + Sync + 'static {
         None
     }
 
+    /// Members of the team's servers with a name that begins with `name`, whether they have ever written something or not. Empty where the platform
+    /// cannot tell.
+    async fn find_members(&self, _name: &str) -> Vec<Author> {
+        Vec::new()
+    }
+
     /// The person who may change everything where the team works.
     fn owner(&self) -> Option<UserId> {
         None

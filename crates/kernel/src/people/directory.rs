@@ -1,5 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
+use crate::chat::message::Author;
 use crate::chat::text::{Mention, find_mention, list_mentions};
 use crate::ids::UserId;
 use crate::people::KnownPerson;
@@ -97,6 +98,20 @@ impl Directory {
             self.call(self.people.len() - 1);
         }
         self
+    }
+
+    /// Adds a member of the server who was never seen.
+    pub(super) fn add(&mut self, member: &Author) {
+        if self.get(&member.id).is_none() && !self.is_persona(&member.id) {
+            let names = std::iter::once(&member.name).chain(&member.aliases).cloned().collect();
+            self.people.push(KnownPerson { id: member.id.clone(), name: member.name.clone(), names, is_public: true });
+            self.call(self.people.len() - 1);
+        }
+    }
+
+    /// Whether nobody is called so. False for what is no name of one person.
+    pub(super) fn has_nobody(&self, name: &str) -> bool {
+        matches!(self.find(name), Err(NotFound::Nobody(_))) && self.list_by_prefix(name).next().is_none()
     }
 
     /// The people whom others can name: those of the configuration first, then the latest.

@@ -6,11 +6,16 @@
 mod directory;
 mod store;
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
+use crate::chat::ChatPlatform;
 use crate::chat::message::{Author, AuthorKind, Channel, Place};
+use crate::commands::Late;
 use crate::db::{Database, Result};
 use crate::ids::{ChannelId, UserId};
+use crate::persona::roster::Roster;
 
 pub(crate) use directory::unnamed;
 pub use directory::{Directory, NotFound};
@@ -69,16 +74,43 @@ pub struct People {
     database: Database,
     /// People of the configuration, who are known before they have said anything.
     configured: Vec<(UserId, String)>,
+    members: Option<Late<Members>>,
 }
+
+/// The members of the team's servers, also those who have never written anything.
+pub struct Members(pub Arc<dyn ChatPlatform>);
+
+/// At most this many names are looked up for one directory.
+const LOOKED_UP: usize = 8;
 
 impl People {
     pub fn new(database: Database, configured: Vec<(UserId, String)>) -> Self {
-        Self { database, configured }
+        Self { database, configured, members: None }
+    }
+
+    /// Lets [`Self::directory_naming`] look up members, once the team is on its platform.
+    #[must_use]
+    pub fn with_members(self, members: Late<Members>) -> Self {
+        Self { members: Some(members), ..self }
     }
 
     /// Everybody who is known now.
     pub async fn directory(&self) -> Result<Directory> {
         let personas = self.database.list_identities().await?.into_iter().map(|identity| identity.account).collect();
         Ok(Directory::new(&self.configured, self.database.list_seen().await?, personas))
+    }
+
+    /// Everybody who is known now, and the members who are called by one of these names and have never written anything. A persona's name means the
+    /// persona.
+    pub async fn directory_naming(&self, names: &[&str], roster: &Roster) -> Result<Directory> {
+        let mut directory = self.directory().await?;
+        let Some(members) = self.members.as_ref().and_then(|members| members.get().ok()) else { return Ok(directory) };
+        for name in names.iter().filter(|name| roster.find_named(name).is_none()).take(LOOKED_UP) {
+            if directory.has_nobody(name) {
+                let found = members.0.find_members(name.trim().trim_start_matches('@')).await;
+                found.iter().filter(|member| member.kind == AuthorKind::Person).for_each(|member| directory.add(member));
+            }
+        }
+        Ok(directory)
     }
 }

@@ -146,6 +146,12 @@ impl Interactions {
     }
 }
 
+/// A member of a server.
+pub(super) fn member(member: &serenity::Member) -> Author {
+    let kind = if member.user.bot { AuthorKind::ForeignBot } else { AuthorKind::Person };
+    Author { kind, ..author(&member.user, Some(member)) }
+}
+
 /// Only people give commands.
 fn author(user: &serenity::User, member: Option<&serenity::Member>) -> Author {
     let nick = member.and_then(|member| member.nick.clone());

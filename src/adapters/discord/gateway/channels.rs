@@ -57,6 +57,10 @@ impl ChannelDirectory {
         }
     }
 
+    pub(crate) fn list_servers(&self) -> Vec<GuildId> {
+        self.owners.read().expect("no code panics while it holds the owners").keys().copied().collect()
+    }
+
     /// The owner of the team's oldest server.
     pub(crate) fn find_owner(&self) -> Option<kernel::ids::UserId> {
         self.owners.read().expect("no code panics while it holds the owners").values().next().map(from_discord)

@@ -6,6 +6,8 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::json;
 use serenity::model::channel::{Channel, Message};
+use serenity::model::guild::Member;
+use serenity::model::id::GuildId;
 
 use crate::adapters::discord::ids::{from_discord, to_discord};
 use crate::adapters::discord::markup::written;
@@ -181,6 +183,14 @@ impl Rest {
         self.fetch(reader, Call::get(path)).await
     }
 
+    /// The members of a server whose username or nickname begins with `name`.
+    pub(crate) async fn search_members(&self, reader: &Credential, server: GuildId, name: &str) -> Result<Vec<Member>, Failure> {
+        let mut query = reqwest::Url::parse("http://query").expect("an address");
+        query.query_pairs_mut().append_pair("query", name).append_pair("limit", MEMBERS);
+        let path = format!("/guilds/{server}/members/search?{}", query.query().unwrap_or_default());
+        self.fetch(reader, Call::get(path)).await
+    }
+
     pub(crate) async fn get_channel(&self, reader: &Credential, channel: &ChannelId) -> Result<Channel, Failure> {
         self.fetch(reader, Call::get(format!("/channels/{}", to_discord(channel.as_str())?))).await
     }
@@ -191,6 +201,9 @@ impl Rest {
         Ok(())
     }
 }
+
+/// More people are not called by one name.
+const MEMBERS: &str = "20";
 
 impl Past {
     fn is(&self, author: &PostedBy, message: &OutboundMessage) -> bool {

@@ -67,7 +67,8 @@ impl Backlog {
         if drafts.is_empty() {
             return Err(refused("there are no items to add"));
         }
-        let people = self.list_people(asker.person()).await?;
+        let owners: Vec<&str> = drafts.iter().filter_map(|draft| draft.owner.as_deref()).collect();
+        let people = self.list_people(&owners, asker.person()).await?;
         let mut faults = Vec::new();
         let mut items = Vec::with_capacity(drafts.len());
         for (number, draft) in (1..).zip(drafts) {

@@ -122,7 +122,7 @@ impl Backlog {
             how: changes.how.as_deref().map(|how| clean_prose("how", how)).transpose().map_err(it)?,
             why: changes.why.as_deref().map(|why| clean_prose("why", why)).transpose().map_err(it)?,
             owner: match changes.owner.as_deref() {
-                Some(owner) => Some(self.resolve_owner(owner, &self.list_people(asker.person()).await?, asker.person())?),
+                Some(owner) => Some(self.resolve_owner(owner, &self.list_people(&[owner], asker.person()).await?, asker.person())?),
                 None => None,
             },
             urgency: changes.urgency,

@@ -70,7 +70,7 @@ impl Backlog {
     pub async fn list(&self, query: &ListQuery<'_>, asker: &Asker) -> Result<Listed, BacklogError> {
         let statuses = parse_statuses(query.status)?;
         let owner = match query.owner {
-            Some(name) => Some(self.resolve_owner(name, &self.list_people(asker.person()).await?, asker.person())?),
+            Some(name) => Some(self.resolve_owner(name, &self.list_people(&[name], asker.person()).await?, asker.person())?),
             None => None,
         };
         let scope = asker.scope();
@@ -181,9 +181,9 @@ impl Backlog {
         Ok(matching.take(MOST_CHOICES).map(choice_of).collect())
     }
 
-    /// All people who may be meant by a name, including the caller.
-    pub(super) async fn list_people(&self, me: Option<(&UserId, &str)>) -> Result<Directory, BacklogError> {
-        let people = self.deps.people.directory().await?;
+    /// All people who may be meant by one of the names, including the caller.
+    pub(super) async fn list_people(&self, names: &[&str], me: Option<(&UserId, &str)>) -> Result<Directory, BacklogError> {
+        let people = self.deps.people.directory_naming(names, &self.deps.roster).await?;
         Ok(match me {
             Some((id, name)) => people.with(id, name),
             None => people,

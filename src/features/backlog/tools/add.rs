@@ -128,9 +128,10 @@ impl Tool for BacklogAdd {
         {
             return Ok(self.tell_added(&known));
         }
+        let names: Vec<&str> = std::iter::once(proposed.owner.as_str()).chain(reviewer.as_deref()).collect();
         let Asked { origin, channel, background } = self.find_origin(context.get_source()?).await?;
         let depends_on = self.find_needs(&needs, context.scope).await?;
-        let people = self.people.directory().await.map_err(|error| unavailable(&error))?;
+        let people = self.people.directory_naming(&names, &self.roster).await.map_err(|error| unavailable(&error))?;
         let known = KnownOwners { roster: &self.roster, people: &people };
         let alike = self.store.list_alike(&[known.title_of(&proposed)], context.scope).await.map_err(|error| unavailable(&error))?;
         // A person is asked about an item that looks like an open one. An agent's item is rejected.

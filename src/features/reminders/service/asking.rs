@@ -94,7 +94,8 @@ impl Reminders {
     }
 
     async fn find_person(&self, whom: &ForWhom, author: Option<&Person>) -> Result<Person> {
-        let mut people = self.deps.people.directory().await?;
+        let name = if let ForWhom::Somebody(name) = whom { Some(name.as_str()) } else { None };
+        let mut people = self.deps.people.directory_naming(name.as_slice(), &self.deps.roster).await?;
         if let Some(author) = author {
             people = people.with(&author.id, &author.name);
         }

@@ -44,6 +44,14 @@ pub struct ChangeDraft {
     pub leave_out: Vec<String>,
 }
 
+impl ChangeDraft {
+    /// The names of those who are to review steps.
+    pub fn reviewers(&self) -> Vec<&str> {
+        let edited = self.edit.iter().map(|edit| &edit.reviewer);
+        edited.chain(self.add.iter().map(|step| &step.reviewer)).filter_map(Option::as_deref).collect()
+    }
+}
+
 /// Another form of a step. What is null stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EditDraft {

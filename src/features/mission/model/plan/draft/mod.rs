@@ -68,6 +68,13 @@ pub struct PlanDraft {
     pub learnt: Vec<LearntDraft>,
 }
 
+impl PlanDraft {
+    /// The names of those who are to review steps.
+    pub fn reviewers(&self) -> Vec<&str> {
+        self.steps.iter().filter_map(|step| step.reviewer.as_deref()).collect()
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LearntDraft {
     /// The mark of the insight, such as "i2".
