@@ -6,6 +6,7 @@ use crate::agent::budget::BYTES_PER_TOKEN;
 use crate::agent::context::{Cleaner, ContextInput, file_name, flat_name};
 use crate::agent::files::{File, PartRead, Search, amount, remark_on_parts};
 use crate::agent::prompt::Block;
+use crate::chat::attachments::Media;
 use crate::chat::text::Subtext;
 use crate::memory::retrieval::Query;
 use crate::persona::file::READ_DOCUMENT;
@@ -214,10 +215,17 @@ impl<'a> Writer<'a> {
         format!("- {from}: {read}{note}")
     }
 
+    /// Whether a colleague has said already why a picture was not seen.
+    fn is_said(&self, file: &File, note: &str) -> bool {
+        let mut lines = self.input.transcript.iter().filter(|line| line.speaker.is_agent() && line.at >= file.at);
+        file.media() == Some(Media::Picture) && lines.any(|line| line.text.contains(note))
+    }
+
     /// The lines that code adds below the answer: which files could not be read, and how much was read of files that were not read whole.
     fn remarks(&self) -> Vec<String> {
         let files = self.input.files;
-        let mut remarks: Vec<String> = files.list_notes().iter().map(|note| Subtext(self.cleaner.line(note, 300)).to_string()).collect();
+        let notes = files.list_noted().filter(|(file, note)| !self.is_said(file, note));
+        let mut remarks: Vec<String> = notes.map(|(_, note)| Subtext(self.cleaner.line(note, 300)).to_string()).collect();
         let meant = if files.is_meant { files.focus.len() } else { 0 };
         let part = |(index, (file, read)): (usize, (&File, &Amount))| {
             let of = file.text.as_ref()?.len();

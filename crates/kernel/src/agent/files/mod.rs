@@ -87,6 +87,11 @@ impl Files {
 
     /// Why files that the question is surely about were not read, or not all of them. Sentences for the answer.
     pub fn list_notes(&self) -> Vec<&str> {
-        self.focus.iter().filter(|_| self.is_meant).filter_map(|file| file.note.as_deref()).collect()
+        self.list_noted().map(|(_, note)| note).collect()
+    }
+
+    /// These notes with their files.
+    pub fn list_noted(&self) -> impl Iterator<Item = (&File, &str)> {
+        self.focus.iter().filter(|_| self.is_meant).filter_map(|file| Some((file, file.note.as_deref()?)))
     }
 }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use chrono::TimeDelta;
 
 use crate::agent::files::KnownFile;
+use crate::chat::attachments::Media;
 use crate::ids::MessageId;
 use crate::memory::retrieval::words_of;
 use crate::time::Today;
@@ -66,7 +67,12 @@ enum Closeness {
 pub fn select(files: &[KnownFile], asked: &Asked<'_>) -> Selection {
     let ranked = rank(files, asked);
     let name = Name::of(asked.text);
-    let named = |closeness, index: usize| name.is_of(&files[index].name, closeness != Closeness::Older);
+    let named = |closeness, index: usize| {
+        let file = &files[index];
+        // "When does the harbour open?" is not about harbour.png of a while ago, which nobody sees.
+        let is_unseen = closeness > Closeness::RepliedTo && !file.is_readable && file.media() == Some(Media::Picture);
+        if is_unseen { name.has_whole(&file.name.to_lowercase()) } else { name.is_of(&file.name, closeness != Closeness::Older) }
+    };
     let named: Vec<usize> = ranked.iter().filter(|(closeness, index)| named(*closeness, *index)).map(|(_, index)| *index).collect();
     let given: Vec<usize> = ranked.iter().filter(|(closeness, _)| *closeness <= Closeness::RepliedTo).map(|(_, index)| *index).collect();
     let names_given = given.iter().any(|index| named.contains(index));
@@ -271,7 +277,11 @@ mod tests {
             (vec![refused(file("x.png", "m", 0)), other.clone()], "what do the notes say?", "=x.png notes.md |  | "),
             (vec![refused(file("x.png", "m", 0)), other.clone()], "what is the queue?", "=x.png | notes.md | "),
             (vec![refused(file("x.png", "m", 0)), other.clone()], "what is in x.png?", "!x.png |  | "),
-            (vec![refused(file("x.png", "2", 1)), other], "what do you think?", "notes.md | x.png | "),
+            (vec![refused(file("x.png", "2", 1)), other.clone()], "what do you think?", "notes.md | x.png | "),
+            // An earlier picture that nobody sees is meant only by its whole name, or by a reply.
+            (vec![refused(file("harbour.png", "2", 24)), other.clone()], "when does the harbour open?", "notes.md | harbour.png | "),
+            (vec![refused(file("harbour.png", "r", 24)), other.clone()], "what is the harbour?", "!harbour.png |  | "),
+            (vec![refused(file("harbour.png", "2", 24)), other], "what is on harbour.png?", "!harbour.png |  | "),
         ] {
             assert_eq!(selected(&files, question), expected, "{question}: {files:#?}");
         }

@@ -139,3 +139,15 @@ fn a_file_of_an_hour_ago_is_named_until_it_matters_again() {
         assert!(text.contains("Heron,12"), "{minutes} {in_thread} {question}: {text}");
     }
 }
+
+#[test]
+fn why_a_picture_is_not_seen_is_said_once() {
+    let files = about(&[refused("plan.png", "I can't see pictures yet, so I skipped plan.png.")]);
+    let said = spoken(Speaker::Persona("eliza".into()), "Nice.\n<small>I can't see pictures yet, so I skipped plan.png.</small>");
+    // Another picture of this name has come since.
+    let before = Spoken { at: now() - TimeDelta::hours(1), ..said.clone() };
+    for (line, remarks) in [(said, 0), (before, 1)] {
+        let context = built(|input| (input.files, input.transcript) = (&files, std::slice::from_ref(&line)));
+        assert_eq!(context.prompt.remarks.len(), remarks);
+    }
+}
