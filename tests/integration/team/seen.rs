@@ -12,6 +12,8 @@ on_one_store!(
     a_picture_is_shown_to_a_model_that_sees,
     a_picture_is_shown_to_the_next_question_until_it_is_deleted,
     a_picture_that_the_provider_refuses_is_left_out_once_and_for_all,
+    a_picture_that_nobody_sees_is_spoken_of_where_it_was_posted,
+    a_picture_that_cannot_be_shown_is_named_with_what_to_send_instead,
     a_reaction_is_shown_until_it_is_taken_back,
     a_title_behind_a_link_is_shown_as_text_from_outside,
 );
@@ -48,7 +50,7 @@ async fn a_picture_is_shown_to_a_model_that_sees(backing: Backing) {
     let team = with(backing, ProviderKind::Anthropic).await;
     team.drop_files("general", &[("plan.png", PIXEL.to_vec()), ("fake.png", b"no picture".to_vec())], "vince, what is on it?").await;
     let answer = team.wait_for_answers("general", 1).await.remove(0).text;
-    assert_eq!(answer, "understood\n-# I can't see pictures yet, so I skipped fake.png.");
+    assert_eq!(answer, "understood\n-# fake.png (10 bytes) is damaged or no picture. Please send it again as JPEG or PNG.");
     let (prompt, shown) = pictures(&team);
     assert!(prompt.contains("- a picture: plan.png, from ") && prompt.contains("shown to you"), "{prompt}");
     assert_eq!(shown.len(), 1, "{shown:?}");
@@ -98,6 +100,36 @@ async fn a_picture_that_the_provider_refuses_is_left_out_once_and_for_all(backin
     let answer = team.wait_for_answers("general", 3).await.remove(2).text;
     assert_eq!(answer, told.replace("plan.png", "again.png"));
     assert!(team.model.requests().split_off(asked).iter().all(|asked| !asked.body.to_string().contains("data:image/")));
+}
+
+async fn a_picture_that_nobody_sees_is_spoken_of_where_it_was_posted(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
+    team.model.on(|_| Script::say("understood"));
+    team.drop_file("general", "harbour.png", PIXEL.to_vec(), "vince, what is on it?").await;
+    let told = team.wait_for_answers("general", 1).await.remove(0).text;
+    assert_eq!(told, "understood\n-# I can't see pictures yet, so I skipped harbour.png.");
+    assert_eq!(ask(&team, "eliza, when does the harbour open?").await, "understood");
+}
+
+async fn a_picture_that_cannot_be_shown_is_named_with_what_to_send_instead(backing: Backing) {
+    let team = with(backing, ProviderKind::OpenAi).await;
+    let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic".to_vec();
+    let cut = PIXEL[..50].to_vec();
+    for (number, (name, bytes, told)) in [
+        ("photo.heic", heic.clone(), "photo.heic is a HEIC picture (24 bytes), which I can't read. Please send it as JPEG or PNG."),
+        ("photo.jpg", heic, "photo.jpg is a HEIC picture (24 bytes), which I can't read. Please send it as JPEG or PNG."),
+        ("scan.tiff", b"II*\0rest".to_vec(), "scan.tiff is a TIFF picture (8 bytes), which I can't read. Please send it as JPEG or PNG."),
+        ("cut.png", cut, "cut.png (50 bytes) is damaged or no picture. Please send it again as JPEG or PNG."),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        team.drop_file("general", name, bytes, "vince, what is on it?").await;
+        let answer = team.wait_for_answers("general", number + 1).await.remove(number).text;
+        assert_eq!(answer, format!("understood\n-# {told}"));
+        assert!(pictures(&team).1.is_empty());
+    }
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM files WHERE picture IS NOT NULL").await, 0);
 }
 
 async fn react(team: &TestTeam, method: Method, message: &str, emoji: &str) {

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::features::chat::Conversation;
 use crate::features::chat::rules::authorize::{Action, authorize};
 use kernel::agent::RunError;
-use kernel::chat::attachments::Unreadable;
+use kernel::chat::attachments::{Refusal, Unreadable};
 use kernel::chat::medium::{flatten, shorten};
 use kernel::chat::message::{Attachment, AuthorKind, ChannelKind, InboundMessage};
 use kernel::chat::store::FileText;
@@ -44,18 +44,18 @@ impl Conversation {
             let heard = self.hear(message).await?;
             let refused: Vec<_> = refused.into_iter().filter(|(attachment, _)| heard.iter().all(|file| file.id != attachment.id)).collect();
             let pictures = if self.deps().agents.has_eyes() { self.keep_pictures(message).await } else { Vec::new() };
-            let kept = |attachment: &Attachment| pictures.iter().any(|(id, _)| *id == attachment.id);
-            let refused = refused.iter().filter(|(attachment, _)| !kept(attachment)).take(REFUSED);
+            let is_picture = |attachment: &Attachment| pictures.iter().any(|(picture, _)| picture.id == attachment.id);
+            let refused = refused.iter().filter(|(attachment, _)| !is_picture(attachment)).take(REFUSED);
             let refused = refused.map(|(attachment, refusal)| stored(message, attachment, Err(refusal.to_string())));
             let mut files: Vec<FileText> = refused.collect();
             let words: Vec<String> = heard.iter().filter_map(|file| file.text.clone()).collect();
             files.extend(heard);
-            let of_pictures = message.attachments.iter().filter(|attachment| kept(attachment));
-            files.extend(of_pictures.map(|attachment| FileText {
-                text: None,
-                note: None,
-                ..stored(message, attachment, Ok((String::new(), None)))
-            }));
+            let mut kept = Vec::new();
+            for (attachment, picture) in pictures {
+                let (bytes, note) = picture.map_or_else(|why| (None, Some(why)), |bytes| (Some(bytes), None));
+                files.push(FileText { text: None, note, ..stored(message, attachment, Ok((String::new(), None))) });
+                kept.extend(bytes.map(|bytes| (attachment.id.clone(), bytes)));
+            }
             let mut pasted = Vec::new();
             for attachment in accepted {
                 let read = self.read_file(attachment).await;
@@ -68,7 +68,7 @@ impl Conversation {
             for text in pasted {
                 [message.text.as_str(), &text].join("\n").trim().clone_into(&mut message.text);
             }
-            self.persist("storing files", || self.deps().store.record_files_with(&files, &pictures)).await?;
+            self.persist("storing files", || self.deps().store.record_files_with(&files, &kept)).await?;
             // The words are stored after the files, so that no transcription is paid twice: after a crash they are read from the files' rows.
             let words: Vec<String> = words.iter().map(|words| escape_values(words).into_owned()).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).filter(|words| !message.text.contains(words)).collect();
@@ -80,17 +80,21 @@ impl Conversation {
         Ok(sentences)
     }
 
-    /// The bytes of pictures for models that see, by the ids of their files. A picture that cannot be kept is only named.
-    async fn keep_pictures(&self, message: &InboundMessage) -> Vec<(String, Vec<u8>)> {
+    /// The bytes of a message's pictures for models that see, or a sentence about why a picture is not shown to them.
+    async fn keep_pictures<'m>(&self, message: &'m InboundMessage) -> Vec<(&'m Attachment, Result<Vec<u8>, String>)> {
         let mut kept = Vec::new();
-        for attachment in attachments::select_pictures(&message.attachments) {
-            match self.download(attachment).await {
-                Ok(bytes) if attachments::picture_type(&bytes).is_some() => kept.push((attachment.id.clone(), bytes.to_vec())),
-                Ok(_) => tracing::info!(id = %message.id, "a picture is of a kind that no model takes"),
-                Err(error) => tracing::warn!(id = %message.id, %error, "a picture could not be taken"),
-            }
+        for (attachment, accepted) in attachments::select_pictures(&message.attachments) {
+            kept.push((attachment, self.keep_picture(attachment, accepted).await));
         }
         kept
+    }
+
+    async fn keep_picture(&self, attachment: &Attachment, accepted: Result<(), Refusal>) -> Result<Vec<u8>, String> {
+        accepted.map_err(|refusal| refusal.to_string())?;
+        let name = attachments::display_name(&attachment.name);
+        let bytes = self.download(attachment).await.map_err(|error| format!("I could not take {name}: {error}."))?;
+        attachments::read_picture(&bytes, attachment).map_err(|refusal| refusal.to_string())?;
+        Ok(bytes.to_vec())
     }
 
     /// Whether the team can transcribe, and listens to this author in this channel. Nobody else's recordings cost anything.

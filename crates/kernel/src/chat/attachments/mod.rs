@@ -60,6 +60,12 @@ pub enum Refusal {
     Format { name: String, format: Format },
     #[error("{name} is empty.")]
     Empty { name: String },
+    #[error("{name} is {format} ({}), which I can't read. Please send it as JPEG or PNG.", in_words(*size))]
+    PictureFormat { name: String, format: &'static str, size: u64 },
+    #[error("{name} is too large for a picture: {} of at most {}. Please send a smaller one as JPEG or PNG.", in_words(*size), in_words(MAX_PICTURE_BYTES))]
+    LargePicture { name: String, size: u64 },
+    #[error("{name} ({}) is damaged or no picture. Please send it again as JPEG or PNG.", in_words(*size))]
+    NoPicture { name: String, size: u64 },
     #[error("{}, so I skipped {name}.", media.cannot())]
     Media { media: Media, name: String },
 }
@@ -111,10 +117,14 @@ impl Media {
     }
 }
 
-/// The pictures of a message to download for models that see.
-pub fn select_pictures(attachments: &[Attachment]) -> Vec<&Attachment> {
-    let fits = |attachment: &&Attachment| Media::of(&attachment.name) == Some(Media::Picture) && attachment.size <= MAX_PICTURE_BYTES;
-    attachments.iter().filter(fits).take(MAX_FILES).collect()
+/// The pictures of a message for models that see, each with the reason if it is refused before its download.
+pub fn select_pictures(attachments: &[Attachment]) -> Vec<(&Attachment, Result<(), Refusal>)> {
+    let pictures = attachments.iter().filter(|attachment| Media::of(&attachment.name) == Some(Media::Picture));
+    let size = |attachment: &Attachment| match attachment.size {
+        size if size > MAX_PICTURE_BYTES => Err(Refusal::LargePicture { name: display_name(&attachment.name), size }),
+        _ => Ok(()),
+    };
+    pictures.take(MAX_FILES).map(|attachment| (attachment, size(attachment))).collect()
 }
 
 /// The recordings of a message for a model that hears, each with the reason if it is refused.
@@ -137,6 +147,37 @@ pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
         [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
         _ => None,
+    }
+}
+
+/// Checks that models take these bytes as a picture.
+///
+/// # Errors
+/// Why they do not, as a sentence for the person.
+pub fn read_picture(bytes: &[u8], attachment: &Attachment) -> Result<(), Refusal> {
+    let (name, size) = (display_name(&attachment.name), bytes.len() as u64);
+    match picture_type(bytes) {
+        _ if bytes.is_empty() => Err(Refusal::Empty { name }),
+        _ if size > MAX_PICTURE_BYTES => Err(Refusal::LargePicture { name, size }),
+        Some(media_type) if is_complete(bytes, media_type) => Ok(()),
+        Some(_) => Err(Refusal::NoPicture { name, size }),
+        None => match Format::of(bytes) {
+            Some(Format { name: format, media: Some(Media::Picture), .. }) => Err(Refusal::PictureFormat { name, format, size }),
+            _ => Err(Refusal::NoPicture { name, size }),
+        },
+    }
+}
+
+/// Whether a picture has its end. Providers refuse those that were cut off, and some cameras write more behind the end.
+fn is_complete(bytes: &[u8], media_type: &str) -> bool {
+    let has = |end: &[u8]| bytes.windows(end.len()).rev().any(|window| window == end);
+    match (media_type, bytes) {
+        ("image/png", _) => has(b"IEND\xAE\x42\x60\x82"),
+        ("image/jpeg", _) => has(b"\xFF\xD9"),
+        ("image/gif", _) => has(b";"),
+        // The length of what follows it stands in the header.
+        (_, [_, _, _, _, a, b, c, d, rest @ ..]) => rest.len() as u64 >= u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+        _ => false,
     }
 }
 

@@ -75,10 +75,10 @@ fn what_is_no_text_is_refused_by_what_it_is() {
         (
             "scan.txt",
             b"\x89PNG\r\n\x1A\n\0".to_vec(),
-            "a picture (PNG), which I can't read. Please send it as PNG or JPEG, with that ending.",
+            "a PNG picture, which I can't read. Please send it as PNG or JPEG, with that ending.",
         ),
-        ("IMG_1", boxed(b"heic"), "a picture (HEIC), which I can't read. Please send it as PNG or JPEG, with that ending."),
-        ("IMG_2", boxed(b"avif"), "a picture (AVIF), which I can't read. Please send it as PNG or JPEG, with that ending."),
+        ("IMG_1", boxed(b"heic"), "a HEIC picture, which I can't read. Please send it as PNG or JPEG, with that ending."),
+        ("IMG_2", boxed(b"avif"), "an AVIF picture, which I can't read. Please send it as PNG or JPEG, with that ending."),
         (
             "memo",
             b"ID3\x04\0\0".to_vec(),
@@ -118,6 +118,29 @@ fn pictures_and_recordings_are_refused_for_what_they_are() {
         assert_eq!(accept(&file(name, 10, Some("text/plain"))).expect_err(name).to_string(), sentence);
     }
     assert_eq!(Media::of("plan.md"), None);
+}
+
+#[test]
+fn a_picture_that_no_model_takes_is_refused_with_what_to_send_instead() {
+    let png = b"\x89PNG\r\n\x1A\n\0\0\0\0IDAT\x01\x02\x03\x04\0\0\0\0IEND\xAE\x42\x60\x82";
+    let whole: [&[u8]; 4] = [png, b"\xFF\xD8\xFF\xE0\x01\xFF\xD9\0", b"GIF89a\x01;", b"RIFF\x05\0\0\0WEBP\0"];
+    for bytes in whole {
+        assert_eq!(read_picture(bytes, &file("x.png", 10, None)), Ok(()));
+        let cut = read_picture(&bytes[..bytes.len() - 3], &file("x.png", 10, None)).expect_err("it is cut off").to_string();
+        assert!(cut.ends_with(" is damaged or no picture. Please send it again as JPEG or PNG."), "{cut}");
+    }
+    let large = vec![0; usize::try_from(MAX_PICTURE_BYTES).unwrap() + 1];
+    for (name, bytes, sentence) in [
+        ("x.heic", &b"\0\0\0\x18ftypheic"[..], "x.heic is a HEIC picture (12 bytes), which I can't read. Please send it as JPEG or PNG."),
+        ("x.avif", b"\0\0\0\x18ftypavif", "x.avif is an AVIF picture (12 bytes), which I can't read. Please send it as JPEG or PNG."),
+        ("x.bmp", b"BM\0\0", "x.bmp is a BMP picture (4 bytes), which I can't read. Please send it as JPEG or PNG."),
+        ("x.tif", b"MM\0*", "x.tif is a TIFF picture (4 bytes), which I can't read. Please send it as JPEG or PNG."),
+        ("x.png", b"%PDF-1.4", "x.png (8 bytes) is damaged or no picture. Please send it again as JPEG or PNG."),
+        ("x.png", b"", "x.png is empty."),
+        ("x.png", &large, "x.png is too large for a picture: 3.6 MiB of at most 3.5 MiB. Please send a smaller one as JPEG or PNG."),
+    ] {
+        assert_eq!(read_picture(bytes, &file(name, 10, None)).expect_err(name).to_string(), sentence);
+    }
 }
 
 #[test]
