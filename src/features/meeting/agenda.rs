@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
+use crate::features::chat::listener::Taken;
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
 use crate::features::meeting::store::MeetingRun;
 use kernel::agent::RunError;
-use kernel::chat::message::Channel;
+use kernel::chat::message::{Channel, InboundMessage};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::ids::ChannelId;
@@ -108,6 +109,11 @@ pub trait Agenda: Send + Sync + 'static {
 
     /// Lets a persona or guest speak. `cancel` fires at the time limit; a partial contribution is accepted.
     async fn speak(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError>;
+
+    /// What else follows from a person's report, such as that they are away from now on. Written with the report. Reads the database.
+    async fn follow_report(&self, _message: &InboundMessage) -> Result<Option<Taken>, StoreError> {
+        Ok(None)
+    }
 
     /// The messages of a contribution.
     fn render(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage>;

@@ -10,7 +10,7 @@ use crate::features::chat::rules::router::speaks_to_a_persona;
 use crate::features::meeting::agenda::{Agenda, Phrase};
 use crate::features::meeting::model::{CalledBy, Contribution, MeetingKind, Seat, SeatState};
 use crate::features::meeting::signal;
-use crate::features::meeting::store::MeetingChange;
+use crate::features::meeting::store::{Effects, MeetingChange};
 use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
@@ -52,8 +52,18 @@ impl Listener for MeetingListener {
         if seat.state.is_over() && speaks_to_a_persona(&message.text, &self.roster, &self.store.read_accounts().await?) {
             return Ok(None);
         }
-        let report = MeetingChange::Report(Box::new(self.report_of(seat, message)));
-        Ok(Some(taken("it is a person's report in a meeting", report)))
+        let follows = match self.find_agenda(&seat).await? {
+            Some(agenda) => agenda.follow_report(message).await?,
+            None => None,
+        };
+        let report = taken("it is a person's report in a meeting", MeetingChange::Report(Box::new(self.report_of(seat, message))));
+        Ok(Some(match (report.effect, follows) {
+            (Some(effect), Some(Taken { reply, effect: follows, .. })) => {
+                let effects = std::iter::once(effect).chain(follows).collect();
+                Taken { why: report.why, reply, effect: Some(Box::new(Effects(effects))) }
+            }
+            (effect, _) => Taken { effect, ..report },
+        }))
     }
 
     async fn list_work(&self, channel: &ChannelId) -> Result<Vec<String>, StoreError> {
@@ -68,6 +78,11 @@ impl MeetingListener {
             Phrase::Start => message.channel.place == Place::Server,
             Phrase::Wrap => self.store.find_open_meeting(&message.channel.id, &kind).await?.is_some(),
         })
+    }
+
+    async fn find_agenda(&self, seat: &Seat) -> Result<Option<&Arc<dyn Agenda>>, StoreError> {
+        let meeting = self.store.find_meeting(&seat.meeting).await?;
+        Ok(meeting.and_then(|meeting| self.agendas.iter().find(|agenda| agenda.kind() == meeting.kind)))
     }
 
     fn find_phrase(&self, message: &InboundMessage) -> Option<(&Arc<dyn Agenda>, Phrase)> {

@@ -1,9 +1,10 @@
 //! The standup: kickoff, shared page, one round in order, cross-check and call, Day Report.
 //!
 //! Each step is a file: `opening`, `page`, `reporting`, `closing` with its `report`. `predictions` settles expired calls, `health` evaluates the last
-//! standups, `checkins` asks people before a standup, `jobs` contains the scheduled actions, `commands` are `/standup`, `/report` and `/predictions`,
+//! standups, `checkins` asks people before a standup, `absence` reads who is away, `jobs` contains the scheduled actions, `commands` are `/standup`, `/report` and `/predictions`,
 //! `file` writes the report to disk, `render` formats messages, and `playing` writes the text of the recording.
 
+mod absence;
 mod checkins;
 mod closing;
 pub mod commands;
@@ -37,15 +38,17 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
+use crate::features::chat::listener::Taken;
 use crate::features::meeting::agenda::{Agenda, Opening, Phrase, Preparation, Session, Strategy};
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
+use crate::features::standup::checkins::{Part, note_absence};
 use crate::features::standup::settings::StandupSettings;
 use crate::features::voice::Plays;
 use crate::store::Store;
 use kernel::agent::{Agents, RunError};
 use kernel::chat::ChatPlatform;
 use kernel::chat::format::clean;
-use kernel::chat::message::Channel;
+use kernel::chat::message::{Channel, InboundMessage};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use kernel::chat::text::Subtext;
 use kernel::db::StoreError;
@@ -195,6 +198,11 @@ impl Agenda for Standup {
 
     async fn speak(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
         self.report(session, seat, cancel).await
+    }
+
+    async fn follow_report(&self, message: &InboundMessage) -> Result<Option<Taken>, StoreError> {
+        let Deps { store, terms, roster, clock, .. } = &self.deps;
+        note_absence(store, terms, roster, message, (&terms.facilitator, Part::OfReport), clock.now()).await
     }
 
     fn render(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage> {

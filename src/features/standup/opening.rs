@@ -7,6 +7,7 @@ use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::text::Mention;
 use kernel::db::StoreError;
 
+use crate::features::standup::absence::show_until;
 use crate::features::standup::render::Kickoff;
 use crate::features::standup::{Standup, render, say};
 
@@ -15,13 +16,25 @@ pub(super) const CALLS: u32 = 1000;
 
 impl Standup {
     pub(super) async fn open_standup(&self, meeting: &Meeting) -> anyhow::Result<Opening> {
-        let speakers = self.list_speakers();
+        let mut speakers = self.list_speakers();
+        let absent = self.deps.store.list_absent(self.deps.clock.now()).await?;
+        let find_absent = |who: &Participant| match who {
+            Participant::Person { id, .. } => absent.iter().find(|(person, _)| person == id),
+            _ => None,
+        };
+        let zone = self.deps.terms.zone;
+        let away: Vec<String> = speakers
+            .iter()
+            .filter_map(|who| Some(format!("{} (until {})", self.name_of(who), show_until(find_absent(who)?.1, zone))))
+            .collect();
+        speakers.retain(|who| find_absent(who).is_none());
         let scoreboard = self.read_scoreboard().await?;
         let order: Vec<String> = speakers.iter().map(|who| self.name_of(who).to_owned()).collect();
         let text = render::render_kickoff(&Kickoff {
             day: meeting.day,
             facilitator: self.deps.roster.name_of(&meeting.facilitator),
             order: &order,
+            away: &away,
             question: self.find_question().await.map(|question| question.text.as_str()),
             scoreboard: &scoreboard,
             offline: self.deps.agents.is_offline(),

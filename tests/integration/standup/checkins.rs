@@ -50,7 +50,7 @@ fn standup_at(start: DateTime<Utc>) -> DateTime<Utc> {
 }
 
 /// Ann asks the team to question her before standups.
-async fn opted_in(setting: Setting) -> Stage {
+pub(super) async fn opted_in(setting: Setting) -> Stage {
     let mut stage = scheduled(setting).await;
     stage.resume_time();
     let told = turn(&stage, "on").await;
@@ -82,7 +82,7 @@ async fn conversation(stage: &Stage) -> String {
     format!("/channels/{}/messages", opened["id"].as_str().expect("an id"))
 }
 
-async fn write(stage: &Stage, text: &str) -> String {
+pub(super) async fn write(stage: &Stage, text: &str) -> String {
     let sent = stage.team.call(Method::POST, &conversation(stage).await, Some(json!({ "content": text }))).await;
     sent["id"].as_str().expect("an id").to_owned()
 }
@@ -100,7 +100,7 @@ async fn texts(stage: &Stage) -> Vec<String> {
 }
 
 /// Waits until the team has written this many messages in the conversation.
-async fn hears(stage: &Stage, number: usize) -> Vec<String> {
+pub(super) async fn hears(stage: &Stage, number: usize) -> Vec<String> {
     eventually("the team writes", || async { told(stage).await.len() >= number }).await;
     stage.team.settle().await;
     let texts = texts(stage).await;

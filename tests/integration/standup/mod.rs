@@ -3,6 +3,7 @@
 //! `stage` sets up the team with a `newsstand` of feeds and a `cast` for the model. The other files test one part of a standup each.
 //! `crashes`, `job_crashes`, `processes` and their `aftermath` test crashes and clock changes.
 
+mod absence;
 mod aftermath;
 mod cast;
 mod checkin_crashes;

@@ -20,6 +20,23 @@ pub enum MeetingChange {
     Report(Box<Seat>),
 }
 
+/// Several writes as one.
+#[derive(Debug)]
+pub struct Effects(pub Vec<Box<dyn Effect>>);
+
+#[async_trait]
+impl Effect for Effects {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
+        let mut applied = Applied::Done;
+        for effect in &self.0 {
+            if let refused @ Applied::Refused(_) = effect.apply(transaction, at).await? {
+                applied = refused;
+            }
+        }
+        Ok(applied)
+    }
+}
+
 #[async_trait]
 impl Effect for MeetingChange {
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {

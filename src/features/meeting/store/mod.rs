@@ -7,12 +7,12 @@ mod meetings;
 mod run;
 mod seats;
 
-pub use effect::MeetingChange;
+pub use effect::{Effects, MeetingChange};
 pub use events::MEETINGS;
 pub use meetings::{Called, OpenMeeting};
 pub use run::{MeetingRun, RUN, fail_meeting};
 
 pub(crate) use meetings::{ask_wrap, insert_meeting};
-pub(crate) use seats::{key_of, name_of, read_participant};
+pub(crate) use seats::{key_of, name_of, read_participant, skip_waiting};
 
 pub use meetings::cause;

@@ -163,6 +163,22 @@ pub(super) async fn skip_seat(
     Ok(skipped > 0)
 }
 
+/// Skips a person in the running meetings in which their turn has not begun.
+pub(crate) async fn skip_waiting(transaction: &mut Transaction, person: &UserId, reason: &str, at: DateTime<Utc>) -> Result<()> {
+    let rows: Vec<SeatColumns> = sql!(
+        transaction.on(),
+        fetch_all,
+        "SELECT seats.* FROM meetings JOIN seats ON seats.meeting = meetings.id
+         WHERE meetings.ended_at IS NULL AND seats.who = $1 AND seats.state = 'waiting' ORDER BY seats.meeting, seats.round",
+        Who::key_of(person)
+    )?;
+    for row in rows {
+        let seat = row.read()?;
+        skip_seat(transaction, &seat.meeting, &seat.who, reason, at).await?;
+    }
+    Ok(())
+}
+
 /// Ends the turn of a seat inside a transaction: the transaction of the engine or of a person's report. False if it is over, was restarted, or the
 /// meeting is not running.
 pub(super) async fn finish_seat(transaction: &mut Transaction, seat: &Seat, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {

@@ -24,7 +24,7 @@ pub(in crate::features::standup) async fn ask_people(
         return Ok(());
     }
     let day = standup_at.with_timezone(&terms.zone).date_naive();
-    for (person, name) in store.list_unasked_people(&channel.id, day).await? {
+    for (person, name) in store.list_unasked_people(&channel.id, day, standup_at).await? {
         let text = render::render_checkin_question(&channel.id, Today { now, zone: terms.zone }.show(standup_at));
         let question = OutboundMessage {
             buttons: vec![stop_button(&channel.id)],

@@ -1,11 +1,13 @@
-//! Takes people's answers to check-ins.
+//! Takes people's answers to check-ins, and what they say about being away.
 
 use async_trait::async_trait;
 
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::{Decision, Reason};
 use crate::features::chat::rules::router::speaks_to_a_persona;
+use crate::features::meeting::store::Effects;
 use crate::features::schedule::Schedule;
+use crate::features::standup::checkins::{Part, note_absence};
 use crate::features::standup::commands::StandupCommands;
 use crate::features::standup::render;
 use crate::features::standup::store::{AddReply, OpenCheckIn};
@@ -13,7 +15,7 @@ use kernel::agent::PlaceNote;
 use kernel::chat::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::commands::Late;
-use kernel::db::StoreError;
+use kernel::db::{Effect, StoreError};
 use kernel::time::Today;
 
 pub(in crate::features::standup) struct CheckInListener {
@@ -33,10 +35,18 @@ impl Listener for CheckInListener {
         if message.author.kind != AuthorKind::Person || message.is_empty() || is_shut_out(decision.reason) {
             return Ok(None);
         }
-        if message.channel.place != Place::Direct {
-            return Box::pin(standups.take_late_report(message, decision, self.schedule.get().ok().as_deref())).await;
+        if message.channel.place == Place::Direct
+            && let Some(taken) = Box::pin(standups.take_checkin(message)).await?
+        {
+            return Ok(Some(taken));
         }
-        standups.take_checkin(message).await
+        if let Some(taken) = Box::pin(standups.take_absence(message, decision)).await? {
+            return Ok(Some(taken));
+        }
+        if message.channel.place == Place::Direct {
+            return Ok(None);
+        }
+        Box::pin(standups.take_late_report(message, decision, self.schedule.get().ok().as_deref())).await
     }
 
     async fn describe_place(&self, channel: &Channel, kind: ChannelKind) -> Result<Vec<PlaceNote>, StoreError> {
@@ -58,7 +68,7 @@ impl StandupCommands {
         let open = self.store.list_open_checkins(&message.author.id, &message.seen_by, now).await?;
         let Some(OpenCheckIn { checkin, is_answered }) = self.find_answered(message, open).await? else { return Ok(None) };
         let at = Today { now, zone: self.terms.zone }.show(checkin.standup_at);
-        let reply = OutboundMessage {
+        let mut reply = OutboundMessage {
             reply_to: Some(message.id.clone()),
             ..OutboundMessage::new(
                 &message.seen_by,
@@ -67,8 +77,18 @@ impl StandupCommands {
                 render::render_checkin_noted(&at, is_answered),
             )
         };
-        let effect = AddReply { checkin, message: message.id.clone() };
-        Ok(Some(Taken { why: "it is a check-in before a standup".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }))
+        let mut effects: Vec<Box<dyn Effect>> = vec![Box::new(AddReply { checkin, message: message.id.clone() })];
+        let place = (&message.seen_by, Part::OfReport);
+        if let Some(noted) = note_absence(&self.store, &self.terms, &self.roster, message, place, now).await? {
+            let told = noted.reply.map(|reply| reply.text).unwrap_or_default();
+            reply.text = format!("{}\n{told}", reply.text);
+            effects.extend(noted.effect);
+        }
+        Ok(Some(Taken {
+            why: "it is a check-in before a standup".to_owned(),
+            reply: Some(reply),
+            effect: Some(Box::new(Effects(effects))),
+        }))
     }
 
     /// The check-in that a message answers: the one that it replies to, or else the latest. A message that replies to nothing and is addressed to the

@@ -67,7 +67,7 @@ impl StandupCommands {
     }
 }
 
-fn person_of(call: &CommandCall) -> anyhow::Result<(&UserId, &str)> {
+pub(super) fn person_of(call: &CommandCall) -> anyhow::Result<(&UserId, &str)> {
     match &call.caller {
         Caller::Person { id, name, .. } => Ok((id, name)),
         Caller::CommandLine | Caller::KanbanPage => Ok(refuse("this is for people in the chat. Use it there")?),

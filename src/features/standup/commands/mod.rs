@@ -63,6 +63,15 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(ArgumentSpec::choice("state", STATES, "Whether you are asked").required()),
             |standups, call| Box::pin(standups.opt(call)),
         )
+        .command(
+            CommandSpec::new("away", "Tell that you are away, so that standups do not ask you for a report.")
+                .changes()
+                .argument(ArgumentSpec::text("until", 60, "The day or time you are back: Thursday, 3 December, in two weeks").required()),
+            |standups, call| Box::pin(standups.be_away(call)),
+        )
+        .command(CommandSpec::new("back", "Tell that you are back, so that standups ask you again.").changes(), |standups, call| {
+            Box::pin(standups.be_back(call))
+        })
         .command(CommandSpec::new("pause", "Pause the standup after the current speaker.").public(), |standups, call| {
             Box::pin(standups.pause(call))
         })

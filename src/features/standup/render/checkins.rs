@@ -35,6 +35,17 @@ pub fn render_kept_report(next: Option<&str>) -> String {
     }
 }
 
+/// Confirms that a person is left alone until they are back.
+pub fn render_away(until: &str) -> String {
+    format!(
+        "Noted: you are away until {until}. I won't ask you for reports before then. If you are back earlier, say \"I'm back\" or use `/standup back`."
+    )
+}
+
+pub fn render_back() -> String {
+    "Welcome back. From now on I ask you for your reports again.".to_owned()
+}
+
 /// Confirms that a person will be asked, or says why the last question did not reach them.
 pub fn render_checkin_on(channel: &ChannelId, lead: Duration, failed: Option<&str>) -> String {
     let lead = labels::duration(lead.as_secs());

@@ -13,6 +13,7 @@ use crate::features::standup::render::medium::Medium;
 const LIMIT: usize = 600;
 const QUESTION: usize = 160;
 const NAME: usize = 40;
+const AWAY: usize = 160;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Kickoff<'k> {
@@ -21,6 +22,8 @@ pub struct Kickoff<'k> {
     pub facilitator: &'k str,
     /// The speakers' names in order.
     pub order: &'k [String],
+    /// People who are away, with the end of that.
+    pub away: &'k [String],
     pub question: Option<&'k str>,
     pub scoreboard: &'k Scoreboard,
     /// No model is configured, so reports quote feeds.
@@ -42,6 +45,9 @@ pub fn render_kickoff(kickoff: &Kickoff<'_>) -> String {
     if let Some(question) = kickoff.question {
         let _ = write!(tail, "\nEssential question: {}", Medium::Chat.line_within(question, QUESTION));
         let _ = write!(tail, "\nScoreboard: {}", kickoff.scoreboard.in_words());
+    }
+    if !kickoff.away.is_empty() {
+        let _ = write!(tail, "\nAway: {}", Medium::Chat.line_within(&kickoff.away.join(", "), AWAY));
     }
     if kickoff.offline {
         tail.push_str("\nNo model is configured: reports quote feeds.");
@@ -67,7 +73,7 @@ mod tests {
 
     fn kickoff<'k>(order: &'k [String], question: Option<&'k str>, scoreboard: &'k Scoreboard, called_by: &'k CalledBy) -> Kickoff<'k> {
         let day = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
-        Kickoff { day, facilitator: "Kelly", order, question, scoreboard, offline: true, called_by }
+        Kickoff { day, facilitator: "Kelly", order, away: &[], question, scoreboard, offline: true, called_by }
     }
 
     fn person(name: &str) -> CalledBy {

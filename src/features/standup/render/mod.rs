@@ -17,7 +17,9 @@ mod status;
 
 use kernel::chat::medium;
 
-pub use checkins::{render_checkin_noted, render_checkin_off, render_checkin_on, render_checkin_question, render_kept_report};
+pub use checkins::{
+    render_away, render_back, render_checkin_noted, render_checkin_off, render_checkin_on, render_checkin_question, render_kept_report,
+};
 pub use health::{draw_health, render_health};
 pub use kickoff::{Kickoff, render_kickoff};
 pub use lines::{render_already_running, render_call, render_moved, render_revised, render_settled, render_tension};

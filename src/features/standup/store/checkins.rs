@@ -177,8 +177,13 @@ impl Store {
         Ok(removed > 0)
     }
 
-    /// The people of a channel who want to be asked and were not asked for this day yet, with their names.
-    pub async fn list_unasked_people(&self, channel: &ChannelId, day: NaiveDate) -> Result<Vec<(UserId, String)>> {
+    /// The people of a channel who want to be asked, were not asked for this day yet and are not away at the time of the standup, with their names.
+    pub async fn list_unasked_people(
+        &self,
+        channel: &ChannelId,
+        day: NaiveDate,
+        standup_at: DateTime<Utc>,
+    ) -> Result<Vec<(UserId, String)>> {
         let rows: Vec<(String, String)> = sql!(
             self.db().read(),
             fetch_all,
@@ -187,9 +192,13 @@ impl Store {
                  SELECT 1 FROM checkins
                  WHERE checkins.channel = checkin_people.channel AND checkins.day = $2 AND checkins.person = checkin_people.person
                      AND checkins.post <> '')
+               AND NOT EXISTS (
+                 SELECT 1 FROM checkin_people absent
+                 WHERE absent.channel = '' AND absent.person = checkin_people.person AND absent.since > $3)
              ORDER BY since, person",
             channel.as_str(),
-            day.to_string()
+            day.to_string(),
+            standup_at
         )?;
         Ok(rows.into_iter().map(|(person, name)| (UserId::new(person), name)).collect())
     }

@@ -1,5 +1,6 @@
 //! The results of standups: reports, predictions, ratings, figures.
 
+mod absences;
 mod checkins;
 mod closing;
 mod figures;
@@ -7,6 +8,7 @@ mod predictions;
 mod ratings;
 mod reports;
 
+pub use absences::AbsenceChange;
 pub use checkins::{AddReply, KeepReport, OpenCheckIn, retention};
 pub use closing::StandupClosing;
 pub use reports::StoredReport;

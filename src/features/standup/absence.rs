@@ -1,0 +1,181 @@
+//! "I'm away until Thursday" and "I'm back": people who are not asked for reports and check-ins for some time.
+//!
+//! Only sentences that are certainly meant are read here. In any other words a persona uses `/standup away`.
+
+use chrono::{DateTime, NaiveTime, Timelike as _, Utc};
+use chrono_tz::Tz;
+
+use kernel::chat::text::without_mentions;
+use kernel::persona::roster::Roster;
+use kernel::text::{fold_name, without_invisible};
+use kernel::when::{Asker, When, WhenError, read_loosely};
+
+/// Words that may come before the sentence, besides names and mentions.
+const BEFORE: [&str; 12] = ["hey", "hi", "hello", "hallo", "team", "all", "everyone", "everybody", "ok", "fyi", "and", "und"];
+
+/// How a sentence about the author's absence begins.
+const BEGIN: [&str; 10] = ["i'm", "im", "i am", "i'll be", "i will be", "i'm going to be", "ich bin", "bin", "ich werde", "ich bin dann"];
+
+#[rustfmt::skip] // One phrase a line would bury the list.
+const ABSENT: [&str; 27] = [
+    "away", "off", "off work", "out", "out of office", "out of the office", "on vacation", "on holiday", "on holidays", "on leave", "on parental leave",
+    "on sick leave", "sick", "ill", "gone", "unavailable", "not available", "not here", "not around",
+    "weg", "im urlaub", "in urlaub", "krank", "abwesend", "nicht da", "nicht verfügbar", "unterwegs",
+];
+
+const UNTIL: [&str; 4] = ["until", "till", "til", "bis"];
+
+#[rustfmt::skip]
+const BACK: [&str; 12] = [
+    "i'm back", "im back", "i am back", "i'm back again", "i'm back now", "i'm not away", "i'm not away anymore",
+    "ich bin zurück", "ich bin wieder da", "bin wieder da", "bin zurück", "ich bin wieder zurück",
+];
+
+/// What a person says about being there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Absence {
+    /// Away until then.
+    Away(DateTime<Utc>),
+    Back,
+}
+
+/// Reads a message that says this and nothing else. The error is the question about a date that has two meanings.
+pub(super) fn find_absence(text: &str, roster: &Roster, now: DateTime<Utc>, zone: Tz) -> Option<Result<Absence, WhenError>> {
+    let plain = without_mentions(&without_invisible(text)).replace('’', "'").to_lowercase();
+    read_sentence(&plain, roster, now, zone)
+}
+
+/// As [`find_absence`], for a report of which this may be a part.
+pub(super) fn find_absence_within(text: &str, roster: &Roster, now: DateTime<Utc>, zone: Tz) -> Option<Result<Absence, WhenError>> {
+    let whole = find_absence(text, roster, now, zone);
+    whole.or_else(|| text.lines().flat_map(|line| line.split(". ")).find_map(|sentence| find_absence(sentence, roster, now, zone)))
+}
+
+/// Reads until when a person is away: a day, which is the first one on which they are there again, or a time.
+pub(super) fn read_until(text: &str, now: DateTime<Utc>, zone: Tz) -> Result<DateTime<Utc>, WhenError> {
+    let text = text.trim();
+    let time = UNTIL.iter().find_map(|until| strip_words(text, until)).unwrap_or(text);
+    match read_loosely(time, &Asker { now, zone, usual: NaiveTime::MIN, dates: None })?.when {
+        When::Once(at) => Ok(at),
+        When::Repeated(_) => Err(WhenError::Unknown(time.to_owned())),
+    }
+}
+
+/// "Thursday, 3 December", with the time if it is not midnight.
+pub(super) fn show_until(until: DateTime<Utc>, zone: Tz) -> String {
+    let local = until.with_timezone(&zone);
+    let format = if local.num_seconds_from_midnight() == 0 { "%A, %-d %B" } else { "%A, %-d %B, %H:%M" };
+    local.format(format).to_string()
+}
+
+fn read_sentence(text: &str, roster: &Roster, now: DateTime<Utc>, zone: Tz) -> Option<Result<Absence, WhenError>> {
+    let sentence = after_address(text, roster).trim_matches(|c: char| c.is_whitespace() || ".!,".contains(c));
+    if BACK.contains(&sentence) {
+        return Some(Ok(Absence::Back));
+    }
+    let rest = BEGIN.iter().filter_map(|begin| strip_words(sentence, begin)).min_by_key(|rest| rest.len())?;
+    match read_until(find_time(rest)?, now, zone) {
+        Ok(until) => Some(Ok(Absence::Away(until))),
+        Err(error @ (WhenError::Ask(_) | WhenError::AskDate { .. })) => Some(Err(error)),
+        // More than a time, or none: a persona reads it.
+        Err(_) => None,
+    }
+}
+
+/// The words of the time in "away until Thursday" or "bis Donnerstag weg".
+fn find_time(rest: &str) -> Option<&str> {
+    let after_absent = ABSENT.iter().filter_map(|absent| strip_words(rest, absent)).find(|rest| begins_with_until(rest));
+    if after_absent.is_some() {
+        return after_absent;
+    }
+    let is_absent = |absent: &&str| rest.strip_suffix(*absent).filter(|before| before.ends_with(' '));
+    ABSENT.iter().filter_map(|absent| is_absent(&absent)).map(str::trim_end).find(|rest| begins_with_until(rest))
+}
+
+fn begins_with_until(text: &str) -> bool {
+    UNTIL.iter().any(|until| strip_words(text, until).is_some())
+}
+
+/// The text after these words at its beginning.
+fn strip_words<'t>(text: &'t str, words: &str) -> Option<&'t str> {
+    text.strip_prefix(words)?.strip_prefix(' ').map(str::trim_start)
+}
+
+/// The text after greetings and the names of personas.
+fn after_address<'t>(text: &'t str, roster: &Roster) -> &'t str {
+    let names = roster.personas().iter().flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases));
+    let names: Vec<String> = names.flat_map(|name| fold_name(name).split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let mut rest = text.trim_start();
+    while let Some((word, after)) = rest.split_once(char::is_whitespace) {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if !bare.is_empty() && !BEFORE.contains(&bare) && !names.contains(&fold_name(bare)) {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::testing::roster as sample;
+
+    /// A Sunday afternoon.
+    fn now() -> DateTime<Utc> {
+        "2026-11-29T14:30:00Z".parse().expect("a time")
+    }
+
+    fn find(text: &str) -> Option<Result<Absence, WhenError>> {
+        find_absence(text, &sample::roster(), now(), Tz::Europe__Berlin)
+    }
+
+    fn until(text: &str) -> Option<String> {
+        match find(text) {
+            Some(Ok(Absence::Away(until))) => Some(show_until(until, Tz::Europe__Berlin)),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn an_absence_is_read_with_its_end() {
+        for (text, expected) in [
+            ("I'm away until Thursday", "Thursday, 3 December"),
+            ("Kelly, I’m out of office until Thursday.", "Thursday, 3 December"),
+            ("<user:discord:42> hi, I'll be on vacation till 14 December!", "Monday, 14 December"),
+            ("I am off until tomorrow", "Monday, 30 November"),
+            ("i'm sick until Tuesday at 14:00", "Tuesday, 1 December, 14:00"),
+            ("Ich bin bis Donnerstag weg", "Thursday, 3 December"),
+            ("Ich bin im Urlaub bis 14. Dezember", "Monday, 14 December"),
+        ] {
+            assert_eq!(until(text).as_deref(), Some(expected), "{text}");
+        }
+        assert_eq!(find("Kelly, I'm back!"), Some(Ok(Absence::Back)));
+        assert_eq!(find("ich bin wieder da"), Some(Ok(Absence::Back)));
+        assert!(matches!(find("I'm away until 4/12"), Some(Err(WhenError::AskDate { .. }))));
+    }
+
+    #[test]
+    fn other_sentences_are_left_to_a_persona() {
+        for text in [
+            "I'm away",
+            "Bob is away until Thursday",
+            "I'm away until the release is done",
+            "I'm waiting until Thursday",
+            "I'm away until Thursday, can you take over?",
+            "is Ann away until Thursday?",
+            "I'm back on the import",
+            "",
+        ] {
+            assert_eq!(find(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_report_may_say_it_in_one_of_its_sentences() {
+        let find = |text: &str| find_absence_within(text, &sample::roster(), now(), Tz::Europe__Berlin);
+        assert!(matches!(find("The import is done. I'm away until Thursday."), Some(Ok(Absence::Away(_)))));
+        assert!(matches!(find("The import is done\nI'm on leave until 14 December"), Some(Ok(Absence::Away(_)))));
+        assert_eq!(find("The import is done. The key is here."), None);
+    }
+}
