@@ -80,7 +80,7 @@ pub(super) enum Step {
 
 impl Progress {
     /// The calls that the model has made, oldest first.
-    pub(super) fn list_calls(&self) -> impl Iterator<Item = &ToolCall> {
+    pub fn list_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.messages.iter().flat_map(|message| match message {
             ModelMessage::Assistant { calls, .. } => calls.as_slice(),
             _ => &[],

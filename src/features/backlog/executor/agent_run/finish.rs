@@ -5,10 +5,14 @@ use serde_json::{Value, json};
 use crate::features::backlog::model::{Claim, Product};
 use crate::features::backlog::review::Critic;
 use kernel::agent::{CallError, OwnTool, Progress};
+use kernel::ids::WorkItemId;
 use kernel::llm::ToolSpec;
 use kernel::memory::retrieval::cut;
 use kernel::text::without_invisible;
+use kernel::tools::workspace::Workspaces;
 use kernel::tools::{ToolError, ToolOutput};
+
+const NAME: &str = "finish";
 
 /// The description of an argument of `finish`.
 pub(super) const BLOCKED: &str = "If a part of the item cannot be done by anybody on the team, because a person has to say or approve something or \
@@ -27,12 +31,24 @@ pub(super) struct Finish<'a> {
     pub(super) critic: Option<&'a Critic<'a>>,
     /// The most calls of the run.
     pub(super) calls: usize,
+    pub(super) workspaces: &'a Workspaces,
+    pub(super) item: &'a WorkItemId,
 }
 
 impl Finish<'_> {
     /// How many calls the run has made, and how many it has left after this one.
     pub(super) fn calls_of(&self, progress: &Progress) -> (usize, usize) {
         (progress.calls(), self.calls.saturating_sub(progress.counted_calls() + 1))
+    }
+
+    /// The first file of a result that is not there, told once. After that the verifier judges what is claimed.
+    async fn find_missing<'p>(&self, product: &'p Product, progress: &Progress) -> Result<Option<&'p str>, ToolError> {
+        if progress.list_calls().filter(|call| call.name == NAME).count() > 1 {
+            return Ok(None);
+        }
+        let files = self.workspaces.open(self.item).await?.list().await?;
+        let is_there = |path: &str| files.iter().any(|file| file.path == path) || progress.written.iter().any(|written| written == path);
+        Ok(product.files().into_iter().find(|path| !is_there(path)))
     }
 }
 
@@ -44,6 +60,13 @@ impl OwnTool for Finish<'_> {
 
     async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, CallError> {
         let product = read_product(arguments, &progress.written, None).map_err(ToolError::Refused)?;
+        if let Some(path) = self.find_missing(&product, progress).await? {
+            return Err(ToolError::Refused(format!(
+                "Not finished: there is no file {path:?}. Only what a call of `workspace_write` has written is there. Write it, or name the files \
+                 that are there."
+            ))
+            .into());
+        }
         // What is blocked cannot be improved by its author.
         if let Some(critic) = self.critic.filter(|_| product.blocked.is_none()) {
             critic.look(&product.files(), self.calls_of(progress)).await.map_err(ToolError::Refused)?;
@@ -58,7 +81,7 @@ impl OwnTool for Finish<'_> {
 
 fn spec() -> ToolSpec {
     ToolSpec {
-        name: "finish".into(),
+        name: NAME.into(),
         description: "Ends your work on the item. Call it once, when everything is written; code then looks at the files that you name."
             .into(),
         parameters: json!({

@@ -62,7 +62,7 @@ impl AgentExecutor {
             critic.divide().await;
         }
         let limits = limits_of(background);
-        let finish = Finish { critic: critic.as_ref(), calls: limits.calls };
+        let finish = Finish { critic: critic.as_ref(), calls: limits.calls, workspaces: &self.workspaces, item: &item.id };
         let mut own = match background.site {
             Some(site) => repository::tools(site, finish, cancel),
             None => vec![Box::new(finish) as Box<dyn OwnTool>],

@@ -207,6 +207,20 @@ async fn what_a_liar_may_not_do_is_refused_and_told_and_what_it_claims_is_left_t
 }
 
 #[tokio::test]
+async fn a_file_that_is_not_there_is_told_once_so_that_it_can_still_be_written() {
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.next([finish(&["letter.md"]), write("letter.md", DOCUMENT), finish(&["letter.md"])]);
+    assert_eq!(files(&made(stage.continue_run().await)), ["letter.md"]);
+    let refusals = stage.refusals().await;
+    assert!(refusals.len() == 1 && refusals[0].starts_with("Not finished: there is no file \"letter.md\"."), "{refusals:?}");
+
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.on(|_| finish(&["letter.md"]));
+    assert_eq!(files(&made(stage.continue_run().await)), ["letter.md"], "the second time it is left to the verifier");
+    assert_eq!(stage.model.count(), 2);
+}
+
+#[tokio::test]
 async fn a_call_of_a_tool_that_was_never_offered_is_refused_visibly() {
     for (tool, arguments, why) in [
         ("git_log", json!({}), "no such tool"),
