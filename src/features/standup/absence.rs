@@ -89,7 +89,7 @@ fn find_time(rest: &str) -> Option<&str> {
         return after_absent;
     }
     let is_absent = |absent: &&str| rest.strip_suffix(*absent).filter(|before| before.ends_with(' '));
-    ABSENT.iter().filter_map(|absent| is_absent(&absent)).map(str::trim_end).find(|rest| begins_with_until(rest))
+    ABSENT.iter().filter_map(is_absent).map(str::trim_end).find(|rest| begins_with_until(rest))
 }
 
 fn begins_with_until(text: &str) -> bool {

@@ -383,7 +383,7 @@ async fn a_skipped_seat_is_passed_over_in_its_round(home: &Home) {
 
 async fn a_person_is_asked_only_while_their_turn_lasts(home: &Home) {
     let store = home.open().await;
-    let (_, run) = opened(&store).await;
+    let (meeting, run) = opened(&store).await;
     let channel = meeting_channel().id;
     assert_eq!(store.find_asked_person(&channel, &"7".into()).await.unwrap(), None, "not yet");
     let seat = begun(&run, 1, 2).await;
@@ -393,6 +393,9 @@ async fn a_person_is_asked_only_while_their_turn_lasts(home: &Home) {
     begun(&run, 0, 2).await;
     assert_eq!(store.find_asked_person(&channel, &"vince".into()).await.unwrap(), None, "a persona is no person");
     assert!(run.finish_seat(&spoke(&seat), &[], at(3)).await.unwrap());
+    let adding = store.find_asked_person(&channel, &"7".into()).await.unwrap().expect("more may be said before the next turn");
+    assert_eq!((adding.position, adding.state), (seat.position, SeatState::Spoke));
+    store.end_meeting(&meeting.id, MeetingState::Cancelled, "enough", &[], at(4)).await.unwrap();
     assert_eq!(store.find_asked_person(&channel, &"7".into()).await.unwrap(), None);
 }
 
