@@ -173,11 +173,9 @@ async fn from_a_report_to_what_came_of_each_item(backing: Backing) {
         write("costs.md", &format!("# Costs\n\nShop A asks $9 a month ({prices}).{MORE}\n")),
         Script::call("finish", json!({"summary": "Shop A asks $9.", "files": ["costs.md"]})),
     ];
-    // Each try claims a file that does not exist.
-    let lie = vec![
-        Script::call("finish", json!({"summary": "All meters are listed.", "files": ["meters.md"]})),
-        Script::say("It is done, believe me."),
-    ];
+    // Each try claims a file that does not exist, also when it is told so.
+    let claim = Script::call("finish", json!({"summary": "All meters are listed.", "files": ["meters.md"]}));
+    let lie = vec![claim.clone(), claim, Script::say("It is done, believe me.")];
     let parts = vec![
         Part::new("of hosting", researched),
         Part::new("landlord", vec![Script::say(format!("# Letter\n\nDear landlord, the heating is cold.{MORE}\n"))]),
