@@ -111,9 +111,9 @@ async fn a_reminder_of_a_private_conversation_stays_there() {
     let say = async |text: &str| team.call(Method::POST, &path, Some(json!({ "content": text }))).await;
     say("remind me tomorrow at 9 to buy a ring").await;
     eventually("it is confirmed", || find("I'll remind you on Wed 25 Nov at 09:00 CET: buy a ring")).await;
-    say("remind Bob tomorrow to look away").await;
-    let refused = "I don't know anybody called \"Bob\". Mention them, so that I know who is meant.";
-    eventually("Bob is not known", || find(refused)).await;
+    say("remind Zaphod tomorrow to look away").await;
+    let refused = "I don't know anybody called \"Zaphod\". Mention them, so that I know who is meant.";
+    eventually("Zaphod is not known", || find(refused)).await;
     say(&format!("remind <@{}> tomorrow to look away", stage.id_of(1))).await;
     let refused = async || {
         let said = team.call(Method::GET, &path, None).await;
