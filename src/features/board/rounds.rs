@@ -11,7 +11,7 @@ use crate::features::board::model::{Board, BoardRecord, Discussion, Ending, Memb
 use crate::features::board::store::{end_by_itself, record_comments};
 use crate::features::board::{Boards, render};
 use crate::features::meeting::agenda::{Round, Session};
-use crate::features::meeting::model::{Meeting, Participant, SeatState};
+use crate::features::meeting::model::{Meeting, Participant, Seat, SeatState};
 use kernel::ids::PersonaSlug;
 use kernel::money::Money;
 
@@ -31,7 +31,7 @@ impl Boards {
             // All members read a new remark before the meeting ends by itself.
             let unread = self.store.has_unread_remark(&meeting.id).await?;
             let ending = match find_end(&discussion, board.round, board.threshold) {
-                _ if self.agents.is_offline() => Some(Ending::NoModel),
+                _ if self.agents.is_offline() || is_composed(session.seats, board.round) => Some(Ending::NoModel),
                 _ if there.len() < FEWEST => Some(Ending::Alone),
                 Some(ending) if !unread || ending == Ending::Silent => Some(ending),
                 _ if board.round + 1 >= rounds => Some(Ending::Cap),
@@ -56,6 +56,12 @@ impl Boards {
         let line = render::next_round(meeting, &next, &shown, &self.roster);
         Ok(Some(Round { participants, payload: Some(serde_json::to_value(&next)?), outbox: vec![progress, line] }))
     }
+}
+
+/// Whether a round consists of what code found, because no model answered.
+fn is_composed(seats: &[Seat], round: u32) -> bool {
+    let mut said = seats.iter().filter(|seat| seat.round == round).filter_map(|seat| seat.contribution.as_ref()).peekable();
+    said.peek().is_some() && said.all(|contribution| contribution.model.is_none())
 }
 
 /// Why a meeting ended, if not by itself.

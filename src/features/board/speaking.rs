@@ -38,10 +38,26 @@ impl Boards {
             return Err(RunError::Paused);
         }
         if self.agents.is_offline() {
-            // An expert has no feeds and files.
-            let is_guest = matches!(seat.who, Participant::Guest { .. });
-            return if is_guest { Err(RunError::Nothing) } else { self.look_up((session.meeting, seat), persona, cancel).await };
+            return self.look_up((session.meeting, seat), persona).await;
         }
+        match self.speak_with_model(session, seat, persona, cancel).await {
+            // In a later round, what it finds was said in the first one.
+            Err(error) if error.is_outage() && seat.round == 0 => {
+                tracing::warn!(meeting = %session.meeting.id, persona = %slug, %error, "a turn is composed, because no model answered");
+                self.look_up((session.meeting, seat), persona).await
+            }
+            said => said,
+        }
+    }
+
+    async fn speak_with_model(
+        &self,
+        session: &Session<'_>,
+        seat: &Seat,
+        persona: &Persona,
+        cancel: &CancellationToken,
+    ) -> Result<Contribution, RunError> {
+        let slug = &persona.slug;
         let meeting = session.meeting;
         let board: Board = meeting.read_payload()?;
         let material = read_material(session)?;
@@ -91,12 +107,11 @@ impl Boards {
     }
 
     /// The turn without a model: matches for the question in the persona's feeds, files and memories.
-    async fn look_up(
-        &self,
-        (meeting, seat): (&Meeting, &Seat),
-        persona: &Persona,
-        cancel: &CancellationToken,
-    ) -> Result<Contribution, RunError> {
+    async fn look_up(&self, (meeting, seat): (&Meeting, &Seat), persona: &Persona) -> Result<Contribution, RunError> {
+        // An expert has no feeds and files.
+        if matches!(seat.who, Participant::Guest { .. }) {
+            return Err(RunError::Nothing);
+        }
         let board: Board = meeting.read_payload()?;
         let documents = self.store.find_board(&meeting.id).await?.map_or_else(Vec::new, |record| record.documents);
         let file = |(name, text): (String, String)| FileText {
@@ -118,7 +133,7 @@ impl Boards {
             scope: Scope::of(&meeting.channel),
             ..Question::new(&persona.slug, (Purpose::Board, meeting.id.as_str()), &asker, &board.topic)
         };
-        let reply = self.agents.answer(&question, cancel).await?;
+        let reply = self.agents.look_up(persona, &question).await?;
         if reply.verdict == Some(AnswerVerdict::DoesNotKnow) {
             return Err(RunError::Nothing);
         }

@@ -5,11 +5,12 @@ use std::process::Command;
 use serde_json::{Value as Json, json};
 use teamroom::features::meeting::model::MeetingState;
 
-use super::stage::{HERE, comes_to, command, document, file, thread};
+use super::stage::{HERE, begin_at_once, comes_to, command, document, file, thread};
 use crate::backlog::stage::Setting;
+use crate::support::model::Script;
 use crate::support::team::{Backing, on_one_store};
 
-on_one_store!(each_says_once_what_feeds_and_files_have_on_it);
+on_one_store!(each_says_once_what_feeds_and_files_have_on_it, a_board_whose_model_is_down_says_what_feeds_and_files_have_on_it);
 
 async fn each_says_once_what_feeds_and_files_have_on_it(backing: Backing) {
     let stage = Setting::on(backing).open().await;
@@ -37,6 +38,18 @@ async fn each_says_once_what_feeds_and_files_have_on_it(backing: Backing) {
     assert!(html.contains("When does the queue move"), "{html}");
     let exported = teamroom_board(&stage, &["export", "--json"]);
     assert_eq!(exported["ending"], "no_model", "{exported}");
+}
+
+async fn a_board_whose_model_is_down_says_what_feeds_and_files_have_on_it(backing: Backing) {
+    let stage = Setting::on(backing).configure(begin_at_once).with_model().open().await;
+    stage.team.model.on(|_| Script::status(401));
+    let path = stage.team.path("notes.md");
+    std::fs::write(&path, "# Queue\n\nThe queue moves to PostgreSQL once it has 5,000 jobs an hour. Today it has 900.\n").unwrap();
+    let file_of_it = path.to_str().unwrap();
+    teamroom_board(&stage, &["create", "When does the queue move to PostgreSQL?", "--channel", HERE, "--file", file_of_it, "--json"]);
+    let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
+    assert!(text.contains("Over after one round: without a model") && text.contains("once it has 5,000 jobs an hour"), "{text}");
 }
 
 /// `teamroom board …` beside the running team.

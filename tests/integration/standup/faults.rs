@@ -15,6 +15,7 @@ use crate::support::team::{Backing, on_one_store};
 
 on_one_store!(
     one_that_says_too_much_or_nothing_or_fails_costs_its_own_turn,
+    while_no_model_answers_reports_quote_feeds_and_then_it_is_used_again,
     one_that_hangs_is_passed_over_and_what_it_had_said_is_kept,
     one_that_is_paused_is_passed_over,
     a_standup_that_runs_out_of_budget_has_a_report,
@@ -30,7 +31,7 @@ async fn one_that_says_too_much_or_nothing_or_fails_costs_its_own_turn(backing: 
     Cast::default()
         .report("Echo", Script::SayWhole("The mood rose again. ".repeat(2_500)))
         .report("Eliza", Script::Empty)
-        .report("Sentinel", Script::status(500))
+        .report("Sentinel", Script::Filtered)
         .perform(&stage.team.model);
     let held = stage.hold().await;
     assert_eq!(held.states(), [Spoke, Skipped, Quiet, Skipped, Quiet, Quiet]);
@@ -39,7 +40,7 @@ async fn one_that_says_too_much_or_nothing_or_fails_costs_its_own_turn(backing: 
     let posted: Vec<_> = stage.said().await.into_iter().filter(|shown| shown.author == "Echo").collect();
     assert!(posted.len() == 1 && posted[0].text == echo.text, "{posted:#?}");
     assert_eq!(held.reason("eliza"), "there was nothing to say");
-    assert_eq!(held.reason("sentinel"), "scripted reported an error");
+    assert!(held.reason("sentinel").starts_with("the model declined to answer this"), "{}", held.reason("sentinel"));
     for name in ["Eliza", "Sentinel"] {
         let told = stage.hears(&format!("{name} is skipped: ")).await;
         assert_eq!(told.author, "Kelly");
@@ -47,6 +48,26 @@ async fn one_that_says_too_much_or_nothing_or_fails_costs_its_own_turn(backing: 
     let card = stage.cards().await[0].raw["embeds"][0].to_string();
     assert!(card.contains("Eliza was skipped: there was nothing to say"), "{card}");
     assert!(card.contains("Nothing to report: Oracle, Vince, Solus"), "{card}");
+}
+
+async fn while_no_model_answers_reports_quote_feeds_and_then_it_is_used_again(backing: Backing) {
+    let stage = Setting::on(backing).with_model().open().await;
+    stage.team.model.on(|_| Script::status(503));
+    let held = stage.hold().await;
+    assert!(held.states().iter().all(|state| matches!(state, Spoke | Quiet)), "nobody is skipped: {:?}", held.seats);
+    assert!(held.report.model.is_none() && !held.report.tldr.is_empty(), "{:?}", held.report.tldr);
+    let told = stage.said().await.iter().filter(|shown| shown.text.contains("No language model answered: ")).count();
+    assert_eq!(told, 1, "it is said once");
+    let status = stage.command("status", json!([])).await;
+    assert!(status.contains("failing since") && status.contains("standups and boards come from feeds and files"), "{status}");
+
+    Cast::default().report("Echo", Script::say("The mood rose again.")).perform(&stage.team.model);
+    // Past the pause of a provider that failed several times.
+    stage.jump(Duration::from_mins(1));
+    let held = stage.hold().await;
+    let echo = held.seat("echo").contribution.as_ref().expect("it spoke");
+    assert_eq!(echo.text, "The mood rose again.");
+    assert!(held.report.model.is_some(), "the model concludes it");
 }
 
 async fn one_that_hangs_is_passed_over_and_what_it_had_said_is_kept(backing: Backing) {

@@ -14,6 +14,7 @@ use crate::support::time::go_on;
 
 on_one_store!(
     a_failing_model_never_shows_in_the_chat_and_answers_once_it_works,
+    that_no_model_answers_is_said_once_until_one_does,
     a_model_that_is_used_up_is_left_alone_until_its_time_also_after_a_restart,
     secrets_in_an_answer_are_redacted,
     a_persona_asks_another_by_its_own_tool,
@@ -63,6 +64,21 @@ async fn a_failing_model_never_shows_in_the_chat_and_answers_once_it_works(backi
             // A rate limit that passes is not noticed.
             team.model.next([Script::status(429)]);
         }
+    }
+}
+
+async fn that_no_model_answers_is_said_once_until_one_does(backing: Backing) {
+    let clock = ManualClock::new(SystemClock.now());
+    let _time = go_on(&clock);
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).clock(clock.clone()).start().await;
+    for (number, (is_down, is_told)) in [(true, true), (true, false), (false, false), (true, true)].into_iter().enumerate() {
+        team.model.on(move |_| if is_down { Script::status(503) } else { Script::say("Nothing but rain.") });
+        // Past the pause of an endpoint that failed several times.
+        clock.advance(Duration::from_mins(1));
+        team.say("general", "vince, what is new in team activity?").await;
+        let answer = team.wait_for_answers("general", number + 1).await.remove(number).text;
+        assert_eq!(answer.contains("the team's own activity"), is_down, "{number}: {answer}");
+        assert_eq!(answer.contains("No language model answered: "), is_told, "{number}: {answer}");
     }
 }
 

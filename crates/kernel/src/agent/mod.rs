@@ -123,7 +123,7 @@ impl RunError {
     }
 
     /// Whether no model answered at all. A blocked or cut-off answer, or a prompt that is too long, is no outage.
-    fn is_outage(&self) -> bool {
+    pub fn is_outage(&self) -> bool {
         match self {
             Self::Model(ModelError::Ledger(_) | ModelError::Cancelled | ModelError::AtLimit { .. }) => false,
             Self::Model(error) => !matches!(error.cause(), Some(Cause::Filter | Cause::ContextLength)),

@@ -25,6 +25,8 @@ struct Health {
     breaker: Breaker,
     last_error: Option<(DateTime<Utc>, String)>,
     last_cause: Option<Cause>,
+    /// The first error since the last success.
+    failing_since: Option<DateTime<Utc>>,
 }
 
 /// The state of a provider.
@@ -39,6 +41,8 @@ pub struct ProviderStatus {
     pub parallel: usize,
     /// The last error since the last success, and its time.
     pub last_error: Option<(DateTime<Utc>, String)>,
+    /// The time of the first error since the last success.
+    pub failing_since: Option<DateTime<Utc>>,
     /// The features that a model was found to lack, in words.
     pub lacks: Vec<(String, Vec<&'static str>)>,
 }
@@ -82,6 +86,7 @@ impl ProviderLimiter {
             Ok(()) => {
                 health.breaker.succeeded();
                 health.last_error = None;
+                health.failing_since = None;
                 return;
             }
             // Invalid responses usually come from a proxy whose provider is down.
@@ -101,6 +106,7 @@ impl ProviderLimiter {
         }
         health.last_cause = outcome.err().and_then(ModelError::cause);
         health.last_error = outcome.err().map(|error| (now, error.to_string()));
+        health.failing_since = health.failing_since.or(Some(now));
     }
 
     pub(super) fn status(&self, models: Vec<String>, lacks: Vec<(String, Vec<&'static str>)>) -> ProviderStatus {
@@ -112,6 +118,7 @@ impl ProviderLimiter {
             in_flight: self.parallel - self.slots.available_permits(),
             parallel: self.parallel,
             last_error: health.last_error.clone(),
+            failing_since: health.failing_since,
             lacks,
         }
     }

@@ -204,6 +204,11 @@ impl Models {
             .collect()
     }
 
+    /// Since when calls have failed, if the last one did.
+    pub fn failing_since(&self) -> Option<DateTime<Utc>> {
+        self.status().into_iter().filter_map(|provider| provider.failing_since).min()
+    }
+
     /// How many calls an allowance still has.
     ///
     /// # Errors

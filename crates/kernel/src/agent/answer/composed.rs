@@ -22,6 +22,9 @@ const MEMORIES: usize = 8;
 /// How often a channel is told that the team has no model.
 const OFFLINE_NOTICE_EVERY: Duration = Duration::from_hours(24);
 
+/// How often a channel is told that the models are used up, which nobody asks before their time.
+const USED_UP_NOTICE_EVERY: Duration = Duration::from_hours(1);
+
 impl Agents {
     pub(super) async fn compose(&self, persona: &Persona, question: &Question<'_>) -> Result<Reply, RunError> {
         if let Some(journal) = question.journal
@@ -40,15 +43,36 @@ impl Agents {
         self.keep_composed(question, text, composed.verdict).await
     }
 
-    /// Answers from feeds and files because no model answered, and says so. Returns `error` if they contain no answer.
-    pub(super) async fn stand_in(&self, persona: &Persona, question: &Question<'_>, error: RunError) -> Result<Reply, RunError> {
+    /// Answers from feeds, files and memories, without a model and without a notice about it.
+    ///
+    /// # Errors
+    /// The database is unavailable.
+    pub async fn look_up(&self, persona: &Persona, question: &Question<'_>) -> Result<Reply, RunError> {
         let (composed, _) = self.compose_answer(persona, question).await?;
+        self.keep_composed(question, composed.text, composed.verdict).await
+    }
+
+    /// Answers from feeds and files because no model answered, and says so once in a channel until one does. Returns `error` if they contain no
+    /// answer.
+    pub(super) async fn stand_in(&self, persona: &Persona, question: &Question<'_>, error: RunError) -> Result<Reply, RunError> {
+        let (composed, now) = self.compose_answer(persona, question).await?;
         if composed.sources.is_empty() || composed.verdict == AnswerVerdict::DoesNotKnow {
             return Err(error);
         }
         tracing::warn!(subject = question.subject, %error, "no model answered, so feeds and files do");
-        let why = Subtext(format!("No language model answered: {}. {}", error.in_short(), error.remedy()));
-        self.keep_composed(question, format!("{}\n{why}", composed.text), composed.verdict).await
+        let mut text = composed.text;
+        let key = format!("model-down:{}", question.channel.map_or("terminal", ChannelId::as_str));
+        if self.store.claim_notice(&key, now, self.outage(now)).await? {
+            let why = Subtext(format!("No language model answered: {}. {}", error.in_short(), error.remedy()));
+            text = format!("{text}\n{why}");
+        }
+        self.keep_composed(question, text, composed.verdict).await
+    }
+
+    /// How long the models have been failing, and a moment more, so that a notice within this time belongs to this outage.
+    fn outage(&self, now: DateTime<Utc>) -> Duration {
+        let since = self.runner.models.failing_since();
+        since.and_then(|since| (now - since).to_std().ok()).map_or(USED_UP_NOTICE_EVERY, |outage| outage + Duration::from_millis(1))
     }
 
     async fn compose_answer(&self, persona: &Persona, question: &Question<'_>) -> Result<(OfflineAnswer, DateTime<Utc>), RunError> {

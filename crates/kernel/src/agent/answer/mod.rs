@@ -63,7 +63,9 @@ pub enum SpeechAct {
     Request,
     /// It only tells something.
     Statement,
-    /// A name, a greeting, or anything that the rules do not recognise.
+    /// It only greets, in any language.
+    Greeting,
+    /// A name, thanks, or anything that the rules do not recognise.
     #[default]
     Other,
 }
@@ -231,7 +233,7 @@ impl Agents {
                 cancel,
             })
             .await;
-        let is_awaited = question.in_chat.is_some() && matches!(question.asker, Speaker::Person { .. });
+        let is_awaited = question.purpose != Purpose::Step && matches!(question.asker, Speaker::Person { .. });
         let reply = match answered {
             Err(error) if is_awaited && error.is_outage() => return self.stand_in(persona, question, error).await,
             answered => answered?,

@@ -17,9 +17,10 @@ impl Agents {
             .map(|provider| {
                 let lacks = provider.lacks.iter().map(|(model, lacks)| format!("; {model} works without {}", join_with_and(lacks)));
                 let lacks = lacks.collect::<Vec<_>>().concat();
-                let trouble = provider
-                    .last_error
-                    .map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", self.roster.show_time(at)));
+                let trouble = provider.last_error.map_or(String::new(), |(at, error)| {
+                    let since = self.roster.show_time(provider.failing_since.unwrap_or(at));
+                    format!(", failing since {since}: {error}. Until it answers, answers, standups and boards come from feeds and files")
+                });
                 format!(
                     "{} ({}; {} of {} calls under way{lacks}{trouble})",
                     provider.name,

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
-use crate::features::meeting::model::{Contribution, Meeting};
+use crate::features::meeting::model::{Contribution, Meeting, Seat};
 use crate::features::meeting::signal::Signal;
 use crate::features::standup::model::page::PageFeed;
 use crate::features::standup::prompts as template;
@@ -15,6 +15,7 @@ use crate::features::standup::turns::{QuestionAsked, ReportAsked, Turns, by_rule
 use kernel::agent::context::new_marker;
 use kernel::agent::prompt::{Block, PromptKind, render_system};
 use kernel::agent::{Prompt, Run, RunError};
+use kernel::chat::text::Subtext;
 use kernel::persona::{Persona, StandupDuty};
 use kernel::time::Today;
 
@@ -28,18 +29,26 @@ impl Turns<'_> {
     /// No model answered, or there was no readable text.
     pub async fn report(&self, asked: &ReportAsked<'_>, cancel: &CancellationToken) -> Result<Contribution, RunError> {
         let persona = self.agents.roster.find(asked.persona).ok_or_else(|| RunError::NoPersona(asked.persona.clone()))?;
+        let composed = || by_rule::compose(asked, persona, &self.agents.roster, self.now());
         let mut said = if self.agents.is_offline() {
-            by_rule::compose(asked, persona, &self.agents.roster, self.now())
+            composed()
         } else {
-            let marker = new_marker();
-            let material = Material { roster: &self.agents.roster, marker: &marker, now: self.now() };
-            let prompt = prompt(&self.agents.team, asked, persona, material);
-            let run = Run { keep_partial: true, ..run(persona, asked.meeting, prompt, max_tokens(persona), cancel) };
-            answer::read_answer(&self.agents.run(run).await?, persona.standup.cap)?
+            match self.ask(asked, persona, cancel).await {
+                Err(error) if error.is_outage() => explain(composed(), &error, asked.before),
+                said => said?,
+            }
         };
         said.text = self.redact(said.text, asked.meeting);
         said.signals = said.signals.into_iter().map(|signal| self.redact_signal(signal, asked.meeting)).collect();
         Ok(said)
+    }
+
+    async fn ask(&self, asked: &ReportAsked<'_>, persona: &Persona, cancel: &CancellationToken) -> Result<Contribution, RunError> {
+        let marker = new_marker();
+        let material = Material { roster: &self.agents.roster, marker: &marker, now: self.now() };
+        let prompt = prompt(&self.agents.team, asked, persona, material);
+        let run = Run { keep_partial: true, ..run(persona, asked.meeting, prompt, max_tokens(persona), cancel) };
+        answer::read_answer(&self.agents.run(run).await?, persona.standup.cap)
     }
 
     fn redact_signal(&self, mut signal: Signal, meeting: &Meeting) -> Signal {
@@ -50,6 +59,20 @@ impl Turns<'_> {
         }
         signal
     }
+}
+
+/// The beginning of what operators read about a report that was composed because no model answered.
+const COMPOSED: &str = "no model answered";
+
+/// Says why a report is composed. The first of a meeting says it to people too.
+fn explain(mut composed: Contribution, error: &RunError, before: &[Seat]) -> Contribution {
+    let is_composed = |said: &Contribution| said.problems.iter().any(|problem| problem.starts_with(COMPOSED));
+    if !before.iter().filter_map(|seat| seat.contribution.as_ref()).any(is_composed) {
+        let why = Subtext(format!("No language model answered: {}. Until one does, reports quote feeds.", error.in_short()));
+        composed.text = format!("{}\n{why}", composed.text);
+    }
+    composed.problems.push(format!("{COMPOSED}: {error}"));
+    composed
 }
 
 /// A token has more than two characters in any European language. Longer reports are cut anyway.
