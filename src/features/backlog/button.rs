@@ -36,6 +36,8 @@ pub enum WorkButton {
     Refuse(ApprovalId),
     /// Raise the budget that the item waits for by one step.
     Raise(WorkItemId),
+    /// Start all that waited for a language model.
+    StartWaiting,
 }
 
 impl WorkButton {
@@ -61,6 +63,7 @@ impl WorkButton {
             Self::Kind(item, kind) => (kind.as_str(), item.as_str()),
             Self::Allow(approval) => ("allow", approval.as_str()),
             Self::Refuse(approval) => ("refuse", approval.as_str()),
+            Self::StartWaiting => ("start", "waiting"),
         };
         format!("{}:{verb}:{of}", Self::PREFIX)
     }
@@ -87,6 +90,7 @@ impl WorkButton {
             "raise" => Self::Raise(of.into()),
             "allow" => Self::Allow(of.into()),
             "refuse" => Self::Refuse(of.into()),
+            "start" if of == "waiting" => Self::StartWaiting,
             kind => {
                 let (kind, _) = ExecutionKind::CHOSEN.into_iter().find(|(known, _)| known.as_str() == kind)?;
                 Self::Kind(of.into(), kind)
@@ -120,6 +124,7 @@ mod tests {
             WorkButton::Kind(item, ExecutionKind::Remind),
             WorkButton::Allow(approval.clone()),
             WorkButton::Refuse(approval),
+            WorkButton::StartWaiting,
         ] {
             assert_eq!(WorkButton::parse(&button.id()), Some(button));
         }

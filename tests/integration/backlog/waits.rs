@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use kernel::agent::AnswerVerdict;
 use kernel::feeds::condition::Comparison;
+use kernel::llm::settings::ProviderKind;
 use kernel::time::Clock as _;
 use serde_json::{Value, json};
 use teamroom::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkStatus};
@@ -12,9 +13,10 @@ use teamroom::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkS
 use super::host::Page;
 use super::part::{MORE, finish, is_work, write};
 use super::stage::{HERE, Setting, Stage};
+use crate::support::command::press;
 use crate::support::grading::{all_met, is_grading};
 use crate::support::model::{Asked, Script};
-use crate::support::team::{Backing, Shown, eventually, on_one_store};
+use crate::support::team::{Backing, Shown, eventually, on_one_store, use_model};
 
 on_one_store!(
     what_a_person_says_to_a_reminder_is_what_came_of_it,
@@ -25,6 +27,7 @@ on_one_store!(
     a_run_waits_from_when_it_said_so_although_its_task_is_changed_meanwhile,
     a_watch_that_is_asked_for_in_words_watches_the_feed,
     a_question_back_is_put_to_a_person,
+    what_waited_for_a_model_is_offered_once_and_starts_when_an_operator_says_so,
 );
 
 const CAUSE: &str = "The disk of db2 was full.";
@@ -198,4 +201,33 @@ async fn a_question_back_is_put_to_a_person(backing: Backing) {
     assert_eq!(verdicts, [("oracle", AnswerVerdict::AsksBack)], "no colleague is asked instead");
     let help = stage.hears("Help needed from").await;
     assert!(help.text.contains("Which of both do you mean?"), "{}", help.text);
+}
+
+async fn what_waited_for_a_model_is_offered_once_and_starts_when_an_operator_says_so(backing: Backing) {
+    let mut stage = Setting::on(backing).open().await;
+    let letters = ["harbour", "market"].map(|about| stage.item(&format!("Write a letter to the {about}"), "", Execution::Write));
+    stage.put(&letters.iter().collect::<Vec<_>>()).await;
+    for letter in &letters {
+        stage.until(&letter.id, "waits", |item| item.wait == Some(Wait::Model)).await;
+    }
+    stage.team.stop_app().await;
+    use_model(&mut stage.team.config, ProviderKind::OpenAi, &stage.team.model);
+    stage.team.model.on(|asked| if is_work(asked) { Script::Hang } else { Script::Json(json!({})) });
+    stage.team.start_app().await;
+    eventually("it is offered", || async { !list_offers(&stage).await.is_empty() }).await;
+    stage.pass(Duration::from_mins(12)).await;
+    assert_eq!(stage.team.model.count(), 0, "nothing is spent");
+    stage.team.stop_app().await;
+    stage.team.start_app().await;
+    stage.pass(Duration::from_mins(12)).await;
+    let offers = list_offers(&stage).await;
+    let [offer] = offers.as_slice() else { panic!("it is offered once: {offers:#?}") };
+    press(&stage.team, "ops", offer, |button| button["label"] == "Start").await;
+    eventually("they are worked on", || async { ["harbour", "market"].iter().all(|about| stage.asked_about(about).iter().any(is_work)) })
+        .await;
+}
+
+async fn list_offers(stage: &Stage) -> Vec<Shown> {
+    let said = stage.team.answers("ops").await.into_iter();
+    said.filter(|shown| shown.text.contains("2 items waited for one. Shall we start?")).collect()
 }

@@ -27,6 +27,11 @@ impl Database {
             sql!(self.db().read(), fetch_optional, "SELECT key FROM notices WHERE key = $1 AND at > $2", key, now - every)?;
         Ok(row.is_some())
     }
+
+    /// Allows the notice `key` to be given again.
+    pub async fn forget_notice(&self, key: &str) -> Result<()> {
+        sql!(self.db().write()?, execute, "DELETE FROM notices WHERE key = $1", key).map(drop)
+    }
 }
 
 /// Records that the notice `key` is given, in the transaction that gives it.

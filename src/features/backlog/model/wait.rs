@@ -114,7 +114,8 @@ impl Wait {
         }
     }
 
-    /// Whether people can end it. An item that waits for a model or another plan goes on by itself, and one of a paused mission when that is resumed.
+    /// Whether people can end it alone. One that waits for another plan goes on by itself, one of a paused mission when that is resumed, and those
+    /// that wait for a model together.
     pub fn is_for_people(&self) -> bool {
         !matches!(self, Self::Model | Self::Replan { .. } | Self::Paused)
     }

@@ -4,6 +4,7 @@
 //! stand in any words and language. Each item gets criteria before it starts.
 
 mod draft;
+mod offer;
 mod rule;
 
 pub(crate) use rule::asked_in;
@@ -242,13 +243,13 @@ impl Work {
         Ok(())
     }
 
-    /// Ends waits without a person: a model is configured now, a new day's budget has begun, or the limit was raised.
+    /// Ends waits without a person: a new day's budget has begun, or the limit was raised. Offers to start what waited for a model.
     async fn end_waits(&self) -> Result<(), StoreError> {
         let deps = self.deps();
         let now = deps.clock.now();
-        for item in deps.store.list_waiting().await? {
+        let waiting = deps.store.list_waiting().await?;
+        for item in &waiting {
             let over = match &item.wait {
-                Some(Wait::Model) => !deps.agents.is_offline(),
                 Some(Wait::Budget { refused, day }) => day.is_some_and(|day| day < now.date_naive()) || self.was_raised(refused).await?,
                 _ => false,
             };
@@ -256,7 +257,7 @@ impl Work {
                 deps.store.wake_item(&item.id, None, now).await?;
             }
         }
-        Ok(())
+        self.offer_waiting(&waiting).await
     }
 
     async fn was_raised(&self, refused: &Refused) -> Result<bool, StoreError> {

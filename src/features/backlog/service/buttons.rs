@@ -14,6 +14,7 @@ use crate::features::backlog::service::adding::clean;
 use crate::features::backlog::service::changing::{named, over};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, Cancelling, refused};
 use crate::features::backlog::store::{ItemAnswer, ItemJudgement};
+use kernel::agent::offline::wording::count;
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::commands::CommandReply;
@@ -47,7 +48,24 @@ impl Backlog {
             WorkButton::Allow(approval) => self.decide(approval, true, asker).await,
             WorkButton::Refuse(approval) => self.decide(approval, false, asker).await,
             WorkButton::Raise(id) => self.raise(id, asker).await,
+            WorkButton::StartWaiting => self.start_waiting(asker).await,
         }
+    }
+
+    /// Starts all that waited for a language model. It costs money, so an operator decides.
+    async fn start_waiting(&self, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        if !asker.operates() {
+            return Err(refused("only an operator may start them"));
+        }
+        let mut started = 0;
+        for item in self.deps.store.list_waiting().await? {
+            let waits = waits_for(&item, |wait| *wait == Wait::Model);
+            if waits && self.deps.store.wake_item(&item.id, Some(asker.name()), self.deps.clock.now()).await? {
+                started += 1;
+            }
+        }
+        let told = format!("{} started {}.", by(asker), count(started, "item"));
+        Ok(CommandReply::public(if started == 0 { "Nothing waits for a model any more.".to_owned() } else { told }).retiring_buttons())
     }
 
     async fn press_answer(&self, id: &WorkItemId, answer: (bool, &str), asker: &Asker) -> Result<CommandReply, BacklogError> {

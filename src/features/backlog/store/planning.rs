@@ -12,7 +12,9 @@ use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
-use kernel::db::{Backend, Result, Transaction, bounded, document, sql};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::db::{Backend, Result, Transaction, bounded, document, record_notice, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::jobs::{self, JobId};
 
@@ -149,6 +151,14 @@ impl Store {
              FROM work_items WHERE status = 'waiting' ORDER BY created_at, id"
         )?;
         rows.into_iter().map(WorkItem::try_from).collect()
+    }
+
+    /// Asks in `message` whether to start what waited, together with the notice that this was asked.
+    pub async fn offer_waiting(&self, message: &OutboundMessage, key: &str, at: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        record_notice(&mut transaction, key, at).await?;
+        insert_outbound(&mut transaction, std::slice::from_ref(message), None, at).await?;
+        transaction.commit().await
     }
 
     /// All open items, oldest first.
