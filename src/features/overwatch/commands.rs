@@ -232,10 +232,11 @@ impl OverwatchCommands {
         let item = WorkItem {
             id: item_id(insight),
             why: format!("{} noticed it when looking back at \"{}\".", self.roster.name_of(&insight.by), insight.title),
+            // As it stands in the look back, whatever the title says.
             how: insight.text.clone(),
             channel: call.channel.as_ref().map(|channel| channel.id.clone()),
             private_to: insight.private_to.clone(),
-            ..WorkItem::new(one_line(&insight.text, TITLE), owner, origin, now)
+            ..WorkItem::new(one_line(insight.task.as_deref().unwrap_or(&insight.text), TITLE), owner, origin, now)
         };
         let mut transaction = self.store.db().begin().await?;
         if !note_item(&mut transaction, &insight.id, &item.id).await? {

@@ -16,6 +16,8 @@ use kernel::text::{Shingles, fold_name, one_line};
 /// The most insights of one persona, and the most words of one (OVER-3).
 pub const MOST: usize = 3;
 const WORDS: usize = 200;
+/// The maximum length of a task.
+const TASK: usize = 300;
 
 /// Insights whose wording is this similar are about the same theme.
 const THEME: f64 = 0.45;
@@ -146,9 +148,9 @@ pub struct GivenInsight {
     pub kind: InsightKind,
     /// At most 200 words.
     pub message: String,
-    /// Whether somebody can do something about it next time.
+    /// What somebody should do about it, as a task in one sentence. Null if nobody can do anything.
     #[serde(default)]
-    pub actionable: bool,
+    pub task: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -161,7 +163,10 @@ pub struct Insight {
     pub to: Option<PersonaSlug>,
     pub kind: InsightKind,
     pub text: String,
+    /// Somebody can do something about it.
     pub actionable: bool,
+    /// What to do about it. Insights of earlier versions have none.
+    pub task: Option<String>,
     /// Everything that the insight names occurs in the run. Other insights are not told to later plans (OVER-4).
     pub supported: bool,
     pub private_to: Option<ChannelId>,
@@ -182,6 +187,8 @@ impl Insight {
 pub fn read_given(given: &Given, by: &PersonaSlug, run: &LookBack, roster: &Roster, at: DateTime<Utc>) -> Vec<Insight> {
     let insight = |kind: InsightKind, given: Option<&GivenInsight>| {
         let text = given.map_or_else(String::new, |given| cut_words(&given.message));
+        let task = given.and_then(|given| given.task.as_deref()).map(|task| one_line(task, TASK)).filter(|task| !task.is_empty());
+        let said = format!("{text}\n{}", task.as_deref().unwrap_or_default());
         Insight {
             id: String::new(),
             subject: run.subject.clone(),
@@ -189,9 +196,10 @@ pub fn read_given(given: &Given, by: &PersonaSlug, run: &LookBack, roster: &Rost
             by: by.clone(),
             to: given.and_then(|given| roster.find_named(&fold_name(&given.to))).map(|persona| persona.slug.clone()).filter(|to| to != by),
             kind,
-            actionable: given.is_some_and(|given| given.actionable),
-            supported: find_unsupported(&text, &run.digest, roster).is_empty(),
+            actionable: task.is_some(),
+            supported: find_unsupported(&said, &run.digest, roster).is_empty(),
             text,
+            task,
             private_to: run.private_to.clone(),
             item: None,
             at,
@@ -362,6 +370,7 @@ mod tests {
             kind: InsightKind::Process,
             text: text.to_owned(),
             actionable: true,
+            task: None,
             supported: true,
             private_to: None,
             item: item.map(WorkItemId::new),
@@ -416,7 +425,7 @@ mod tests {
         };
         let given = |count: usize| Given {
             insights: (0..count)
-                .map(|_| GivenInsight { to: "Solus".into(), kind: InsightKind::Risk, message: "word ".repeat(300), actionable: true })
+                .map(|_| GivenInsight { to: "Solus".into(), kind: InsightKind::Risk, message: "word ".repeat(300), task: None })
                 .collect(),
         };
         let read = |given: Given| read_given(&given, &"vince".into(), &run, &roster, DateTime::UNIX_EPOCH);

@@ -34,18 +34,13 @@ fn message_of(run: &LookBack, insight: &Insight, roster: &Roster) -> OutboundMes
         buttons.push(button(Choice::Item));
     }
     let title = format!("{} → {}: {}", roster.name_of(&insight.by), whom(insight.to.as_ref(), roster), label(insight.kind));
-    let mut notes = Vec::new();
-    if insight.actionable {
-        notes.push("Actionable".to_owned());
-    }
-    if !insight.supported {
-        notes.push(format!("Mentions something that isn't in this {}, so it won't be used for planning", run.kind));
-    }
+    let task = insight.task.as_deref().map_or_else(String::new, |task| format!("\n**To do:** {}", Medium::Chat.line(task)));
+    let unsupported = || format!("Mentions something that isn't in this {}, so it won't be used for planning", run.kind);
     let card = Card {
         title,
-        text: Medium::Chat.line(&insight.text),
+        text: format!("{}{task}", Medium::Chat.line(&insight.text)),
         color: color(insight.kind),
-        footer: (!notes.is_empty()).then(|| notes.join(". ")),
+        footer: (!insight.supported).then(unsupported),
         ..Card::default()
     };
     OutboundMessage { card: Some(card), buttons, ..post(run, &insight.by, &insight.id, String::new()) }

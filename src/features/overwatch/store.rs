@@ -26,6 +26,7 @@ struct InsightColumns {
     kind: String,
     text: String,
     actionable: bool,
+    task: Option<String>,
     supported: bool,
     private_to: Option<String>,
     item: Option<String>,
@@ -43,6 +44,7 @@ impl From<InsightColumns> for Insight {
             kind: InsightKind::parse(&row.kind).unwrap_or(InsightKind::None),
             text: row.text,
             actionable: row.actionable,
+            task: row.task,
             supported: row.supported,
             private_to: row.private_to.map(Into::into),
             item: row.item.map(WorkItemId::new),
@@ -166,8 +168,8 @@ pub(super) async fn insert_insights(transaction: &mut Transaction, insights: &[I
         sql!(
             transaction.on(),
             execute,
-            "INSERT INTO insights (id, subject, title, persona, whom, kind, text, actionable, supported, private_to, item, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11) ON CONFLICT (id) DO NOTHING",
+            "INSERT INTO insights (id, subject, title, persona, whom, kind, text, actionable, task, supported, private_to, item, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, $12) ON CONFLICT (id) DO NOTHING",
             insight.id.as_str(),
             insight.subject.to_string(),
             plain(&insight.title),
@@ -176,6 +178,7 @@ pub(super) async fn insert_insights(transaction: &mut Transaction, insights: &[I
             insight.kind.as_str(),
             plain(&insight.text),
             insight.actionable,
+            insight.task.as_deref().map(plain),
             insight.supported,
             insight.private_to.as_ref().map(kernel::ids::ChannelId::as_str),
             insight.at

@@ -34,7 +34,7 @@ fn looks(stage: &TestTeam) -> usize {
 
 /// Vince notices something, Solus invents a number, Echo sees no tension.
 fn look(asked: &Asked) -> Script {
-    let insight = |message: &str| json!({"to": "team", "kind": "process", "message": message, "actionable": true});
+    let insight = |message: &str| json!({"to": "team", "kind": "process", "message": message, "task": "Do it sooner next time"});
     let insights = match asked.system.as_str() {
         system if system.contains("You are Vince") => json!([insight(NOTICED)]),
         system if system.contains("You are Solus") => json!([insight("They spoke for 4711 minutes about it.")]),

@@ -6,6 +6,7 @@ use kernel::ids::PersonaSlug;
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock as _, SystemClock};
 use serde_json::{Value as Json, json};
+use teamroom::features::backlog::model::Owner;
 use teamroom::features::mission::model::MissionStatus;
 use teamroom::features::overwatch::model::{Insight, InsightKind};
 use teamroom::store::Store;
@@ -26,6 +27,7 @@ on_one_store!(
     who_hangs_or_cannot_be_read_is_left_out,
 );
 
+const TASK: &str = "Agree on the words for the sum before a cart is described again.";
 const NOTICED: &str = "The cart and the payment name the sum differently, so both were written twice. Agree on the words first.";
 
 fn is_look(asked: &Asked) -> bool {
@@ -36,16 +38,16 @@ fn is_of(asked: &Asked, name: &str) -> bool {
     asked.system.contains(&format!("You are {name}"))
 }
 
-fn insight(to: &str, kind: &str, message: &str, actionable: bool) -> Json {
-    json!({"to": to, "kind": kind, "message": message, "actionable": actionable})
+fn insight(to: &str, kind: &str, message: &str, task: Option<&str>) -> Json {
+    json!({"to": to, "kind": kind, "message": message, "task": task})
 }
 
 /// Vince notices something, Eliza invents a file, Echo sees no tension.
 fn look(asked: &Asked) -> Script {
     let insights = if is_of(asked, "Vince") {
-        json!([insight("Eliza", "cross-concern", NOTICED, true)])
+        json!([insight("Eliza", "cross-concern", NOTICED, Some(TASK))])
     } else if is_of(asked, "Eliza") {
-        json!([insight("team", "risk", "Nobody has read stock-list.md before the cart was described.", true)])
+        json!([insight("team", "risk", "Nobody has read stock-list.md before the cart was described.", Some("Read it before a cart is described"))])
     } else {
         json!([])
     };
@@ -91,7 +93,8 @@ async fn those_who_took_part_look_back_at_the_mission(backing: Backing) {
     // Each message stands in the thread, with its author and its addressee.
     let vince = card(&stage, "Vince → Eliza: 🔀 conflict").await;
     assert_eq!((vince.author.as_str(), labels(&vince)), ("Vince", vec!["Useful", "Not useful", "Make it a work item"]));
-    assert_eq!(vince.raw["embeds"][0]["footer"]["text"], "Actionable");
+    assert_eq!(vince.raw["embeds"][0]["footer"]["text"], Json::Null);
+    assert!(vince.raw["embeds"][0]["description"].as_str().unwrap().ends_with(&format!("**To do:** {TASK}")), "{vince:#?}");
     let eliza = card(&stage, "Eliza → team: ⚠️ risk").await;
     assert!(eliza.raw["embeds"][0]["footer"]["text"].as_str().unwrap().contains("won't be used for planning"), "{eliza:#?}");
     eventually("who saw nothing is named in one line", || async {
@@ -114,7 +117,7 @@ async fn those_who_took_part_look_back_at_the_mission(backing: Backing) {
     let made = async || stage.store.list_insights(9).await.unwrap().into_iter().find_map(|insight| insight.item);
     eventually("it is a work item", || async { made().await.is_some() }).await;
     let item = stage.store.find_item(&made().await.unwrap()).await.unwrap().expect("the item");
-    assert!(item.what.starts_with("The cart and the payment name the sum differently"), "{}", item.what);
+    assert_eq!((item.what.as_str(), item.how.as_str(), item.owner), (TASK, NOTICED, Owner::Persona("eliza".into())));
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM insights WHERE item IS NOT NULL").await, 1);
 
     let shown = text(&invoke(&stage.team, HERE, "overwatch", sub_command("show", &[])).await).to_owned();

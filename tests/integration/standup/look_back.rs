@@ -22,7 +22,7 @@ fn perform(stage: &Stage) {
             return cast.answer(asked);
         }
         let message = "Checkout takes 512 ms, and no action follows from it.";
-        let insight = json!({"to": "team", "kind": "drift", "message": message, "actionable": true});
+        let insight = json!({"to": "team", "kind": "drift", "message": message, "task": "Do it sooner next time"});
         Script::Json(json!({"insights": if who(asked) == "Vince" { json!([insight]) } else { json!([]) }}))
     });
 }

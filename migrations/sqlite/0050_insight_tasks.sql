@@ -1,0 +1,2 @@
+-- What somebody should do about an insight.
+ALTER TABLE insights ADD COLUMN task TEXT;
