@@ -64,16 +64,28 @@ pub(crate) async fn count(team: &TestTeam, sql: &str) -> i64 {
 
 /// Blocks changes that match `when`, a condition on `OLD` and `NEW`.
 pub(crate) async fn forbid(team: &TestTeam, name: &str, change: &str, when: &str) {
-    if is_sqlite(team) {
-        execute(team, &format!("CREATE TRIGGER \"{name}\" BEFORE {change} WHEN {when} BEGIN SELECT RAISE(ABORT, 'a wall'); END")).await;
-    } else {
-        let body = format!("BEGIN IF {when} THEN RAISE EXCEPTION 'a wall'; END IF; RETURN NEW; END");
-        execute(team, &format!("CREATE FUNCTION \"{name}\"() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")).await;
-        execute(team, &format!("CREATE TRIGGER \"{name}\" BEFORE {change} FOR EACH ROW EXECUTE FUNCTION \"{name}\"()")).await;
+    for sql in wall(is_sqlite(team), name, change, when) {
+        execute(team, &sql).await;
     }
 }
 
 pub(crate) async fn allow(team: &TestTeam, name: &str) {
-    let drop = if is_sqlite(team) { format!("DROP TRIGGER \"{name}\"") } else { format!("DROP FUNCTION \"{name}\" CASCADE") };
-    execute(team, &drop).await;
+    execute(team, &without_wall(is_sqlite(team), name)).await;
+}
+
+/// The statements that block changes that match `when`, a condition on `OLD` and `NEW`.
+pub(crate) fn wall(is_sqlite: bool, name: &str, change: &str, when: &str) -> Vec<String> {
+    if is_sqlite {
+        return vec![format!("CREATE TRIGGER \"{name}\" BEFORE {change} WHEN {when} BEGIN SELECT RAISE(ABORT, 'a wall'); END")];
+    }
+    let body = format!("BEGIN IF {when} THEN RAISE EXCEPTION 'a wall'; END IF; RETURN NEW; END");
+    vec![
+        format!("CREATE FUNCTION \"{name}\"() RETURNS trigger LANGUAGE plpgsql AS $${body}$$"),
+        format!("CREATE TRIGGER \"{name}\" BEFORE {change} FOR EACH ROW EXECUTE FUNCTION \"{name}\"()"),
+    ]
+}
+
+/// The statement that takes a wall away.
+pub(crate) fn without_wall(is_sqlite: bool, name: &str) -> String {
+    if is_sqlite { format!("DROP TRIGGER \"{name}\"") } else { format!("DROP FUNCTION \"{name}\" CASCADE") }
 }
