@@ -1,11 +1,8 @@
 //! What the elements of office documents mean for their text.
 
-use std::collections::HashMap;
-
+use super::one_line;
+use super::word::Notes;
 use super::xml::{Dialect, Element};
-
-/// The most columns of a sheet. Cells beyond are left out.
-const COLUMNS: usize = 256;
 
 fn hashes(level: usize) -> String {
     format!("{} ", "#".repeat(level.clamp(1, 6)))
@@ -23,18 +20,89 @@ fn end_row(text: &mut String) {
 
 /// The formats of Microsoft: `docx`, `pptx`.
 #[derive(Default)]
-pub(super) struct Microsoft {
+pub(super) struct Microsoft<'a> {
+    notes: Option<&'a Notes>,
     is_text: bool,
     tables: usize,
+    /// How deep the present place is in something that is not shown.
+    skipped: usize,
+    /// Changes that are open at the present place: where each began, and what it is.
+    changes: Vec<(usize, String)>,
+    /// Where the last change ended, and what it was.
+    changed: (usize, String),
+    /// Where the present run of characters began, and whether it is hidden.
+    run: (usize, bool),
+    pub(super) is_hidden_slide: bool,
 }
 
-impl Dialect for Microsoft {
+impl<'a> Microsoft<'a> {
+    /// A text that refers to comments and footnotes.
+    pub(super) fn with_notes(notes: &'a Notes) -> Self {
+        Self { notes: Some(notes), ..Self::default() }
+    }
+
+    /// Marks the end of the text, from `start` on, as inserted, deleted or hidden.
+    fn mark(&mut self, start: usize, what: String, text: &mut String) {
+        let marked = text.split_off(text.floor_char_boundary(start));
+        let (inside, plain) = (marked.trim(), &marked[marked.trim_end().len()..]);
+        if inside.is_empty() {
+            text.push_str(&marked);
+        } else if self.changed == (start, what.clone()) && text.ends_with(']') {
+            // Word cuts one change into several.
+            text.pop();
+            text.extend([marked.trim_end(), "]"]);
+        } else {
+            text.extend([&marked[..marked.len() - marked.trim_start().len()], "[", &what, ": ", inside, "]"]);
+        }
+        self.changed = (text.len(), what);
+        text.push_str(if inside.is_empty() { "" } else { plain });
+    }
+
+    /// A comment, footnote or endnote at this place.
+    fn refer(&self, kind: &str, element: &Element<'_>, text: &mut String) {
+        let note = self.notes.zip(element.attribute("id")).and_then(|(notes, id)| notes.get(kind, &id));
+        if let Some(note) = note {
+            let gap = if text.is_empty() || text.ends_with(char::is_whitespace) { "" } else { " " };
+            text.extend([gap, note]);
+        }
+    }
+}
+
+/// What a change of the text is called.
+fn change(name: &str) -> Option<&'static str> {
+    match name {
+        "ins" | "moveTo" => Some("inserted"),
+        "del" | "moveFrom" => Some("deleted"),
+        _ => None,
+    }
+}
+
+impl Dialect for Microsoft<'_> {
     fn start(&mut self, name: &str, element: &Element<'_>, text: &mut String) {
+        // A fallback repeats what is shown, and stops of tabs are no tabs.
+        let is_slide_number = || name == "fld" && element.attribute("type").is_some_and(|kind| kind == "slidenum");
+        if self.skipped > 0 || matches!(name, "Fallback" | "tabs" | "tabLst" | "rPrChange" | "pPrChange") || is_slide_number() {
+            self.skipped += 1;
+            return;
+        }
+        if let Some(what) = change(name) {
+            let by = element.attribute("author").map(|author| format!(" by {author}")).unwrap_or_default();
+            self.changes.push((text.len(), format!("{what}{by}")));
+            return;
+        }
         match name {
+            "sld" => self.is_hidden_slide = element.attribute("show").is_some_and(|show| matches!(show.as_str(), "0" | "false")),
+            "r" => self.run = (text.len(), false),
+            "vanish" => self.run.1 = element.attribute("val").is_none_or(|_| element.is_set("val")),
             "t" => self.is_text = true,
+            "delText" => self.is_text = !self.changes.is_empty(),
             "tbl" => self.tables += 1,
             "tab" => text.push('\t'),
             "br" | "cr" => text.push('\n'),
+            "noBreakHyphen" => text.push('-'),
+            "commentReference" | "footnoteReference" | "endnoteReference" => {
+                self.refer(name.trim_end_matches("Reference"), element, text);
+            }
             "pStyle" => {
                 let style = element.attribute("val").unwrap_or_default();
                 let level = style.strip_prefix("Heading").and_then(|level| level.parse().ok()).or((style == "Title").then_some(1));
@@ -45,8 +113,19 @@ impl Dialect for Microsoft {
     }
 
     fn end(&mut self, name: &str, text: &mut String) {
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            return;
+        }
+        if change(name).is_some() {
+            if let Some((start, what)) = self.changes.pop() {
+                self.mark(start, what, text);
+            }
+            return;
+        }
         match name {
-            "t" => self.is_text = false,
+            "r" if std::mem::take(&mut self.run.1) => self.mark(self.run.0, "hidden".into(), text),
+            "t" | "delText" => self.is_text = false,
             "p" => end_paragraph(self.tables, text),
             "tc" => text.push_str("| "),
             "tr" => end_row(text),
@@ -56,7 +135,7 @@ impl Dialect for Microsoft {
     }
 
     fn takes(&self) -> bool {
-        self.is_text
+        self.is_text && self.skipped == 0
     }
 }
 
@@ -65,13 +144,24 @@ impl Dialect for Microsoft {
 pub(super) struct Open {
     paragraphs: usize,
     tables: usize,
-    /// Notes and deleted passages, which are not part of the text.
+    /// How deep the present place is in deleted passages and in what describes a note.
     skipped: usize,
+    /// Where comments and footnotes began.
+    notes: Vec<usize>,
 }
 
 impl Open {
     fn skips(name: &str) -> bool {
-        matches!(name, "annotation" | "tracked-changes" | "notes")
+        matches!(name, "tracked-changes" | "creator" | "date" | "note-citation")
+    }
+}
+
+/// What a note within the text is called.
+fn note(name: &str) -> Option<&'static str> {
+    match name {
+        "annotation" => Some("comment"),
+        "note" => Some("footnote"),
+        _ => None,
     }
 }
 
@@ -79,6 +169,8 @@ impl Dialect for Open {
     fn start(&mut self, name: &str, element: &Element<'_>, text: &mut String) {
         match name {
             name if Self::skips(name) => self.skipped += 1,
+            name if note(name).is_some() => self.notes.push(text.len()),
+            "notes" => text.push_str("Speaker's notes: "),
             "p" => self.paragraphs += 1,
             "h" => {
                 self.paragraphs += 1;
@@ -87,6 +179,9 @@ impl Dialect for Open {
             "table" => {
                 self.tables += 1;
                 text.push_str(&element.attribute("name").map(|name| format!("## {name}\n\n")).unwrap_or_default());
+            }
+            "table-row" if element.attribute("visibility").is_some_and(|visibility| visibility != "visible") => {
+                text.push_str("(hidden row) ");
             }
             "tab" => text.push('\t'),
             "s" => text.push(' '),
@@ -104,158 +199,24 @@ impl Dialect for Open {
                     end_paragraph(self.tables, text);
                 }
             }
+            "notes" => text.truncate(text.trim_end().trim_end_matches("Speaker's notes:").len()),
             "table-cell" => text.push_str("| "),
             "table-row" => end_row(text),
             "table" => {
                 self.tables = self.tables.saturating_sub(1);
                 text.push('\n');
             }
-            _ => {}
+            name => {
+                if let Some((kind, start)) = note(name).zip(self.notes.pop_if(|_| note(name).is_some())) {
+                    let body = one_line(&text.split_off(text.floor_char_boundary(start)));
+                    let gap = if text.is_empty() || text.ends_with(char::is_whitespace) { "" } else { " " };
+                    text.extend([gap, "[", kind, ": ", &body, "]"]);
+                }
+            }
         }
     }
 
     fn takes(&self) -> bool {
         self.paragraphs > 0 && self.skipped == 0
     }
-}
-
-/// The texts of an Excel file, which its cells name by their numbers.
-#[derive(Default)]
-pub(super) struct Shared {
-    pub(super) texts: Vec<String>,
-    is_text: bool,
-}
-
-impl Dialect for Shared {
-    fn start(&mut self, name: &str, _: &Element<'_>, _: &mut String) {
-        match name {
-            "si" => self.texts.push(String::new()),
-            "t" => self.is_text = true,
-            // How a Japanese text is pronounced.
-            "rPh" => self.is_text = false,
-            _ => {}
-        }
-    }
-
-    fn end(&mut self, name: &str, _: &mut String) {
-        self.is_text &= name != "t";
-    }
-
-    fn takes(&self) -> bool {
-        self.is_text
-    }
-
-    fn write(&mut self, characters: &str, _: &mut String) {
-        if let Some(last) = self.texts.last_mut() {
-            last.push_str(characters);
-        }
-    }
-}
-
-/// The sheets of an Excel file: name and reference.
-#[derive(Default)]
-pub(super) struct Book {
-    pub(super) sheets: Vec<(String, String)>,
-}
-
-impl Dialect for Book {
-    fn start(&mut self, name: &str, element: &Element<'_>, _: &mut String) {
-        if name == "sheet"
-            && let (Some(name), Some(id)) = (element.attribute("name"), element.attribute("id"))
-        {
-            self.sheets.push((name, id));
-        }
-    }
-
-    fn end(&mut self, _: &str, _: &mut String) {}
-
-    fn takes(&self) -> bool {
-        false
-    }
-}
-
-/// The targets of references, by their ids.
-#[derive(Default)]
-pub(super) struct Targets(pub(super) HashMap<String, String>);
-
-impl Dialect for Targets {
-    fn start(&mut self, _: &str, element: &Element<'_>, _: &mut String) {
-        if let (Some(id), Some(target)) = (element.attribute("Id"), element.attribute("Target")) {
-            self.0.insert(id, target);
-        }
-    }
-
-    fn end(&mut self, _: &str, _: &mut String) {}
-
-    fn takes(&self) -> bool {
-        false
-    }
-}
-
-/// A sheet of an Excel file: a line for each row, with `|` between cells.
-#[derive(Default)]
-pub(super) struct Sheet<'a> {
-    shared: &'a [String],
-    row: Vec<String>,
-    is_shared: bool,
-    is_value: bool,
-    /// The column of the present cell.
-    column: usize,
-    value: String,
-}
-
-impl<'a> Sheet<'a> {
-    /// `shared`: the texts that cells name by their numbers.
-    pub(super) fn new(shared: &'a [String]) -> Self {
-        Self { shared, ..Self::default() }
-    }
-}
-
-impl Dialect for Sheet<'_> {
-    fn start(&mut self, name: &str, element: &Element<'_>, _: &mut String) {
-        match name {
-            "row" => self.row.clear(),
-            "c" => {
-                self.column = element.attribute("r").and_then(|place| column(&place)).unwrap_or(self.row.len());
-                self.is_shared = element.attribute("t").as_deref() == Some("s");
-                self.value.clear();
-            }
-            "v" | "t" => self.is_value = true,
-            _ => {}
-        }
-    }
-
-    fn end(&mut self, name: &str, text: &mut String) {
-        match name {
-            "v" | "t" => self.is_value = false,
-            "c" if self.column < COLUMNS => {
-                let value = match self.value.parse::<usize>() {
-                    Ok(number) if self.is_shared => self.shared.get(number).cloned().unwrap_or_default(),
-                    _ => std::mem::take(&mut self.value),
-                };
-                self.row.resize(self.row.len().max(self.column + 1), String::new());
-                self.row[self.column] = value.split_whitespace().collect::<Vec<_>>().join(" ");
-            }
-            "row" if self.row.iter().any(|cell| !cell.is_empty()) => {
-                text.push_str(&self.row.join(" | "));
-                text.push('\n');
-            }
-            _ => {}
-        }
-    }
-
-    fn takes(&self) -> bool {
-        self.is_value
-    }
-
-    fn write(&mut self, characters: &str, _: &mut String) {
-        self.value.push_str(characters);
-    }
-}
-
-/// The column of a cell such as `C5`, from 0.
-fn column(place: &str) -> Option<usize> {
-    let letters = place.bytes().take_while(u8::is_ascii_uppercase);
-    let number = letters.fold(0_usize, |number, letter| number.saturating_mul(26).saturating_add(usize::from(letter - b'A') + 1));
-    number.checked_sub(1)
 }

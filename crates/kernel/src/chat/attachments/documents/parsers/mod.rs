@@ -1,13 +1,19 @@
+mod archive;
 mod dialects;
-mod office;
+mod number_formats;
+mod open;
 mod pdf;
+mod remarks;
+mod sheets;
+mod slides;
 #[cfg(test)]
 mod tests;
+mod word;
 mod xml;
 
 use std::time::Instant;
 
-pub(super) use office::list_archive;
+pub(super) use archive::list_archive;
 
 use super::{Document, Read, Unreadable};
 
@@ -25,10 +31,10 @@ const MAX_PAGES: usize = 400;
 pub(crate) fn read(bytes: &[u8], document: Document, until: Instant) -> Result<Read, Unreadable> {
     let read = std::panic::catch_unwind(|| match document {
         Document::Pdf => pdf::read(bytes, until),
-        Document::Docx => office::read_docx(bytes, until),
-        Document::Pptx => office::read_pptx(bytes, until),
-        Document::Xlsx => office::read_xlsx(bytes, until),
-        Document::OpenDocument => office::read_open_document(bytes, until),
+        Document::Docx => word::read_docx(bytes, until),
+        Document::Pptx => slides::read_pptx(bytes, until),
+        Document::Xlsx => sheets::read_xlsx(bytes, until),
+        Document::OpenDocument => open::read_open_document(bytes, until),
     });
     let mut read = read.unwrap_or(Err(Unreadable::Damaged))?;
     if read.text.len() > MAX_TEXT {
@@ -69,4 +75,20 @@ impl Pages {
     fn finish(self, shown: usize, all: usize) -> Read {
         Read { text: self.text, pages: (shown < all).then_some((shown, all)), is_cut: false }
     }
+}
+
+/// A text without spaces at the ends of lines, and with at most one blank line in a row.
+fn tidy(text: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines().map(|line| line.trim_end().trim_end_matches(" |")) {
+        if !(line.trim().is_empty() && lines.last().is_none_or(|last| last.trim().is_empty())) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n").trim_end().to_owned()
+}
+
+/// A text without line breaks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -37,6 +37,18 @@ impl Element<'_> {
         let found = attributes.find(|attribute| local(attribute.key.as_ref()) == name)?;
         found.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned)
     }
+
+    /// The id of a relation, which is told from other ids by its namespace.
+    pub(super) fn reference(&self) -> Option<String> {
+        let mut attributes = self.0.attributes().flatten();
+        let found = attributes.find(|attribute| attribute.key.as_ref().ends_with(":id"))?;
+        found.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned)
+    }
+
+    /// Whether an attribute is true.
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.attribute(name).is_some_and(|value| matches!(value.as_str(), "1" | "true" | "on"))
+    }
 }
 
 fn local(name: &str) -> &str {

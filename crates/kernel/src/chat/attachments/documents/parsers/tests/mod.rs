@@ -1,3 +1,6 @@
+mod number_formats;
+mod office;
+
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
@@ -96,13 +99,13 @@ fn a_sheet_keeps_its_columns() {
 }
 
 #[test]
-fn an_open_document_is_read_without_its_notes() {
+fn an_open_document_is_read_with_its_notes() {
     let xml = r#"<office:document-content xmlns:text="t"><office:body><text:tracked-changes><text:p>old</text:p></text:tracked-changes>
-        <text:h text:outline-level="2">Harbour</text:h><text:p>It<text:s/>opens<office:annotation><text:p>no</text:p></office:annotation> in <text:span>May</text:span>.</text:p>
+        <text:h text:outline-level="2">Harbour</text:h><text:p>It<text:s/>opens<office:annotation><dc:creator>Ann</dc:creator><text:p>sure?</text:p></office:annotation> in <text:span>May</text:span>.</text:p>
         <table:table table:name="Ships"><table:table-row><table:table-cell><text:p>Ada</text:p></table:table-cell><table:table-cell><text:p>1</text:p></table:table-cell></table:table-row></table:table>
         </office:body></office:document-content>"#;
     let read = text(&archive(&[("content.xml", xml)]), Document::OpenDocument).unwrap();
-    assert_eq!(read, "## Harbour\n\nIt opens in May.\n\n## Ships\n\nAda | 1");
+    assert_eq!(read, "## Harbour\n\nIt opens [comment: sure?] in May.\n\n## Ships\n\nAda | 1");
 }
 
 #[test]
