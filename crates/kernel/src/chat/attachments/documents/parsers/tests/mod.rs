@@ -1,5 +1,6 @@
 mod number_formats;
 mod office;
+mod pdf;
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
