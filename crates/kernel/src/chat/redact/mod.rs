@@ -1,11 +1,12 @@
 //! Finds and replaces secrets in texts before they are posted, logged or stored (CHAT-25).
 //!
-//! Two methods: known values are found in every encoding (plain, URL-encoded, hex, base64, with invisible characters in between), and
-//! common token formats are found by their pattern. Secrets that a model reverses or spells out are not found; no text filter can guarantee
+//! Three methods: known values are found in every encoding (plain, URL-encoded, hex, base64, with invisible characters in between), common token
+//! formats are found by their pattern, and other values by the label before them. Secrets that a model reverses or spells out are not found; no text filter can guarantee
 //! that.
 //!
 //! Redact before splitting, because half a token matches no pattern.
 
+mod labelled;
 mod shapes;
 
 use std::borrow::Cow;
@@ -73,7 +74,7 @@ impl Redactor {
 
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         let known = self.known.iter().flat_map(|value| text.match_indices(value.expose_secret()).map(|(at, found)| at..at + found.len()));
-        known.chain(shapes::find(text)).filter(|range| text[range.clone()] != *REDACTED).collect()
+        known.chain(shapes::find(text)).chain(labelled::find(text)).filter(|range| text[range.clone()] != *REDACTED).collect()
     }
 }
 
