@@ -35,7 +35,7 @@ use kernel::money::Purpose;
 use kernel::persona::{Persona, Tier};
 use kernel::tools::workspace::{MOST_FILE_BYTES, Workspaces};
 
-pub(crate) use critique::Critic;
+pub(crate) use critique::{Critic, UNANSWERED};
 use finding::list_findings;
 pub use material::ForReview;
 use material::Shown;

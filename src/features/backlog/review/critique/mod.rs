@@ -32,6 +32,9 @@ const ACCEPTED: u8 = 3;
 /// How often an author improves its work before a colleague sees it.
 const REVISIONS: usize = 2;
 
+/// What a fault begins with that names a question without an answer.
+pub(crate) const UNANSWERED: &str = "no answer yet: ";
+
 /// The most questions, and the most characters of one and of a reason.
 const QUESTIONS: usize = 5;
 const QUESTION: usize = 400;
@@ -241,7 +244,7 @@ fn name_faults(given: &GivenCritique, criteria: &[String], questions: &[String])
     let low = scores.into_iter().filter(|(_, given)| given.score < ACCEPTED).map(|(name, given)| format!("{name} {} of 5", given.score));
     let number = |number: usize, texts: &[String]| texts.get(number.checked_sub(1)?).cloned();
     let missed = grades.iter().filter_map(|grade| Some(format!("not met: {}", number(grade.missed()?, criteria)?)));
-    let unanswered = open.iter().filter_map(|open| Some(format!("no answer yet: {}", number(open.question, questions)?)));
+    let unanswered = open.iter().filter_map(|open| Some(format!("{UNANSWERED}{}", number(open.question, questions)?)));
     low.chain(missed).chain(unanswered).collect()
 }
 
@@ -300,7 +303,7 @@ fn read_critique(given: GivenCritique, shown: &Shown<'_>, questions: &[String], 
     let unanswered = (1..).zip(questions).filter_map(|(number, question)| Some((question, open.get(&number)?)));
     critique
         .faults
-        .extend(unanswered.map(|(question, missing)| format!("no answer yet: {question} {}", reason(missing)).trim_end().to_owned()));
+        .extend(unanswered.map(|(question, missing)| format!("{UNANSWERED}{question} {}", reason(missing)).trim_end().to_owned()));
     critique
 }
 
