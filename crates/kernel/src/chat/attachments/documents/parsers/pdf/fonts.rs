@@ -56,9 +56,8 @@ fn composite(document: &Document, font: &Dictionary) -> Option<Widths> {
     let descendants = entry(document, font, b"DescendantFonts")?.as_array().ok()?;
     let descendant = document.dereference(descendants.first()?).ok()?.1.as_dict().ok()?;
     let default = entry(document, descendant, b"DW").and_then(|width| number(document, width)).unwrap_or(1000.0);
-    let list = entry(document, descendant, b"W").and_then(|list| list.as_array().ok()).map_or(&[][..], Vec::as_slice);
     let mut by_code = HashMap::new();
-    let mut rest = list;
+    let mut rest = entry(document, descendant, b"W").and_then(|listed| listed.as_array().ok()).map_or(&[][..], Vec::as_slice);
     while let [first, second, after @ ..] = rest {
         let first = code(document, first)?;
         rest = after;

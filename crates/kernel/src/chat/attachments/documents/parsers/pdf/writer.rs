@@ -24,8 +24,10 @@ impl Matrix {
 
     /// This transformation, and then another one.
     fn then(self, other: Self) -> Self {
-        let ([a, b, c, d, e, f], [p, q, r, s, t, u]) = (self.0, other.0);
-        Self([a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u])
+        let (one, by) = (self.0, other.0);
+        let x = |at: usize| one[at] * by[0] + one[at + 1] * by[2];
+        let y = |at: usize| one[at] * by[1] + one[at + 1] * by[3];
+        Self([x(0), y(0), x(2), y(2), x(4) + by[4], y(4) + by[5]])
     }
 }
 
@@ -92,15 +94,15 @@ impl<'a> Writer<'a> {
                 self.place(Matrix::moved(number(0), number(1)).then(self.line));
             }
             "T*" => self.next_line(),
-            "Tj" | "TJ" => operands.iter().for_each(|operand| self.show(operand)),
+            "Tj" | "TJ" => self.show_all(operands),
             "'" => {
                 self.next_line();
-                operands.iter().for_each(|operand| self.show(operand));
+                self.show_all(operands);
             }
             "\"" => {
                 self.state.spacing = (number(1), number(0));
                 self.next_line();
-                operands.iter().skip(2).for_each(|operand| self.show(operand));
+                self.show_all(operands.get(2..).unwrap_or_default());
             }
             _ => {}
         }
@@ -113,6 +115,12 @@ impl<'a> Writer<'a> {
     fn next_line(&mut self) {
         self.lines.end_line();
         self.place(Matrix::moved(0.0, -self.state.leading).then(self.line));
+    }
+
+    fn show_all(&mut self, objects: &[Object]) {
+        for object in objects {
+            self.show(object);
+        }
     }
 
     /// Draws a string, or moves by a number, or both as a list says.
@@ -140,14 +148,15 @@ impl<'a> Writer<'a> {
         let width =
             |(width, is_space): &(f32, bool)| (width / 1000.0 * size + spacing.0 + if *is_space { spacing.1 } else { 0.0 }) * stretch;
         let all: Option<f32> = widths.map(|widths| widths.iter().map(width).sum());
-        let Matrix([a, b, c, d, x, y]) = Matrix::moved(0.0, self.state.rise).then(self.text).then(self.state.page);
+        let place = Matrix::moved(0.0, self.state.rise).then(self.text).then(self.state.page).0;
         self.advance(all.unwrap_or_default());
-        let (scale, height) = (a.hypot(b), c.hypot(d));
+        let (scale, height) = (place[0].hypot(place[1]), place[2].hypot(place[3]));
+        let (x, y) = (place[4], place[5]);
         let is_drawn = scale > f32::EPSILON && scale.is_finite() && x.is_finite() && y.is_finite();
         if text.is_empty() || !is_drawn || self.lines.len() > MAX_TEXT {
             return;
         }
-        let (along, across) = (a / scale, b / scale);
+        let (along, across) = (place[0] / scale, place[1] / scale);
         let start = x * along + y * across;
         let end = all.map(|all| start + all * scale);
         let size = (size * height.max(scale * stretch.abs().min(1.0))).abs();

@@ -56,7 +56,7 @@ fn hidden_sheets_rows_and_columns_are_marked() {
     let book = r#"<workbook xmlns:r="r"><sheets><sheet name="Seen" sheetId="1" r:id="rId1"/>
         <sheet name="Costs" state="hidden" sheetId="2" r:id="rId2"/><sheet name="Keys" state="veryHidden" sheetId="3" r:id="rId2"/></sheets></workbook>"#;
     let targets = relations(&[("rId1", "worksheet", "worksheets/sheet1.xml"), ("rId2", "worksheet", "/xl/worksheets/sheet2.xml")]);
-    let second = r#"<worksheet><sheetData><row><c><v>7</v></c></row></sheetData></worksheet>"#;
+    let second = "<worksheet><sheetData><row><c><v>7</v></c></row></sheetData></worksheet>";
     let files = [
         ("xl/workbook.xml", book),
         ("xl/_rels/workbook.xml.rels", &targets),
