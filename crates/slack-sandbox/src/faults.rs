@@ -15,6 +15,8 @@ pub enum ApiFault {
     Status(u16),
     /// 200 with `ok: false` and this error, such as `internal_error`. The call is not run.
     Error(String),
+    /// This error for a message with blocks or attachments: `invalid_blocks`. Other calls are run.
+    Blocks(String),
     /// 200 with a HTML page, as a proxy or a sign-in page gives.
     Html,
     /// No answer.

@@ -1,14 +1,16 @@
 //! Slack's markup, in both directions. Its own form of Markdown ("mrkdwn") has one star for bold, no headings and no escapes.
 
 use kernel::chat::format::TextFormat;
-use kernel::chat::text::{ChannelRef, Mention, Part, escape_values, is_subtext, parts};
+use kernel::chat::markdown::simplify;
+use kernel::chat::text::{ChannelRef, Mention, Part, escape_values, is_subtext, split_value};
 
 use crate::adapters::slack::ids::{channel_id, to_spot, to_user, user_id};
 
 /// What a message can hold. A section of a message holds 3,000 characters, and most messages have one.
 pub const TEXT: TextFormat = TextFormat { limit: 3000, has_tables: false, render: written };
 
-/// A character without width. Beside a mark, it takes the mark's meaning away.
+/// A character without width, which Slack takes for a space. Within a mark and its text it takes the mark's meaning away. Between a mark and a letter
+/// outside it lets the mark begin or end there, as it otherwise does only at the border of a word.
 const APART: char = '\u{200B}';
 
 const FENCE: &str = "```";
@@ -16,7 +18,7 @@ const FENCE: &str = "```";
 /// A text in Slack's markup.
 pub(super) fn written(text: &str) -> String {
     let mut in_code = false;
-    let lines: Vec<String> = text
+    let lines: Vec<String> = simplify(text)
         .split('\n')
         .map(|line| {
             let is_fence = line.trim_start().starts_with(FENCE);
@@ -57,33 +59,22 @@ fn write_line(line: &str) -> String {
 /// Values, links and emphasis of a line.
 fn write_inline(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
-    for part in parts(line) {
-        match part {
-            Part::Markdown(markdown) => write_markdown(markdown, &mut text),
-            Part::Mention(user) => match to_user(&user) {
-                Ok(id) => text.extend(["<@", id, ">"]),
-                Err(_) => text.extend(["@", user.bare()]),
-            },
-            Part::Channel(channel) => match to_spot(&channel) {
-                Ok(spot) => text.extend(["<#", spot.channel, ">"]),
-                Err(_) => text.extend(["#", channel.bare()]),
-            },
-        }
-    }
+    write_span(line, 0, &mut text);
     text
 }
 
-fn write_markdown(markdown: &str, text: &mut String) {
-    let mut rest = markdown;
+/// A part of a line within so many marks.
+fn write_span(line: &str, depth: usize, text: &mut String) {
+    let mut rest = line;
     let mut before = ' ';
     while let Some(first) = rest.chars().next() {
         let taken = match first {
             '\\' => write_escape(rest, before, text),
             '`' => write_code(rest, text),
-            '!' if rest[1..].starts_with('[') => write_link(&rest[1..], text).map(|length| length + 1),
             '[' => write_link(rest, text),
-            '<' => write_autolink(rest, text),
-            '*' | '~' | '_' => Some(write_emphasis(rest, first, before, text)),
+            '<' => write_value(rest, text).or_else(|| write_autolink(rest, text)),
+            'h' if is_address(rest.split([' ', '<', '>', '\n']).next().unwrap_or_default()) => Some(write_address(rest, text)),
+            '*' | '~' | '_' => write_emphasis(rest, depth, before, text),
             _ => None,
         };
         let taken = taken.unwrap_or_else(|| {
@@ -93,6 +84,31 @@ fn write_markdown(markdown: &str, text: &mut String) {
         before = rest[..taken].chars().next_back().unwrap_or(first);
         rest = &rest[taken..];
     }
+}
+
+fn write_value(rest: &str, text: &mut String) -> Option<usize> {
+    let (value, length) = split_value(rest)?;
+    match value {
+        Part::Mention(user) => match to_user(&user) {
+            Ok(id) => text.extend(["<@", id, ">"]),
+            Err(_) => text.extend(["@", user.bare()]),
+        },
+        Part::Channel(channel) => match to_spot(&channel) {
+            Ok(spot) => text.extend(["<#", spot.channel, ">"]),
+            Err(_) => text.extend(["#", channel.bare()]),
+        },
+        Part::Markdown(_) => return None,
+    }
+    Some(length)
+}
+
+/// An address in the text, whose characters are no marks.
+fn write_address(rest: &str, text: &mut String) -> usize {
+    let word = rest.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '*' | '`' | '|')).next().unwrap_or_default();
+    // Marks of what is around it.
+    let word = word.trim_end_matches(['_', '~']);
+    word.chars().for_each(|c| push_escaped(c, text));
+    word.len()
 }
 
 /// `\*` is a literal star. Inside a word an underscore formats nothing, so that names such as `test_cases.csv` can be copied.
@@ -115,14 +131,15 @@ fn write_code(rest: &str, text: &mut String) -> Option<usize> {
 /// `[label](address)`.
 fn write_link(rest: &str, text: &mut String) -> Option<usize> {
     let (label, after) = rest.strip_prefix('[')?.split_once("](")?;
-    let (address, _) = after.split_once(')')?;
+    let (target, _) = after.split_once(')')?;
+    let address = target.trim_start_matches('<').trim_end_matches('>');
     if !is_address(address) || label.contains(['[', ']', '\n']) {
         return None;
     }
     let mut shown = String::new();
     label.chars().filter(|c| !"*_`\\|".contains(*c)).for_each(|c| push_escaped(c, &mut shown));
     text.extend(["<", &escaped(address).replace('|', "%7C"), "|", &shown, ">"]);
-    Some(1 + label.len() + 2 + address.len() + 1)
+    Some(1 + label.len() + 2 + target.len() + 1)
 }
 
 /// `<https://example.org>`.
@@ -137,23 +154,68 @@ fn is_address(address: &str) -> bool {
     scheme && !address.contains([' ', '<', '>', '\n'])
 }
 
-/// Two stars are bold, one is italics. A mark between two spaces stays as it is.
-fn write_emphasis(rest: &str, mark: char, before: char, text: &mut String) -> usize {
-    let count = rest.len() - rest.trim_start_matches(mark).len();
-    let after = rest[count..].chars().next().unwrap_or(' ');
-    if before.is_whitespace() && after.is_whitespace() {
-        rest[..count].chars().for_each(|c| text.push(c));
-        return count;
+/// Two stars are bold, one is italics. A mark without a counterpart stays as it is: "snake_case", "~5", "2 * 3".
+fn write_emphasis(rest: &str, depth: usize, before: char, text: &mut String) -> Option<usize> {
+    let mark = &rest[..rest.len() - rest.trim_start_matches(|c| rest.starts_with(c)).len()];
+    let (opens, closes) = match mark {
+        "*" | "_" => ("_", "_"),
+        "**" | "__" => ("*", "*"),
+        "***" | "___" => ("*_", "_*"),
+        "~~" => ("~", "~"),
+        _ => ("", ""),
+    };
+    let after = &rest[mark.len()..];
+    let is_no_mark = mark.starts_with('_') && before.is_alphanumeric() || after.starts_with(char::is_whitespace);
+    let end = if opens.is_empty() || is_no_mark || depth > DEPTH { None } else { end_of_emphasis(after, mark) };
+    let Some(end) = end else {
+        text.push_str(mark);
+        return Some(mark.len());
+    };
+    let length = mark.len() + end + mark.len();
+    if text.chars().next_back().is_some_and(hides_a_mark) {
+        text.push(APART);
     }
-    match (mark, count) {
-        ('*', 1) => text.push('_'),
-        ('*' | '_', 2) => text.push('*'),
-        ('*', 3) => text.push_str(if before.is_whitespace() { "*_" } else { "_*" }),
-        ('~', 2) => text.push('~'),
-        // Marks inside words and before numbers stay: "snake_case", "~5".
-        _ => text.push_str(&rest[..count]),
+    text.push_str(opens);
+    write_span(&after[..end], depth + 1, text);
+    text.push_str(closes);
+    if rest[length..].chars().next().is_some_and(hides_a_mark) {
+        text.push(APART);
     }
-    count
+    Some(length)
+}
+
+/// Where the counterpart of a mark is, which ends the text before it.
+fn end_of_emphasis(after: &str, mark: &str) -> Option<usize> {
+    let kind = mark.chars().next()?;
+    let mut at = 0;
+    let mut before = ' ';
+    while let Some(c) = after[at..].chars().next().filter(|_| at < LONGEST) {
+        let rest = &after[at..];
+        let run = rest.len() - rest.trim_start_matches(kind).len();
+        let length = match c {
+            '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            '`' => rest[1..].find('`').map_or(1, |end| end + 2),
+            c if c != kind => c.len_utf8(),
+            _ => run,
+        };
+        let next = rest[length..].chars().next().unwrap_or(' ');
+        let ends = run == mark.len() && c == kind && at > 0 && !before.is_whitespace() && !(kind == '_' && next.is_alphanumeric());
+        if ends {
+            return Some(at);
+        }
+        before = rest[..length].chars().next_back().unwrap_or(c);
+        at += length;
+    }
+    None
+}
+
+/// The most marks in marks, and the most bytes between two.
+const DEPTH: usize = 8;
+const LONGEST: usize = 3000;
+
+/// Whether a mark beside this character is none for Slack. It knows words by spaces, and few signs but those of ASCII.
+fn hides_a_mark(c: char) -> bool {
+    c != APART && !c.is_whitespace() && (c.is_alphanumeric() || !c.is_ascii())
 }
 
 fn push_escaped(c: char, text: &mut String) {
@@ -165,7 +227,7 @@ fn push_escaped(c: char, text: &mut String) {
     }
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     text.chars().for_each(|c| push_escaped(c, &mut safe));
     safe
@@ -254,6 +316,16 @@ mod tests {
             ("`a **b** <c>`", "`a **b** &lt;c&gt;`"),
             ("```rust\nlet a = *b;\n```\n**x**", "```\nlet a = *b;\n```\n*x*"),
             ("***both***", "*_both_*"),
+            ("これは**重要**です", "これは\u{200B}*重要*\u{200B}です"),
+            ("un**believ**able, **Note:**now", "un\u{200B}*believ*\u{200B}able, *Note:*\u{200B}now"),
+            ("「**はい**」*了解*。", "「\u{200B}*はい*\u{200B}」\u{200B}_了解_\u{200B}。"),
+            ("**<user:slack:U1> and *you* too**", "*<@U1> and _you_ too*"),
+            ("[rust](https://w.org/Rust_(language)) **x**", "<https://w.org/Rust_%28language%29|rust> *x*"),
+            ("https://a.org/a_b_c**d (_see https://a.org/x_)", "https://a.org/a_b_c**d (_see https://a.org/x_)"),
+            ("[quiet](<https://a.org/x>)", "<https://a.org/x|quiet>"),
+            ("**open and 5 * 3 ** 2", "**open and 5 * 3 ** 2"),
+            ("#### Deep\n---\n- [x] done<br>well", "*Deep*\n──────────\n• ☑ done\nwell"),
+            ("`` a`b ``", "`` a`b ``"),
         ] {
             assert_eq!(written(markdown), shown, "{markdown}");
         }
@@ -266,6 +338,35 @@ mod tests {
         fn a_text_with_marks_is_shown_as_it_is(text in r"[a-v][a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{0,12}( [a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{1,12}){0,6}") {
             let shown = unescaped(&written(&kernel::chat::medium::Medium::Chat.line(&text))).replace(APART, "");
             proptest::prop_assert_eq!(shown, text);
+        }
+    }
+
+    proptest::proptest! {
+        /// Slack sees a mark only at the border of a word of its own kind.
+        #[test]
+        fn each_mark_is_at_a_border(before in "[a-zа-я十二、「 ]{0,3}", text in "[a-z十二]{1,4}", after in "[a-zа-я十二。」 ]{0,3}", mark in r"(\*\*|\*|~~|\*\*\*)") {
+            let shown = written(&format!("x{before}{mark}{text}{mark}{after}"));
+            let (outside, rest) = shown.split_once(&text).filter(|(outside, _)| outside.ends_with(['*', '_', '~'])).unwrap_or_else(|| {
+                let at = shown.rfind(&text).unwrap();
+                (&shown[..at], &shown[at + text.len()..])
+            });
+            let neighbours = [outside.trim_end_matches(['*', '_', '~']).chars().next_back(), rest.trim_start_matches(['*', '_', '~']).chars().next()];
+            for neighbour in neighbours.into_iter().flatten() {
+                proptest::prop_assert!(!hides_a_mark(neighbour), "{shown}");
+            }
+            proptest::prop_assert!(!shown.contains("**") && !shown.contains("~~"), "{shown}");
+        }
+
+        #[test]
+        fn any_text_is_written(text in "(\\PC|[-|`*_#<>@\\\\\\[\\]()!$=~.^{}&;\n]|<user:slack:U1>|https://a.b){0,60}") {
+            written(&text);
+        }
+    }
+
+    #[test]
+    fn marks_in_marks_end() {
+        for mark in ["*", "**", "_", "~~", "**a *b ", "`", "[", "***a"] {
+            written(&mark.repeat(20_000));
         }
     }
 

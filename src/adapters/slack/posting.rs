@@ -5,9 +5,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use kernel::chat::outbound::{OutboundFile, OutboundMessage, Posted};
-use kernel::chat::{PlatformEvent, SendError};
-use kernel::ids::MessageId;
+use kernel::chat::medium::shorten;
+use kernel::chat::outbound::{FileContent, OutboundFile, OutboundMessage, Posted};
+use kernel::chat::{PlatformEvent, SendError, text};
+use kernel::ids::{MessageId, UserId};
 use kernel::persona::Persona;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
@@ -19,13 +20,21 @@ use crate::adapters::slack::connect::report;
 use crate::adapters::slack::directory::next_cursor;
 use crate::adapters::slack::ids::{Spot, message_id, to_message, to_spot, to_user};
 use crate::adapters::slack::inbound::{SlackMessage, instant, stamp};
-use crate::adapters::slack::render::{Rendered, UploadedFile, render};
+use crate::adapters::slack::markup::escaped;
+use crate::adapters::slack::render::{Rendered, UploadedFile, link_of, render, render_plainly, whole_text};
 
 /// Slack takes about one message a second in a channel.
 const PACE: Duration = Duration::from_secs(1);
 
 /// Marks our messages, so that a post can be found again. Slack does not drop repeated posts.
 const MARK: &str = "teamroom_message";
+
+/// The longest text that Slack recommends for a message without blocks, and what is shown of one that is in a file.
+const PLAIN: usize = 4000;
+const BEGINNING: usize = 300;
+
+/// Writes a message for Slack, with the names of commands and of people.
+type Form = fn(&OutboundMessage, &[UploadedFile], &[&str], &dyn Fn(&UserId) -> Option<String>) -> Rendered;
 
 /// Messages of a page, and the most pages that are read back.
 pub(super) const PAGE: &str = "200";
@@ -54,16 +63,12 @@ impl Slack {
     pub(super) async fn post(&self, app: &App, message: &OutboundMessage) -> Result<Posted, SendError> {
         let spot = to_spot(&message.channel).map_err(Failure::from)?;
         let files = upload(&self.api, app, &message.files).await?;
-        let Rendered { text, blocks, attachments } = self.render(message, &files);
         let mark = json!({ "event_type": MARK, "event_payload": { "id": message.id.as_str() } });
         // Files are shown by their links.
         let shows_files = if files.is_empty() { "false" } else { "true" };
         let arguments = Arguments::default()
             .with("channel", spot.channel)
             .with_some("thread_ts", spot.thread)
-            .with("text", text)
-            .json("blocks", &blocks)
-            .json("attachments", &attachments)
             .json("metadata", &mark)
             .with("unfurl_links", shows_files)
             .with("unfurl_media", shows_files);
@@ -73,11 +78,57 @@ impl Slack {
             None => arguments,
         };
         self.pace.wait(spot.channel).await;
-        let answer = self.call(app, "chat.postMessage", arguments).await?;
+        let answer = self.call_in_a_form_it_takes(app, "chat.postMessage", &arguments, message, &files).await?;
         if let Some(persona) = guest {
             self.check_name(app, persona, &answer).await;
         }
         Ok(posted(message, spot, &answer)?)
+    }
+
+    /// Posts or edits a message. If Slack refuses its form, it is sent as plain text, and then as a file.
+    async fn call_in_a_form_it_takes(
+        &self,
+        app: &App,
+        method: &'static str,
+        arguments: &Arguments,
+        message: &OutboundMessage,
+        files: &[UploadedFile],
+    ) -> Result<Map<String, Value>, Failure> {
+        let with = |form: &Rendered| {
+            let arguments = arguments.clone().with("text", &*form.text);
+            arguments.json("blocks", &form.blocks).json("attachments", &form.attachments)
+        };
+        let mut ended = self.call(app, method, with(&self.render(message, files, render))).await;
+        if let Err(failure) = &ended
+            && failure.is_about_form()
+        {
+            tracing::warn!(outbox = %message.id, %failure, "a message is sent as plain text");
+            let plainly = self.render(message, files, render_plainly);
+            if plainly.text.chars().count() <= PLAIN {
+                ended = self.call(app, method, with(&plainly)).await;
+            }
+        }
+        if let Err(failure) = &ended
+            && failure.is_about_form()
+        {
+            tracing::warn!(outbox = %message.id, %failure, "a message is sent as a file");
+            let form = self.as_file(app, message, files).await?;
+            ended = self.call(app, method, with(&form)).await;
+        }
+        ended
+    }
+
+    /// A message whose words are in a file.
+    async fn as_file(&self, app: &App, message: &OutboundMessage, files: &[UploadedFile]) -> Result<Rendered, Failure> {
+        let whole = text::render(&whole_text(message), &text::Plain);
+        let file = OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(whole.clone()) };
+        let uploaded = upload(&self.api, app, &[file]).await?;
+        let beginning = escaped(&shorten(&text::plain(&whole), BEGINNING));
+        let buttons = if message.buttons.is_empty() { "" } else { " Its buttons are missing." };
+        let said = format!("{beginning}\n\nSlack did not take this message. All of it is in the file.{buttons}");
+        let links = uploaded.iter().chain(files).map(link_of);
+        let text = std::iter::once(said).chain(links).collect::<Vec<_>>().join("\n");
+        Ok(Rendered { text, blocks: json!([]), attachments: json!([]) })
     }
 
     /// Calls Slack for what the team says. Operators hear of a token that is no longer accepted.
@@ -111,14 +162,8 @@ impl Slack {
         let spot = to_spot(&message.channel).map_err(Failure::from)?;
         let (channel, old) = to_message(old).map_err(Failure::from)?;
         let files = upload(&self.api, app, &message.files).await?;
-        let Rendered { text, blocks, attachments } = self.render(message, &files);
-        let arguments = Arguments::default()
-            .with("channel", channel)
-            .with("ts", old)
-            .with("text", text)
-            .json("blocks", &blocks)
-            .json("attachments", &attachments);
-        let answer = self.call(app, "chat.update", arguments).await.map_err(Failure::of_edit)?;
+        let arguments = Arguments::default().with("channel", channel).with("ts", old);
+        let answer = self.call_in_a_form_it_takes(app, "chat.update", &arguments, message, &files).await.map_err(Failure::of_edit)?;
         Ok(posted(message, spot, &answer)?)
     }
 
@@ -176,8 +221,8 @@ impl Slack {
         Ok((messages.filter_map(read).collect(), next_cursor(&page)))
     }
 
-    fn render(&self, message: &OutboundMessage, files: &[UploadedFile]) -> Rendered {
-        render(message, files, &self.hub.commands, |user| {
+    fn render(&self, message: &OutboundMessage, files: &[UploadedFile], form: Form) -> Rendered {
+        form(message, files, &self.hub.commands, &|user| {
             let id = to_user(user).ok()?;
             let persona = self.hub.apps.find_account(id).and_then(|slug| self.hub.roster.find(slug));
             persona.map(|persona| persona.name.clone()).or_else(|| self.hub.directory.name_of(id))

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use kernel::chat::markdown::simplify;
 use kernel::chat::medium::shorten;
 use kernel::chat::outbound::{Button, ButtonStyle, Card, OutboundMessage};
 use kernel::chat::text::{Mention, Part, is_subtext, parts, plain};
@@ -43,9 +44,9 @@ pub(super) fn render(
     message: &OutboundMessage,
     files: &[UploadedFile],
     commands: &[&str],
-    name_of: impl Fn(&UserId) -> Option<String>,
+    name_of: &dyn Fn(&UserId) -> Option<String>,
 ) -> Rendered {
-    let quiet = |text: &str| as_ours(&without_pings(text, &message.pings, &name_of), commands);
+    let quiet = |text: &str| as_ours(&without_pings(text, &message.pings, name_of), commands);
     let text = quiet(&message.text);
     let mut blocks = text_blocks(&text);
     let picture = message.card.as_ref().and_then(|card| card.image.as_deref());
@@ -56,9 +57,8 @@ pub(super) fn render(
     }
     let mut card = message.card.as_ref().map(|card| (card, card_blocks(card, files, &quiet)));
     if !message.buttons.is_empty() {
-        let actions = json!({ "type": "actions", "elements": message.buttons.iter().take(BUTTONS).map(button).collect::<Vec<_>>() });
         // Buttons stand below a card.
-        card.as_mut().map_or(&mut blocks, |(_, blocks)| blocks).push(actions);
+        card.as_mut().map_or(&mut blocks, |(_, blocks)| blocks).push(actions(message));
     }
     // A long text must not push the buttons out.
     for blocks in card.iter_mut().map(|(_, blocks)| blocks).chain([&mut blocks]) {
@@ -68,8 +68,43 @@ pub(super) fn render(
     }
     let attachments = card.into_iter().map(|(card, blocks)| attachment(card, &blocks)).collect();
     let title = message.card.as_ref().map(|card| card.title.as_str()).filter(|_| text.trim().is_empty());
-    let fallback = written(&shorten(&plain(title.unwrap_or(&text)), FALLBACK));
+    let fallback = written(&shorten(&plain(&simplify(title.unwrap_or(&text))), FALLBACK));
     Rendered { text: fallback, blocks: Value::Array(blocks), attachments }
+}
+
+/// The same message without blocks, for a message that Slack refused. Only its buttons need blocks.
+pub(super) fn render_plainly(
+    message: &OutboundMessage,
+    files: &[UploadedFile],
+    commands: &[&str],
+    name_of: &dyn Fn(&UserId) -> Option<String>,
+) -> Rendered {
+    let whole = as_ours(&without_pings(&whole_text(message), &message.pings, name_of), commands);
+    let links = files.iter().map(link_of);
+    let text = std::iter::once(written(&whole)).chain(links).collect::<Vec<_>>().join("\n");
+    let mut blocks = Vec::new();
+    if !message.buttons.is_empty() {
+        let shown = cut(&plain(&simplify(&whole)), SECTION);
+        blocks.push(json!({ "type": "section", "text": { "type": "plain_text", "text": shown } }));
+        blocks.push(actions(message));
+    }
+    Rendered { text, blocks: Value::Array(blocks), attachments: json!([]) }
+}
+
+/// All that a message says, one below the other.
+pub(super) fn whole_text(message: &OutboundMessage) -> String {
+    let mut texts = vec![message.text.clone()];
+    if let Some(card) = &message.card {
+        texts.extend([card.title.clone(), card.text.clone()]);
+        texts.extend(card.fields.iter().map(|field| format!("{}: {}", field.name, field.value)));
+        texts.extend([&card.footer, &card.url].into_iter().flatten().cloned());
+    }
+    texts.retain(|text| !text.trim().is_empty());
+    texts.join("\n")
+}
+
+fn actions(message: &OutboundMessage) -> Value {
+    json!({ "type": "actions", "elements": message.buttons.iter().take(BUTTONS).map(button).collect::<Vec<_>>() })
 }
 
 /// Commands as people type them here: `/team backlog list` for `/backlog list`.
@@ -92,7 +127,7 @@ pub(super) fn as_ours(text: &str, commands: &[&str]) -> String {
 }
 
 /// Mentions that may not ping become names.
-fn without_pings<'t>(text: &'t str, pings: &[UserId], name_of: &impl Fn(&UserId) -> Option<String>) -> Cow<'t, str> {
+fn without_pings<'t>(text: &'t str, pings: &[UserId], name_of: &dyn Fn(&UserId) -> Option<String>) -> Cow<'t, str> {
     let found = parts(text);
     if !found.iter().any(|part| matches!(part, Part::Mention(user) if !pings.contains(user))) {
         return Cow::Borrowed(text);
@@ -230,7 +265,7 @@ mod tests {
     }
 
     fn shown(message: &OutboundMessage) -> Rendered {
-        render(message, &[], &["backlog", "help"], |_| Some("Ann".to_owned()))
+        render(message, &[], &["backlog", "help"], &|_| Some("Ann".to_owned()))
     }
 
     #[test]
@@ -278,7 +313,7 @@ mod tests {
         };
         let file = UploadedFile { id: "F1".to_owned(), name: "chart.png".to_owned(), permalink: "https://x.slack.com/F1".to_owned() };
         let buttons = vec![Button { id: "play".to_owned(), label: "Play".to_owned(), style: ButtonStyle::Secondary }];
-        let rendered = render(&OutboundMessage { card: Some(card), buttons, ..message("") }, &[file], &[], |_| None);
+        let rendered = render(&OutboundMessage { card: Some(card), buttons, ..message("") }, &[file], &[], &|_| None);
         assert_eq!((rendered.text.as_str(), &rendered.blocks), ("Day Report", &json!([])));
         let attachment = &rendered.attachments[0];
         assert_eq!(attachment["color"], "#12ab34");

@@ -14,6 +14,7 @@ use crate::support::team::{Backing, eventually, on_one_store};
 on_one_store!(
     every_message_is_answered_once_whatever_comes_twice,
     every_post_is_there_once_whatever_answer_is_lost,
+    a_message_that_slack_refuses_goes_out_as_plain_text_or_as_a_file,
     what_waits_for_a_scope_follows_once_it_is_there,
     that_names_cannot_be_used_is_told_once,
 );
@@ -59,6 +60,31 @@ async fn every_post_is_there_once_whatever_answer_is_lost(backing: Backing) {
     team.misbehave(api("chat.postMessage", 1, ApiFault::RateLimited(1)));
     team.say("general", "vince, and at last?");
     eventually("it is posted after its wait", || async { team.said("general").len() == 6 }).await;
+    team.stop().await;
+}
+
+async fn a_message_that_slack_refuses_goes_out_as_plain_text_or_as_a_file(backing: Backing) {
+    let team = SlackTeam::start(backing).await;
+    team.model.on(|_| Script::say("#### Harbour\nIt **silts** up."));
+    let codes = ["msg_blocks_too_long", "invalid_blocks", "invalid_blocks_format", "msg_too_long", "invalid_attachments"];
+    for (number, code) in codes.into_iter().enumerate() {
+        team.misbehave(api("chat.postMessage", 1, ApiFault::Blocks(code.to_owned())));
+        team.say("general", &format!("vince, how is harbour {number}?"));
+        eventually(&format!("it is posted in spite of {code}"), || async { team.said("general").len() > number }).await;
+        let said = team.said("general").pop().unwrap();
+        assert!(said.raw["text"].as_str().unwrap().starts_with("*Harbour*\nIt *silts* up."), "{code}: {said:#?}");
+        team.settle().await;
+    }
+    // Plain text is refused too, so that only the file is left.
+    team.misbehave(api("chat.postMessage", 2, ApiFault::Error("msg_too_long".to_owned())));
+    team.say("general", "vince, and the last harbour?");
+    eventually("it is posted as a file", || async { team.said("general").len() > codes.len() }).await;
+    let said = team.said("general").pop().unwrap();
+    let text = said.raw["text"].as_str().unwrap();
+    assert!(text.contains("All of it is in the file.") && text.contains("|message.md>"), "{text}");
+    team.settle().await;
+    assert_eq!(team.said("general").len(), codes.len() + 1);
+    assert!(team.said("ops").is_empty(), "nothing was given up: {:#?}", team.said("ops"));
     team.stop().await;
 }
 

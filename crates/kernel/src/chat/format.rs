@@ -2,11 +2,11 @@
 //!
 //! What a message can hold differs by platform. The platform says it with a [`TextFormat`].
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
 use crate::persona::roster::Roster;
 use crate::text::is_invisible;
 
+use crate::chat::forged::without_forged;
+pub use crate::chat::markdown::align_tables;
 use crate::chat::split::split;
 use crate::chat::text::{self, Plain};
 
@@ -80,9 +80,9 @@ pub fn render(text: &str, roster: &Roster, name: &str, attach_over: usize, forma
     Rendered::Messages(format.split(&format.lay_out(&text)))
 }
 
-/// Removes invisible characters and `[Vince]:` at the beginning of lines.
+/// Removes invisible characters and [forged lines](super::forged).
 ///
-/// Models copy such prefixes from transcripts. In a post they would look like another persona's words.
+/// Models continue the transcripts that they read. In a post that would look like another's words.
 pub fn clean(text: &str, roster: &Roster) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut before = ' ';
@@ -92,8 +92,7 @@ pub fn clean(text: &str, roster: &Roster) -> String {
         }
         before = c;
     }
-    let lines: Vec<&str> = cleaned.lines().map(|line| without_forged_speaker(line, roster)).collect();
-    lines.join("\n").trim().to_owned()
+    without_forged(&cleaned, roster).trim().to_owned()
 }
 
 /// Joiners and variation selectors are allowed only inside an emoji.
@@ -106,125 +105,15 @@ fn is_invisible_but_joiner(c: char) -> bool {
     c != '\u{FE0F}' && is_invisible(c)
 }
 
-fn without_forged_speaker<'t>(line: &'t str, roster: &Roster) -> &'t str {
-    let mut rest = line;
-    // Repeated, because removing one prefix can expose another.
-    while let Some(after) = strip_speaker(rest, roster) {
-        rest = after;
-    }
-    rest
-}
-
-fn strip_speaker<'t>(line: &'t str, roster: &Roster) -> Option<&'t str> {
-    let (name, after) = line.trim_start().trim_start_matches('*').strip_prefix('[')?.split_once(']')?;
-    let after = after.trim_start_matches('*').strip_prefix(':')?.trim_start_matches('*');
-    roster.find_named(name).map(|_| after.trim_start())
-}
-
 /// The first paragraphs that fit, or the beginning of the first.
 fn summarise(text: &str, limit: usize) -> String {
     split(text, SUMMARY.min(limit / 2)).into_iter().next().unwrap_or_default()
-}
-
-/// Replaces Markdown tables with aligned code blocks, because chat platforms do not render tables.
-pub fn align_tables(text: &str) -> String {
-    let lines: Vec<&str> = text.split('\n').collect();
-    let mut aligned: Vec<String> = Vec::with_capacity(lines.len());
-    let (mut at, mut in_fence) = (0, false);
-    while at < lines.len() {
-        in_fence ^= lines[at].matches("```").count() % 2 == 1;
-        if let Some((table, length)) = find_table(&lines[at..]).filter(|_| !in_fence) {
-            aligned.push(format!("```\n{table}\n```"));
-            at += length;
-        } else {
-            aligned.push(lines[at].to_owned());
-            at += 1;
-        }
-    }
-    aligned.join("\n")
-}
-
-/// The rendered table at the first line and its number of lines.
-fn find_table(lines: &[&str]) -> Option<(String, usize)> {
-    let [header, rule, rows @ ..] = lines else { return None };
-    let header = list_cells(header)?;
-    let alignments: Vec<CellAlignment> = list_cells(rule)?.iter().map(|cell| find_alignment(cell)).collect::<Option<_>>()?;
-    if header.len() != alignments.len() {
-        return None;
-    }
-    let rows: Vec<Vec<String>> = rows.iter().map_while(|line| list_cells(line)).collect();
-    let length = rows.len() + 2;
-    let columns = header.len();
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
-    for mut row in rows {
-        row.resize(columns, String::new());
-        table.add_row(row);
-    }
-    for (column, alignment) in table.column_iter_mut().zip(alignments) {
-        column.set_cell_alignment(alignment);
-    }
-    Some((table.trim_fmt(), length))
-}
-
-/// The cells of a row, without Markdown, which a code block would show literally.
-fn list_cells(line: &str) -> Option<Vec<String>> {
-    let line = line.trim();
-    if !line.contains('|') {
-        return None;
-    }
-    let line = line.strip_prefix('|').unwrap_or(line);
-    let line = line.strip_suffix('|').filter(|line| !line.ends_with('\\')).unwrap_or(line);
-    let escaped = line.replace("\\|", "\u{1}");
-    Some(escaped.split('|').map(|cell| cell.trim().replace('\u{1}', "|").replace("**", "").replace('`', "")).collect())
-}
-
-/// The alignment for `:--`, `:-:` or `--:`.
-fn find_alignment(cell: &str) -> Option<CellAlignment> {
-    let dashes = cell.trim_matches(':');
-    if dashes.is_empty() || dashes.contains(|c| c != '-') {
-        return None;
-    }
-    Some(match (cell.starts_with(':'), cell.ends_with(':')) {
-        (true, true) => CellAlignment::Center,
-        (false, true) => CellAlignment::Right,
-        _ => CellAlignment::Left,
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::roster as sample;
-
-    #[test]
-    fn tables_become_aligned_code_blocks() {
-        let text = "Costs:\n| who | **cost** |\n|:---|---:|\n| Vince | $0.10 |\n| `Kelly` | $12.00 |\nThat is all.";
-        let aligned = align_tables(text);
-        assert_eq!(
-            aligned,
-            "Costs:\n```\n| who   |   cost |\n|-------|--------|\n| Vince |  $0.10 |\n| Kelly | $12.00 |\n```\nThat is all."
-        );
-    }
-
-    #[test]
-    fn wide_characters_and_escaped_bars_line_up() {
-        let aligned = align_tables("| a | b |\n|---|---|\n| 十二 | x\\|y |\n| z | w |");
-        assert!(aligned.contains("| 十二 | x|y |\n| z    | w   |"), "{aligned}");
-    }
-
-    #[test]
-    fn what_only_looks_like_a_table_stays() {
-        for text in ["a | b", "a | b\nc | d", "```\n| a |\n|---|\n| b |\n```", "| a |\n|-x-|", "| a | b |\n|---|"] {
-            assert_eq!(align_tables(text), text);
-        }
-    }
-
-    #[test]
-    fn a_row_with_too_few_or_too_many_cells_is_fitted() {
-        let aligned = align_tables("| a | b |\n|---|---|\n| 1 |\n| 1 | 2 | 3 |");
-        assert_eq!(aligned, "```\n| a | b |\n|---|---|\n| 1 |   |\n| 1 | 2 |\n```");
-    }
 
     #[test]
     fn a_long_text_becomes_a_file_with_a_summary() {

@@ -3,7 +3,9 @@
 //! Platform independent. Only `outbox::relay` calls [`ChatPlatform::send`], `edit`, `open_thread` and `open_direct`.
 
 pub mod attachments;
+mod forged;
 pub mod format;
+pub mod markdown;
 pub mod medium;
 pub mod message;
 pub mod outbound;

@@ -62,7 +62,7 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
     let (mut start, mut at) = (0, 0);
     while let Some(found) = text[at..].find('<') {
         at += found;
-        let Some((part, length)) = reference(&text[at..]).filter(|_| !is_escaped(text, at)) else {
+        let Some((part, length)) = split_value(&text[at..]).filter(|_| !is_escaped(text, at)) else {
             at += 1;
             continue;
         };
@@ -99,8 +99,8 @@ pub fn escape_values(typed: &str) -> Cow<'_, str> {
     escaped.collect::<String>().into()
 }
 
-/// The reference that a text begins with, and its length. Its id must name a platform.
-fn reference(text: &str) -> Option<(Part<'static>, usize)> {
+/// The mention or the channel that a text begins with, and its length. Its id must name a platform.
+pub fn split_value(text: &str) -> Option<(Part<'static>, usize)> {
     let id_of = |prefix: &str| {
         let (id, _) = text.strip_prefix(prefix)?.split_once('>')?;
         let has_platform = id.split_once(':').is_some_and(|(platform, id)| !platform.is_empty() && !id.is_empty());
@@ -126,7 +126,7 @@ pub fn list_mentions(text: &str) -> Vec<UserId> {
 
 /// The mention that a text begins with, and what follows it.
 pub fn split_mention(text: &str) -> Option<(UserId, &str)> {
-    match reference(text)? {
+    match split_value(text)? {
         (Part::Mention(id), length) => Some((id, &text[length..])),
         _ => None,
     }

@@ -41,7 +41,7 @@ pub(crate) async fn serve(
         let mut core = server.core();
         let app = token.as_deref().and_then(|token| app_of(&core, token)).map(|app| app.config.slug.clone());
         let fault = core.faults.take_api_fault(app.as_deref(), &name);
-        let answer = match replacement(fault.as_ref()) {
+        let answer = match replacement(fault.as_ref(), &asked) {
             Some(replaced) => replaced,
             None => Answer::of(run(&mut core, method, &name, token.as_deref(), arguments)),
         };
@@ -111,13 +111,23 @@ impl Answer {
     }
 }
 
+/// Whether a call has blocks or attachments. They may be JSON in text.
+fn has_blocks(asked: &Value) -> bool {
+    ["blocks", "attachments"].iter().any(|name| match &asked[*name] {
+        Value::Array(list) => !list.is_empty(),
+        Value::String(text) => !matches!(text.trim(), "" | "[]"),
+        _ => false,
+    })
+}
+
 /// The answer of a fault, or `None` if the call is run anyway.
-fn replacement(fault: Option<&ApiFault>) -> Option<Answer> {
+fn replacement(fault: Option<&ApiFault>, asked: &Value) -> Option<Answer> {
     Some(match fault? {
         ApiFault::ResetAfter => return None,
+        ApiFault::Blocks(_) if !has_blocks(asked) => return None,
         ApiFault::Hang | ApiFault::Close | ApiFault::ResetBefore => Answer::Status(0),
         ApiFault::RateLimited(seconds) => Answer::of((Err(ApiError::rate_limited(*seconds)), None)),
-        ApiFault::Error(code) => Answer::of((Err(ApiError::new(code)), None)),
+        ApiFault::Error(code) | ApiFault::Blocks(code) => Answer::of((Err(ApiError::new(code)), None)),
         ApiFault::Html => Answer::Page,
         ApiFault::Status(status) => Answer::Status(*status),
     })

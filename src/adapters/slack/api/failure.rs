@@ -31,6 +31,17 @@ const REVOKED: [&str; 6] = ["invalid_auth", "not_authed", "account_inactive", "t
 /// Slack's error codes for its own faults. The call may have been carried out.
 const FAULTS: [&str; 5] = ["internal_error", "fatal_error", "service_unavailable", "request_timeout", "accesslimited"];
 
+/// Slack's error codes for a message that it does not take in this form.
+const FORM: [&str; 7] = [
+    "msg_blocks_too_long",
+    "invalid_blocks",
+    "invalid_blocks_format",
+    "msg_too_long",
+    "invalid_attachments",
+    "too_many_attachments",
+    "attachment_payload_limit_exceeded",
+];
+
 /// Slack's error codes for places where an app may not post or read.
 const NOT_ALLOWED: [&str; 5] =
     ["restricted_action", "restricted_action_thread_only_channel", "restricted_action_read_only_channel", "no_permission", "access_denied"];
@@ -54,6 +65,11 @@ impl Failure {
 
     pub(in crate::adapters::slack) fn is(&self, word: &str) -> bool {
         matches!(self, Self::Refused(error) if error == word)
+    }
+
+    /// Whether Slack may take the message in another form.
+    pub(in crate::adapters::slack) fn is_about_form(&self) -> bool {
+        matches!(self, Self::Refused(error) if FORM.contains(&error.as_str()))
     }
 
     /// Interprets a failed edit.

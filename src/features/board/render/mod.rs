@@ -12,7 +12,7 @@ use crate::features::meeting::model::{Contribution, Meeting, MeetingState, Parti
 use kernel::agent::RunError;
 use kernel::agent::offline::FOOTER;
 use kernel::chat::format::{TextFormat, clean};
-use kernel::chat::medium::{Medium, shorten};
+use kernel::chat::medium::Medium;
 use kernel::chat::message::Place;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use kernel::chat::text::Subtext;
@@ -52,7 +52,7 @@ fn in_thread(meeting: &Meeting, message: OutboundMessage) -> OutboundMessage {
     if meeting.channel.place != Place::Server {
         return message;
     }
-    let name = meeting.read_payload::<Board>().map_or_else(|_| "Board meeting".to_owned(), |board| shorten(&board.topic, 90));
+    let name = meeting.read_payload::<Board>().map_or_else(|_| "Board meeting".to_owned(), |board| board.topic);
     OutboundMessage { place: Placement::Thread { on: message_id(&meeting.id, "opening"), name }, ..message }
 }
 

@@ -148,7 +148,7 @@ impl OutboundKind {
 pub enum Placement {
     #[default]
     Channel,
-    /// In the thread on an earlier message of ours. Created with `name` if needed. In the channel if the platform has no threads.
+    /// In the thread on an earlier message of ours. Created with `name` if needed, which may be Markdown. In the channel if the platform has no threads.
     Thread { on: OutboxId, name: String },
     /// Replaces an earlier message of ours.
     Revision { of: OutboxId },

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::chat::message::{Channel, Place};
 use crate::chat::outbound::{OutboundMessage, Placement, Posted};
 use crate::chat::outbox::OutboxRow;
+use crate::chat::outbox::thread_name::thread_name;
 use crate::chat::store::ChannelSeen;
 use crate::chat::{ChatPlatform, SendError};
 use crate::db::{Database, StoreError};
@@ -51,9 +52,10 @@ impl Delivery<'_> {
     }
 
     /// Posts in the thread. Falls back to the channel if no thread is possible, so that the message is not lost.
-    async fn post_in_thread(&self, on: &OutboxId, name: &str) -> Result<Posted, Hitch> {
+    async fn post_in_thread(&self, on: &OutboxId, title: &str) -> Result<Posted, Hitch> {
         let Some(starter) = self.store.find_posted(on).await? else { return self.post(&self.row.message.channel).await };
-        let opened = self.platform.open_thread(&starter.channel, &starter.message, name).await.map_err(Hitch::from);
+        let name = thread_name(self.store, title).await?;
+        let opened = self.platform.open_thread(&starter.channel, &starter.message, &name).await.map_err(Hitch::from);
         let posted = match opened {
             Ok(thread) => self.post(&thread).await,
             Err(hitch) => Err(hitch),

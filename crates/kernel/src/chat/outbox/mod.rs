@@ -17,6 +17,7 @@ mod new_rows;
 mod order;
 mod relay;
 pub mod store;
+mod thread_name;
 
 pub use relay::{Obstacle, Relay, Undelivered};
 pub use store::{Delivery, HeldMessage, OutboxRow};

@@ -1,0 +1,133 @@
+//! Tables as aligned code blocks.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::Definitions;
+use super::inline::inline;
+use crate::chat::text::{Plain, render};
+
+/// Replaces Markdown tables with aligned code blocks, because chat platforms do not render tables.
+pub fn align_tables(text: &str) -> String {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let mut aligned: Vec<String> = Vec::with_capacity(lines.len());
+    let (mut at, mut in_fence) = (0, false);
+    while at < lines.len() {
+        in_fence ^= lines[at].matches("```").count() % 2 == 1;
+        if let Some((table, length)) = find_table(&lines[at..]).filter(|_| !in_fence) {
+            aligned.push(format!("```\n{table}\n```"));
+            at += length;
+        } else {
+            aligned.push(lines[at].to_owned());
+            at += 1;
+        }
+    }
+    aligned.join("\n")
+}
+
+/// The rendered table at the first line and its number of lines.
+fn find_table(lines: &[&str]) -> Option<(String, usize)> {
+    let [header, rule, rows @ ..] = lines else { return None };
+    let header = list_cells(header)?;
+    let alignments: Vec<CellAlignment> = list_cells(rule)?.iter().map(|cell| find_alignment(cell)).collect::<Option<_>>()?;
+    if header.len() != alignments.len() {
+        return None;
+    }
+    let rows: Vec<Vec<String>> = rows.iter().map_while(|line| list_cells(line)).collect();
+    let length = rows.len() + 2;
+    let columns = header.len();
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
+    for mut row in rows {
+        row.resize(columns, String::new());
+        table.add_row(row);
+    }
+    for (column, alignment) in table.column_iter_mut().zip(alignments) {
+        column.set_cell_alignment(alignment);
+    }
+    Some((table.trim_fmt(), length))
+}
+
+/// The cells of a row, without Markdown, which a code block would show literally.
+fn list_cells(line: &str) -> Option<Vec<String>> {
+    let line = line.trim();
+    if !line.contains('|') {
+        return None;
+    }
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let line = line.strip_suffix('|').filter(|line| !line.ends_with('\\')).unwrap_or(line);
+    let escaped = line.replace("\\|", "\u{1}");
+    Some(escaped.split('|').map(|cell| cell_text(cell.trim()).replace('\u{1}', "|")).collect())
+}
+
+/// The text of a cell without its marks.
+fn cell_text(cell: &str) -> String {
+    let cell = render(&inline(cell, &Definitions(Vec::new())).replace('\n', "; "), &Plain);
+    let mut text = String::with_capacity(cell.len());
+    let (mut rest, mut in_code) = (cell.chars().peekable(), false);
+    while let Some(c) = rest.next() {
+        match c {
+            '`' => in_code = !in_code,
+            // A backtick could end the block.
+            '\\' if !in_code && rest.peek().is_some_and(char::is_ascii_punctuation) => text.extend(rest.next().filter(|c| *c != '`')),
+            '*' if !in_code && rest.next_if_eq(&'*').is_some() => {}
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+/// The alignment for `:--`, `:-:` or `--:`.
+fn find_alignment(cell: &str) -> Option<CellAlignment> {
+    let dashes = cell.trim_matches(':');
+    if dashes.is_empty() || dashes.contains(|c| c != '-') {
+        return None;
+    }
+    Some(match (cell.starts_with(':'), cell.ends_with(':')) {
+        (true, true) => CellAlignment::Center,
+        (false, true) => CellAlignment::Right,
+        _ => CellAlignment::Left,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_become_aligned_code_blocks() {
+        let text = "Costs:\n| who | **cost** |\n|:---|---:|\n| Vince | $0.10 |\n| `Kelly` | $12.00 |\nThat is all.";
+        let aligned = align_tables(text);
+        assert_eq!(
+            aligned,
+            "Costs:\n```\n| who   |   cost |\n|-------|--------|\n| Vince |  $0.10 |\n| Kelly | $12.00 |\n```\nThat is all."
+        );
+    }
+
+    #[test]
+    fn wide_characters_and_escaped_bars_line_up() {
+        let aligned = align_tables("| a | b |\n|---|---|\n| 十二 | x\\|y |\n| z | w |");
+        assert!(aligned.contains("| 十二 | x|y |\n| z    | w   |"), "{aligned}");
+    }
+
+    #[test]
+    fn what_only_looks_like_a_table_stays() {
+        for text in ["a | b", "a | b\nc | d", "```\n| a |\n|---|\n| b |\n```", "| a |\n|-x-|", "| a | b |\n|---|"] {
+            assert_eq!(align_tables(text), text);
+        }
+    }
+
+    #[test]
+    fn a_row_with_too_few_or_too_many_cells_is_fitted() {
+        let aligned = align_tables("| a | b |\n|---|---|\n| 1 |\n| 1 | 2 | 3 |");
+        assert_eq!(aligned, "```\n| a | b |\n|---|---|\n| 1 |   |\n| 1 | 2 |\n```");
+    }
+
+    #[test]
+    fn a_cell_has_no_marks() {
+        let aligned = align_tables("| a | b |\n|---|---|\n| snake\\_case<br>two | `x\\y` and $x^2$ |");
+        assert_eq!(
+            aligned,
+            "```\n| a               | b          |\n|-----------------|------------|\n| snake_case; two | x\\y and x² |\n```"
+        );
+    }
+}
