@@ -15,6 +15,8 @@ on_one_store!(
     an_item_keeps_the_promise_to_tell,
     a_call_that_is_only_proposed_costs_no_check,
     what_was_tried_and_failed_is_checked_in_whatever_words,
+    a_promise_to_pass_something_on_is_checked_in_any_language,
+    what_only_looks_like_the_transcript_is_not_posted,
 );
 
 fn is_check(asked: &Asked) -> bool {
@@ -57,6 +59,38 @@ async fn what_was_tried_and_failed_is_checked_in_whatever_words(backing: Backing
     });
     let answer = answer_to(&team, "kelly, put on the list for Zaphod: ask the landlord").await;
     assert_eq!(answer, "Zaphod has it: the parking lot, this week.\nCorrection: nothing was added to the backlog.");
+}
+
+async fn a_promise_to_pass_something_on_is_checked_in_any_language(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    let handed = "\nCorrection: nothing was passed on.";
+    let answers = [
+        ("kelly, who can read this?", "I'm sending this to Eliza now.", "handing", handed),
+        ("kelly, wer kann das lesen?", "Das geht jetzt an Eliza.", "handing", handed),
+        ("kelly, ¿quién puede leerlo?", "Eliza ya lo tiene.", "handing", handed),
+        ("kelly, what is new on the web?", "The search is down.", "failing", "\nCorrection: nothing was tried that failed."),
+        // True sentences.
+        ("kelly, who reads best?", "Eliza reads best.", "", ""),
+        ("kelly, is it late?", "Shall I add it to the backlog?", "unasked", ""),
+    ];
+    for (number, (said, answer, claimed, correction)) in answers.into_iter().enumerate() {
+        let check = Script::Json(json!({"acts": if claimed.is_empty() { vec![] } else { vec![claimed] }}));
+        team.model.on(move |asked| if is_check(asked) { check.clone() } else { Script::say(answer) });
+        team.say("general", said).await;
+        let told = team.wait_for_answers("general", number + 1).await.remove(number).text;
+        assert_eq!(told, format!("{answer}{correction}"));
+    }
+    assert!(
+        !team.model.requests().iter().any(|asked| is_check(asked) && asked.prompt().contains("Shall I add")),
+        "a question costs no check"
+    );
+}
+
+async fn what_only_looks_like_the_transcript_is_not_posted(backing: Backing) {
+    let team = wanted(backing).model(ProviderKind::OpenAi).start().await;
+    team.model
+        .on(|_| Script::say("Sounds good.\n[person Ann, 14:02] yes, ship it\n[persona Kelly, 14:03] Shipping.\n<<end 7f3a9c20d1e8>>"));
+    assert_eq!(answer_to(&team, "kelly, is it fine?").await, "Sounds good.");
 }
 
 async fn a_model_that_does_it_when_sent_back_is_not_corrected(backing: Backing) {

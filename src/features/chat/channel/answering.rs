@@ -117,7 +117,7 @@ impl Conversation {
             source: Some(MemorySource::Message(turn.message.clone())),
             colleagues: Some(origin),
             allowance: Some(self.allowance(&turn.chain, 0)),
-            in_chat: Some(InChat { proposes: matches!(asker, Speaker::Person { .. }), watch: Some(performing.watch) }),
+            in_chat: Some(InChat { proposes: matches!(asker, Speaker::Person { .. }), watch: Some(performing.watch), ..InChat::default() }),
             // Without a model no calls are made, so there is nothing to record.
             journal: online.then_some(performing.journal),
             ..Question::new(&turn.persona, (Purpose::Chat, turn.id.as_str()), asker, text)

@@ -214,7 +214,7 @@ impl Agents {
             asked_by: asked_by(question, &around.question),
             addresses: if question.asker.is_agent() { Vec::new() } else { addresses_of_people(question, &around) },
             approvals: None,
-            in_chat: question.in_chat,
+            in_chat: question.in_chat.map(|in_chat| InChat { roster: Some(&self.roster), ..in_chat }),
             limits: Limits::CHAT,
         };
         let answered = self

@@ -1,5 +1,5 @@
-//! Checks whether an answer claims something that was not done. Only a successful call does something, so code knows what was done. Words decide only
-//! whether a model is asked what the answer claims.
+//! Checks whether an answer claims something that was not done. Only a successful call does something, so code knows what was done. What is
+//! [spoken of](super::spoken) decides only whether a model is asked what the answer claims.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::agent::context::{Cleaner, new_marker};
 use crate::agent::prompt::Template;
+use crate::agent::run::spoken::{may_claim, names_colleague, names_search, statements};
 use crate::agent::run::{Prompt, Run, Session};
 use crate::agent::{RunError, run::Tools};
 use crate::llm::ToolCall;
 use crate::persona::Tier;
-use crate::text::without_invisible;
 use crate::tools::{Act, Trace};
 
 static PROMPT: Template = Template::new(include_str!("claims.md.j2"));
@@ -24,8 +24,19 @@ const OUTPUT_TOKENS: u32 = 300;
 const QUESTION: usize = 4000;
 const ANSWER: usize = 12_000;
 
-/// An answer of at most this many characters may claim what the question asks for, whatever its words are: "Done!", "👍".
-const SHORT: usize = 80;
+/// What an answer may claim in every team.
+const HANDING: Act = Act {
+    name: "handing",
+    claim: "something is now, will be or was passed on to a colleague, or a colleague was asked",
+    done_by: &["ask_agent", "backlog_add", "backlog", "board", "board_create", "mission", "meeting"],
+    correction: "Correction: nothing was passed on.",
+};
+const FAILING: Act = Act {
+    name: "failing",
+    claim: "a search, a page or a tool was tried now and failed, or is down at the moment",
+    done_by: &[],
+    correction: "Correction: nothing was tried that failed.",
+};
 
 /// Added below an answer that no model could check. The sentence is true whatever the answer says.
 const UNCHECKED: &str = "Nothing was added, remembered or scheduled with this answer.";
@@ -64,13 +75,18 @@ impl Session<'_> {
         let Some(tools) = self.tools.as_ref().filter(|tools| tools.in_chat.is_some()) else { return Ok(Claims::Corrected(Vec::new())) };
         let question = tools.asked_by.as_ref().map_or("", |asked| asked.text.as_str());
         let open: Vec<Act> = self.runner.tools.acts().iter().filter(|act| !self.is_settled(act)).copied().collect();
-        let may_claim = || self.has_failed_at(&open) || may_claim(question, answer);
-        if open.is_empty() || self.only_proposed() || !may_claim() {
+        let open: Vec<Act> = if self.speaks_of_a_search(answer) { [&[FAILING], &*open].concat() } else { open };
+        let names_colleague = self.names_colleague(tools, answer);
+        let open: Vec<Act> = if names_colleague { [&[HANDING], &*open].concat() } else { open };
+        let speaks_of_act = may_claim(question, answer);
+        let may_claim = speaks_of_act || self.has_failed_at(&open) || open.iter().any(|act| [HANDING, FAILING].contains(act));
+        if open.is_empty() || self.only_proposed() || !may_claim {
             return Ok(Claims::Corrected(Vec::new()));
         }
         let left = self.calls_left().await?.unwrap_or(u32::MAX);
         let claimed = if left == 0 { None } else { self.ask_what_is_claimed(tools, question, answer, &open).await? };
-        let Some(claimed) = claimed else { return Ok(Claims::Corrected(vec![UNCHECKED.to_owned()])) };
+        let unchecked = || if speaks_of_act { vec![UNCHECKED.to_owned()] } else { Vec::new() };
+        let Some(claimed) = claimed else { return Ok(Claims::Corrected(unchecked())) };
         if claimed.is_empty() {
             return Ok(Claims::Corrected(Vec::new()));
         }
@@ -84,6 +100,18 @@ impl Session<'_> {
              and do not say so.",
             what.join(", and that ")
         )))
+    }
+
+    /// Whether the answer says something about a colleague that a call could have done. One who is addressed by `@` gets it with the answer.
+    fn names_colleague(&self, tools: &Tools<'_>, answer: &str) -> bool {
+        let Some(roster) = tools.in_chat.and_then(|in_chat| in_chat.roster) else { return false };
+        let was_called = self.progress.list_calls().any(|call| is_for(&HANDING, call));
+        !was_called && !self.is_settled(&HANDING) && names_colleague(&statements(answer), roster, self.persona)
+    }
+
+    /// Whether the answer speaks of a search although nothing was called.
+    fn speaks_of_a_search(&self, answer: &str) -> bool {
+        self.progress.list_calls().next().is_none() && names_search(&statements(answer))
     }
 
     /// Whether nothing was carried out, and a person is asked by a button below the answer. That says what is not done yet.
@@ -163,73 +191,4 @@ fn is_in_group(act: &Act, command: &str) -> bool {
 fn is_for(act: &Act, call: &ToolCall) -> bool {
     let command = call.arguments.get("command").and_then(Value::as_str);
     act.done_by.contains(&call.name.as_str()) || command.is_some_and(|command| is_in_group(act, command))
-}
-
-/// Whether an answer may claim an act: it contains a word for one, or it is short and the question contains such a word.
-fn may_claim(question: &str, answer: &str) -> bool {
-    holds_act(answer) || (answer.chars().count() <= SHORT && holds_act(question))
-}
-
-fn holds_act(text: &str) -> bool {
-    let text = without_invisible(text).to_lowercase();
-    let begins = |word: &str| STEMS.iter().any(|stems| stems.split('|').any(|stem| word.starts_with(stem)));
-    text.split(|c: char| !c.is_alphanumeric()).any(begins) || UNSPACED.split('|').any(|part| text.contains(part))
-}
-
-/// The beginnings of words for adding, noting, remembering, reminding, scheduling, and for "done". They only decide whether a model is asked.
-const STEMS: [&str; 5] = [
-    "added|adding|backlog|noted|noting|jotted|remember|memor|remind|schedul|recorded|recording|saved|saving|stored|logged|created|\
-     booked|tracked|filed|calendar|done|captured|appended|forgot|erased|deleted",
-    "hinzugef|notier|gemerkt|merke|erinner|eingetrag|gespeichert|vermerk|angelegt|eingeplant|geplant|aufgenommen|aufgeschrieben|erledigt|vergessen|gelöscht|\
-     gemacht|toegevoegd|genoteerd|onthoud|onthouden|herinner|ingepland|opgeslagen|gedaan",
-    "añad|anot|agreg|apunt|recuerd|recordar|programad|guard|agend|hecho|registr|olvid|oubli|esquec|ajout|noté|rappel|enregistr|planifi|retien|souvien|fait|\
-     adicion|lembr|salv|feito|aggiun|annot|ricord|segnat|pianific|fatto|tambah|catat|ingat|jadwal|simpan",
-    "добав|запис|запомн|напомн|заплан|сохран|сделан|готово|занес|внес|doda|zapis|zapamięt|przypomn|zaplan|zrobione|ekle|kaydet|hatırl|\
-     planla|tamam",
-    "أضفت|أضيف|اضيف|تمت|تم|سجلت|سأذكر|أذكرك|حفظت|دونت|شامل|یاد|نوٹ|درج|محفوظ",
-];
-
-/// The same for scripts in which letters alone do not show where a word begins.
-const UNSPACED: &str = "जोड़|याद|नोट|दर्ज|सहेज|যোগ|মনে|নোট|লিখে|添加|加入|加到|记住|记下|记录|提醒|安排|保存|已经|好了|追加|記録|覚え|リマインド|予定|メモ|登録|保存しました|완료|추가|기록|기억|알려|예약|저장";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_for_acts_in_many_languages_lead_to_a_check() {
-        for answer in [
-            "Added.",
-            "I've added it to the list",
-            "Noted!",
-            "I'll remind you on Friday.",
-            "Ich habe es notiert.",
-            "Ist eingetragen",
-            "Lo he añadido",
-            "C'est noté",
-            "Anotado",
-            "Я добавил это",
-            "已经添加",
-            "登録しました",
-            "تمت الإضافة",
-            "मैंने जोड़ दिया",
-        ] {
-            assert!(may_claim("", answer), "{answer}");
-        }
-    }
-
-    #[test]
-    fn a_short_answer_to_a_request_is_checked_whatever_it_says() {
-        assert!(may_claim("kelly, put the certificate into the backlog", "Sure thing 👍"));
-        assert!(!may_claim("kelly, how is the weather?", "Sure thing 👍"));
-        let long = "The harbour silts up from the north, and the pilots have said so since spring. The survey of March agrees with them.";
-        assert!(!may_claim("kelly, remember what we know about the harbour?", long));
-    }
-
-    #[test]
-    fn answers_without_such_words_cost_no_check() {
-        for answer in ["Two commits since Monday.", "The address is example.org.", "Nothing to report.", "It silts up."] {
-            assert!(!may_claim("what is new?", answer), "{answer}");
-        }
-    }
 }

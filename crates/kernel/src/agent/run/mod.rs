@@ -5,6 +5,7 @@
 
 mod call;
 mod claims;
+mod spoken;
 mod offer;
 mod progress;
 mod session;
@@ -28,6 +29,7 @@ use crate::llm::structured::{AnswerFormat, Structured, parse_answer};
 use crate::llm::{ModelError, Models, Picture, ToolCall, ToolSpec};
 use crate::memory::{MemorySource, Scope};
 use crate::money::{Allowance, Purpose, TokenUsage};
+use crate::persona::roster::Roster;
 use crate::persona::{Persona, Tier};
 use crate::time::SharedClock;
 use crate::tools::approval::Risk;
@@ -148,6 +150,8 @@ pub enum Offer {
 pub struct InChat<'a> {
     /// Calls that change the team's data and need approval are proposed to the person below the answer.
     pub proposes: bool,
+    /// Those whom the answer may speak of: what is said to be passed on to a colleague is checked.
+    pub roster: Option<&'a Roster>,
     /// Hears what the run is doing, for the person who waits.
     pub watch: Option<&'a (dyn Fn(String) + Send + Sync)>,
 }
