@@ -204,6 +204,14 @@ mod tests {
         );
         // In Greenland the gap ends with the day.
         assert_eq!(on("30 23 * * 6", "America/Nuuk", "2026-03-29"), ["00:00 -01:00"]);
+        // In Havana the gap begins with the day.
+        assert_eq!(on("59 0,1 * * *", "America/Havana", "2026-03-08"), ["01:00 -04:00", "01:59 -04:00"]);
+        assert_eq!(on("59 0 * * *", "America/Havana", "2027-03-14"), ["01:00 -04:00"]);
+        assert_eq!(on("0,59 0,1 * * *", "America/Havana", "2026-03-08"), ["01:00 -04:00", "01:59 -04:00"]);
+        assert_eq!(on("30 2 * * *", "Europe/Berlin", "2027-03-28"), ["03:00 +02:00"]);
+        assert_eq!(on("30 2,3 * * *", "Europe/Berlin", "2027-03-28"), ["03:00 +02:00", "03:30 +02:00"]);
+        assert_eq!(on("59 0,1 * * *", "America/Sao_Paulo", "2018-11-04"), ["01:00 -02:00", "01:59 -02:00"]);
+        assert_eq!(on("29 2,3 * * *", "Australia/Lord_Howe", "2026-10-04"), ["02:30 +11:00", "03:29 +11:00"]);
         // Samoa skipped the whole of 30 December 2011.
         assert_eq!(on("0 9 * * *", "Pacific/Apia", "2011-12-31"), ["09:00 +14:00"]);
     }
@@ -272,8 +280,8 @@ mod tests {
     proptest! {
         #[test]
         fn instants_strictly_increase_wherever_one_begins(
-            cron in prop::sample::select(&["30 2 * * *", "0,30 1,2 * * *", "0 * * * *", "*/7 * * * *", "0 0 * * *", "15 10 1-3 * * 0,6", "*/20 * 1 * * *"][..]),
-            zone in prop::sample::select(&["America/New_York", "Australia/Lord_Howe", "Africa/Cairo", "America/Santiago", "Africa/Casablanca", "Antarctica/Troll"][..]),
+            cron in prop::sample::select(&["30 2 * * *", "0,30 1,2 * * *", "0 * * * *", "*/7 * * * *", "0 0 * * *", "15 10 1-3 * * 0,6", "*/20 * 1 * * *", "59 0,1 * * *"][..]),
+            zone in prop::sample::select(&["America/New_York", "Australia/Lord_Howe", "Africa/Cairo", "America/Santiago", "Africa/Casablanca", "Antarctica/Troll", "America/Havana", "Europe/Berlin"][..]),
             begin in 1_750_000_000_i64..1_830_000_000,
             nanoseconds in 0_u32..1_000_000_000,
         ) {
