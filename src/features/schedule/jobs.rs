@@ -89,7 +89,7 @@ impl Schedule {
         let now = self.deps().clock.now();
         let (mut paused, jobs) = future::try_join(self.deps().store.list_paused_jobs(), self.list_jobs()).await?;
         let planned = |job: Job| {
-            let paused_by = paused.remove(&job.name);
+            let paused_by = paused.remove(&job.name).map(|pause| pause.by);
             let next = (job.enabled && paused_by.is_none()).then(|| job.timetable.next_after(now)).flatten();
             PlannedJob { job, paused_by, next }
         };

@@ -3,8 +3,10 @@ use std::fmt::Write as _;
 use chrono::{DateTime, Utc};
 
 use crate::features::schedule::JobStatus;
-use crate::features::schedule::model::{Firing, FiringState, Timetable};
+use crate::features::schedule::model::{Firing, FiringState, Job, Timetable};
+use crate::features::schedule::store::Pause;
 use kernel::ids::ChannelId;
+use kernel::text::flatten;
 
 /// All jobs as a Markdown table.
 pub fn render_jobs(jobs: &[JobStatus]) -> String {
@@ -48,6 +50,17 @@ pub fn describe_firing(firing: &Firing) -> String {
     text
 }
 
+/// Tells that a paused job was left out, whose pause it is, and how it ends.
+pub(super) fn render_left_out(job: &Job, pause: &Pause, instant: DateTime<Utc>) -> String {
+    let by = flatten(&pause.by, 40);
+    let (paused, left_out) = (render_time(pause.at, &job.timetable), render_time(instant, &job.timetable));
+    format!(
+        "The job {} is paused, so it did not run on {left_out}. {by} paused it on {paused}. `/schedule resume` lets it run again. I won't remind you \
+         of this pause again.",
+        job.name
+    )
+}
+
 /// A timetable in words if possible, otherwise as cron, with its zone.
 pub(super) fn render_when(timetable: &Timetable) -> String {
     let when = timetable.describe().unwrap_or_else(|| format!("`{}`", timetable.cron()));
@@ -73,8 +86,8 @@ mod tests {
     use chrono_tz::Tz;
 
     use super::*;
+    use crate::features::schedule::model::JobAction;
     use crate::features::schedule::model::tests::actions;
-    use crate::features::schedule::model::{Job, JobAction};
 
     fn utc(text: &str) -> DateTime<Utc> {
         text.parse().expect("a time")

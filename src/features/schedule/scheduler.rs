@@ -5,9 +5,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::features::schedule::model::{Due, Job, LATE};
-use crate::features::schedule::store::{FiringJob, NewFiring};
+use crate::features::schedule::render::render_left_out;
+use crate::features::schedule::store::{FiringJob, NewFiring, Pause};
 use crate::features::schedule::{Deps, Schedule, find_channel};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
+use kernel::ids::OutboxId;
 use kernel::jobs;
 
 /// Maximum time between two checks of the clock, so that a suspended laptop and a changed clock are noticed.
@@ -75,8 +78,12 @@ impl Schedule {
         let mut pause = LONGEST_PAUSE;
         // A standby may have another file, so its file disables nothing for the serving process.
         for job in self.list_jobs().await?.iter().filter(|job| job.enabled || self.serves()) {
-            let is_silent = !job.enabled || paused.contains_key(&job.name);
-            let dealt_with = self.consider(job, is_silent, now).await?;
+            let pause_of = paused.get(&job.name).filter(|_| job.enabled);
+            let is_silent = !job.enabled || pause_of.is_some();
+            let dealt_with = match pause_of {
+                Some(pause) => self.consider_paused(job, pause, now).await?,
+                None => self.consider(job, is_silent, now).await?,
+            };
             if !dealt_with && self.serves() {
                 pause = pause.min(AFTER_LEFT);
             }
@@ -130,6 +137,28 @@ impl Schedule {
             store.record_considered(job, due.latest).await?;
         }
         Ok(dealt_with)
+    }
+
+    /// As [`Self::consider`] for a paused job. The first instant that is left out is told in the job's channel, once for each pause, because people
+    /// forget what they paused. The message is stored before the mark, and its id names the pause, so a crash in between tells it once.
+    async fn consider_paused(&self, job: &Job, pause: &Pause, now: DateTime<Utc>) -> Result<bool, StoreError> {
+        let Deps { store, platform: Some(platform), coordinator, .. } = self.deps() else {
+            // A standby cannot tell it, so it leaves the instant to the process that serves.
+            return Ok(false);
+        };
+        let considered = store.find_considered(job).await?;
+        let left_out =
+            considered.and_then(|considered| job.timetable.next_after(considered.max(pause.at))).filter(|instant| *instant <= now);
+        let name = job.channel.as_deref().unwrap_or_default();
+        if let Some(instant) = left_out
+            && let Some(channel) = find_channel(store, Some(&**platform), name).await?
+        {
+            let id = OutboxId::new(format!("schedule-paused-{}-{}", job.name, pause.at.timestamp()));
+            let text = render_left_out(job, pause, instant);
+            let message = OutboundMessage { id, ..OutboundMessage::new(coordinator, &channel.id, OutboundKind::Notice, text) };
+            store.enqueue_once(&message, now).await?;
+        }
+        self.consider(job, true, now).await
     }
 
     /// Whether a job has nothing to do. Otherwise a job that runs every five minutes would store many useless rows.

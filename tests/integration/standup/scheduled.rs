@@ -1,14 +1,18 @@
-//! The jobs that come with standups, at the command line.
+//! The jobs that come with standups: the command line changes them, and a pause is not forgotten.
 
 use std::process::Command;
+use std::time::Duration;
 
 use chrono_tz::Tz;
 use secrecy::ExposeSecret;
+use serde_json::json;
 use teamroom::features;
 
-use crate::support::team::{Backing, TestTeam, Wanted, on_one_store};
+use super::checkins::scheduled;
+use super::stage::Setting;
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 
-on_one_store!(the_jobs_of_standups_are_listed_and_can_be_paused_but_not_removed);
+on_one_store!(the_jobs_of_standups_are_listed_and_can_be_paused_but_not_removed, a_forgotten_pause_is_told_once_where_the_standup_would_be);
 
 /// The output of `teamroom schedule`, or its error.
 fn schedule(team: &TestTeam, args: &[&str]) -> Result<String, String> {
@@ -30,4 +34,25 @@ async fn the_jobs_of_standups_are_listed_and_can_be_paused_but_not_removed(backi
     assert!(complain(&["add", "standup", "0 9 * * *", "health"]).contains("there is a job standup already"));
     say(&["pause", "standup"]);
     assert!(say(&["list"]).contains("paused by"));
+}
+
+async fn a_forgotten_pause_is_told_once_where_the_standup_would_be(backing: Backing) {
+    let mut stage = scheduled(Setting::on(backing)).await;
+    stage.resume_time();
+    let option = json!([{"type": 3, "name": "name", "value": "standup"}]);
+    assert!(stage.subcommand("schedule", "pause", option.clone()).await.contains("paused the job standup"));
+    // Past the standup of this day, and past that of the next one.
+    stage.pass(Duration::from_hours(2)).await;
+    let told = stage.hears("The job standup is paused, so it did not run on").await;
+    assert!(told.text.contains("paused it on") && told.text.contains("`/schedule resume` lets it run again"), "{}", told.text);
+    stage.pass(Duration::from_hours(24)).await;
+    stage.team.settle().await;
+    let times = async || stage.said().await.iter().filter(|shown| shown.text.contains("is paused, so it did not run")).count();
+    assert_eq!(times().await, 1);
+
+    // Another pause is told again.
+    assert!(stage.subcommand("schedule", "resume", option.clone()).await.contains("resumed the job standup"));
+    assert!(stage.subcommand("schedule", "pause", option).await.contains("paused the job standup"));
+    stage.pass(Duration::from_hours(24)).await;
+    eventually("it is told again", || async { times().await == 2 }).await;
 }

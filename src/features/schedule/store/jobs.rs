@@ -8,6 +8,14 @@ use crate::features::schedule::model::{Job, JobName};
 use crate::store::Store;
 use kernel::db::{Document, Result, Transaction, document, plain, sql};
 
+/// A job does not run until somebody resumes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pause {
+    /// The name of the person who paused it.
+    pub by: String,
+    pub at: DateTime<Utc>,
+}
+
 impl Store {
     /// Adds a job, whose instants count from `at`. False, without any write, when the name is taken.
     pub async fn add_job(&self, job: &Job, by: &str, at: DateTime<Utc>) -> Result<bool> {
@@ -69,10 +77,10 @@ impl Store {
         Ok(resumed > 0)
     }
 
-    /// Which jobs are paused, and by whom.
-    pub async fn list_paused_jobs(&self) -> Result<HashMap<JobName, String>> {
-        let rows: Vec<(String, String)> = sql!(self.db().read(), fetch_all, "SELECT job, by FROM schedule_pauses")?;
-        Ok(rows.into_iter().filter_map(|(job, by)| Some((job.parse().ok()?, by))).collect())
+    /// Which jobs are paused.
+    pub async fn list_paused_jobs(&self) -> Result<HashMap<JobName, Pause>> {
+        let rows: Vec<(String, String, DateTime<Utc>)> = sql!(self.db().read(), fetch_all, "SELECT job, by, at FROM schedule_pauses")?;
+        Ok(rows.into_iter().filter_map(|(job, by, at)| Some((job.parse().ok()?, Pause { by, at }))).collect())
     }
 
     /// The time up to which the instants of a job were processed. None: no mark exists for this timetable.

@@ -4,3 +4,4 @@ mod firings;
 mod jobs;
 
 pub use firings::{Fired, FiringEffect, FiringJob, NewFiring, SCHEDULE, end_firing, retention};
+pub use jobs::Pause;
