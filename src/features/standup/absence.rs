@@ -1,14 +1,14 @@
-//! "I'm away until Thursday" and "I'm back": people who are not asked for reports and check-ins for some time.
+//! "I'm away until Thursday", "I'm away from Monday to Friday" and "I'm back": people who are not asked for reports and check-ins for some time.
 //!
 //! Only sentences that are certainly meant are read here. In any other words a persona uses `/standup away`.
 
-use chrono::{DateTime, NaiveTime, Timelike as _, Utc};
+use chrono::{DateTime, Days, NaiveTime, Timelike as _, Utc};
 use chrono_tz::Tz;
 
 use kernel::chat::text::without_mentions;
 use kernel::persona::roster::Roster;
 use kernel::text::{fold_name, without_invisible};
-use kernel::when::{Asker, When, WhenError, read_loosely};
+use kernel::when::{Asker, When, WhenError, instant, read_loosely};
 
 /// Words that may come before the sentence, besides names and mentions.
 const BEFORE: [&str; 12] = ["hey", "hi", "hello", "hallo", "team", "all", "everyone", "everybody", "ok", "fyi", "and", "und"];
@@ -25,6 +25,10 @@ const ABSENT: [&str; 27] = [
 
 const UNTIL: [&str; 4] = ["until", "till", "til", "bis"];
 
+/// What may come before the first day of a span, and between the first and the last.
+const FROM: [&str; 5] = ["from", "starting", "between", "von", "vom"];
+const TO: [&str; 11] = [" to ", " until ", " till ", " through ", " thru ", " bis zum ", " bis ", " and ", " - ", " – ", "–"];
+
 #[rustfmt::skip]
 const BACK: [&str; 12] = [
     "i'm back", "im back", "i am back", "i'm back again", "i'm back now", "i'm not away", "i'm not away anymore",
@@ -34,9 +38,25 @@ const BACK: [&str; 12] = [
 /// What a person says about being there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Absence {
-    /// Away until then.
-    Away(DateTime<Utc>),
+    Away(Span),
     Back,
+}
+
+/// When a person is away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    /// None: from now on.
+    pub(super) from: Option<DateTime<Utc>>,
+    /// When they are there again.
+    pub(super) until: DateTime<Utc>,
+}
+
+impl Span {
+    /// "until Thursday, 3 December" or "from Monday, 30 November, until Saturday, 5 December".
+    pub(super) fn show(&self, zone: Tz) -> String {
+        let until = show_until(self.until, zone);
+        self.from.map_or_else(|| format!("until {until}"), |from| format!("from {}, until {until}", show_until(from, zone)))
+    }
 }
 
 /// Reads a message that says this and nothing else. The error is the question about a date that has two meanings.
@@ -51,10 +71,28 @@ pub(super) fn find_absence_within(text: &str, roster: &Roster, now: DateTime<Utc
     whole.or_else(|| text.lines().flat_map(|line| line.split(". ")).find_map(|sentence| find_absence(sentence, roster, now, zone)))
 }
 
-/// Reads until when a person is away: a day, which is the first one on which they are there again, or a time.
-pub(super) fn read_until(text: &str, now: DateTime<Utc>, zone: Tz) -> Result<DateTime<Utc>, WhenError> {
+/// Reads when a person is away: a span, or until when. Of "until Thursday", Thursday is the first day on which they are there again; the last day of
+/// "Monday to Friday" belongs to it.
+pub(super) fn read_span(text: &str, now: DateTime<Utc>, zone: Tz) -> Result<Span, WhenError> {
     let text = text.trim();
-    let time = UNTIL.iter().find_map(|until| strip_words(text, until)).unwrap_or(text);
+    if let Some(time) = UNTIL.iter().find_map(|until| strip_words(text, until)) {
+        return Ok(Span { from: None, until: read_time(time, now, zone)? });
+    }
+    let parts = TO.iter().find_map(|to| text.split_once(to));
+    let Some((first, last)) = parts else { return Ok(Span { from: None, until: read_time(text, now, zone)? }) };
+    let first = FROM.iter().find_map(|from| strip_words(first, from)).unwrap_or(first);
+    let from = read_time(first, now, zone)?;
+    let last = read_time(last, from, zone)?;
+    Ok(Span { from: Some(from), until: day_after(last, zone).unwrap_or(last) })
+}
+
+/// The beginning of the next day, if a time is the beginning of one.
+fn day_after(day: DateTime<Utc>, zone: Tz) -> Option<DateTime<Utc>> {
+    let local = day.with_timezone(&zone).naive_local();
+    (local.time() == NaiveTime::MIN).then(|| instant(local.checked_add_days(Days::new(1))?, zone)).flatten()
+}
+
+fn read_time(time: &str, now: DateTime<Utc>, zone: Tz) -> Result<DateTime<Utc>, WhenError> {
     match read_loosely(time, &Asker { now, zone, usual: NaiveTime::MIN, dates: None })?.when {
         When::Once(at) => Ok(at),
         When::Repeated(_) => Err(WhenError::Unknown(time.to_owned())),
@@ -74,26 +112,28 @@ fn read_sentence(text: &str, roster: &Roster, now: DateTime<Utc>, zone: Tz) -> O
         return Some(Ok(Absence::Back));
     }
     let rest = BEGIN.iter().filter_map(|begin| strip_words(sentence, begin)).min_by_key(|rest| rest.len())?;
-    match read_until(find_time(rest)?, now, zone) {
-        Ok(until) => Some(Ok(Absence::Away(until))),
+    match read_span(find_time(rest)?, now, zone) {
+        Ok(span) => Some(Ok(Absence::Away(span))),
         Err(error @ (WhenError::Ask(_) | WhenError::AskDate { .. })) => Some(Err(error)),
         // More than a time, or none: a persona reads it.
         Err(_) => None,
     }
 }
 
-/// The words of the time in "away until Thursday" or "bis Donnerstag weg".
+/// The words of the time in "away until Thursday", "away Monday to Friday" or "bis Donnerstag weg".
 fn find_time(rest: &str) -> Option<&str> {
-    let after_absent = ABSENT.iter().filter_map(|absent| strip_words(rest, absent)).find(|rest| begins_with_until(rest));
+    // The longest words count: of "out of office until Thursday" not only "out".
+    let after_absent =
+        ABSENT.iter().filter_map(|absent| strip_words(rest, absent)).filter(|rest| is_span(rest)).min_by_key(|rest| rest.len());
     if after_absent.is_some() {
         return after_absent;
     }
     let is_absent = |absent: &&str| rest.strip_suffix(*absent).filter(|before| before.ends_with(' '));
-    ABSENT.iter().filter_map(is_absent).map(str::trim_end).find(|rest| begins_with_until(rest))
+    ABSENT.iter().filter_map(is_absent).map(str::trim_end).filter(|rest| is_span(rest)).min_by_key(|rest| rest.len())
 }
 
-fn begins_with_until(text: &str) -> bool {
-    UNTIL.iter().any(|until| strip_words(text, until).is_some())
+fn is_span(text: &str) -> bool {
+    UNTIL.iter().any(|until| strip_words(text, until).is_some()) || TO.iter().any(|to| text.contains(to))
 }
 
 /// The text after these words at its beginning.
@@ -132,7 +172,7 @@ mod tests {
 
     fn until(text: &str) -> Option<String> {
         match find(text) {
-            Some(Ok(Absence::Away(until))) => Some(show_until(until, Tz::Europe__Berlin)),
+            Some(Ok(Absence::Away(Span { from: None, until }))) => Some(show_until(until, Tz::Europe__Berlin)),
             _ => None,
         }
     }
@@ -153,6 +193,25 @@ mod tests {
         assert_eq!(find("Kelly, I'm back!"), Some(Ok(Absence::Back)));
         assert_eq!(find("ich bin wieder da"), Some(Ok(Absence::Back)));
         assert!(matches!(find("I'm away until 4/12"), Some(Err(WhenError::AskDate { .. }))));
+    }
+
+    #[test]
+    fn a_span_is_read_with_its_first_and_its_last_day() {
+        for (text, expected) in [
+            ("I'm away from Monday to Friday", "from Monday, 30 November, until Saturday, 5 December"),
+            ("I'm away Monday to Friday", "from Monday, 30 November, until Saturday, 5 December"),
+            ("Kelly, I'll be on vacation from 14 December through 18 December.", "from Monday, 14 December, until Saturday, 19 December"),
+            ("I'm out from tomorrow until Wednesday", "from Monday, 30 November, until Thursday, 3 December"),
+            ("I'm away between Wednesday and Thursday", "from Wednesday, 2 December, until Friday, 4 December"),
+            ("I'm off Thursday - Friday", "from Thursday, 3 December, until Saturday, 5 December"),
+            ("Ich bin von Montag bis Freitag weg", "from Monday, 30 November, until Saturday, 5 December"),
+            ("Ich bin vom 14. Dezember bis zum 18. Dezember im Urlaub", "from Monday, 14 December, until Saturday, 19 December"),
+        ] {
+            let Some(Ok(Absence::Away(span))) = find(text) else { panic!("{text}: {:?}", find(text)) };
+            assert_eq!(span.show(Tz::Europe__Berlin), expected, "{text}");
+        }
+        assert_eq!(find("I'm away from home to work"), None);
+        assert_eq!(find("I'm out and about"), None);
     }
 
     #[test]

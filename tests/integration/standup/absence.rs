@@ -12,7 +12,7 @@ use super::stage::{CHANNEL, START, Setting, Stage};
 use crate::support::database::count;
 use crate::support::team::{Backing, eventually, on_both_stores, on_one_store};
 
-on_both_stores!(who_is_away_is_not_asked_before_the_standup);
+on_both_stores!(who_is_away_is_not_asked_before_the_standup, who_will_be_away_is_asked_until_then);
 on_one_store!(
     who_is_away_is_not_asked_in_the_standup,
     an_absence_is_said_in_a_check_in_and_in_a_report,
@@ -54,6 +54,28 @@ async fn who_is_away_is_not_asked_before_the_standup(backing: Backing) {
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM checkins").await, 0);
     stage.pass(Duration::from_hours(24)).await;
     eventually("the person is asked", || async { count(&stage.team, "SELECT COUNT(*) FROM checkins").await == 1 }).await;
+}
+
+async fn who_will_be_away_is_asked_until_then(backing: Backing) {
+    let stage = opted_in(Setting::on(backing)).await;
+    let zone = stage.team.config.schedules.zone;
+    let today = stage.now().with_timezone(&zone).date_naive();
+    let day = |days| (today + Days::new(days)).format("%-d %B").to_string();
+    write(&stage, &format!("I'm away from {} to {}.", day(1), day(2))).await;
+    let told = hears(&stage, 1).await.remove(0);
+    let full = |days| (today + Days::new(days)).format("%A, %-d %B").to_string();
+    assert!(told.starts_with(&format!("Noted: you are away from {}, until {}. ", full(1), full(3))), "{told}");
+    let asked = async || count(&stage.team, "SELECT COUNT(*) FROM checkins").await;
+    // Today, on the two days, and on the day after them.
+    stage.pass(Duration::from_mins(58)).await;
+    eventually("the person is asked today", || async { asked().await == 1 }).await;
+    for _ in 0..2 {
+        stage.pass(Duration::from_hours(24)).await;
+        stage.team.settle().await;
+        assert_eq!(asked().await, 1);
+    }
+    stage.pass(Duration::from_hours(24)).await;
+    eventually("the person is asked again", || async { asked().await == 2 }).await;
 }
 
 async fn who_is_away_is_not_asked_in_the_standup(backing: Backing) {

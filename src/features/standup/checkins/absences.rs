@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 
 use crate::features::chat::listener::Taken;
 use crate::features::chat::model::decision::{Decision, Reason};
-use crate::features::standup::absence::{Absence, find_absence, find_absence_within, read_until, show_until};
+use crate::features::standup::absence::{Absence, Span, find_absence, find_absence_within, read_span};
 use crate::features::standup::checkins::opting::person_of;
 use crate::features::standup::commands::StandupCommands;
 use crate::features::standup::store::AbsenceChange;
@@ -42,8 +42,8 @@ pub(in crate::features::standup) async fn note_absence(
     let (told, change) = match find(&message.text, roster, now, terms.zone) {
         None => return Ok(None),
         Some(Err(question)) => (question.to_string(), None),
-        Some(Ok(Absence::Away(until))) => (render::render_away(&show_until(until, terms.zone)), Some(away(id, name, until, terms.zone))),
-        Some(Ok(Absence::Back)) if store.list_absent(now).await?.iter().all(|(absent, _)| absent != id) => return Ok(None),
+        Some(Ok(Absence::Away(span))) => (render::render_away(&span.show(terms.zone)), Some(away(id, name, &span, terms.zone))),
+        Some(Ok(Absence::Back)) if !store.has_absence(id, now).await? => return Ok(None),
         Some(Ok(Absence::Back)) => (render::render_back(), Some(AbsenceChange::Back(id.clone()))),
     };
     let reply = OutboundMessage {
@@ -74,13 +74,15 @@ impl StandupCommands {
     pub(in crate::features::standup) async fn be_away(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
         let (person, name) = person_of(call)?;
         let (now, zone) = (self.clock.now(), self.terms.zone);
-        let until = match read_until(call.arguments.get_text("until")?, now, zone) {
-            Ok(until) if until > now => until,
+        let span = match read_span(call.arguments.get_text("until")?, now, zone) {
+            Ok(span) if span.until > now => span,
             Err(question @ (WhenError::Ask(_) | WhenError::AskDate { .. })) => refuse(question.to_string())?,
-            _ => refuse("until when are you away? Give a day or a time to come, such as \"Thursday\", \"3 December\" or \"in two weeks\"")?,
+            _ => refuse(
+                "until when are you away? Give a day or a time to come, such as \"Thursday\", \"3 December\", \"in two weeks\" or \"Monday to Friday\"",
+            )?,
         };
-        self.store.change_absence(&away(person, name, until, zone), now).await?;
-        Ok(CommandReply::private(render::render_away(&show_until(until, zone))))
+        self.store.change_absence(&away(person, name, &span, zone), now).await?;
+        Ok(CommandReply::private(render::render_away(&span.show(zone))))
     }
 
     /// `/standup back`
@@ -91,7 +93,7 @@ impl StandupCommands {
     }
 }
 
-fn away(person: &UserId, name: &str, until: DateTime<Utc>, zone: Tz) -> AbsenceChange {
-    let reason = format!("away until {}", show_until(until, zone));
-    AbsenceChange::Away { person: person.clone(), name: name.to_owned(), until, reason }
+fn away(person: &UserId, name: &str, span: &Span, zone: Tz) -> AbsenceChange {
+    let reason = format!("away {}", span.show(zone));
+    AbsenceChange::Away { person: person.clone(), name: name.to_owned(), from: span.from, until: span.until, reason }
 }

@@ -36,9 +36,10 @@ pub fn render_kept_report(next: Option<&str>) -> String {
 }
 
 /// Confirms that a person is left alone until they are back.
-pub fn render_away(until: &str) -> String {
+/// `span` is "until Thursday, 3 December" or "from Monday, 30 November, until Saturday, 5 December".
+pub fn render_away(span: &str) -> String {
     format!(
-        "Noted: you are away until {until}. I won't ask you for reports before then. If you are back earlier, say \"I'm back\" or use `/standup back`."
+        "Noted: you are away {span}. I won't ask you for reports in that time. If you are back earlier, say \"I'm back\" or use `/standup back`."
     )
 }
 

@@ -1,5 +1,5 @@
-//! Who is away. A row of `checkin_people` without a channel: the person is away in all channels until `since`. It needs no end of its own, because it
-//! counts for nothing afterwards.
+//! Who is away. A row of `checkin_people` without a channel: the person is away in all channels from `starts` until `since`. It needs no end of its own,
+//! because it counts for nothing afterwards.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -12,10 +12,12 @@ use kernel::ids::UserId;
 /// A change of a person's absence.
 #[derive(Debug, Clone)]
 pub enum AbsenceChange {
-    /// Away until then. A running standup does not wait for the person either.
+    /// Away until then. If it has begun, a running standup does not wait for the person either.
     Away {
         person: UserId,
         name: String,
+        /// None: from now on.
+        from: Option<DateTime<Utc>>,
         until: DateTime<Utc>,
         reason: String,
     },
@@ -26,17 +28,21 @@ pub enum AbsenceChange {
 impl Effect for AbsenceChange {
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
         match self {
-            Self::Away { person, name, until, reason } => {
+            Self::Away { person, name, from, until, reason } => {
+                let from = from.filter(|from| *from > at);
                 sql!(
                     transaction.on(),
                     execute,
-                    "INSERT INTO checkin_people (channel, person, name, since) VALUES ('', $1, $2, $3)
-                     ON CONFLICT (channel, person) DO UPDATE SET name = excluded.name, since = excluded.since",
+                    "INSERT INTO checkin_people (channel, person, name, since, starts) VALUES ('', $1, $2, $3, $4)
+                     ON CONFLICT (channel, person) DO UPDATE SET name = excluded.name, since = excluded.since, starts = excluded.starts",
                     person.as_str(),
                     plain(name),
-                    until
+                    until,
+                    from
                 )?;
-                skip_waiting(transaction, person, reason, at).await?;
+                if from.is_none() {
+                    skip_waiting(transaction, person, reason, at).await?;
+                }
             }
             Self::Back(person) => {
                 sql!(transaction.on(), execute, "DELETE FROM checkin_people WHERE channel = '' AND person = $1", person.as_str())?;
@@ -54,12 +60,24 @@ impl Store {
         transaction.commit().await
     }
 
+    /// Whether a person has said that they are or will be away.
+    pub async fn has_absence(&self, person: &UserId, at: DateTime<Utc>) -> Result<bool> {
+        let row: Option<(i64,)> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT COUNT(*) FROM checkin_people WHERE channel = '' AND person = $1 AND since > $2",
+            person.as_str(),
+            at
+        )?;
+        Ok(row.is_some_and(|(count,)| count > 0))
+    }
+
     /// The people who are away at this time, and until when.
     pub async fn list_absent(&self, at: DateTime<Utc>) -> Result<Vec<(UserId, DateTime<Utc>)>> {
         let rows: Vec<(String, DateTime<Utc>)> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT person, since FROM checkin_people WHERE channel = '' AND since > $1 ORDER BY person",
+            "SELECT person, since FROM checkin_people WHERE channel = '' AND since > $1 AND (starts IS NULL OR starts <= $1) ORDER BY person",
             at
         )?;
         Ok(rows.into_iter().map(|(person, until)| (UserId::new(person), until)).collect())

@@ -194,7 +194,8 @@ impl Store {
                      AND checkins.post <> '')
                AND NOT EXISTS (
                  SELECT 1 FROM checkin_people absent
-                 WHERE absent.channel = '' AND absent.person = checkin_people.person AND absent.since > $3)
+                 WHERE absent.channel = '' AND absent.person = checkin_people.person AND absent.since > $3
+                     AND (absent.starts IS NULL OR absent.starts <= $3))
              ORDER BY since, person",
             channel.as_str(),
             day.to_string(),
