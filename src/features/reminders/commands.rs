@@ -77,8 +77,25 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
 }
 
 async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let listed = reminders.list(&Asker::of(call)).await.map_err(explain)?;
+    let mut listed = reminders.list(&Asker::of(call)).await.map_err(explain)?;
+    if call.caller.is_command_line() {
+        hide_private(reminders, &mut listed).await?;
+    }
     Ok(CommandReply::private(render_list(&listed, reminders.now())).with_data(listed.iter().map(describe).collect()))
+}
+
+/// At the command line, who reads is not known. What people asked for in a private channel is shown by the channel's name alone.
+async fn hide_private(reminders: &Reminders, listed: &mut [Reminder]) -> anyhow::Result<()> {
+    let seen: Vec<Channel> = reminders.store().list_channels().await?.into_iter().map(|seen| seen.channel).collect();
+    // What was set at the command line was never private.
+    for reminder in listed.iter_mut().filter(|reminder| reminder.by.is_some()) {
+        match seen.iter().find(|channel| channel.id == reminder.channel) {
+            Some(channel) if !channel.private => {}
+            Some(channel) if !channel.name.is_empty() => reminder.what = format!("(private, in #{})", channel.name),
+            _ => reminder.what = "(private)".to_owned(),
+        }
+    }
+    Ok(())
 }
 
 async fn snooze(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {

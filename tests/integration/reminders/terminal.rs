@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::stage::{HERE, quiet, told};
 use crate::support::database::execute;
-use crate::support::team::{Backing, TestTeam};
+use crate::support::team::{Backing, TestTeam, eventually};
 
 /// The output of `teamroom remind`, or its error.
 fn terminal(team: &TestTeam, args: &[&str]) -> Result<String, String> {
@@ -38,6 +38,15 @@ async fn the_terminal_sets_reminders_that_a_team_tells() {
     let text = told(&team, 1).await.remove(0).text;
     assert!(text.starts_with(&format!("Reminder for <@{ann}>, due on ")) && text.ends_with(": pay the hosting bill"), "{text}");
     assert!(say(&["cancel", &id]).starts_with("Cancelled the reminder for member …"));
+
+    // What people ask for in a private channel is not told here.
+    team.say(HERE, "remind me tomorrow at 9 to rotate the root key").await;
+    eventually("it is set", || async { say(&["list"]).contains("rotate the root key") }).await;
+    team.settle().await;
+    execute(&team, &format!("UPDATE channels SET name = 'ops', private = 1 WHERE id = 'discord:{general}'")).await;
+    for listed in [say(&["list"]), say(&["list", "--json"])] {
+        assert!(listed.contains("(private, in #ops)") && !listed.contains("root key"), "{listed}");
+    }
 
     assert!(complain(&["new", "tomorrow", "call", "--channel", &general]).contains("whom? Add --whom"));
     assert!(complain(&["new", "tomorrow", "call", "--whom", &ann]).contains("where? Add --channel"));
