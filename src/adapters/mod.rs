@@ -4,3 +4,4 @@ pub mod discord;
 pub mod http;
 pub mod platforms;
 pub mod slack;
+mod websocket;

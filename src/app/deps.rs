@@ -171,7 +171,7 @@ pub fn agents(
         }
     }
     let (meter, budget_low) = LedgerMeter::new(store.database(), config.effective_budgets(), clock.clone());
-    let http = reqwest::Client::builder()
+    let http = kernel::network::client()
         .connect_timeout(config.models.connect_timeout)
         .redirect(reqwest::redirect::Policy::none())
         .build()

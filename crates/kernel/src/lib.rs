@@ -16,6 +16,7 @@ pub mod jobs;
 pub mod llm;
 pub mod memory;
 pub mod money;
+pub mod network;
 pub mod people;
 pub mod persona;
 pub mod program;

@@ -126,10 +126,9 @@ fn checked_gateway(url: &str) -> Result<String, ConnectError> {
     }
 }
 
-/// The HTTP client for all calls to Discord. It uses no proxy and follows no redirects, so a token is sent only to the configured host.
+/// The HTTP client for all calls to Discord. It follows no redirects, so a token is sent only to the configured host.
 pub(crate) fn http_client(call: Duration) -> Result<reqwest::Client, ConnectError> {
-    reqwest::Client::builder()
-        .no_proxy()
+    kernel::network::client()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(call.min(Duration::from_secs(5)))
         .timeout(call)

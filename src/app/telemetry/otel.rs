@@ -44,7 +44,7 @@ pub(super) fn start<S>(endpoint: &str) -> anyhow::Result<(Exporter, impl Layer<S
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(TIMEOUT).build()?;
+    let http = kernel::network::client().redirect(reqwest::redirect::Policy::none()).timeout(TIMEOUT).build()?;
     let exporter = SpanExporter::builder()
         .with_http()
         .with_http_client(Client { http, runtime: Handle::current(), fails: AtomicBool::new(false) })

@@ -59,6 +59,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
 async fn examine(config: &Config) -> Vec<Finding> {
     let mut findings = vec![Finding::good("configuration: valid")];
     findings.extend(place::check_disk(&config.data));
+    findings.extend(kernel::network::describe());
     if let Some(roster) = check_personas(config, &mut findings) {
         let roster = Arc::new(roster);
         check_store_and_agents(config, &roster, &mut findings).await;

@@ -26,6 +26,7 @@ mod no_database;
 mod permissions;
 mod places;
 mod processes;
+mod proxy;
 mod reconnects;
 mod rooms;
 mod seen;

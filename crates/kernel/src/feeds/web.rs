@@ -6,6 +6,7 @@ use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, RequestBuilder, Response, Url};
 
 use crate::feeds::FeedError;
+use crate::network;
 
 /// The most redirects.
 const REDIRECTS: usize = 3;
@@ -25,7 +26,7 @@ impl Web {
     /// TLS or DNS cannot be set up.
     pub fn new() -> reqwest::Result<Self> {
         let agent = concat!("teamroom/", env!("CARGO_PKG_VERSION"));
-        let client = Client::builder().connect_timeout(CONNECT).user_agent(agent).redirect(Policy::custom(follow)).build()?;
+        let client = network::client().connect_timeout(CONNECT).user_agent(agent).redirect(Policy::custom(follow)).build()?;
         Ok(Self { client })
     }
 

@@ -9,18 +9,17 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use serenity::model::event::Event;
 use serenity::model::gateway::GatewayIntents;
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::discord::Timing;
 use crate::adapters::discord::gateway::Gateway;
 use crate::adapters::discord::identity::Identity;
 use crate::adapters::discord::ports::IdentifyLog;
+use crate::adapters::websocket::{self, Socket};
 use kernel::chat::Presence;
 use kernel::time::SharedClock;
 
@@ -69,8 +68,6 @@ pub(super) struct Connection<'a> {
     pub(super) identify_log: &'a dyn IdentifyLog,
     pub(super) stop: &'a CancellationToken,
 }
-
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// The heartbeats of a connection.
 struct Heart {
@@ -231,7 +228,7 @@ impl Heart {
 async fn open(url: &str) -> Result<(Socket, Duration), String> {
     let url = format!("{}/?v=10&encoding=json", url.trim_end_matches('/'));
     let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
-    let (mut socket, _) = tokio_tungstenite::connect_async_with_config(url, Some(config), true).await.map_err(|error| describe(&error))?;
+    let mut socket = websocket::connect(&url, Some(config)).await.map_err(|error| describe(&error))?;
     loop {
         match socket.next().await {
             Some(Ok(Message::Text(text))) => {

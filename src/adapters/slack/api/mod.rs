@@ -101,9 +101,8 @@ impl Api {
     pub(super) fn new(address: Option<&str>, timeout: Duration) -> anyhow::Result<Self> {
         let base = Url::parse(address.unwrap_or(SLACK))?;
         let files = Url::parse(address.unwrap_or(FILES))?;
-        // No proxy and no redirects, so that a token is sent to this host only.
-        let http = reqwest::Client::builder()
-            .no_proxy()
+        // No redirects, so that a token is sent to this host only.
+        let http = kernel::network::client()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(timeout.min(Duration::from_secs(5)))
             .timeout(timeout)

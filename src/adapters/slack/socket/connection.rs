@@ -6,13 +6,12 @@ use anyhow::{Context as _, bail};
 use futures_util::{SinkExt, StreamExt};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::slack::socket::Envelopes;
+use crate::adapters::websocket::{self, Socket};
 
 /// From dialling to Slack's hello.
 const HELLO: Duration = Duration::from_secs(15);
@@ -48,7 +47,7 @@ pub(in crate::adapters::slack) struct Envelope {
 }
 
 pub(super) struct Connection {
-    stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    stream: Socket,
 }
 
 /// What a connection reports about itself.
@@ -64,7 +63,7 @@ impl Connection {
     /// Connects, and waits for Slack's hello.
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
         let opening = async {
-            let (stream, _) = Box::pin(connect_async(url)).await.context("no connection")?;
+            let stream = Box::pin(websocket::connect(url, None)).await.context("no connection")?;
             let mut connection = Self { stream };
             loop {
                 let Some(frame) = connection.next_frame().await? else { bail!("it ended before the hello") };

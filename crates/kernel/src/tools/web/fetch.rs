@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Response, StatusCode, Url};
 
+use crate::network;
 use crate::tools::ToolError;
 use crate::tools::web::ssrf_guard::{CheckedAddresses, Reach, SsrfGuard};
 
@@ -25,8 +26,7 @@ pub(super) struct Fetched {
     pub bytes: Vec<u8>,
 }
 
-/// Fetches an address, and checks it with the SSRF guard at every redirect. Uses no cookies, credentials or proxy: a proxy would resolve
-/// names itself. The toolbox limits the total time.
+/// Fetches an address, and checks it with the SSRF guard at every redirect. Uses no cookies and no credentials. The toolbox limits the total time.
 ///
 /// # Errors
 /// A sentence for the model without text from the server.
@@ -46,16 +46,15 @@ pub(super) async fn fetch(ssrf_guard: &SsrfGuard, url: &Url, reach: Reach, accep
     }
 }
 
-/// Each request has its own client, bound to the checked addresses. A shared client would reuse names and connections.
+/// Each request has its own client, bound to the checked addresses. A shared client would reuse names and connections. A proxy connects itself, so its
+/// own name is resolved as usual.
 async fn send(way: CheckedAddresses, url: &Url, accept: &'static str) -> Result<Response, ToolError> {
-    let client = Client::builder()
-        .no_proxy()
-        .redirect(Policy::none())
-        .connect_timeout(CONNECT)
-        .user_agent(AGENT)
-        .dns_resolver(Arc::new(way))
-        .build()
-        .map_err(|error| failed(&error))?;
+    let client = network::client().redirect(Policy::none()).connect_timeout(CONNECT).user_agent(AGENT);
+    let client = match network::find_proxy(url) {
+        Some(_) => client,
+        None => client.dns_resolver(Arc::new(way)),
+    };
+    let client = client.build().map_err(|error| failed(&error))?;
     client.get(url.clone()).header(ACCEPT, accept).send().await.map_err(|error| failed(&error))
 }
 

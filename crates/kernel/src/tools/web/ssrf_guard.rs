@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
+use crate::network::find_proxy;
 use crate::tools::ToolError;
 use crate::tools::settings::ListedHost;
 use crate::tools::web::address::why_inside;
@@ -85,7 +86,8 @@ impl SsrfGuard {
             }
             Err(_) => self.lookup.lookup(host).await.unwrap_or_default(),
         };
-        if addresses.is_empty() {
+        // A network behind a proxy may resolve no public names. The proxy resolves them, and reaches only what its owner allows.
+        if addresses.is_empty() && find_proxy(url).is_none() {
             return Err(ToolError::Failed("the name of the host is not known".into()));
         }
         match addresses.iter().find_map(|address| why_inside(*address)).filter(|_| !is_listed) {

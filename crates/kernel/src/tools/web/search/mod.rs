@@ -54,7 +54,7 @@ impl WebSearch {
     pub fn new(settings: &SearchSettings) -> anyhow::Result<Self> {
         let agent = concat!("teamroom/", env!("CARGO_PKG_VERSION"));
         // The key is sent only to the configured address.
-        let client = Client::builder().connect_timeout(CONNECT).user_agent(agent).redirect(Policy::none()).build();
+        let client = crate::network::client().connect_timeout(CONNECT).user_agent(agent).redirect(Policy::none()).build();
         let url = Url::parse(&settings.url).with_context(|| format!("reading the address of the web search, {}", settings.url))?;
         let client = client.context("cannot make an HTTP client for the web search")?;
         Ok(Self { client, engine: settings.engine, url, key: settings.key.clone() })
