@@ -40,7 +40,7 @@ pub(super) struct Args {
 
 pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     let config = setting::read_config(globals)?;
-    let roster = Arc::new(setting::read_roster(&config)?);
+    let roster = Arc::new(setting::read_roster(&config)?.in_zone(config.schedules.zone));
     let clock: SharedClock = Arc::new(SystemClock);
     let persona = match &args.persona {
         Some(name) => roster.resolve(name)?,

@@ -55,6 +55,7 @@ async fn ask(text: &str, feeds: &[Feed], files: &[File]) -> OfflineAnswer {
         roster: &roster,
         text,
         act: SpeechAct::Question,
+        asker: None,
         notes: &[],
         files: &files,
         transcript: &[],

@@ -14,7 +14,7 @@ const NEXT: &str = "next standup daily start begin when schedule time";
 const LAST: &str = "last previous standup day report outcome result go went happen say said decide summary";
 
 impl StandupCommands {
-    /// In a standup channel, its next and its last standup. In other channels, only the team's next one, because a report stays in its channel.
+    /// The last standup of the channel, and its next one. Where none is held, only the team's next one, because a report stays in its channel.
     pub(super) async fn describe_place(
         &self,
         channel: &Channel,
@@ -24,9 +24,9 @@ impl StandupCommands {
         let today = Today { now: self.clock.now(), zone: self.terms.zone };
         let next = self.find_next(channel, kind, schedule, today).await?;
         let mut notes: Vec<PlaceNote> = next.into_iter().collect();
-        if kind == ChannelKind::Standup {
-            notes.push(PlaceNote { text: self.describe_last(channel, today).await?, asked_by: LAST, is_of_place: true });
-        }
+        let last = self.describe_last(channel, today).await?;
+        let last = last.or_else(|| (kind == ChannelKind::Standup).then(|| NONE_HELD.to_owned()));
+        notes.extend(last.map(|text| PlaceNote { text, asked_by: LAST, is_of_place: true }));
         Ok(notes)
     }
 
@@ -66,17 +66,18 @@ impl StandupCommands {
         })
     }
 
-    async fn describe_last(&self, channel: &Channel, today: Today) -> Result<String, StoreError> {
+    async fn describe_last(&self, channel: &Channel, today: Today) -> Result<Option<String>, StoreError> {
         let day = today.now.with_timezone(&today.zone).date_naive();
         let Some(stored) = self.store.find_last_report(&channel.id, day).await? else {
-            return Ok("No standup was held here yet, so there is no Day Report.".to_owned());
+            return Ok(None);
         };
         let report = stored.report;
         let mut lines = vec![format!("The last standup here: {}. Its Day Report in short:", report.day.format("%a %-d %b"))];
         lines.extend(report.tldr.iter().map(|line| format!("- {}", one_line(line, LINE))));
         lines.push(format!("`/report show {}` shows all of it.", report.day));
-        Ok(lines.join("\n"))
+        Ok(Some(lines.join("\n")))
     }
 }
 
+const NONE_HELD: &str = "No standup was held here yet, so there is no Day Report.";
 const NONE_PLANNED: &str = "No standup is scheduled here. \"Start the standup\" begins one now.";

@@ -20,4 +20,5 @@ pub mod tools;
 
 pub use model::*;
 pub use scope::Scope;
-pub use search::Recall;
+pub use search::{Recall, speak_of_oneself};
+pub use similar::are_alike;

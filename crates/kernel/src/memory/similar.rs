@@ -29,6 +29,11 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
     })
 }
 
+/// Whether two texts are about the same thing by their letters, so that the newer one may replace the other.
+pub fn are_alike(one: &str, other: &str) -> bool {
+    Vector::of(one).similarity(&Vector::of(other).to_bytes()) >= f64::from(CLOSE)
+}
+
 impl Database {
     /// A memory in use that says the same, in the same place and of the same persona.
     pub async fn find_duplicate(&self, memory: &Memory) -> Result<Option<Memory>> {

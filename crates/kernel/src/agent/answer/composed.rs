@@ -32,7 +32,7 @@ impl Agents {
         {
             return Ok(reply);
         }
-        let (composed, now) = self.compose_answer(persona, question).await?;
+        let (composed, now) = self.compose_answer(persona, question, false).await?;
         let mut text = composed.text;
         let key = format!("offline:{}", question.channel.map_or("terminal", ChannelId::as_str));
         // Answers for work items appear in reports, where the notice does not belong.
@@ -43,19 +43,19 @@ impl Agents {
         self.keep_composed(question, text, composed.verdict).await
     }
 
-    /// Answers from feeds, files and memories, without a model and without a notice about it.
+    /// What feeds, files and memories say on the subject of a question, for a discussion without a model.
     ///
     /// # Errors
     /// The database is unavailable.
     pub async fn look_up(&self, persona: &Persona, question: &Question<'_>) -> Result<Reply, RunError> {
-        let (composed, _) = self.compose_answer(persona, question).await?;
-        self.keep_composed(question, composed.text, composed.verdict).await
+        let (collected, _) = self.compose_answer(persona, question, true).await?;
+        self.keep_composed(question, collected.text, collected.verdict).await
     }
 
     /// Answers from feeds and files because no model answered, and says so once in a channel until one does. Returns `error` if they contain no
     /// answer.
     pub(super) async fn stand_in(&self, persona: &Persona, question: &Question<'_>, error: RunError) -> Result<Reply, RunError> {
-        let (composed, now) = self.compose_answer(persona, question).await?;
+        let (composed, now) = self.compose_answer(persona, question, false).await?;
         if composed.sources.is_empty() || composed.verdict == AnswerVerdict::DoesNotKnow {
             return Err(error);
         }
@@ -75,25 +75,32 @@ impl Agents {
         since.and_then(|since| (now - since).to_std().ok()).map_or(USED_UP_NOTICE_EVERY, |outage| outage + Duration::from_millis(1))
     }
 
-    async fn compose_answer(&self, persona: &Persona, question: &Question<'_>) -> Result<(OfflineAnswer, DateTime<Utc>), RunError> {
+    /// `collects`: all that there is on the subject, instead of an answer.
+    async fn compose_answer(
+        &self,
+        persona: &Persona,
+        question: &Question<'_>,
+        collects: bool,
+    ) -> Result<(OfflineAnswer, DateTime<Utc>), RunError> {
         let Surroundings { now, question: text, transcript, refers, files, .. } = self.look_around(question, false).await?;
         let answered: Vec<&MessageId> = question.answered.iter().collect();
-        let asked = Recall { except: &answered, ..recall(persona, question, MEMORIES, self.roster.today(now)).everything() };
-        let memories = self.store.recall(&asked).await?;
+        let recalled = Recall { except: &answered, ..recall(persona, question, MEMORIES, self.roster.today(now)).everything() };
+        let memories = self.store.recall(&recalled).await?;
         self.store.record_used(&memories, now).await?;
-        let composed = offline::compose(&OfflineQuestion {
+        let asked = OfflineQuestion {
             persona,
             roster: &self.roster,
             text: &text,
             act: question.act,
+            asker: recalled.asker,
             notes: &refers.notes,
             files: &files,
             transcript: &transcript,
             memories: &memories,
             feeds: self.readings.feeds_of(&persona.slug),
             now,
-        })
-        .await;
+        };
+        let composed = if collects { offline::collect(&asked).await } else { offline::compose(&asked).await };
         Ok((composed, now))
     }
 

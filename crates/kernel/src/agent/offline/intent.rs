@@ -1,7 +1,7 @@
 //! Detects the intent of a question from its words. The first matching rule wins.
 
 use crate::agent::SpeechAct;
-use crate::memory::retrieval::{Query, cut, words_of};
+use crate::memory::retrieval::{Query, cut, terms_of, words_of};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::text::without_invisible;
@@ -113,6 +113,12 @@ const SURROUNDINGS: &[&str] = &[
     "work",
     "world",
 ];
+
+/// Whether a passage with these stems is about money that the question asks about.
+pub(super) fn names_costs(query: &Query, said: &[String]) -> bool {
+    let costs: Vec<String> = COSTS.iter().flat_map(|word| terms_of(word)).collect();
+    query.terms.iter().any(|(term, _)| costs.contains(term) && said.contains(term))
+}
 
 /// Longer text is pasted; the question comes first.
 const MAX_CHARS: usize = 2000;

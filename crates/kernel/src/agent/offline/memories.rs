@@ -1,16 +1,19 @@
 //! Answers with what people taught, said and posted, or else with lessons.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::agent::AnswerVerdict;
 use crate::agent::offline::wording::foreign;
 use crate::agent::offline::{Draft, OfflineQuestion};
+use crate::chat::message::{Speaker, Spoken};
 use crate::memory::retrieval::{Query, terms_of, words_of};
-use crate::memory::{Memory, MemoryKind};
+use crate::memory::{Memory, MemoryKind, are_alike, speak_of_oneself};
 
 /// The most memories of an answer, and characters of each.
 const TOLD: usize = 3;
 const CHARS: usize = 400;
+const NAME: usize = 40;
 
 /// Words that ask what somebody said, not what is true. They only decide what is told first.
 const SAYING: [&str; 14] =
@@ -27,12 +30,68 @@ pub(super) fn tell(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> 
 /// What people said about the subject, if the question asks what was said.
 pub(super) fn tell_said(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
     let asks = words_of(asked.text).iter().any(|word| SAYING.contains(&word.as_str()));
-    if asks && !asked.is_about_files() { tell_kind(asked, query, MemoryKind::Conversation) } else { None }
+    if !asks || asked.is_about_files() {
+        return None;
+    }
+    let remembered = tell_kind(asked, query, MemoryKind::Conversation);
+    match quote_said(asked, query) {
+        Some(mut said) => {
+            let Draft { lines, sources, .. } = remembered.unwrap_or_else(Draft::empty);
+            said.lines.extend(lines);
+            said.sources.extend(sources);
+            Some(said)
+        }
+        None => remembered,
+    }
+}
+
+/// The last messages of the channel on the subject that the memory has not yet: best first, then the newest. If the question names people, only
+/// their messages count.
+fn quote_said(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
+    let by_people = || {
+        asked.transcript.iter().filter_map(|line| match &line.speaker {
+            Speaker::Person { name, .. } => Some((name, line)),
+            _ => None,
+        })
+    };
+    let words = words_of(asked.text);
+    let named: HashSet<String> = by_people().flat_map(|(name, _)| words_of(name)).filter(|word| words.contains(word)).collect();
+    let names: Vec<String> = named.iter().flat_map(|word| terms_of(word)).collect();
+    let subjects = query.terms.iter().filter(|(term, weight)| *weight >= 1.0 && !names.contains(term)).collect::<Vec<_>>();
+    let is_meant = |name: &str| named.is_empty() || words_of(name).iter().any(|word| named.contains(word));
+    let is_remembered =
+        |line: &Spoken| asked.memories.iter().any(|memory| line.message.is_some() && memory.message() == line.message.as_ref());
+    let asks = |line: &Spoken| line.text.trim_end().ends_with(['?', '？', '؟']);
+    let mut said: Vec<(usize, &String, &Spoken)> = by_people()
+        .filter(|(name, line)| is_meant(name) && !asks(line) && !is_remembered(line))
+        .map(|(name, line)| {
+            let terms = terms_of(&line.text);
+            (subjects.iter().filter(|(term, _)| terms.contains(term)).count(), name, line)
+        })
+        .collect();
+    said.retain(|(shared, ..)| if subjects.is_empty() { !named.is_empty() } else { *shared > 0 && shared * 2 >= subjects.len() });
+    said.sort_by_key(|(shared, _, line)| Reverse((*shared, line.at)));
+    let best = said.first()?.0;
+    let mut draft = Draft::empty();
+    draft.verdict = if best == subjects.len() { AnswerVerdict::Answers } else { AnswerVerdict::InPart };
+    for (_, name, line) in said.into_iter().filter(|(shared, ..)| *shared == best).take(TOLD) {
+        let at = line.at.with_timezone(&asked.roster.zone()).format("%-d %B %Y at %H:%M");
+        let place = format!("{} said on {at}", foreign(name, NAME));
+        draft.line(format!("{place}: {}", foreign(&line.text, CHARS)));
+        draft.sources.push(place);
+    }
+    Some(draft)
 }
 
 /// What the documents of knowledge channels say about the subject.
 pub(super) fn tell_documents(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
     if asked.is_about_files() { None } else { tell_kind(asked, query, MemoryKind::Document) }
+}
+
+/// All that is remembered on the subject.
+pub(super) fn tell_all(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
+    let about: Vec<&Memory> = asked.memories.iter().filter(|memory| is_about(asked, memory, query)).collect();
+    (!about.is_empty()).then(|| draft(asked, &about))
 }
 
 /// Whether something was said or learnt about the question.
@@ -56,16 +115,27 @@ fn is_about(asked: &OfflineQuestion<'_>, memory: &Memory, query: &Query) -> bool
     let names = || asked.roster.personas().iter().flat_map(|persona| terms_of(&persona.name));
     let asked_for = || terms_of(asked.text);
     match memory.kind {
+        _ if is_of_another(asked, memory) => false,
         _ if shares => true,
         MemoryKind::Fact | MemoryKind::Document => !names().any(|name| said.contains(&name) && asked_for().contains(&name)),
         _ => false,
     }
 }
 
+/// Whether the question means the asker and the memory somebody else by the same word: "my birthday".
+fn is_of_another(asked: &OfflineQuestion<'_>, memory: &Memory) -> bool {
+    let author = memory.person().and_then(|author| author.id.as_ref());
+    author.zip(asked.asker).is_some_and(|(author, asker)| author != asker) && speak_of_oneself(asked.text, &memory.text)
+}
+
 fn tell_kind(asked: &OfflineQuestion<'_>, query: &Query, kind: MemoryKind) -> Option<Draft> {
-    let of_kind: Vec<&Memory> = asked.memories.iter().filter(|memory| memory.kind == kind && is_about(asked, memory, query)).collect();
+    let mut of_kind: Vec<&Memory> = asked.memories.iter().filter(|memory| memory.kind == kind && is_about(asked, memory, query)).collect();
     if of_kind.is_empty() {
         return None;
+    }
+    if kind == MemoryKind::Fact {
+        of_kind.truncate(TOLD);
+        of_kind.sort_by_key(|memory| Reverse(memory.created_at));
     }
     let told: HashSet<String> = of_kind.iter().take(TOLD).flat_map(|memory| terms_of(&memory.searched())).collect();
     // A memory can be close to the question without answering it.
@@ -75,9 +145,11 @@ fn tell_kind(asked: &OfflineQuestion<'_>, query: &Query, kind: MemoryKind) -> Op
 
 fn draft(asked: &OfflineQuestion<'_>, memories: &[&Memory]) -> Draft {
     let mut draft = Draft::empty();
-    for memory in memories.iter().take(TOLD) {
+    for (at, memory) in memories.iter().take(TOLD).enumerate() {
+        let is_older = |newer: &&Memory| newer.created_at > memory.created_at && are_alike(&newer.text, &memory.text);
+        let older = if memory.kind == MemoryKind::Fact && memories[..at].iter().any(is_older) { "Older: " } else { "" };
         let on = memory.created_at.with_timezone(&asked.roster.zone()).format("%-d %B %Y").to_string();
-        draft.line(format!("{}: {}", memory.cite(&on, foreign), foreign(&memory.text, CHARS)));
+        draft.line(format!("{older}{}: {}", memory.cite(&on, foreign), foreign(&memory.text, CHARS)));
         draft.sources.push(format!("memory {}", memory.short_id()));
     }
     draft

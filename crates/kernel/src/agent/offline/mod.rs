@@ -20,6 +20,7 @@ use crate::agent::{AnswerVerdict, PlaceNote, SpeechAct};
 use crate::chat::message::{Speaker, Spoken};
 use crate::chat::text::Subtext;
 use crate::feeds::Feed;
+use crate::ids::UserId;
 use crate::memory::Memory;
 use crate::memory::retrieval::Query;
 use crate::persona::Persona;
@@ -42,6 +43,8 @@ pub struct OfflineQuestion<'a> {
     pub roster: &'a Roster,
     pub text: &'a str,
     pub act: SpeechAct,
+    /// Who asks, if it is a person.
+    pub asker: Option<&'a UserId>,
     /// What is known about the channel.
     pub notes: &'a [PlaceNote],
     pub files: &'a Files,
@@ -131,8 +134,28 @@ pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
     OfflineAnswer { text: lines.join("\n"), sources, verdict }
 }
 
+/// Collects what files, feeds and memories say on the subject of a question, for and against. It answers nothing.
+pub async fn collect(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
+    let query = understand(asked.text, asked.act, asked.persona, asked.roster, asked.today()).whole;
+    let material = sources::gather(asked, None).await;
+    let found = [material.quote(asked, &query), memories::tell_all(asked, &query)];
+    let mut all = Draft::empty();
+    for Draft { lines, sources, .. } in found.into_iter().flatten() {
+        if !all.lines.is_empty() {
+            all.line("");
+        }
+        all.lines.extend(lines);
+        all.sources.extend(sources);
+        all.verdict = AnswerVerdict::InPart;
+    }
+    OfflineAnswer { text: all.lines.join("\n"), sources: all.sources, verdict: all.verdict }
+}
+
 async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
     let about_something = !understood.topic.is_empty();
+    if asked.act == SpeechAct::Greeting && understood.intent == Intent::Question && !asked.is_about_files() {
+        return team::greet(asked);
+    }
     match understood.intent {
         Intent::Greeting | Intent::Thanks | Intent::Team | Intent::Help => {}
         _ if asked.files.is_closed => return sources::unread(asked),
@@ -148,6 +171,13 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
     }
     if understood.wants_deed && !asked.is_about_files() {
         return team::cannot_do();
+    }
+    // A plan that names the sum answers before the ledger, which only knows what models cost.
+    if understood.intent == Intent::Costs
+        && understood.range.is_none()
+        && let Some(draft) = sources::quote_sum(asked, &understood.whole)
+    {
+        return draft;
     }
     if understood.only_range && asks_costs_before(asked) {
         return costs::tell(asked, understood.range.as_ref()).await;
@@ -176,7 +206,7 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
 
 /// Quotes the passages on the topic. A question without a topic ("why?") uses the topic of the question before.
 async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: Intent) -> Draft {
-    let query = if understood.topic.is_empty() { asked_before(asked, understood) } else { understood.topic.clone() };
+    let query = query_of(asked, understood);
     // Feeds and files say what happened in a time range, so taught facts are not used.
     let taught = if understood.range.is_none() { memories::tell(asked, &query) } else { None };
     if let Some(draft) = taught.or_else(|| memories::tell_said(asked, &query)) {
@@ -184,7 +214,9 @@ async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: In
     }
     let material = sources::gather(asked, understood.range.as_ref()).await;
     let answers = |draft: &Draft| draft.verdict == AnswerVerdict::Answers;
-    match (material.quote(asked, &query), memories::tell_documents(asked, &query)) {
+    // Only a file that was posted here can be what an opinion is asked about. A commit with the same word is not.
+    let quoted = if intent == Intent::Judgement { sources::quote_files(asked, &query) } else { material.quote(asked, &query) };
+    match (quoted, memories::tell_documents(asked, &query)) {
         (Some(quoted), Some(document)) if !answers(&quoted) && answers(&document) => document,
         (Some(draft), _) | (None, Some(draft)) => draft,
         _ if asked.text.contains("://") => team::cannot_read_pages(),
@@ -192,6 +224,21 @@ async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: In
         _ if memories::has_more(asked, &query) => memories::tell_rest(asked, &query),
         _ if intent == Intent::Judgement || query.is_empty() => team::cannot_judge(asked),
         _ => material.nothing_found(asked, &query),
+    }
+}
+
+/// What a question is searched for. The words that told its intent count if nothing else is left, and costs are a subject in files.
+fn query_of(asked: &OfflineQuestion<'_>, understood: &Understood) -> Query {
+    let Understood { topic, whole, intent, .. } = understood;
+    let is_left_out = match intent {
+        Intent::Costs => topic.is_empty() || asked.is_about_files(),
+        Intent::Changes | Intent::Outline => topic.is_empty(),
+        _ => false,
+    };
+    match () {
+        () if is_left_out && !whole.is_empty() => whole.clone(),
+        () if topic.is_empty() => asked_before(asked, understood),
+        () => topic.clone(),
     }
 }
 

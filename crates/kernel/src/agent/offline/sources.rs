@@ -3,6 +3,7 @@
 use chrono::TimeDelta;
 
 use crate::agent::files::{File, PartRead, Search};
+use crate::agent::offline::intent::names_costs;
 use crate::agent::offline::wording::{block_quote, count, failure, foreign, spell};
 use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::agent::{AnswerVerdict, SpeechAct};
@@ -52,8 +53,7 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
     let looked_at = asked.files.focus.iter().chain(&asked.files.near);
     let looked_at = looked_at.filter(|file| file.text.as_ref().is_some_and(|text| !text.trim().is_empty()));
     let looked_at = looked_at.map(|file| cited(file, false, asked)).collect();
-    let search = Search::new(asked.files, |file, is_older| cited(file, is_older, asked));
-    let mut material = Material { search, looked_at, failures: Vec::new(), unmeasured: Vec::new(), of: None };
+    let mut material = Material { search: search_files(asked), looked_at, failures: Vec::new(), unmeasured: Vec::new(), of: None };
     let since = range.map_or(asked.now - TimeDelta::days(FACT_DAYS), |range| range.since);
     let until = range.map_or(asked.now, |range| range.until);
     let query = FeedQuery { now: asked.now, since, until, limit: FACTS };
@@ -142,25 +142,7 @@ impl Material {
 
     /// The best quotations with their sources. None if nothing matches.
     pub(super) fn quote(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
-        let hits = self.search.find(query, QUOTES);
-        let best = hits.first()?.score;
-        let mut draft = Draft::empty();
-        let mut left = ALL_QUOTES;
-        for hit in hits.iter().filter(|hit| hit.score >= NEARLY * best) {
-            let quote = hit.quote(query, QUOTE);
-            let Some(rest) = left.checked_sub(quote.text.chars().count()) else { break };
-            left = rest;
-            if !draft.lines.is_empty() {
-                // Separates the quotes. Otherwise Discord joins adjacent block quotes.
-                draft.line("");
-            }
-            let place = foreign(&quote.place, 200);
-            draft.line(block_quote(&quote.text));
-            draft.line(format!("[{place}]"));
-            draft.sources.push(place);
-            note_part(&mut draft.parts, asked, hit, quote.text.len());
-        }
-        draft.verdict = if self.search.covers(query, &hits) { AnswerVerdict::Answers } else { AnswerVerdict::InPart };
+        let mut draft = quote(&self.search, asked, query)?;
         draft.lines.extend(self.failures.iter().cloned());
         Some(draft)
     }
@@ -194,6 +176,48 @@ impl Material {
         draft.lines.extend(self.failures.iter().chain(&self.unmeasured).cloned());
         draft
     }
+}
+
+/// The best quotations of the files that were posted here. None if nothing matches.
+pub(super) fn quote_files(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
+    quote(&search_files(asked), asked, query)
+}
+
+/// The same for a question about a sum of money. None if the best passage does not speak of it.
+pub(super) fn quote_sum(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
+    let search = search_files(asked);
+    let best = search.find(query, 1);
+    let Hit { passage, .. } = best.first()?;
+    let said = terms_of(&format!("{} {}", passage.headings.join(" "), passage.text()));
+    if names_costs(query, &said) { quote(&search, asked, query) } else { None }
+}
+
+fn search_files(asked: &OfflineQuestion<'_>) -> Search {
+    Search::new(asked.files, |file, is_older| cited(file, is_older, asked))
+}
+
+/// The best quotations with their places.
+fn quote(search: &Search, asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
+    let hits = search.find(query, QUOTES);
+    let best = hits.first()?.score;
+    let mut draft = Draft::empty();
+    let mut left = ALL_QUOTES;
+    for hit in hits.iter().filter(|hit| hit.score >= NEARLY * best) {
+        let quote = hit.quote(query, QUOTE);
+        let Some(rest) = left.checked_sub(quote.text.chars().count()) else { break };
+        left = rest;
+        if !draft.lines.is_empty() {
+            // Separates the quotes. Otherwise Discord joins adjacent block quotes.
+            draft.line("");
+        }
+        let place = foreign(&quote.place, 200);
+        draft.line(block_quote(&quote.text));
+        draft.line(format!("[{place}]"));
+        draft.sources.push(place);
+        note_part(&mut draft.parts, asked, hit, quote.text.len());
+    }
+    draft.verdict = if search.covers(query, &hits) { AnswerVerdict::Answers } else { AnswerVerdict::InPart };
+    Some(draft)
 }
 
 /// The question's search terms as the person wrote them.

@@ -23,8 +23,12 @@ const CODE: f64 = 0.6;
 /// The number of imaginary passages added to the statistics. In a short document, a word that occurs would otherwise have too little
 /// weight.
 const BACKGROUND: f64 = 100.0;
-/// The share of the question's weight that a passage must match. Below half it is about something else.
+/// The share of the question's weight that a passage must match. Below half it is about something else. In documents no word weighs more
+/// than one that two passages have: "money marketing" is answered with "12,000 for marketing".
 const COVERAGE: f64 = 0.5;
+
+/// For this share, a word that fewer passages have counts as if this many had it.
+const FEWEST: f64 = 2.0;
 
 /// Documents and facts with a search index.
 #[derive(Debug, Default)]
@@ -33,6 +37,9 @@ pub struct Library {
     vocabulary: Vocabulary,
     /// The number of passages with a term.
     frequency: HashMap<u32, usize>,
+    /// The same of documents alone, and their number of passages.
+    in_documents: HashMap<u32, usize>,
+    documents: usize,
     total_terms: usize,
 }
 
@@ -81,7 +88,11 @@ impl Library {
         let distinct: HashSet<u32> = terms.iter().chain(&headings).chain(&outer_headings).copied().collect();
         for term in distinct {
             *self.frequency.entry(term).or_default() += 1;
+            if !fact {
+                *self.in_documents.entry(term).or_default() += 1;
+            }
         }
+        self.documents += usize::from(!fact);
         self.total_terms += terms.len();
         self.entries.push(Entry { source, passage, fact, boost, terms, headings, outer_headings });
     }
@@ -118,17 +129,20 @@ impl Library {
     #[expect(clippy::cast_precision_loss, reason = "counts of passages are small")]
     fn wanted(&self, term: &str, weight: f64) -> Wanted {
         let number = self.vocabulary.find(term);
-        let with = number.and_then(|number| self.frequency.get(&number)).copied().unwrap_or(0) as f64;
-        let all = BACKGROUND + self.entries.len() as f64;
-        Wanted { number, weight: weight * (1.0 + (all - with + 0.5) / (with + 0.5)).ln() }
+        let weigh = |with: f64, all: usize| weight * (1.0 + (BACKGROUND + all as f64 - with + 0.5) / (with + 0.5)).ln();
+        let count = |of: &HashMap<u32, usize>| number.and_then(|number| of.get(&number)).copied().unwrap_or(0) as f64;
+        let in_documents = weigh(count(&self.in_documents).max(FEWEST), self.documents);
+        Wanted { number, weight: weigh(count(&self.frequency), self.entries.len()), in_documents }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of terms are small")]
     fn score(&self, entry: &Entry, query: &Query, terms: &[Wanted]) -> Option<f64> {
         let found: Vec<(f64, f64)> =
             terms.iter().map(|term| (term.weight, entry.frequency(term))).filter(|(_, often)| *often > 0.0).collect();
-        let covered: f64 = found.iter().map(|(weight, _)| weight).sum();
-        if covered < COVERAGE * terms.iter().map(|term| term.weight).sum::<f64>() {
+        // One word of two is too little for a line of a feed: a commit is about what it did.
+        let share = |term: &Wanted| if entry.fact { term.weight } else { term.in_documents };
+        let covered: f64 = terms.iter().filter(|term| entry.frequency(term) > 0.0).map(share).sum();
+        if covered < COVERAGE * terms.iter().map(share).sum::<f64>() {
             return None;
         }
         let cues = count_cues(entry, query).min(3) as f64;
@@ -149,6 +163,8 @@ impl Library {
 struct Wanted {
     number: Option<u32>,
     weight: f64,
+    /// The same among documents, limited.
+    in_documents: f64,
 }
 
 impl Entry {
@@ -220,6 +236,13 @@ mod tests {
         assert!(found(&library, "kubernetes step").is_empty());
         assert!(found(&library, "what?").is_empty());
         assert!(found(&Library::default(), "step").is_empty());
+    }
+
+    #[test]
+    fn a_rare_half_of_the_question_is_enough_in_a_document_and_not_in_a_fact() {
+        let mut library = library(&[("plan", "12,000 for marketing.\n\n3,000 for the crane.")]);
+        (1..9).for_each(|number| library.add_fact(format!("commit {number}"), "Rename the marketing page", None));
+        assert_eq!(found(&library, "money marketing"), ["plan"]);
     }
 
     #[test]

@@ -82,8 +82,8 @@ fn sentences_of(lines: &[(usize, String)]) -> Vec<Sentence> {
         for (at, mark) in text.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?')) {
             let rest = &text[at + mark.len_utf8()..];
             let begins = rest.strip_prefix(' ').and_then(|next| next.chars().next());
-            // "1. One" is one sentence, and so is "e.g. this".
-            let numbering = text[start..at].trim().chars().all(|c| c.is_ascii_digit());
+            // "1. One" is one sentence, and so are "e.g. this" and "on 18. December".
+            let numbering = text[start..at].trim().chars().all(|c| c.is_ascii_digit()) || mark == '.' && ends_with_day(&text[start..at]);
             if !numbering && begins.is_some_and(|c| c.is_uppercase() || c.is_ascii_digit() || !c.is_alphanumeric()) {
                 sentences.push(Sentence { line: *line, text: text[start..=at].trim().to_owned() });
                 start = at + 1;
@@ -95,6 +95,12 @@ fn sentences_of(lines: &[(usize, String)]) -> Vec<Sentence> {
         }
     }
     sentences
+}
+
+/// Whether a text ends with a number of one or two digits, like the day of a date.
+fn ends_with_day(text: &str) -> bool {
+    let number = text.rsplit(' ').next().unwrap_or_default();
+    (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The sentences to quote, in order: all if they fit, or else the best one with its neighbours and other good ones.
@@ -149,6 +155,13 @@ mod tests {
         let quote = quote(&format!("{filler}The queue stood still. The window was full. {filler}"), "queue", 60);
         assert_eq!(quote.text, "… The queue stood still. The window was full.");
         assert_eq!(quote.place, "a.md, line 1");
+    }
+
+    #[test]
+    fn a_date_is_quoted_whole() {
+        let filler = "This one says nothing of it. ".repeat(10);
+        let quote = quote(&format!("{filler}The crane comes on 18. December. {filler}"), "crane", 50);
+        assert_eq!(quote.text, "… The crane comes on 18. December.");
     }
 
     #[test]

@@ -27,6 +27,7 @@ use crate::memory::{Memory, MemoryKind, Scope};
 
 use index::{Index, term};
 use question::Question;
+pub use question::speak_of_oneself;
 use ranking::Search;
 
 pub(in crate::memory) use index::Entry;

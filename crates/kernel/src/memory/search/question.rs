@@ -10,9 +10,15 @@ use crate::memory::search::index::{Index, Name};
 use crate::memory::search::words::Wanted;
 use crate::when::find_range;
 
-/// Words by which a speaker means itself, in the ten most spoken languages. They only rank.
+/// Words by which a speaker means itself, in the ten most spoken languages. They rank, and keep one person's word from another.
 const ONESELF: [&str; 20] =
     ["i", "me", "my", "mine", "ich", "mich", "mein", "je", "moi", "mon", "yo", "mi", "eu", "meu", "я", "мой", "saya", "ami", "我", "私"];
+
+/// Whether both texts speak of their author in the same words: "my birthday".
+pub fn speak_of_oneself(one: &str, other: &str) -> bool {
+    let other = words_of(other);
+    words_of(one).iter().any(|word| ONESELF.contains(&word.as_str()) && other.contains(word))
+}
 
 pub(super) struct Question {
     /// None: it names no subject.

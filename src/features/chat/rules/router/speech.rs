@@ -68,7 +68,8 @@ pub(crate) fn find_speech_act(text: &str, roster: &Roster) -> SpeechAct {
     match () {
         () if intent::is_question(&sentences) => SpeechAct::Question,
         () if find_ask(said).is_some() || intent::is_request(&sentences) || intent::is_imperative(&sentences) => SpeechAct::Request,
-        () if intent::is_greeting(&sentences) || intent::is_thanks(&sentences, &names) => SpeechAct::Other,
+        () if intent::is_greeting(&sentences) => SpeechAct::Greeting,
+        () if intent::is_thanks(&sentences, &names) => SpeechAct::Other,
         () if intent::is_statement(&sentences) => SpeechAct::Statement,
         () => SpeechAct::Other,
     }
@@ -103,7 +104,10 @@ mod tests {
             ("kelly, el presupuesto es pequeño", SpeechAct::Statement),
             ("vince, costs this week", SpeechAct::Other),
             ("kelly", SpeechAct::Other),
-            ("good morning kelly", SpeechAct::Other),
+            ("good morning kelly", SpeechAct::Greeting),
+            ("добрый день", SpeechAct::Greeting),
+            ("kelly, bonjour", SpeechAct::Greeting),
+            ("merhaba", SpeechAct::Greeting),
             ("vince, is the budget 40000?", SpeechAct::Question),
             ("how much is left", SpeechAct::Question),
             ("kelly, the build is red. can you look?", SpeechAct::Question),

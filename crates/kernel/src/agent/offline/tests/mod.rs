@@ -7,7 +7,8 @@ use crate::agent::files::{File, Files};
 use crate::agent::offline::{FOOTER, OfflineAnswer, OfflineQuestion, compose};
 use crate::chat::message::{Speaker, Spoken};
 use crate::feeds::{ActivityLine, Backlog, Feed, WorkLine};
-use crate::memory::{Memory, MemoryKind, MemorySource};
+use crate::ids::UserId;
+use crate::memory::{Memory, MemoryKind, MemorySource, Teacher};
 use crate::money::{CostLine, Money, TokenUsage};
 use crate::testing::feeds::{Told, feed, now, sources};
 use crate::testing::persona::roster;
@@ -25,6 +26,7 @@ struct Asked {
     older: Vec<File>,
     transcript: Vec<Spoken>,
     act: SpeechAct,
+    asker: Option<&'static str>,
     notes: Vec<PlaceNote>,
     memories: Vec<Memory>,
 }
@@ -41,8 +43,22 @@ impl Asked {
         let files = Files { focus, is_meant, in_thread: false, is_closed, near, older: self.older.clone() };
         let Self { feeds, transcript, .. } = self;
         let (act, notes, memories) = (self.act, &self.notes, &self.memories);
-        compose(&OfflineQuestion { persona, roster: &roster, text, act, notes, files: &files, transcript, memories, feeds, now: now() })
-            .await
+        let asker = self.asker.map(UserId::from);
+        let asker = asker.as_ref();
+        compose(&OfflineQuestion {
+            persona,
+            roster: &roster,
+            text,
+            act,
+            asker,
+            notes,
+            files: &files,
+            transcript,
+            memories,
+            feeds,
+            now: now(),
+        })
+        .await
     }
 }
 
@@ -276,6 +292,7 @@ async fn a_question_about_the_channel_is_answered_with_what_is_known_about_it() 
         ("when is it?", "The next standup here starts 09:00."),
         ("when does the standup begin?", "The next standup here starts 09:00."),
         ("how did the last standup go?", "- all is well"),
+        ("how did the last one go?", "- all is well"),
         ("what did the day report say?", "- all is well"),
     ] {
         let answer = asked.of("Kelly", question).await;
@@ -317,4 +334,100 @@ async fn what_was_said_is_told_only_about_the_subject_of_the_question() {
     let answer = asked.of("Kelly", "kelly, any news from the printer?").await;
     assert!(answer.text.contains("on holiday") && !answer.text.contains("thanks"), "{}", answer.text);
     assert!(!asked.of("Kelly", "kelly, what is the merger called?").await.text.contains("thanks"));
+}
+
+const PLAN: &str =
+    "# Plan\n\nWe open the harbour cafe in May.\n\n## Budget\n\nThe total is 40,000: 12,000 for marketing, 28,000 for the kitchen.\n";
+
+#[tokio::test]
+async fn a_plan_is_asked_about_in_other_words_than_it_has() {
+    let below = Asked { files: vec![file("plan.md", PLAN)], feeds: told("ledger", Told::default()), ..Asked::default() };
+    let later = Asked { channel_files: vec![file("plan.md", PLAN)], ..Asked::default() };
+    for asked in [&below, &later] {
+        for question in
+            ["what is the total budget?", "money marketing", "how much is planned for marketing?", "what will the kitchens cost?"]
+        {
+            let answer = asked.of("Vince", question).await;
+            assert!(answer.text.contains("12,000 for marketing"), "{question}: {}", answer.text);
+            assert_eq!(answer.sources, ["plan.md, Budget, line 7"], "{question}");
+        }
+        let answer = asked.of("Vince", "who won the football match?").await;
+        assert_eq!(answer.verdict, AnswerVerdict::DoesNotKnow, "{}", answer.text);
+    }
+    let spent = later.of("Vince", "what did we spend this week?").await;
+    assert!(!spent.text.contains("12,000"), "the ledger is asked: {}", spent.text);
+}
+
+#[tokio::test]
+async fn a_line_of_a_feed_with_the_same_word_is_no_opinion() {
+    let line = WorkLine {
+        reference: "#c8f041".into(),
+        text: "Rewrite the plan of the cellar".into(),
+        owner: Some("Kelly".into()),
+        status: "open".into(),
+        waits: None,
+        at: now() - TimeDelta::days(2),
+    };
+    let backlog = Backlog { changed: vec![line], total: 1, ..Backlog::default() };
+    let asked = Asked { feeds: told("backlog", Told { backlog, ..Told::default() }), ..Asked::default() };
+    for question in ["kelly, what do you think about the plan?", "should we keep the plan?", "do you agree with the plan?"] {
+        let answer = asked.of("Kelly", question).await;
+        assert!(answer.text.starts_with("I can't judge that"), "{question}: {}", answer.text);
+    }
+    assert!(asked.of("Kelly", "who rewrites the plan of the cellar?").await.text.contains("Rewrite the plan"));
+}
+
+#[tokio::test]
+async fn what_somebody_said_a_moment_ago_is_told() {
+    let person = |id: &str, name: &str| Speaker::Person { id: id.into(), name: name.into() };
+    let transcript = vec![
+        by(person("1", "Ann"), "the crane comes on Monday"),
+        by(person("2", "Ben"), "I would sell the crane"),
+        by(person("1", "Ann"), "and lunch is at noon"),
+    ];
+    let asked = Asked { transcript, act: SpeechAct::Question, ..Asked::default() };
+    for (question, told, untold) in [
+        ("what did Ann say about the crane?", "Ann said on 21 November 2026 at 22:50: the crane comes on Monday", "sell"),
+        ("kelly, what was said about the crane?", "Ben said on 21 November 2026 at 22:50: I would sell the crane", "lunch"),
+        ("what did Ben say?", "I would sell the crane", "Monday"),
+    ] {
+        let answer = asked.of("Kelly", question).await;
+        assert!(answer.text.contains(told) && !answer.text.contains(untold), "{question}: {}", answer.text);
+    }
+    let answer = asked.of("Kelly", "what did Ann say about the merger?").await;
+    assert_eq!(answer.verdict, AnswerVerdict::DoesNotKnow, "{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_greeting_in_any_language_is_greeted() {
+    let asked = Asked { act: SpeechAct::Greeting, channel_files: vec![file("notes.md", NOTES)], ..Asked::default() };
+    for greeting in ["hallo", "bonjour", "добрый день", "merhaba kelly"] {
+        assert!(asked.of("Kelly", greeting).await.text.starts_with("Hello, Kelly here"), "{greeting}");
+    }
+}
+
+#[tokio::test]
+async fn the_newer_fact_comes_first_and_mine_is_not_yours() {
+    let taught = |id: &str, name: &str, text: &str, days_ago| Memory {
+        taught_by: Some(Teacher { id: Some(id.into()), name: name.into() }),
+        ..Memory::new(MemoryKind::Fact, text, MemorySource::Message("1".into()), now() - TimeDelta::days(days_ago))
+    };
+    let memories = vec![
+        taught("1", "Ann", "we deploy on Thursday", 9),
+        taught("2", "Ben", "we deploy on Tuesday", 1),
+        taught("2", "Ben", "a deploy costs 400 dollars", 3),
+    ];
+    let asked = Asked { memories, asker: Some("2"), ..Asked::default() };
+    let answer = asked.of("Kelly", "when do we deploy?").await.text;
+    let (newer, older) = (answer.find("Ben taught me on 20 November 2026: we deploy on Tuesday"), answer.find("Older: Ann taught me on"));
+    assert!(newer.is_some() && older.is_some() && newer < older, "{answer}");
+    assert!(answer.contains("\nBen taught me on 18 November 2026: a deploy costs"), "another fact is not older: {answer}");
+    let asked = Asked { memories: vec![taught("1", "Ann", "my birthday is 3 May", 2)], asker: Some("2"), ..Asked::default() };
+    let answer = asked.of("Kelly", "when is my birthday?").await.text;
+    assert!(!answer.contains("3 May"), "it is Ann's: {answer}");
+    assert!(
+        asked.of("Kelly", "when is the birthday of Ann?").await.text.contains("Ann taught me on 19 November 2026: my birthday is 3 May")
+    );
+    let asked = Asked { asker: Some("1"), ..asked };
+    assert!(asked.of("Kelly", "when is my birthday?").await.text.contains("3 May"));
 }
