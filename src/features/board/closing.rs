@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::board::model::compression::{Compressed, compress_if_long};
 use crate::features::board::model::document::{self, Text, Written, votes_of};
-use crate::features::board::model::{Board, Discussion, Document, Material};
+use crate::features::board::model::{Board, Discussion, Document, Ending, Material};
 use crate::features::board::playing::KIND;
 use crate::features::board::rounds::find_ending;
 use crate::features::board::store::{decide_ending, record_comments, store_document};
@@ -27,6 +27,9 @@ use kernel::money::Purpose;
 use kernel::persona::Tier;
 
 const TOKENS: u32 = 4000;
+/// The summary of a meeting without a model that found nothing.
+const NOTHING_FOUND: &str =
+    "Feeds, files and what the team remembers say nothing on it. A debate needs a language model: connect one, and call it again.";
 /// How much an outcome counts beside other lessons.
 const SIGNIFICANCE: f64 = 0.6;
 
@@ -45,7 +48,10 @@ impl Boards {
             decide_ending(session.run.job(), &meeting.id, &ending).await?
         };
         let compressed = compress_if_long(&discussion);
-        let (text, model) = self.write(meeting, (&board, &material), (&discussion, &compressed), cancel).await?;
+        let (mut text, model) = self.write(meeting, (&board, &material), (&discussion, &compressed), cancel).await?;
+        if ending == Ending::NoModel && discussion.comments.is_empty() {
+            NOTHING_FOUND.clone_into(&mut text.summary);
+        }
         if cancel.is_cancelled() {
             anyhow::bail!("it was interrupted");
         }
@@ -155,7 +161,7 @@ impl Boards {
         move_relationships(&mut transaction, list_moves(board, written, about.as_deref()), now).await?;
         insert_outbound(&mut transaction, &outbox, cause(meeting), now).await?;
         session.run.finish(transaction).await?;
-        tracing::info!(meeting = %meeting.id, ending = ?written.ending, rounds = written.rounds, "the document of a board meeting is stored");
+        tracing::info!(meeting = %meeting.id, rounds = written.rounds, "the document of a board meeting is stored");
         Ok(())
     }
 

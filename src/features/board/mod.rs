@@ -164,6 +164,10 @@ impl Agenda for Boards {
     }
 
     fn render_skipped(&self, meeting: &Meeting, seat: &Seat, reason: &str) -> Vec<OutboundMessage> {
+        // Without a model, most find nothing. The document says so once.
+        if self.agents.is_offline() && reason == RunError::Nothing.in_short() {
+            return Vec::new();
+        }
         vec![render::skipped(meeting, seat, reason, &self.roster)]
     }
 

@@ -149,6 +149,14 @@ impl Participant {
         matches!(self, Self::Person { .. })
     }
 
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Persona(slug) => slug.as_str(),
+            Self::Person { id, .. } => id.as_str(),
+            Self::Guest { id, .. } => id.as_str(),
+        }
+    }
+
     pub fn name<'a>(&'a self, roster: &'a Roster) -> &'a str {
         match self {
             Self::Persona(slug) => roster.name_of(slug),

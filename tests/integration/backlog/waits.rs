@@ -215,11 +215,11 @@ async fn what_waited_for_a_model_is_offered_once_and_starts_when_an_operator_say
     stage.team.model.on(|asked| if is_work(asked) { Script::Hang } else { Script::Json(json!({})) });
     stage.team.start_app().await;
     eventually("it is offered", || async { !list_offers(&stage).await.is_empty() }).await;
-    stage.pass(Duration::from_mins(12)).await;
+    stage.pass(Duration::from_mins(6)).await;
     assert_eq!(stage.team.model.count(), 0, "nothing is spent");
     stage.team.stop_app().await;
     stage.team.start_app().await;
-    stage.pass(Duration::from_mins(12)).await;
+    stage.pass(Duration::from_mins(6)).await;
     let offers = list_offers(&stage).await;
     let [offer] = offers.as_slice() else { panic!("it is offered once: {offers:#?}") };
     press(&stage.team, "ops", offer, |button| button["label"] == "Start").await;

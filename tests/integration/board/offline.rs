@@ -5,12 +5,16 @@ use std::process::Command;
 use serde_json::{Value as Json, json};
 use teamroom::features::meeting::model::MeetingState;
 
-use super::stage::{HERE, begin_at_once, comes_to, command, document, file, thread};
+use super::stage::{HERE, begin_at_once, comes_to, command, document, file, last, thread};
 use crate::backlog::stage::Setting;
 use crate::support::model::Script;
-use crate::support::team::{Backing, on_one_store};
+use crate::support::team::{Backing, eventually, on_one_store};
 
-on_one_store!(each_says_once_what_feeds_and_files_have_on_it, a_board_whose_model_is_down_says_what_feeds_and_files_have_on_it);
+on_one_store!(
+    each_says_once_what_feeds_and_files_have_on_it,
+    a_board_whose_model_is_down_says_what_feeds_and_files_have_on_it,
+    a_question_for_opinions_gets_what_there_is_on_it_or_one_word_that_it_needs_a_model,
+);
 
 async fn each_says_once_what_feeds_and_files_have_on_it(backing: Backing) {
     let stage = Setting::on(backing).open().await;
@@ -50,6 +54,26 @@ async fn a_board_whose_model_is_down_says_what_feeds_and_files_have_on_it(backin
     let meeting = comes_to(&stage.store, MeetingState::Done).await;
     let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
     assert!(text.contains("Over after one round: without a model") && text.contains("once it has 5,000 jobs an hour"), "{text}");
+}
+
+async fn a_question_for_opinions_gets_what_there_is_on_it_or_one_word_that_it_needs_a_model(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    stage.team.say(HERE, "kelly, remember: the queue lost two jobs on SQLite in May").await;
+    stage.team.wait_for_answers(HERE, 1).await;
+    let path = stage.team.path("notes.md");
+    std::fs::write(&path, "# Queue\n\nPostgreSQL costs $20 a month more than SQLite for the queue.\n").unwrap();
+    let path = path.to_str().unwrap();
+    teamroom_board(&stage, &["create", "Should we move the queue from SQLite to PostgreSQL?", "--channel", HERE, "--file", path, "--json"]);
+    let meeting = comes_to(&stage.store, MeetingState::Done).await;
+    let text = file(&document(&stage.team, &stage.store, &meeting.id).await).await;
+    assert!(text.contains("$20 a month more") && text.contains("lost two jobs on SQLite"), "{text}");
+
+    teamroom_board(&stage, &["create", "Should we buy a zeppelin?", "--channel", HERE, "--json"]);
+    let result = async || stage.team.answers(HERE).await.into_iter().any(|shown| shown.text.contains("A debate needs a language model"));
+    eventually("the second board says so", || async { result().await }).await;
+    let meeting = last(&stage.store).await.unwrap();
+    let said = thread(&stage.team, &stage.store, &meeting.id).await;
+    assert!(said.iter().all(|shown| !shown.text.contains("has found nothing")), "{said:#?}");
 }
 
 /// `teamroom board …` beside the running team.

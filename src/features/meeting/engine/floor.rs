@@ -61,7 +61,7 @@ impl Meetings {
         let outbox = match spoken {
             Ok(contribution) => {
                 for problem in &contribution.problems {
-                    tracing::warn!(meeting = %meeting.id, who = ?seat.who, problem, "a report was not as asked for");
+                    tracing::warn!(meeting = %meeting.id, who = seat.who.id(), problem, "a report was not as asked for");
                 }
                 let quiet = contribution.signals.is_empty() && signal::is_quiet(&contribution.text);
                 seat.state = if quiet { SeatState::Quiet } else { SeatState::Spoke };
@@ -82,7 +82,7 @@ impl Meetings {
         }
         if stored? {
             metrics::counter!("teamroom_seats_total", "state" => seat.state.as_str()).increment(1);
-            tracing::info!(meeting = %meeting.id, who = ?seat.who, state = seat.state.as_str(), reason = seat.reason, "turn over");
+            tracing::info!(meeting = %meeting.id, who = seat.who.id(), state = seat.state.as_str(), reason = seat.reason, "turn over");
         }
         Ok(())
     }
@@ -145,8 +145,10 @@ impl Meetings {
             (Err(RunError::Cancelled), _) => Ok(None),
             // A short database outage skips nobody.
             (Err(RunError::Store(error)), _) if error.is_retryable() => Err(error.into()),
+            // It is said where people read it, and nothing went wrong.
+            (Err(error @ RunError::Nothing), _) => Ok(Some(Err(error.in_short()))),
             (Err(error), _) => {
-                tracing::warn!(meeting = %seat.meeting, who = ?seat.who, %error, "a turn of a meeting failed");
+                tracing::warn!(meeting = %seat.meeting, who = seat.who.id(), %error, "a turn of a meeting failed");
                 Ok(Some(Err(error.in_short())))
             }
         }
