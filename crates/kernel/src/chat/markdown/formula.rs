@@ -11,7 +11,8 @@ const LONGEST: usize = 4000;
 
 /// Whether a text is a formula and not, say, two prices: it has a command of TeX, or a power.
 pub(super) fn is_formula(text: &str) -> bool {
-    has_command(text) || (text.len() <= LONGEST && (text.contains('^') || text.contains("_{")))
+    let is_lowered = || text.match_indices("_{").any(|(at, _)| !text[..at].ends_with('\\'));
+    has_command(text) || (text.len() <= LONGEST && (text.contains('^') || is_lowered()))
 }
 
 pub(super) fn has_command(text: &str) -> bool {
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn prices_and_variables_of_a_shell_are_no_formulas() {
-        for text in ["5 and ", "HOME/", "5-", "a_b", r"a\\b", ""] {
+        for text in ["5 and ", "HOME/", "5-", "a_b", r"a\\b", r"< \_{", ""] {
             assert!(!is_formula(text), "{text}");
         }
         assert!(is_formula(r"\alpha") && is_formula("x^2") && is_formula("x_{ij}"));

@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn foreign_text_stays(text in "([a-z0-9 ]|[-|`*_#<>@\\\\\\[\\]()!$=~.]|<b>|<br>){0,60}") {
+    fn foreign_text_stays(text in "([a-z0-9 ]|[-|`*_#<>@\\\\\\[\\]()!$=~.{}]|<b>|<br>){0,60}") {
         let line = Medium::Chat.line(&text);
         prop_assert_eq!(simplify(&line), line);
     }
