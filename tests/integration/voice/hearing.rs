@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kernel::llm::Sound;
 use kernel::llm::settings::ProviderKind;
 
 use super::stage::named;
@@ -13,6 +14,8 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_one_store};
 on_one_store!(
     a_voice_message_is_understood_and_answered_also_as_a_command,
     what_is_not_understood_is_told,
+    silence_and_noise_are_not_sent_to_a_model,
+    made_up_words_do_nothing_and_real_ones_count_on_any_server,
     those_who_are_not_listened_to_cost_nothing,
 );
 
@@ -60,7 +63,7 @@ async fn what_is_not_understood_is_told(backing: Backing) {
         (Manner::Refuses, "scripted does not accept the team's key"),
         (Manner::Hangs, "took too long"),
         (Manner::SendsRubbish, "I couldn't listen to voice-message.ogg"),
-        (Manner::Works, "I heard no words in voice-message.ogg"),
+        (Manner::Works, "I heard nothing in voice-message.ogg"),
     ];
     for (number, (manner, why)) in cases.into_iter().enumerate() {
         team.model.set_voice(manner);
@@ -74,6 +77,56 @@ async fn what_is_not_understood_is_told(backing: Backing) {
     let last = &answers[cases.len()];
     assert!(last.author == "Vince" && last.text.contains("voice-message.ogg is too large: 9 MiB of at most 8 MiB"), "{last:?}");
     assert_eq!(team.model.heard().len(), cases.len());
+}
+
+/// Two seconds of silence or of noise, as a file.
+fn quiet(level: i32) -> Vec<u8> {
+    let samples = (0..32_000_i32).map(|at| i16::try_from(at * 7919 % 101 * level / 101).unwrap_or_default());
+    Sound { rate: 16_000, samples: samples.collect() }.to_wav()
+}
+
+async fn silence_and_noise_are_not_sent_to_a_model(backing: Backing) {
+    let team = hears(backing).start().await;
+    team.model.on(|_| Script::say("understood"));
+    // The model would hear a reminder in silence. It is not asked.
+    for (number, recording) in [quiet(0), quiet(60), quiet(4000)].into_iter().enumerate() {
+        team.model.hear_next("Remind me tomorrow at nine to pay the bill.");
+        team.drop_file("general", "voice-message.wav", recording, "").await;
+        let answers = team.wait_for_answers("general", number + 1).await;
+        assert!(answers[number].text.contains("I heard nothing in voice-message.wav"), "{answers:#?}");
+    }
+    assert_eq!((team.model.heard().len(), team.model.requests().len()), (0, 0));
+    let all = count(&team, "SELECT COUNT(*) FROM ledger").await;
+    assert_eq!(all, 0, "silence costs nothing");
+}
+
+async fn made_up_words_do_nothing_and_real_ones_count_on_any_server(backing: Backing) {
+    let team = hears(backing).start().await;
+    team.model.on(|_| Script::say("understood"));
+    // Of a format that is not looked into, the server says how likely it is that nobody speaks.
+    for (number, (words, nobody, sure)) in
+        [("Remind me tomorrow at nine to pay the bill.", 0.8, -0.9), ("Thanks for watching!", 0.4, -0.3)].into_iter().enumerate()
+    {
+        team.model.hear_next_unsurely(words, nobody, sure);
+        record(&team, "voice-message.ogg", "").await;
+        let answers = team.wait_for_answers("general", number + 1).await;
+        assert!(answers[number].text.contains("I heard nothing in voice-message.ogg"), "{answers:#?}");
+    }
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM reminders").await, 0);
+    team.model.hear_next_unsurely("Vince, how many commits are there?", 0.05, -0.2);
+    record(&team, "voice-message.ogg", "").await;
+    let answers = team.wait_for_answers("general", 3).await;
+    assert!(answers[2].author == "Vince" && answers[2].text.contains("I heard: \"Vince"), "{answers:#?}");
+    // Another server knows only the words.
+    team.model.set_voice(Manner::IsPlain);
+    team.model.hear_next("Vince, how many commits are there now?");
+    record(&team, "voice-message.ogg", "").await;
+    let answers = team.wait_for_answers("general", 4).await;
+    assert!(answers[3].author == "Vince" && answers[3].text.contains("there now?"), "{answers:#?}");
+    team.model.hear_next("Thank you.");
+    record(&team, "voice-message.ogg", "").await;
+    let answers = team.wait_for_answers("general", 5).await;
+    assert!(answers[4].text.contains("I heard nothing in voice-message.ogg"), "{answers:#?}");
 }
 
 async fn those_who_are_not_listened_to_cost_nothing(backing: Backing) {

@@ -22,6 +22,7 @@ pub mod settings;
 mod shape;
 mod sound;
 mod speech;
+mod spoken;
 pub mod store;
 pub mod structured;
 mod transcription;

@@ -8,6 +8,17 @@ pub struct Sound {
 
 const RATES: std::ops::RangeInclusive<u32> = 8_000..=96_000;
 
+/// Parts of 20 ms, in which the level of speech is measured.
+const FRAMES_PER_SECOND: u32 = 50;
+/// The level of what is heard: -50 dB of full scale. Microphones are quieter in a quiet room, and speech is at -35 dB or more.
+const AUDIBLE: f64 = 104.0;
+/// The shortest word has this many frames.
+const HEARD_FRAMES: usize = 5;
+/// Shorter sounds are not judged by how steady they are.
+const JUDGED_FRAMES: usize = 25;
+/// By how much loud parts of speech are louder than quiet ones, at the least. Noise has 1.2.
+const STEADY: f64 = 1.5;
+
 impl Sound {
     /// From samples of 16 bits.
     ///
@@ -22,7 +33,7 @@ impl Sound {
     ///
     /// # Errors
     /// It is none, or one of another kind.
-    pub(super) fn from_wav(bytes: &[u8]) -> Result<Self, String> {
+    pub fn from_wav(bytes: &[u8]) -> Result<Self, String> {
         let is_wav = bytes.get(..4) == Some(b"RIFF") && bytes.get(8..12) == Some(b"WAVE");
         if !is_wav {
             return Err("it sent no WAV sound".to_owned());
@@ -61,6 +72,19 @@ impl Sound {
         bytes
     }
 
+    /// Whether somebody may speak: something is heard for a moment, and it is not as steady as noise. Speech is far from steady, because it has
+    /// pauses between its words and syllables.
+    pub fn may_be_speech(&self) -> bool {
+        let frame = usize::try_from(self.rate / FRAMES_PER_SECOND).unwrap_or(1).max(1);
+        let mut levels: Vec<f64> = self.samples.chunks(frame).map(level).collect();
+        levels.sort_by(f64::total_cmp);
+        if levels.iter().filter(|level| **level >= AUDIBLE).count() < HEARD_FRAMES {
+            return false;
+        }
+        let (quiet, loud) = (levels[levels.len() / 10], levels[levels.len() * 9 / 10]);
+        levels.len() < JUDGED_FRAMES || loud >= quiet * STEADY
+    }
+
     /// Mixes the channels to their mean.
     fn mix(self, channels: usize) -> Self {
         if channels == 1 {
@@ -72,6 +96,13 @@ impl Sound {
         };
         Self { samples: self.samples.chunks(channels).map(mean).collect(), ..self }
     }
+}
+
+/// How loud a part of a sound is: the root of the mean square, without a constant offset, which nobody hears.
+fn level(samples: &[i16]) -> f64 {
+    let count = f64::from(u32::try_from(samples.len()).unwrap_or(u32::MAX));
+    let mean = samples.iter().map(|sample| f64::from(*sample)).sum::<f64>() / count;
+    (samples.iter().map(|sample| (f64::from(*sample) - mean).powi(2)).sum::<f64>() / count).sqrt()
 }
 
 /// Channels and rate.
@@ -111,6 +142,35 @@ mod tests {
         }
         assert_eq!(Sound::from_wav(&sound.to_wav()).as_ref(), Ok(&sound));
         assert_eq!(Sound::from_wav(&wav(2, 16, 8, &[10, 20, -10, -30])).unwrap().samples, [15, -20]);
+    }
+
+    /// Seconds of pseudo-random samples of a level by the time in frames.
+    fn noise(seconds: u32, level: impl Fn(u32) -> i32) -> Sound {
+        let mut state = 1_u32;
+        let mut sample = |at: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let noise = i32::try_from(state >> 16).unwrap() - 32_768;
+            i16::try_from(noise * level(at / 320) / 32_768).unwrap()
+        };
+        Sound { rate: 16_000, samples: (0..16_000 * seconds).map(&mut sample).collect() }
+    }
+
+    #[test]
+    fn silence_and_steady_noise_are_no_speech() {
+        for (what, sound, expected) in [
+            ("silence", noise(2, |_| 0), false),
+            ("a quiet room", noise(2, |_| 90), false),
+            ("an offset", Sound { rate: 16_000, samples: vec![4000; 32_000] }, false),
+            ("a fan", noise(3, |_| 2000), false),
+            ("a click", noise(2, |frame| if frame == 40 { 20_000 } else { 20 }), false),
+            ("words with pauses", noise(3, |frame| if frame % 20 < 12 { 6000 } else { 300 }), true),
+            ("quiet words", noise(3, |frame| if frame % 20 < 12 { 700 } else { 60 }), true),
+            ("words before a fan", noise(3, |frame| if frame % 20 < 12 { 6000 } else { 1500 }), true),
+            ("one short word", noise(1, |frame| if (10..22).contains(&frame) { 5000 } else { 30 }), true),
+            ("nothing at all", Sound { rate: 16_000, samples: Vec::new() }, false),
+        ] {
+            assert_eq!(sound.may_be_speech(), expected, "{what}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::finding::Finding;
 use crate::llm::endpoint::{Endpoint, Planned};
 use crate::llm::provider::{Heard, HttpTranscription};
 use crate::llm::settings::ModelSettings;
+use crate::llm::spoken::spoken;
 use crate::llm::{Meter, ModelError, Sound, UnknownProvider};
 use crate::money::{Money, Purpose, TokenUsage};
 use crate::time::SharedClock;
@@ -50,9 +51,8 @@ impl Transcription {
 
     /// Listens to half a second of silence, for `teamroom doctor`.
     pub async fn try_once(&self) -> Finding {
-        let heard = self.transcribe("silence.wav", Sound { rate: 16_000, samples: vec![0; 8_000] }.to_wav(), "doctor").await;
-        match heard {
-            Ok(_) | Err(ModelError::Empty { .. }) => Finding::good(format!("transcription {}: listens", self.name)),
+        match self.ask("silence.wav", Sound { rate: 16_000, samples: vec![0; 8_000] }.to_wav(), "doctor").await {
+            Ok(_) => Finding::good(format!("transcription {}: listens", self.name)),
             Err(error) => Finding::fault(
                 format!("transcription {}: {error}", self.name),
                 "Correct models.transcription or the provider's key, or remove it.",
@@ -60,8 +60,23 @@ impl Transcription {
         }
     }
 
-    /// The words of a recording. One attempt. `name`: of its file. `subject`: the message that it came with.
-    pub async fn transcribe(&self, name: &str, bytes: Vec<u8>, subject: &str) -> Result<String, ModelError> {
+    /// The words of a recording, as far as somebody spoke. One attempt, and none for a recording in which nothing is heard. `name`: of its file.
+    /// `sound`: what is in it, if it is known. `subject`: the message that it came with.
+    ///
+    /// # Errors
+    /// [`ModelError::Empty`]: nobody speaks in it.
+    pub async fn transcribe(&self, name: &str, bytes: Vec<u8>, sound: Option<Sound>, subject: &str) -> Result<String, ModelError> {
+        let empty = || ModelError::Empty { provider: self.endpoint.model.provider.clone() };
+        let sound = sound.or_else(|| Sound::from_wav(&bytes).ok());
+        if sound.as_ref().is_some_and(|sound| !sound.may_be_speech()) {
+            return Err(empty());
+        }
+        let heard = self.ask(name, bytes, subject).await?;
+        let words = spoken(&heard, sound.is_some());
+        if words.is_empty() { Err(empty()) } else { Ok(words) }
+    }
+
+    async fn ask(&self, name: &str, bytes: Vec<u8>, subject: &str) -> Result<Heard, ModelError> {
         let Endpoint { model, prices, .. } = &self.endpoint;
         let longest = (bytes.len() as u64).div_ceil(BYTES_PER_SECOND).max(1);
         let worst = TokenUsage { input: longest * TOKENS_PER_SECOND, ..TokenUsage::default() };
@@ -72,8 +87,6 @@ impl Transcription {
             let length = heard.length.unwrap_or(Duration::from_secs(longest));
             (heard.usage, prices.cost_of_sound(&model.model, length) + prices.cost(&model.model, heard.usage))
         };
-        let heard = self.endpoint.call(planned, self.adapter.transcribe((name, bytes), worst, self.limit), bill).await?;
-        let text = heard.text.trim();
-        if text.is_empty() { Err(ModelError::Empty { provider: model.provider.clone() }) } else { Ok(text.to_owned()) }
+        self.endpoint.call(planned, self.adapter.transcribe((name, bytes), worst, self.limit), bill).await
     }
 }

@@ -8,6 +8,7 @@ mod changes;
 mod early;
 mod marks;
 mod reading;
+mod recording;
 mod recovery;
 mod undelivered;
 

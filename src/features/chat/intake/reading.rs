@@ -8,6 +8,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::features::chat::Conversation;
+use crate::features::chat::intake::recording;
 use crate::features::chat::rules::authorize::{Action, authorize};
 use kernel::agent::RunError;
 use kernel::chat::attachments::{Refusal, Unreadable};
@@ -138,11 +139,13 @@ impl Conversation {
         if bytes.len() as u64 > attachments::MAX_RECORDING_BYTES {
             return Err(format!("{name} is too long. Please send a shorter one."));
         }
-        let heard = transcription.transcribe(&attachment.name, bytes.to_vec(), message.id.as_str()).await;
+        let recorded = bytes.clone();
+        let sound = spawn_blocking(move || recording::decode(&recorded)).await.ok().flatten();
+        let heard = transcription.transcribe(&attachment.name, bytes.to_vec(), sound, message.id.as_str()).await;
         heard.map_err(|error| {
             tracing::warn!(id = %message.id, %error, "a recording is not understood");
             match error {
-                ModelError::Empty { .. } => format!("I heard no words in {name}."),
+                ModelError::Empty { .. } => format!("I heard nothing in {name}."),
                 error => {
                     let error = RunError::from(error);
                     format!("I couldn't listen to {name}: {}. {}", error.in_short(), error.remedy())

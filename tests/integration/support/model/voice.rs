@@ -30,6 +30,8 @@ pub(crate) enum Manner {
     Hangs,
     /// Status 200 and no sound, or no JSON.
     SendsRubbish,
+    /// Transcribes without saying how sure it is, and refuses to be asked for it.
+    IsPlain,
 }
 
 #[derive(Default)]
@@ -39,7 +41,7 @@ pub(super) struct Voice {
     left: Mutex<Option<usize>>,
     spoken: Mutex<Vec<Spoken>>,
     heard: Mutex<Vec<Heard>>,
-    transcripts: Mutex<VecDeque<String>>,
+    transcripts: Mutex<VecDeque<Value>>,
 }
 
 /// A request for speech.
@@ -82,7 +84,13 @@ impl ScriptedModel {
 
     /// Sets the words that the next recording is transcribed to.
     pub(crate) fn hear_next(&self, words: &str) {
-        lock(&self.shared.voice.transcripts).push_back(words.to_owned());
+        lock(&self.shared.voice.transcripts).push_back(json!({"text": words}));
+    }
+
+    /// Sets the words of the next recording, with how likely it is that nobody speaks and how sure the model is of them.
+    pub(crate) fn hear_next_unsurely(&self, words: &str, nobody: f64, sure: f64) {
+        let segment = json!({"id": 0, "text": words, "no_speech_prob": nobody, "avg_logprob": sure, "compression_ratio": 0.8});
+        lock(&self.shared.voice.transcripts).push_back(json!({"text": words, "segments": [segment]}));
     }
 }
 
@@ -99,7 +107,7 @@ async fn fail(voice: &Voice) -> Option<Response> {
     };
     match manner {
         _ if is_over => std::future::pending().await,
-        Manner::Works => None,
+        Manner::Works | Manner::IsPlain => None,
         Manner::Refuses => {
             let error = json!({"error": {"message": "Incorrect API key", "type": "invalid_request_error", "code": "invalid_api_key"}});
             Some((StatusCode::UNAUTHORIZED, Json(error)).into_response())
@@ -160,10 +168,11 @@ pub(super) async fn speak_as(
 
 /// `POST /v1/audio/transcriptions`
 pub(super) async fn transcribe(State(shared): State<Arc<Shared>>, mut form: Multipart) -> Response {
-    let (mut model, mut file) = (String::new(), None::<(String, Bytes)>);
+    let (mut model, mut format, mut file) = (String::new(), String::new(), None::<(String, Bytes)>);
     while let Ok(Some(field)) = form.next_field().await {
         match field.name().unwrap_or_default() {
             "model" => model = field.text().await.unwrap_or_default(),
+            "response_format" => format = field.text().await.unwrap_or_default(),
             "file" => {
                 let name = field.file_name().unwrap_or_default().to_owned();
                 file = Some((name, field.bytes().await.unwrap_or_default()));
@@ -174,10 +183,18 @@ pub(super) async fn transcribe(State(shared): State<Arc<Shared>>, mut form: Mult
     let Some((name, bytes)) = file.filter(|(name, _)| !model.is_empty() && name.contains('.')) else {
         return (StatusCode::BAD_REQUEST, Json(json!({"error": {"message": "file and model are required"}}))).into_response();
     };
+    if *lock(&shared.voice.manner) == Manner::IsPlain && format != "json" {
+        let error = json!({"error": {"message": format!("response_format '{format}' is not compatible with model '{model}'"), "param": "response_format"}});
+        return (StatusCode::BAD_REQUEST, Json(error)).into_response();
+    }
     lock(&shared.voice.heard).push(Heard { model, file: name, bytes: bytes.len() });
     if let Some(failure) = fail(&shared.voice).await {
         return failure;
     }
-    let words = lock(&shared.voice.transcripts).pop_front().unwrap_or_default();
-    Json(json!({"text": words, "usage": {"type": "duration", "seconds": 30}})).into_response()
+    let mut answer = lock(&shared.voice.transcripts).pop_front().unwrap_or_else(|| json!({"text": ""}));
+    answer["usage"] = json!({"type": "duration", "seconds": 30});
+    if format != "verbose_json" {
+        answer["segments"] = Value::Null;
+    }
+    Json(answer).into_response()
 }

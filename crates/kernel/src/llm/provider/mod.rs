@@ -23,7 +23,7 @@ mod window;
 pub(super) use embeddings::HttpEmbeddings;
 pub(super) use quirks::TOOL_CALLS;
 pub(super) use speech::HttpSpeech;
-pub(super) use transcription::{Heard, HttpTranscription};
+pub(super) use transcription::{Heard, HttpTranscription, Segment};
 
 use std::pin::pin;
 use std::time::Duration;
