@@ -15,6 +15,7 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::finding::Finding;
 
 /// What the environment says.
+#[expect(clippy::disallowed_methods, reason = "the same variables as for other programs; what is wrong with them, doctor says")]
 static NETWORK: LazyLock<Network> = LazyLock::new(|| {
     // Programs read both spellings. The lower-case one is older and wins.
     let read = |name: &str| {
@@ -93,7 +94,7 @@ impl Proxies {
         Self { http, https, direct: direct.filter(|host| !host.is_empty()).collect(), faults }
     }
 
-    /// The proxy for an address. WebSockets use that of HTTP.
+    /// The proxy for an address. `wss://` has that of `https://`.
     pub fn find(&self, url: &Url) -> Option<&Url> {
         let proxy = if matches!(url.scheme(), "https" | "wss") { &self.https } else { &self.http }.as_ref()?;
         let host = url.host_str()?.trim_matches(['[', ']']).to_lowercase();
