@@ -95,6 +95,7 @@ fn step(numbers: &BTreeSet<usize>, directive: &Directive, roster: &Roster) -> St
         instructions: "Do what this section of the directive asks for. Say what of it stays open.".into(),
         kind: StepKind::Write,
         owner: find_owner(&subject, roster),
+        person: None,
         criteria: vec![
             "Each part of the section is answered or named as open".into(),
             "It can be used as it stands, without placeholders".into(),
@@ -114,6 +115,7 @@ fn last(steps: &[Step], title: &str, roster: &Roster) -> Step {
         instructions: "Join the results of all sections into one delivery. Name what is missing and what contradicts itself.".into(),
         kind: StepKind::Write,
         owner: roster.coordinator().slug.clone(),
+        person: None,
         criteria: vec!["Every section has its place in it".into(), "What is missing or contradicts itself is named".into()],
         needs: steps.iter().map(|step| step.item.clone()).collect(),
         serves: BTreeSet::new(),

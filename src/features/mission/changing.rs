@@ -18,7 +18,7 @@ use crate::features::mission::model::plan::{Change, ChangeDraft, Changed, MOST_C
 use crate::features::mission::model::{Mission, MissionStatus};
 use crate::features::mission::picture::draw_plan;
 use crate::features::mission::planning::{Answer, Asked};
-use crate::features::mission::prompts::Frame;
+use crate::features::mission::prompts::{Frame, RefusedDraft};
 use crate::features::mission::service::{MissionError, Missions, check_may_change, named, refused};
 use crate::features::mission::store::{MissionChange, change_mission};
 use crate::features::mission::telling::{ToldStep, tell_steps};
@@ -105,7 +105,7 @@ impl Missions {
         let people = Directory::default();
         let owners = KnownOwners { roster: self.roster(), people: &people };
         let setting = Setting { directive: &mission.directive, owners, closes: NaiveTime::MIN, at: now };
-        let of = Change { plan, setting, standing: &standing, by, by_colleague: false };
+        let of = Change { plan, setting, standing: &standing, by, said: None, by_colleague: false };
         let changed = leave_out(&of, parts, &why).map_err(|faults| refused(faults.join("; ")))?;
         let Some(changed) = changed else { return Err(refused("That leaves everything as it is.")) };
         let mut transaction = self.store().db().begin().await?;
@@ -178,12 +178,14 @@ impl JobHandler for Changer {
         }
         let standing = |item: &WorkItemId| standing_of(&items, item);
         let mut faults = Vec::new();
+        let mut refused: Option<ChangeDraft> = None;
         for round in 1..=ROUNDS {
-            let draft = self.draft(&mission, &items, &wish, &faults, round, job).await?;
-            let reviewers = draft.value.as_ref().map(ChangeDraft::reviewers).unwrap_or_default();
-            let people = self.follower.people.directory_naming(&reviewers, &self.follower.roster).await?;
+            let last = RefusedDraft { draft: refused.as_ref(), faults: &faults };
+            let draft = self.draft(&mission, &items, &wish, last, round, job).await?;
+            let names = draft.value.as_ref().map(ChangeDraft::names).unwrap_or_default();
+            let people = self.follower.people.directory_naming(&names, &self.follower.roster).await?;
             let setting = self.follower.setting(&mission, &people, job.now());
-            let of = Change { plan, setting, standing: &standing, by: &wish.by, by_colleague };
+            let of = Change { plan, setting, standing: &standing, by: &wish.by, said: Some(&wish.text), by_colleague };
             let checked = match &draft.value {
                 Some(draft) => change(&of, draft),
                 None => Err(vec![format!("the answer was no change: {}", draft.fault.as_deref().unwrap_or("it was empty"))]),
@@ -191,7 +193,7 @@ impl JobHandler for Changer {
             match checked {
                 Ok(Some(changed)) => return self.carry_out(&mission, &wish, &changed, &items, job).await,
                 Ok(None) => return self.say(&mission, &wish, render::nothing_changes(&draft.value.unwrap_or_default().why), job).await,
-                Err(found) => faults = found,
+                Err(found) => (faults, refused) = (found, draft.value),
             }
         }
         self.say(&mission, &wish, render::cannot_change(&faults), job).await
@@ -216,12 +218,12 @@ impl Changer {
         mission: &Mission,
         items: &[WorkItem],
         wish: &Wish,
-        faults: &[String],
+        refused: RefusedDraft<'_, ChangeDraft>,
         round: u32,
         job: &JobContext,
     ) -> Result<Answer<ChangeDraft>, JobError> {
         let follower = &self.follower;
-        let prompt = |frame: Frame<'_>| prompts::change(frame, items, wish, faults);
+        let prompt = |frame: Frame<'_>| prompts::change(frame, items, wish, refused);
         follower.ask(mission, job, Asked::plan(&format!("change-{round}"), TOKENS), prompt).await
     }
 
@@ -264,7 +266,7 @@ impl Changer {
         let added = format!("{by} hands over: {}", message.text);
         let (plan, told) = tell_steps(mission, plan, &added, &|known| known.item == step.item);
         let edits: Vec<_> = told.iter().map(ToldStep::edit).collect();
-        let reshaping = Reshaping { edits: &edits, by, why: &added, ..Reshaping::of(&mission.id) };
+        let reshaping = Reshaping { edits: &edits, by, ..Reshaping::of(&mission.id) };
         let outbox =
             [OutboundMessage { id: id_of(mission, job.job()), ..render::say(mission, roster, render::handed_over(message, step, roster)) }];
         let change = MissionChange {
@@ -338,7 +340,7 @@ pub(super) async fn apply(
     let place = items.iter().find_map(|item| item.channel.clone()).unwrap_or_else(|| mission.channel.clone());
     let steps = Steps::of(&planned, changed, &place, at);
     let edits: Vec<_> = steps.edited.iter().map(|item| (item.id.clone(), edit_to(item))).collect();
-    let why = changed.plan.changes.last().map_or_else(String::new, |change| format!("{}: {}", change.by, change.why));
+    let why = changed.plan.changes.last().map_or_else(String::new, |change| change.why.clone());
     let criteria = mission.plan.as_ref().is_none_or(|plan| plan.criteria != changed.plan.criteria).then_some(&*changed.plan.criteria);
     let reshaping = Reshaping {
         whole: &mission.id,

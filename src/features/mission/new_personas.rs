@@ -130,7 +130,7 @@ impl Follower {
         let by = &self.roster.coordinator().name;
         let people = self.people.directory().await?;
         let setting = self.setting(mission, &people, job.now());
-        let of = Change { plan, setting, standing: &standing, by, by_colleague: false };
+        let of = Change { plan, setting, standing: &standing, by, said: None, by_colleague: false };
         let changed = if mission.status.is_over() { None } else { reassign(&of, role, persona) };
         let taken: &[String] = changed.as_ref().and_then(|changed| changed.plan.changes.last()).map_or(&[], |change| &change.edited);
         let message = render::persona_joined(mission, role, persona, taken, &self.roster);

@@ -2,7 +2,7 @@
 
 use crate::features::backlog::model::WorkItem;
 use crate::features::mission::model::plan::{Plan, Step};
-use crate::features::mission::render::{DrawnStep, draw_graph};
+use crate::features::mission::render::{DrawnStep, doer, draw_graph};
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundMessage};
 use kernel::chat::redact::Redactor;
 use kernel::persona::roster::Roster;
@@ -33,7 +33,7 @@ pub(super) async fn draw_plan(plan: &Plan, items: &[WorkItem], roster: &Roster, 
             item: step.item.clone(),
             needs: step.needs.clone(),
             title: in_a_line(&step.title),
-            owner: in_a_line(roster.name_of(&step.owner)),
+            owner: in_a_line(doer(step, roster)),
             status: item.map(|item| item.status),
             kind: step.kind.as_str(),
         }

@@ -13,7 +13,7 @@ use crate::features::backlog::model::{Origin, Owner, WorkItem};
 use crate::features::mission::follow::{Follower, LONG, SWEEP};
 use crate::features::mission::model::plan::{Learnt, LearntDraft, Plan, PlanDraft, Setting, Understanding, check};
 use crate::features::mission::model::{Mission, MissionStatus};
-use crate::features::mission::prompts::Frame;
+use crate::features::mission::prompts::{Frame, RefusedDraft};
 use crate::features::mission::store::MissionChange;
 use crate::features::mission::{by_rule, picture, prompts, render};
 use crate::features::overwatch::model::Insight;
@@ -118,18 +118,21 @@ impl Follower {
         // A step, so that an answer from before a crash is read with the insights of its own prompt.
         let insights: Vec<Insight> = job.step("insights", || async { Ok(self.find_insights(mission).await?) }).await?;
         let mut faults = Vec::new();
+        let mut refused: Option<PlanDraft> = None;
         // A plan that passed the checks of code, but that a model doubts.
         let mut doubted: Option<Plan> = None;
         for round in 1..=ROUNDS {
-            let prompt = |frame: Frame<'_>| prompts::plan(frame, (&understood, &insights), &faults, &self.repository);
+            let last = RefusedDraft { draft: refused.as_ref(), faults: &faults };
+            let prompt = |frame: Frame<'_>| prompts::plan(frame, (&understood, &insights), last, &self.repository);
             let drafted: Answer<PlanDraft> = self.ask(mission, job, Asked::plan(&format!("plan-{round}"), PLAN_TOKENS), prompt).await?;
-            let reviewers = drafted.value.as_ref().map(PlanDraft::reviewers).unwrap_or_default();
-            let people = self.people.directory_naming(&reviewers, &self.roster).await?;
+            let names = drafted.value.as_ref().map(PlanDraft::names).unwrap_or_default();
+            let people = self.people.directory_naming(&names, &self.roster).await?;
             let checked = match &drafted.value {
                 Some(draft) => check(understood.clone(), draft, &self.setting(mission, &people, mission.created_at)),
                 None => Err(vec![format!("the answer was no plan: {}", drafted.fault.as_deref().unwrap_or("it was empty"))]),
             };
             let learnt = drafted.value.as_ref().map_or_else(Vec::new, |draft| read_learnt(&draft.learnt, &insights));
+            refused = drafted.value;
             let mut plan = match checked {
                 Ok(plan) => Plan { made_by: drafted.model, learnt, ..plan },
                 Err(found) => {

@@ -76,7 +76,7 @@ impl Missions {
         let is_open = |step: &Step| !items.iter().any(|item| item.id == step.item && item.status.is_over());
         let (plan, told) = tell_steps(mission, &plan, added, &is_open);
         let edits: Vec<_> = told.iter().map(ToldStep::edit).collect();
-        let reshaping = Reshaping { edits: &edits, by: asker.name(), why: added, ..Reshaping::of(&mission.id) };
+        let reshaping = Reshaping { edits: &edits, by: asker.name(), ..Reshaping::of(&mission.id) };
         let change = MissionChange {
             plan: Some(&plan),
             // A plan that nobody has approved has no items yet.

@@ -106,7 +106,7 @@ async fn what_is_said_in_the_thread_changes_the_plan(backing: Backing) {
     );
     assert_eq!(files_of(told), ["plan.md", "plan.png"]);
     let prompt = stage.team.model.requests().into_iter().find(is_change).unwrap().prompt();
-    assert!(prompt.contains("forget the payment") && prompt.contains("in progress, needs , serves 6"), "{prompt}");
+    assert!(prompt.contains("forget the payment") && prompt.contains("in progress, serves 6"), "{prompt}");
     go_on.send(true).unwrap();
     let done = comes_to(&stage, MissionStatus::Done).await;
     let delivery = hears(&stage, "is done. 2 of 2 steps done").await;

@@ -47,7 +47,12 @@ fn look(asked: &Asked) -> Script {
     let insights = if is_of(asked, "Vince") {
         json!([insight("Eliza", "cross-concern", NOTICED, Some(TASK))])
     } else if is_of(asked, "Eliza") {
-        json!([insight("team", "risk", "Nobody has read stock-list.md before the cart was described.", Some("Read it before a cart is described"))])
+        json!([insight(
+            "team",
+            "risk",
+            "Nobody has read stock-list.md before the cart was described.",
+            Some("Read it before a cart is described")
+        )])
     } else {
         json!([])
     };

@@ -12,6 +12,7 @@ mod fabrication;
 mod late;
 mod look_back;
 mod new_personas;
+mod people;
 mod questions;
 mod setbacks;
 pub(crate) mod stage;

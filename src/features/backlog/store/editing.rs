@@ -33,18 +33,18 @@ impl Store {
     /// over or nothing changes.
     pub async fn edit_item(&self, item: &WorkItemId, edit: &ItemEdit<'_>, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let is_edited = edit_in(&mut transaction, item, edit, by, at).await?;
+        let is_edited = edit_in(&mut transaction, item, edit, (by, ""), at).await?;
         transaction.commit().await?;
         Ok(is_edited)
     }
 }
 
-/// As [`Store::edit_item`], in a transaction.
+/// As [`Store::edit_item`], in a transaction. `why` may be empty.
 pub(super) async fn edit_in(
     transaction: &mut Transaction,
     item: &WorkItemId,
     edit: &ItemEdit<'_>,
-    by: &str,
+    (by, why): (&str, &str),
     at: DateTime<Utc>,
 ) -> Result<bool> {
     let Some(mut record) = ItemRecord::find(transaction, item).await? else { return Ok(false) };
@@ -63,14 +63,14 @@ pub(super) async fn edit_in(
         subjects::replace(transaction, &record.item).await?;
     }
     drop_old_criteria(&mut record, &before, edit);
-    let note = format!("changed by {by}");
+    let note = if why.is_empty() { format!("changed by {by}") } else { format!("changed by {by}: {why}") };
     if !is_other_kind && is_same_work(&before, &record.item) {
         record.save(transaction, at).await?;
         record.remark(transaction, &note, at).await?;
         return Ok(true);
     }
     if !is_other_kind && can_run_go_on(&before, &record.item) && has_journal(transaction, &before).await? {
-        tell_run(transaction, record, &before, by, at).await?;
+        tell_run(transaction, record, &before, (by, &note), at).await?;
         return Ok(true);
     }
     record.item.execution = edit.execution.filter(|_| record.is_kind_chosen).cloned();
@@ -105,20 +105,25 @@ fn is_same_work(before: &WorkItem, after: &WorkItem) -> bool {
 }
 
 /// The run goes on from its journal, where the change is told to the model.
-async fn tell_run(transaction: &mut Transaction, mut record: ItemRecord, before: &WorkItem, by: &str, at: DateTime<Utc>) -> Result<()> {
+async fn tell_run(
+    transaction: &mut Transaction,
+    mut record: ItemRecord,
+    before: &WorkItem,
+    (by, note): (&str, &str),
+    at: DateTime<Utc>,
+) -> Result<()> {
     let entry = JournalEntry::Told { text: describe_change(before, &record.item, by) };
-    let note = format!("changed by {by}");
     record.forgive();
     record.product = None;
     let needs_criteria = record.item.criteria.is_empty() && !before.criteria.is_empty();
     if needs_criteria && before.status != WorkStatus::New {
         // The planner drafts new ones. The kind of work stays, so that the run goes on.
-        record.go(transaction, WorkStatus::New, Some(&note), at).await?;
+        record.go(transaction, WorkStatus::New, Some(note), at).await?;
     } else if before.status == WorkStatus::InProgress {
-        record.go(transaction, WorkStatus::Ready, Some(&note), at).await?;
+        record.go(transaction, WorkStatus::Ready, Some(note), at).await?;
     } else {
         record.save(transaction, at).await?;
-        record.remark(transaction, &note, at).await?;
+        record.remark(transaction, note, at).await?;
     }
     // The job of the run is cancelled now, so the run writes no more entries.
     insert_entry(transaction, &record.item, &entry, at).await

@@ -25,7 +25,7 @@ pub struct Reshaping<'a> {
     /// Parts with their new needs.
     pub needs: &'a [WorkItem],
     pub edits: &'a [(WorkItemId, ItemEdit<'a>)],
-    /// Who wants the change, and why.
+    /// Who wants the change, and why. The reason may be empty if nothing is dropped.
     pub by: &'a str,
     pub why: &'a str,
 }
@@ -62,7 +62,7 @@ pub async fn reshape(transaction: &mut Transaction, reshaping: &Reshaping<'_>, a
         if ItemRecord::find(transaction, part).await?.is_none_or(|record| record.item.status.is_over()) {
             return Ok(false);
         }
-        edit_in(transaction, part, edit, reshaping.by, at).await?;
+        edit_in(transaction, part, edit, (reshaping.by, reshaping.why), at).await?;
     }
     for part in reshaping.needs {
         let Some(record) = ItemRecord::find(transaction, &part.id).await? else { return Ok(false) };
@@ -78,7 +78,7 @@ pub async fn reshape(transaction: &mut Transaction, reshaping: &Reshaping<'_>, a
         if !record.may_go(WorkStatus::Cancelled) {
             return Ok(false);
         }
-        record.end(transaction, WorkStatus::Cancelled, reshaping.why, at).await?;
+        record.end(transaction, WorkStatus::Cancelled, &format!("{}: {}", reshaping.by, reshaping.why), at).await?;
     }
     Ok(true)
 }

@@ -6,12 +6,14 @@ pub mod message;
 pub mod new_persona;
 pub mod plan;
 
+use std::fmt::Write as _;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::{Origin, Owner, Wait, WorkItem, WorkKind, WorkStatus, short_id};
 use crate::features::mission::model::directive::Directive;
-use crate::features::mission::model::plan::{Plan, Step, StepKind};
+use crate::features::mission::model::plan::{Plan, PlanChange, Step, StepKind};
 use kernel::chat::message::{Channel, Place};
 use kernel::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, UserId, WorkItemId};
 use kernel::memory::Scope;
@@ -148,7 +150,10 @@ impl Mission {
             id: step.item.clone(),
             kind: WorkKind::Step,
             how: self.instructions_of(step),
-            why: format!("It is a step of the mission \"{}\".", self.title),
+            why: match &self.by {
+                Some((_, name)) => format!("It is a step of the mission \"{}\", which {name} asked for.", self.title),
+                None => format!("It is a step of the mission \"{}\".", self.title),
+            },
             criteria: step.criteria.clone(),
             execution: Some(step.kind.execution()),
             channel: Some(place.clone()),
@@ -158,7 +163,7 @@ impl Mission {
             reviewer: step.reviewer.clone(),
             due: step.due,
             // A model has worded the step, from text that may come from anywhere.
-            ..WorkItem::new(&*step.title, Owner::Persona(step.owner.clone()), Origin::WorkItem(self.id.clone()), at)
+            ..WorkItem::new(&*step.title, step.doer(), Origin::WorkItem(self.id.clone()), at)
         }
     }
 
@@ -169,7 +174,7 @@ impl Mission {
         parts.into_iter().filter(|item| !is_dropped(item)).collect()
     }
 
-    /// The instructions of a step, with the whole text of the parts that it serves.
+    /// The instructions of a step, with the whole text of the parts that it serves, and what people have said since that changed it.
     pub fn instructions_of(&self, step: &Step) -> String {
         let numbers = step.serves.iter().flat_map(|&number| self.directive.with_all_below(number));
         let is_left_out = |number: &usize| {
@@ -178,10 +183,19 @@ impl Mission {
         let numbers: std::collections::BTreeSet<usize> = numbers.filter(|number| !is_left_out(number)).collect();
         let parts = numbers.into_iter().filter_map(|number| Some(format!("[{number}] {}", self.directive.find(number)?.render_whole())));
         let parts = parts.collect::<Vec<_>>().join("\n");
-        if parts.is_empty() {
-            return step.instructions.clone();
+        let concerns =
+            |change: &&PlanChange| [&change.added, &change.edited, &change.again].into_iter().any(|titles| titles.contains(&step.title));
+        let changes = self.plan.iter().flat_map(|plan| &plan.changes).filter(|change| !change.by_colleague).filter(concerns);
+        let said = changes.filter_map(|change| Some(format!("- {}: {}", change.by, change.said.as_ref()?)));
+        let said = said.collect::<Vec<_>>().join("\n");
+        let mut instructions = step.instructions.clone();
+        if !parts.is_empty() {
+            let _ = write!(instructions, "\n\nIt serves these parts of the directive:\n{parts}");
         }
-        format!("{}\n\nIt serves these parts of the directive:\n{parts}", step.instructions)
+        if !said.is_empty() {
+            let _ = write!(instructions, "\n\nSaid since then. It counts where the directive says something else:\n{said}");
+        }
+        instructions
     }
 }
 

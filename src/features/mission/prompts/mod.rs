@@ -8,12 +8,14 @@ use crate::features::backlog::model::{Artefact, WorkItem, short_id};
 use crate::features::mission::changing::Wish;
 use crate::features::mission::model::Mission;
 use crate::features::mission::model::message::ColleagueMessage;
-use crate::features::mission::model::plan::{MOST_MISSING, MOST_STEPS, MissingRole, Plan, Step, Understanding};
+use crate::features::mission::model::plan::{ChangeDraft, MOST_MISSING, MOST_STEPS, MissingRole, Plan, PlanDraft, Step, Understanding};
+use crate::features::mission::render::{self, doer};
 use crate::features::overwatch::model::Insight;
 use kernel::agent::budget::{BYTES_PER_TOKEN, Part, Rank, fit, tokens_of};
 use kernel::agent::context::{Cleaner, feed_blocks, flat_name, new_marker, passage_blocks};
 use kernel::agent::prompt::{Block, Template};
 use kernel::agent::{Limits, Prompt};
+use kernel::chat::medium::Medium;
 use kernel::feeds::FeedReport;
 use kernel::ids::WorkItemId;
 use kernel::memory::retrieval::Quote;
@@ -74,6 +76,8 @@ struct Values<'a> {
     most: usize,
     most_missing: usize,
     faults: Vec<String>,
+    /// There are insights of earlier missions.
+    has_insights: bool,
     plan: String,
     /// A colleague at work on a step wants the change, not a person.
     by_colleague: bool,
@@ -135,6 +139,7 @@ impl<'a> Frame<'a> {
             most: MOST_STEPS,
             most_missing: MOST_MISSING,
             faults: Vec::new(),
+            has_insights: false,
             plan: String::new(),
             by_colleague: false,
             repository: "",
@@ -172,8 +177,28 @@ pub(super) fn understand(frame: Frame<'_>) -> Prompt {
     frame.prompt(message)
 }
 
-/// `faults`: why the last plan was refused. `repository`: the one that files are built in.
-pub(super) fn plan(frame: Frame<'_>, (understood, insights): (&Understanding, &[Insight]), faults: &[String], repository: &str) -> Prompt {
+/// A draft that was refused, and why.
+#[derive(Clone, Copy)]
+pub(super) struct RefusedDraft<'a, T> {
+    /// None: the answer was none.
+    pub(super) draft: Option<&'a T>,
+    pub(super) faults: &'a [String],
+}
+
+impl<T: Serialize> RefusedDraft<'_, T> {
+    fn part(&self, label: &str, cleaner: Cleaner<'_>) -> Option<Part> {
+        let draft = serde_json::to_string(self.draft?).ok()?;
+        Some(Part::new(Rank::SentBack, label, cleaner.whole(&draft)))
+    }
+}
+
+/// `repository`: the one that files are built in.
+pub(super) fn plan(
+    frame: Frame<'_>,
+    (understood, insights): (&Understanding, &[Insight]),
+    refused: RefusedDraft<'_, PlanDraft>,
+    repository: &str,
+) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let mut parts = frame.asked(cleaner);
@@ -184,8 +209,9 @@ pub(super) fn plan(frame: Frame<'_>, (understood, insights): (&Understanding, &[
     }
     let noticed = (1..).zip(insights).map(|(number, insight)| format!("[i{number}] {}", cleaner.line(&insight.text, 300)));
     parts.extend(Part::of_lines(Rank::Memory, "what colleagues noticed in earlier missions", noticed));
-    let faults = name_faults(faults, cleaner);
-    let message = PLAN.render(Values { faults, repository, ..frame.values(&marker, parts) });
+    parts.extend(refused.part("your last plan", cleaner));
+    let (faults, has_insights) = (name_faults(refused.faults, cleaner), !insights.is_empty());
+    let message = PLAN.render(Values { faults, has_insights, repository, ..frame.values(&marker, parts) });
     frame.prompt(message)
 }
 
@@ -255,16 +281,21 @@ pub(super) fn colleague(frame: Frame<'_>, message: &ColleagueMessage, known: &Kn
     frame.prompt(rendered)
 }
 
-/// `wish`: what somebody said, and who. `faults`: why the last change was refused.
-pub(super) fn change(frame: Frame<'_>, items: &[WorkItem], wish: &Wish, faults: &[String]) -> Prompt {
+/// `wish`: what somebody said, and who.
+pub(super) fn change(frame: Frame<'_>, items: &[WorkItem], wish: &Wish, refused: RefusedDraft<'_, ChangeDraft>) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let names = |items: &[WorkItemId]| items.iter().map(short_id).collect::<Vec<_>>().join(", ");
     let step = |step: &Step| {
         let state = items.iter().find(|item| item.id == step.item).map_or("not begun", |item| item.status.as_str());
         let serves = step.serves.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let about = format!("id {}, {}, needs {}, serves {serves}", short_id(&step.item), state.replace('_', " "), names(&step.needs));
-        cleaner.whole(&format!("{about}\n{}", describe(step, frame.roster)))
+        let about = [
+            format!("id {}, {}", short_id(&step.item), state.replace('_', " ")),
+            if step.needs.is_empty() { String::new() } else { format!(", needs {}", names(&step.needs)) },
+            if serves.is_empty() { String::new() } else { format!(", serves {serves}") },
+            render::terms(step, frame.roster, Medium::File),
+        ];
+        cleaner.whole(&format!("{}\n{}", about.concat(), describe(step, frame.roster)))
     };
     let steps: Vec<String> = frame.mission.plan.iter().flat_map(|plan| &plan.steps).map(step).collect();
     let mut parts = frame.asked(cleaner);
@@ -277,13 +308,22 @@ pub(super) fn change(frame: Frame<'_>, items: &[WorkItem], wish: &Wish, faults: 
         format!("- {}", cleaner.line(&format!("{}{answer}", assumption.text), usize::MAX))
     });
     parts.extend(Part::of_lines(Rank::Task, "what is assumed", assumed));
+    let left_out = plan.into_iter().flat_map(|plan| &plan.left_out).map(|left| {
+        let numbers = left.parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        format!("- {}", cleaner.line(&format!("{numbers}: {}", left.why), usize::MAX))
+    });
+    parts.extend(Part::of_lines(Rank::Task, "parts that are left out", left_out));
+    let open = plan.into_iter().flat_map(Plan::open_questions);
+    let open = open.map(|(number, question)| format!("{number}. {}", cleaner.line(question, usize::MAX)));
+    parts.extend(Part::of_lines(Rank::Task, "questions to people without an answer", open));
     let label = match &wish.colleague {
         _ if wish.is_told => "an answer that all steps know that are not done; change only what contradicts it".to_owned(),
         Some(message) => format!("{} to {}", message.kind.as_str(), flat_name(frame.roster.name_of(&message.to))),
         None => "what is wanted now".to_owned(),
     };
     parts.push(Part::new(Rank::Task, label, cleaner.whole(&wish.text)));
-    let faults = name_faults(faults, cleaner);
+    parts.extend(refused.part("your last change", cleaner));
+    let faults = name_faults(refused.faults, cleaner);
     let (asker, by_colleague) = (flat_name(&wish.by), wish.colleague.is_some());
     let message = CHANGE.render(Values { asker, faults, by_colleague, ..frame.values(&marker, parts) });
     frame.prompt(message)
@@ -310,7 +350,7 @@ fn describe(step: &Step, roster: &Roster) -> String {
         "Step \"{}\" ({}, by {})\n{}\nCriteria:\n{}",
         step.title,
         step.kind.as_str(),
-        roster.name_of(&step.owner),
+        doer(step, roster),
         step.instructions,
         criteria.join("\n")
     )

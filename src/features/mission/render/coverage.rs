@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::doer;
 use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::mission::model::Mission;
 use crate::features::mission::model::directive::{Directive, Part, PartKind};
@@ -56,7 +57,7 @@ fn says(part: &Part) -> String {
 
 fn name_with_state(step: &Step, items: &[WorkItem], roster: &Roster) -> String {
     let title = Medium::File.cell(&step.title);
-    let owner = roster.name_of(&step.owner);
+    let owner = doer(step, roster);
     match items.iter().find(|item| item.id == step.item) {
         Some(item) => format!("{title} ({owner}, {})", item.status.as_str().replace('_', " ")),
         None => format!("{title} ({owner})"),

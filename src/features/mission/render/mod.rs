@@ -12,11 +12,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
+use crate::features::backlog::render::name_of_owner;
 use crate::features::mission::button::{Choice, MissionButton};
 use crate::features::mission::model::plan::{Step, count_parts};
 use crate::features::mission::model::{Mission, MissionStatus, Progress};
 use kernel::agent::offline::wording;
-use kernel::chat::medium::{Medium, shorten};
+use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, FileContent, OutboundFile, OutboundKind, OutboundMessage, Placement};
 use kernel::ids::WorkItemId;
 use kernel::money::{Limit, Money, Refused};
@@ -30,7 +31,7 @@ pub(super) use graph::{DrawnStep, draw_graph};
 pub(super) use new_persona::{
     missing, new_personas, not_drafted, persona_answered, persona_decided, persona_joined, persona_not_written, persona_written,
 };
-pub(super) use plan::{Start, answered, plan_card, questions, render_plan};
+pub(super) use plan::{Start, answered, plan_card, questions, render_plan, terms};
 
 /// The length of a progress bar.
 const BAR: usize = 12;
@@ -46,14 +47,10 @@ const LISTED: usize = 6;
 pub(super) fn say(mission: &Mission, roster: &Roster, text: impl Into<String>) -> OutboundMessage {
     let message = OutboundMessage::new(&roster.coordinator().slug, &mission.channel, OutboundKind::Notice, text);
     let place = match &mission.opening {
-        Some(opening) => Placement::Thread { on: opening.clone(), name: thread_name(mission) },
+        Some(opening) => Placement::Thread { on: opening.clone(), name: mission.title.clone() },
         None => Placement::Channel,
     };
     OutboundMessage { place, ..message }
-}
-
-fn thread_name(mission: &Mission) -> String {
-    shorten(&mission.title, 90)
 }
 
 pub(super) fn title(mission: &Mission) -> String {
@@ -64,6 +61,11 @@ pub(super) fn title(mission: &Mission) -> String {
 fn sentence(text: &str) -> String {
     let end = if text.is_empty() || text.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!("{}{end}", capital(text))
+}
+
+/// The name of who does a step.
+pub(super) fn doer<'a>(step: &'a Step, roster: &'a Roster) -> &'a str {
+    step.person.as_ref().map_or_else(|| roster.name_of(&step.owner), |person| name_of_owner(person, roster))
 }
 
 fn text_file(name: &str, text: String) -> OutboundFile {
@@ -185,6 +187,14 @@ pub(super) fn status(mission: &Mission, items: &[WorkItem], (cost, messages): (M
     }
     if let Some(told) = delivery::removed_citations(items) {
         let _ = write!(text, "\n{told}");
+    }
+    if let Some(plan) = &mission.plan {
+        for line in plan::left_out_lines(mission, plan) {
+            let _ = write!(text, "\nLeft out: {}", line.trim_start_matches("- "));
+        }
+        for (_, question) in plan.open_questions() {
+            let _ = write!(text, "\nAsked, without an answer so far: {}", Medium::Chat.line_within(question, 200));
+        }
     }
     text
 }

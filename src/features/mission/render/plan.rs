@@ -3,17 +3,20 @@
 use std::fmt::Write as _;
 
 use super::coverage::{count, render_coverage};
-use super::{TITLE, missing, say, text_file};
+use super::{TITLE, doer, missing, say, text_file};
 use crate::features::backlog::render::name_of_owner;
 use crate::features::mission::button::{Choice, MissionButton};
 use crate::features::mission::model::Mission;
-use crate::features::mission::model::plan::{Assumption, Learnt, Plan, Step};
+use crate::features::mission::model::plan::{Assumption, Learnt, LeftOut, Plan, Step};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, Card, CardField, OutboundMessage};
 use kernel::persona::roster::Roster;
 
 /// The most characters of the steps in a card.
 const CARD: usize = 3500;
+
+/// The most groups of parts that are left out for one reason. The file has all of them.
+const LEFT_OUT: usize = 4;
 
 /// When the first steps of a plan start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +50,9 @@ pub(in crate::features::mission) fn plan_card(mission: &Mission, plan: &Plan, st
         field("Expected cost", plan.expected.map_or("no figures yet".to_owned(), |money| format!("about {money}"))),
     ];
     fields.extend(assumptions(plan).map(|text| CardField { name: "Assumed".into(), value: text, inline: false }));
+    if !plan.left_out.is_empty() {
+        fields.push(CardField { name: "Left out".into(), value: left_out_lines(mission, plan).join("\n"), inline: false });
+    }
     if !plan.warnings.is_empty() {
         let lines: Vec<String> =
             plan.warnings.iter().take(5).map(|warning| format!("- {}", Medium::Chat.line_within(warning, 200))).collect();
@@ -129,6 +135,21 @@ fn assumptions(plan: &Plan) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
+/// What is not done, and why.
+pub(super) fn left_out_lines(mission: &Mission, plan: &Plan) -> Vec<String> {
+    let line = |left: &LeftOut| {
+        let first = left.parts.first().and_then(|number| mission.directive.find(*number));
+        let says = first.map_or(String::new(), |part| Medium::Chat.line_within(&part.text, 60));
+        let more = if left.parts.len() > 1 { format!(" and {} more", left.parts.len() - 1) } else { String::new() };
+        format!("- \"{says}\"{more}: {}", Medium::Chat.line_within(&left.why, 160))
+    };
+    let mut lines: Vec<String> = plan.left_out.iter().take(LEFT_OUT).map(line).collect();
+    if plan.left_out.len() > LEFT_OUT {
+        lines.push("and more, in plan.md".to_owned());
+    }
+    lines
+}
+
 /// The steps by waves: those of one can be done side by side.
 fn wave_lines(plan: &Plan, roster: &Roster) -> Vec<String> {
     let mut lines = Vec::new();
@@ -140,14 +161,18 @@ fn wave_lines(plan: &Plan, roster: &Roster) -> Vec<String> {
                 lines.extend(phase.map(|phase| format!("Phase: **{}**", phase.as_str())));
             }
             let title = Medium::Chat.line_within(&step.title, TITLE);
-            lines.push(format!("`{number}` {title}: {}{}", roster.name_of(&step.owner), terms(step, roster, Medium::Chat)));
+            lines.push(format!(
+                "`{number}` {title}: {}{}",
+                Medium::Chat.line_within(doer(step, roster), 40),
+                terms(step, roster, Medium::Chat)
+            ));
         }
     }
     lines
 }
 
 /// Who reviews a step and when it is due, if that was said.
-fn terms(step: &Step, roster: &Roster, medium: Medium) -> String {
+pub(in crate::features::mission) fn terms(step: &Step, roster: &Roster, medium: Medium) -> String {
     let reviewer = step.reviewer.as_ref().map(|reviewer| format!(", reviewed by {}", medium.line(name_of_owner(reviewer, roster))));
     let due = step.due.map(|due| format!(", due {}", roster.show_time(due)));
     reviewer.unwrap_or_default() + &due.unwrap_or_default()
@@ -215,7 +240,7 @@ fn push_step(text: &mut String, plan: &Plan, step: &Step, roster: &Roster) {
         text,
         "\n### {}\n\n{}{} ({}). Serves {}.",
         medium.line(&step.title),
-        roster.name_of(&step.owner),
+        medium.line(doer(step, roster)),
         terms(step, roster, medium),
         step.kind.as_str(),
         or_none(&serves)

@@ -13,7 +13,7 @@ pub enum Served<'a> {
 
 impl Plan {
     /// How each part is covered. A step that serves a heading serves everything below it, except parts with steps or a reason of their own. A heading
-    /// with neither is served by the steps of the parts below it.
+    /// with neither is served by the steps of the parts below it, or left out with all of them.
     pub fn coverage(&self, directive: &Directive) -> BTreeMap<usize, Served<'_>> {
         let mut itself: BTreeMap<usize, Served<'_>> = BTreeMap::new();
         for LeftOut { parts, why } in &self.left_out {
@@ -36,15 +36,20 @@ impl Plan {
             if coverage[&number] != Served::Nobody {
                 continue;
             }
+            let below: Vec<&Served<'_>> =
+                directive.with_all_below(number).filter(|below| *below != number).map(|below| &coverage[&below]).collect();
             let mut steps = Vec::new();
-            for below in directive.with_all_below(number) {
-                if let Served::By(found) = &coverage[&below] {
+            for served in &below {
+                if let Served::By(found) = served {
                     add(&mut steps, found.iter().copied());
                 }
             }
-            if !steps.is_empty() {
-                coverage.insert(number, Served::By(steps));
-            }
+            let served = match below.first() {
+                _ if !steps.is_empty() => Served::By(steps),
+                Some(Served::LeftOut(why)) if below.iter().all(|served| matches!(served, Served::LeftOut(_))) => Served::LeftOut(*why),
+                _ => continue,
+            };
+            coverage.insert(number, served);
         }
         coverage
     }

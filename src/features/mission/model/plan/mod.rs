@@ -85,6 +85,9 @@ pub struct PlanChange {
     pub at: DateTime<Utc>,
     /// In a sentence.
     pub why: String,
+    /// What the person said. None for a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
     /// The titles of the steps that were added or have other words, owners or needs.
     pub added: Vec<String>,
     pub edited: Vec<String>,
@@ -129,7 +132,11 @@ pub struct Step {
     pub title: String,
     pub instructions: String,
     pub kind: StepKind,
+    /// The persona that does it, or that asks the person who does it.
     pub owner: PersonaSlug,
+    /// The person who does it, if it is of the kind [`StepKind::Person`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Owner>,
     pub criteria: Vec<String>,
     pub needs: Vec<WorkItemId>,
     /// Numbers of the parts that it serves, without those below them.
@@ -152,6 +159,8 @@ pub enum StepKind {
     Write,
     /// Make files, such as code.
     Build,
+    /// Something that only a person can do or say. Its result is what that person says.
+    Person,
 }
 
 /// Parts that nobody serves, on purpose.
@@ -190,6 +199,12 @@ impl Plan {
         self.steps.iter().filter(|step| !is_over(&step.item)).filter_map(|step| step.phase).min()
     }
 
+    /// The questions to people that have no answer, with their numbers.
+    pub fn open_questions(&self) -> impl Iterator<Item = (usize, &str)> {
+        let is_open = |(_, assumption): &(usize, &Assumption)| assumption.answer.is_none();
+        (1..).zip(&self.assumed).filter(is_open).filter_map(|(number, assumption)| Some((number, assumption.question.as_deref()?)))
+    }
+
     pub fn last_step(&self) -> Option<&Step> {
         self.steps.last()
     }
@@ -208,12 +223,20 @@ impl Plan {
     }
 }
 
+impl Step {
+    /// Who does it.
+    pub fn doer(&self) -> Owner {
+        self.person.clone().unwrap_or_else(|| Owner::Persona(self.owner.clone()))
+    }
+}
+
 impl StepKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Research => "research",
             Self::Write => "write",
             Self::Build => "build",
+            Self::Person => "person",
         }
     }
 
@@ -222,6 +245,7 @@ impl StepKind {
             Self::Research => Execution::Research,
             Self::Write => Execution::Write,
             Self::Build => Execution::Build,
+            Self::Person => Execution::Remind { whom: None },
         }
     }
 }

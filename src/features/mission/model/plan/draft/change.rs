@@ -5,12 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MOST_STEPS, Setting, StepDraft, check_step, find_doubts, find_loose_ends, key, name_steps, order, read_numbers, shorten};
+use super::{
+    MOST_STEPS, Setting, StepDraft, check_step, check_step_of, find_doubts, find_loose_ends, key, name_steps, order, read_doers,
+    read_numbers, shorten,
+};
 use crate::features::backlog::model::criteria::{FEWEST, read_draft};
 use crate::features::backlog::model::short_id;
 use crate::features::mission::model::directive::Directive;
 use crate::features::mission::model::plan::phase::link_phases;
-use crate::features::mission::model::plan::{DroppedStep, LeftOut, Plan, PlanChange, Served, Step};
+use crate::features::mission::model::plan::{Assumption, DroppedStep, GivenAnswer, LeftOut, Plan, PlanChange, Served, Step};
 use kernel::ids::WorkItemId;
 use kernel::text::one_line;
 
@@ -42,13 +45,16 @@ pub struct ChangeDraft {
     /// Numbers of parts of the directive, or ranges such as "4-9", that are not to be done any more.
     #[serde(default)]
     pub leave_out: Vec<String>,
+    /// Questions to people that have an answer now.
+    #[serde(default)]
+    pub answers: Vec<AnswerDraft>,
 }
 
 impl ChangeDraft {
-    /// The names of those who are to review steps.
-    pub fn reviewers(&self) -> Vec<&str> {
-        let edited = self.edit.iter().map(|edit| &edit.reviewer);
-        edited.chain(self.add.iter().map(|step| &step.reviewer)).filter_map(Option::as_deref).collect()
+    /// The names of those who are to do or review steps.
+    pub fn names(&self) -> Vec<&str> {
+        let edited = self.edit.iter().flat_map(|edit| [&edit.owner, &edit.reviewer]).filter_map(Option::as_deref);
+        edited.chain(self.add.iter().flat_map(StepDraft::names)).collect()
     }
 }
 
@@ -85,6 +91,15 @@ pub struct AgainDraft {
     pub why: String,
 }
 
+/// An answer to a question of the plan, in a person's words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AnswerDraft {
+    /// The number of the question.
+    pub question: usize,
+    /// The answer in short.
+    pub answer: String,
+}
+
 /// How far a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
@@ -107,6 +122,8 @@ pub struct Change<'a> {
     pub setting: Setting<'a>,
     pub standing: &'a (dyn Fn(&WorkItemId) -> Standing + Sync),
     pub by: &'a str,
+    /// What the person said. None for a command.
+    pub said: Option<&'a str>,
     /// A colleague at work on a step, not a person: only steps that have not begun may change, and no part of the directive may be left out.
     pub by_colleague: bool,
 }
@@ -168,6 +185,9 @@ pub fn change(of: &Change<'_>, draft: &ChangeDraft) -> Result<Option<Changed>, V
             Err(found) => faults.extend(found.into_iter().map(|fault| format!("new step {}: {fault}", one_line(&step.id, 40)))),
         }
     }
+    if !of.by_colleague {
+        draft.answers.iter().for_each(|given| work.answer(given));
+    }
     match &draft.criteria {
         Some(_) if of.by_colleague => faults.push("only people change what the delivery is judged by".to_owned()),
         Some(criteria) => match read_draft(criteria) {
@@ -206,6 +226,7 @@ struct Work<'a> {
     again: Vec<(WorkItemId, String)>,
     /// The new criteria of the delivery.
     criteria: Option<Vec<String>>,
+    assumed: Vec<Assumption>,
 }
 
 impl<'a> Work<'a> {
@@ -220,6 +241,16 @@ impl<'a> Work<'a> {
             edited: BTreeSet::new(),
             again: Vec::new(),
             criteria: None,
+            assumed: of.plan.assumed.clone(),
+        }
+    }
+
+    /// Notes the answer to an open question. One that nobody asks is ignored.
+    fn answer(&mut self, given: &AnswerDraft) {
+        let is_open = self.of.plan.open_questions().any(|(number, _)| number == given.question);
+        let text = one_line(&given.answer, WHY);
+        if is_open && !text.is_empty() {
+            self.assumed[given.question - 1].answer = Some(GivenAnswer { by: self.of.by.to_owned(), text });
         }
     }
 
@@ -326,7 +357,11 @@ impl<'a> Work<'a> {
         {
             return Err(doubts);
         }
-        let checked = check_step(&draft, ids, &self.of.setting);
+        let doers = match &edit.owner {
+            Some(_) => read_doers(&draft, &self.of.setting),
+            None => Ok((step.owner.clone(), step.person.clone())),
+        };
+        let checked = check_step_of(&draft, doers, ids, &self.of.setting);
         let checked = checked.map_err(|found| found.into_iter().flat_map(named).collect::<Vec<_>>())?;
         let edited = Step {
             serves: step.serves.clone(),
@@ -334,7 +369,7 @@ impl<'a> Work<'a> {
             due: checked.due.or(step.due),
             ..checked
         };
-        if standing == Standing::Begun && (&edited.owner, &edited.needs) != (&step.owner, &step.needs) {
+        if standing == Standing::Begun && (edited.doer(), &edited.needs) != (step.doer(), &step.needs) {
             return Err(named("it has begun, so its owner and what it needs stay as they are".to_owned()));
         }
         let is_reworded = edited != Step { needs: edited.needs.clone(), ..step.clone() };
@@ -383,7 +418,7 @@ impl<'a> Work<'a> {
         let needs_other = |step: &&Step| before.find_step(&step.item).is_some_and(|known| known.needs != step.needs);
         let rewired: BTreeSet<WorkItemId> = steps.iter().filter(needs_other).map(|step| step.item.clone()).collect();
         let criteria = self.criteria.unwrap_or_else(|| before.criteria.clone());
-        let mut plan = Plan { steps, left_out: self.left_out, criteria, ..before.clone() };
+        let mut plan = Plan { steps, left_out: self.left_out, criteria, assumed: self.assumed, ..before.clone() };
         let lost = lost_parts(before, &plan, self.of.setting.directive, self.why);
         if let Some(LeftOut { parts, .. }) = lost.as_ref().filter(|_| self.of.by_colleague) {
             let parts = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -401,6 +436,7 @@ impl<'a> Work<'a> {
             by_colleague: self.of.by_colleague,
             at: self.of.setting.at,
             why: self.why.to_owned(),
+            said: self.of.said.map(str::to_owned),
             added: titles(&mut self.added.iter()),
             edited: titles(&mut self.edited.union(&rewired)),
             again: titles(&mut self.again.iter().map(|(item, _)| item)),

@@ -15,7 +15,7 @@ use crate::features::backlog::model::criteria::{FEWEST, MOST, read_draft};
 use crate::features::mission::model::directive::Directive;
 use crate::features::mission::model::plan::phase::link_phases;
 use crate::features::mission::model::plan::{Assumption, LeftOut, Phase, Plan, Served, Step, StepKind, count_parts};
-use kernel::ids::WorkItemId;
+use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::text::{one_line, without_invisible};
 use kernel::when::parse_instant;
 
@@ -32,6 +32,9 @@ const INSTRUCTIONS: usize = 4000;
 
 /// The most faults that are told to the planner.
 const FAULTS: usize = 12;
+
+/// The most parts that a warning names.
+const NAMED: usize = 3;
 
 /// What the request is about, before it is divided into steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,9 +72,15 @@ pub struct PlanDraft {
 }
 
 impl PlanDraft {
-    /// The names of those who are to review steps.
-    pub fn reviewers(&self) -> Vec<&str> {
-        self.steps.iter().filter_map(|step| step.reviewer.as_deref()).collect()
+    /// The names of those who are to do or review steps.
+    pub fn names(&self) -> Vec<&str> {
+        self.steps.iter().flat_map(StepDraft::names).collect()
+    }
+}
+
+impl StepDraft {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.reviewer.as_deref().into_iter().chain((self.kind == StepKind::Person).then_some(&*self.owner))
     }
 }
 
@@ -90,9 +99,9 @@ pub struct StepDraft {
     pub title: String,
     pub instructions: String,
     pub kind: StepKind,
-    /// The persona that does it.
+    /// The persona that does it. For the kind `person`: that person, by name.
     pub owner: String,
-    /// Two to five observable criteria.
+    /// Two to five observable criteria. None for the kind `person`.
     #[serde(default)]
     pub criteria: Vec<String>,
     /// Ids of steps whose result it needs.
@@ -207,7 +216,19 @@ fn name_steps(steps: &[StepDraft], ids: &mut HashMap<String, WorkItemId>, faults
     }
 }
 
+/// Who does a step: the persona, and the person whom it asks.
+type Doers = (PersonaSlug, Option<Owner>);
+
 fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, of: &Setting<'_>) -> Result<Step, Vec<String>> {
+    check_step_of(draft, read_doers(draft, of), ids, of)
+}
+
+fn check_step_of(
+    draft: &StepDraft,
+    doers: Result<Doers, String>,
+    ids: &HashMap<String, WorkItemId>,
+    of: &Setting<'_>,
+) -> Result<Step, Vec<String>> {
     let mut faults = Vec::new();
     let title = one_line(&without_invisible(&draft.title), TITLE);
     let instructions = without_invisible(&draft.instructions).trim().to_owned();
@@ -217,12 +238,11 @@ fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, of: &Setting
     if instructions.chars().count() > INSTRUCTIONS {
         faults.push(format!("its instructions have more than {INSTRUCTIONS} characters"));
     }
-    let owner = of.owners.roster.resolve(&draft.owner).map(|persona| persona.slug.clone());
-    if owner.is_err() {
-        faults.push(format!("nobody on the team is called \"{}\"", one_line(&draft.owner, 40)));
-    }
+    faults.extend(doers.as_ref().err().cloned());
     let criteria = read_draft(&draft.criteria).filter(|criteria| criteria.iter().all(|criterion| can_be_checked(criterion)));
-    if criteria.is_none() || draft.criteria.len() > MOST {
+    // The person says when it is done.
+    let criteria = if draft.kind == StepKind::Person { Some(Vec::new()) } else { criteria };
+    if criteria.is_none() || (draft.criteria.len() > MOST && draft.kind != StepKind::Person) {
         faults.push(format!("it needs {FEWEST} to {MOST} criteria that somebody can check by looking at the result"));
     }
     let mut needs = Vec::new();
@@ -238,13 +258,26 @@ fn check_step(draft: &StepDraft, ids: &HashMap<String, WorkItemId>, of: &Setting
         faults.push(fault);
         BTreeSet::new()
     });
-    match (ids.get(&key(&draft.id)), owner, criteria) {
-        (Some(item), Ok(owner), Some(criteria)) if faults.is_empty() => {
+    match (ids.get(&key(&draft.id)), doers, criteria) {
+        (Some(item), Ok((owner, person)), Some(criteria)) if faults.is_empty() => {
             let (reviewer, due) = (read_reviewer(draft, of).unwrap_or_default(), read_due(draft, of).unwrap_or_default());
             let (item, kind, phase) = (item.clone(), draft.kind, draft.phase);
-            Ok(Step { item, title, instructions, kind, owner, criteria, needs, serves, phase, reviewer, due })
+            Ok(Step { item, title, instructions, kind, owner, person, criteria, needs, serves, phase, reviewer, due })
         }
         _ => Err(faults),
+    }
+}
+
+fn read_doers(draft: &StepDraft, of: &Setting<'_>) -> Result<Doers, String> {
+    let KnownOwners { roster, .. } = of.owners;
+    if draft.kind != StepKind::Person {
+        let owner = roster.resolve(&draft.owner).map(|persona| (persona.slug.clone(), None));
+        return owner.map_err(|_| format!("nobody on the team is called \"{}\"", one_line(&draft.owner, 40)));
+    }
+    match of.owners.resolve(&draft.owner) {
+        Ok(person @ Owner::Person { .. }) => Ok((roster.coordinator().slug.clone(), Some(person))),
+        Ok(Owner::Persona(slug)) => Err(format!("{} is no person, so it cannot be of the kind `person`", roster.name_of(&slug))),
+        Err(why) => Err(format!("\"{}\" is to do it, but {why}", one_line(&draft.owner, 40))),
     }
 }
 
@@ -346,9 +379,18 @@ fn find_loose_ends(steps: &[Step]) -> Option<String> {
 
 fn warnings(plan: &Plan, directive: &Directive) -> Vec<String> {
     let mut warnings = Vec::new();
-    let open = plan.coverage(directive).values().filter(|served| matches!(served, Served::Nobody)).count();
-    if open > 0 {
-        warnings.push(format!("{} of the directive {} not served by any step", count_parts(open), if open == 1 { "is" } else { "are" }));
+    let coverage = plan.coverage(directive);
+    let open: Vec<usize> = coverage.into_iter().filter(|(_, served)| *served == Served::Nobody).map(|(number, _)| number).collect();
+    if !open.is_empty() {
+        let first =
+            open.iter().take(NAMED).filter_map(|number| Some(format!("[{number}] {}", one_line(&directive.find(*number)?.text, 40))));
+        let more = if open.len() > NAMED { ", …" } else { "" };
+        warnings.push(format!(
+            "{} of the directive {} not served by any step: {}{more}",
+            count_parts(open.len()),
+            if open.len() == 1 { "is" } else { "are" },
+            first.collect::<Vec<_>>().join(", ")
+        ));
     }
     warnings
 }

@@ -1,4 +1,6 @@
+use super::super::change::AnswerDraft;
 use super::*;
+use crate::features::mission::model::plan::GivenAnswer;
 
 /// A plan: "cart" and "pay" side by side, "check" needs "pay", "end" needs "cart" and "check".
 fn running() -> Plan {
@@ -29,7 +31,7 @@ fn change_because_of(
 ) -> Result<Option<Changed>, Vec<String>> {
     let far: Vec<_> = far.iter().map(|(title, standing)| (item(plan, title), *standing)).collect();
     let standing = |step: &WorkItemId| far.iter().find(|(item, _)| item == step).map_or(Standing::Open, |(_, standing)| *standing);
-    with_setting(|setting| change(&Change { plan, setting: *setting, standing: &standing, by: "Ann", by_colleague }, draft))
+    with_setting(|setting| change(&Change { plan, setting: *setting, standing: &standing, by: "Ann", said: None, by_colleague }, draft))
 }
 
 fn because(why: &str) -> ChangeDraft {
@@ -241,7 +243,9 @@ fn a_new_step_of_a_phase_is_waited_for_by_what_has_not_begun() {
     let new = || StepDraft { phase: Some(Phase::Design), ..step("new", &[], &["3"]) };
     let with = |standing: &(dyn Fn(&WorkItemId) -> Standing + Sync)| {
         let draft = ChangeDraft { add: vec![new()], ..because("x") };
-        with_setting(|setting| change(&Change { plan: &plan, setting: *setting, standing, by: "Ann", by_colleague: false }, &draft))
+        with_setting(|setting| {
+            change(&Change { plan: &plan, setting: *setting, standing, by: "Ann", said: None, by_colleague: false }, &draft)
+        })
     };
     let changed = with(&|_| Standing::Open).unwrap().unwrap();
     let page = changed.plan.find_step(&item(&plan, "Do page")).unwrap();
@@ -250,4 +254,36 @@ fn a_new_step_of_a_phase_is_waited_for_by_what_has_not_begun() {
     let begun = item(&plan, "Do page");
     let changed = with(&move |step: &WorkItemId| if *step == begun { Standing::Begun } else { Standing::Open }).unwrap().unwrap();
     assert!(!changed.rewired.contains(&item(&plan, "Do page")));
+}
+
+#[test]
+fn an_answer_to_an_open_question_is_noted_once() {
+    let assumption = |question: Option<&str>| Assumption {
+        text: "It is free from 8 to 10.".into(),
+        question: question.map(str::to_owned),
+        suggestions: Vec::new(),
+        answer: None,
+    };
+    let plan = Plan { assumed: vec![assumption(None), assumption(Some("When is it free?"))], ..running() };
+    let answers = [(1, "never asked"), (2, "from 9 to 11"), (7, "no question")];
+    let answers = answers.map(|(question, answer)| AnswerDraft { question, answer: answer.into() }).into();
+    let draft = ChangeDraft { answers, ..because("The time is known now.") };
+    let changed = change_as(&plan, &[], &draft).unwrap().unwrap();
+    let answer = GivenAnswer { by: "Ann".into(), text: "from 9 to 11".into() };
+    assert_eq!(changed.plan.assumed.iter().map(|assumed| assumed.answer.clone()).collect::<Vec<_>>(), [None, Some(answer)]);
+    assert_eq!(changed.plan.open_questions().count(), 0);
+    assert_eq!(change_as(&changed.plan, &[], &draft).unwrap(), None);
+    assert_eq!(change_because_of(true, &plan, &[], &draft).unwrap(), None);
+}
+
+#[test]
+fn a_step_of_a_person_keeps_its_person_when_its_words_change() {
+    let mut plan = running();
+    let ann = Owner::Person { id: "discord:99".into(), name: "Zoe".into() };
+    plan.steps[0] = Step { kind: StepKind::Person, person: Some(ann.clone()), criteria: Vec::new(), ..plan.steps[0].clone() };
+    let edit =
+        EditDraft { step: short(&plan, &plan.steps[0].title), instructions: Some("Measure it at noon.".into()), ..EditDraft::default() };
+    let draft = ChangeDraft { edit: vec![edit], ..because("At noon.") };
+    let changed = change_as(&plan, &[], &draft).unwrap().unwrap();
+    assert_eq!((changed.plan.steps[0].doer(), &*changed.plan.steps[0].instructions), (ann, "Measure it at noon."));
 }

@@ -127,7 +127,7 @@ fn every_part_is_served_left_out_or_open() {
     assert_eq!(by(1), "Do s0, Do end");
     assert_eq!(by(2), "open");
     assert_eq!([by(9), by(10)], ["not: It is for later.", "not: It is for later."]);
-    assert_eq!(plan.warnings, ["1 part of the directive is not served by any step"]);
+    assert_eq!(plan.warnings, ["1 part of the directive is not served by any step: [2] We sell tea."]);
 }
 
 /// Otherwise a finished overview would count for pieces that were never made.
@@ -249,3 +249,26 @@ fn item(plan: &Plan, title: &str) -> WorkItemId {
 }
 
 mod change;
+
+#[test]
+fn a_heading_whose_parts_are_all_left_out_is_left_out() {
+    let mut draft = draft(1);
+    draft.left_out = vec![LeftOutDraft { parts: vec!["10".to_owned()], why: "It is for later.".to_owned() }];
+    let plan = check_draft(&draft).unwrap();
+    assert_eq!(plan.coverage(&directive())[&9], Served::LeftOut("It is for later."));
+}
+
+#[test]
+fn a_person_does_what_only_a_person_can_do() {
+    let mut draft = draft(1);
+    draft.steps[0] = StepDraft { kind: StepKind::Person, owner: "ann lee".into(), criteria: Vec::new(), ..step("s0", &[], &["3"]) };
+    let plan = check_draft(&draft).unwrap();
+    let ann = Owner::Person { id: "discord:41".into(), name: "Ann Lee".into() };
+    assert_eq!((plan.steps[0].doer(), plan.steps[0].owner.as_str()), (ann, roster().coordinator().slug.as_str()));
+    assert_eq!(plan.steps[0].criteria, Vec::<String>::new());
+
+    draft.steps[0].owner = "Vince".into();
+    assert_eq!(check_draft(&draft).unwrap_err(), ["step s0: Vince is no person, so it cannot be of the kind `person`"]);
+    draft.steps[0].owner = "Zoe".into();
+    assert!(check_draft(&draft).unwrap_err()[0].contains("\"Zoe\" is to do it, but nobody on the team is called"));
+}
