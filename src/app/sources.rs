@@ -39,6 +39,8 @@ impl ActivitySource for TeamSources {
         for line in self.store.activity(since, until).await? {
             let (what, whose) = match line.kind {
                 ActivityKind::Turns if line.detail == TurnState::Answered.as_str() => ("answers".to_owned(), name(&line.subject)),
+                // It is about to end, and who reads this feed is often the one at work.
+                ActivityKind::Turns if line.detail == TurnState::Queued.as_str() || line.detail == TurnState::Running.as_str() => continue,
                 ActivityKind::Turns => (format!("turns {}", line.detail), name(&line.subject)),
                 ActivityKind::Asks => (format!("asks {}", line.detail), name(&line.subject)),
                 ActivityKind::Blocks => (format!("answers the guard kept back ({})", line.detail.replace('_', " ")), name(&line.subject)),

@@ -75,14 +75,14 @@ pub fn talk_feed_blocks(
     }
 }
 
-/// Whether a feed's name or source says what the subject is, or what it tells shares two words with it.
+/// Whether a feed's name or source says what the subject is, or something that it tells shares two words with it.
 fn is_about(report: &FeedReport, subject: &HashSet<String>) -> bool {
     let shares = |text: &str, least: usize| terms_of(text).into_iter().collect::<HashSet<_>>().intersection(subject).count() >= least;
     let Ok(reading) = &report.outcome else { return shares(&report.feed, 1) };
-    let values = reading.values.iter().map(|value| value.name.as_ref());
+    let values = reading.values.iter().map(|value| value.name.as_ref()).collect::<Vec<_>>().join(" ");
     let items = reading.items.iter().map(|item| item.text.as_str());
-    let told: Vec<&str> = reading.story.iter().map(String::as_str).chain(values).chain(items).collect();
-    shares(&format!("{} {}", report.feed, reading.source), 1) || shares(&told.join(" "), 2)
+    let mut told = reading.story.iter().map(String::as_str).chain([&*values]).chain(items);
+    shares(&format!("{} {}", report.feed, reading.source), 1) || told.any(|text| shares(text, 2))
 }
 
 fn has_material(report: &FeedReport) -> bool {
@@ -128,8 +128,10 @@ fn blocks_of(feeds: &[&FeedReport], tokens: usize, cleaner: Cleaner<'_>, roster:
 
 fn item_line(item: &FeedItem, cleaner: Cleaner<'_>, roster: &Roster) -> String {
     let at = item.at.map_or(String::new(), |at| format!("{}, ", roster.show_time(at)));
-    let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
-    let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, ITEM));
+    // Not twice: a feed may name an item by its kind, and begin its text with who did it.
+    let by = item.by.as_deref().filter(|by| !item.text.starts_with(*by)).map_or(String::new(), |by| format!(", {}", flat_name(by)));
+    let reference = if item.reference == item.what { String::new() } else { format!(" {}", cleaner.line(&item.reference, 60)) };
+    let fact = format!("- {at}{}{reference}{by}: {}", item.what, cleaner.line(&item.text, ITEM));
     let values = item.values.iter().map(ToString::to_string);
     std::iter::once(fact).chain(values).collect::<Vec<_>>().join(", ")
 }

@@ -28,7 +28,7 @@ pub struct Skill {
     pub for_whom: Vec<String>,
     /// The kinds of work that ask for the full text.
     pub kinds: Vec<SkillKind>,
-    /// Words of its subject, besides those of its name and summary.
+    /// Words of its subject. Without any, those of its name and summary.
     pub words: Vec<String>,
     /// The full text.
     pub text: String,
@@ -57,7 +57,8 @@ impl Skill {
 
     /// How many words it shares with a subject.
     fn count_shared(&self, subject: &HashSet<String>) -> usize {
-        let own: HashSet<String> = terms_of(&format!("{} {} {}", self.name, self.summary, self.words.join(" "))).into_iter().collect();
+        let about = if self.words.is_empty() { format!("{} {}", self.name, self.summary) } else { self.words.join(" ") };
+        let own: HashSet<String> = terms_of(&about).into_iter().collect();
         own.intersection(subject).count()
     }
 }
@@ -112,5 +113,8 @@ mod tests {
         assert_eq!(chosen(SkillKind::Build, "The scanner"), ["tests"]);
         assert!(chosen(SkillKind::Build, "Anything").is_empty());
         assert!(chosen(SkillKind::Write, "Compare the price of a scanner").is_empty());
+        // Its summary says much that has nothing to do with its subject.
+        let skills = [Skill { summary: "Put the recommendation first.".into(), ..of("decisions", "decide", 10) }];
+        assert!(choose(&skills, SkillKind::Research, "A letter about the first day").is_empty());
     }
 }
