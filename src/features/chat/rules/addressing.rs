@@ -215,13 +215,13 @@ fn is_address(sentence: &Sentence<'_>, called: &Called<'_>, greeted: bool, is_fi
     if called.mentioned {
         return true;
     }
-    let after = called.end;
+    // "✨Ann✨ can you look?"
+    let after = called.end + sentence.pieces[called.end..].iter().take_while(|piece| matches!(piece, Piece::Other(_))).count();
     // "next May, …"
     if called.start > 0 && !called.joined && is_ordinary_word(sentence, called) && sentence.phrase(called.start - 1, Sense::Governing) > 0 {
         return false;
     }
-    let next = sentence.pieces[after..].iter().find(|piece| !matches!(piece, Piece::Other(_)));
-    match next {
+    match sentence.pieces.get(after) {
         // A name in a list, or on a line of its own, may be an entry or a signature.
         None => !sentence.is_entry && (is_first || greeted || sentence.ended || !sentence.begins_line),
         Some(Piece::Comma | Piece::Pause) if sentence.is_entry => speaks_to(sentence, after + 1),

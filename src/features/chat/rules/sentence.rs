@@ -300,13 +300,14 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// The word in lower case, with ornate letters (full-width, mathematical, in circles) replaced by ordinary ones.
+/// The word in lower case, with ornate letters (full-width, mathematical, in circles) replaced by ordinary ones, and without emojis.
 pub(super) fn fold(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         let is_folded = !word.bytes().any(|byte| byte.is_ascii_uppercase());
         return if is_folded { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) };
     }
-    let is_ornate = |c: char| matches!(c, '\u{FF01}'..='\u{FF5E}' | '\u{1D400}'..='\u{1D7FF}' | '\u{24B6}'..='\u{24E9}');
+    let is_ornate =
+        |c: char| matches!(c, '\u{FF01}'..='\u{FF5E}' | '\u{1D400}'..='\u{1D7FF}' | '\u{2190}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}');
     let plain = if word.contains(is_ornate) { plain_letters(word) } else { Cow::Borrowed(word) };
     Cow::Owned(plain.chars().flat_map(char::to_lowercase).collect())
 }

@@ -147,6 +147,101 @@ fn people_with_decorated_names_are_found_by_their_plain_letters() {
 }
 
 #[test]
+fn a_persona_with_a_word_for_a_name_is_called_only_by_a_clear_address() {
+    let words = ["kelly", "will", "may", "mark", "joy", "hope", "rose", "bill", "grace", "sunny", "art", "pat", "drew", "chase"];
+    let roster = Roster::new(words.map(|slug| sample::persona(slug, &kernel::text::capital(slug), "")).into()).unwrap();
+    let calls = |texts: &[&str], found: fn(&str) -> Option<String>| {
+        let called = |text: &str| match find_calls(text, &roster, &Accounts::default()) {
+            Calls::Personas(found) => found.first().map(ToString::to_string),
+            Calls::Nobody | Calls::Other => None,
+        };
+        let wrong: Vec<_> = texts.iter().filter(|text| called(text) != found(text)).map(|text| (*text, called(text))).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    };
+    calls(
+        &[
+            "will you be there?",
+            "Will you be there?",
+            "will it rain?",
+            "Will the build pass?",
+            "Will we ship today?",
+            "will do",
+            "will that work",
+            "may I ask something?",
+            "May I ask something?",
+            "May we go?",
+            "may be",
+            "mark it as done",
+            "Mark this as done please",
+            "mark my words",
+            "joy to the world",
+            "Hope it works",
+            "hope so",
+            "Hope that helps!",
+            "rose to 40 percent",
+            "Rose prices are up",
+            "bill me later",
+            "see you in May",
+            "in May we ship",
+            "what about the bill?",
+            "do you know the art?",
+            "what a joy",
+            "Sunny weather today",
+            "Drew a blank",
+            "I have no hope",
+            "do I have your mark?",
+            "where there is a will there is a way",
+        ],
+        |_| None,
+    );
+    calls(
+        &[
+            "will, can you look?",
+            "Will, are you there?",
+            "Will can you look?",
+            "hey Will, look",
+            "hey will, look",
+            "@will look",
+            "May, what do you think?",
+            "may: look",
+            "thanks Mark, one more thing",
+            "mark, look at this",
+            "Joy, hi",
+            "what do you think, Hope?",
+            "good morning Grace",
+            "Bill could you look at the build",
+        ],
+        |text| {
+            let names = ["will", "may", "mark", "joy", "hope", "grace", "bill"];
+            let text = text.to_lowercase();
+            let found = names.into_iter().find(|name| text.split(|c: char| !c.is_alphabetic()).any(|word| word == *name));
+            found.map(str::to_owned)
+        },
+    );
+}
+
+#[test]
+fn a_persona_with_a_decorated_name_is_called_by_its_plain_letters() {
+    let decorated = [("kelly", "𝕶𝖊𝖑𝖑𝖞"), ("ann", "✨Ann✨"), ("zoe", "★ Ｚoé ★"), ("max", "M̶a̶x̶"), ("sol", "🅂🄾🄻")];
+    for (text, persona) in [
+        ("kelly, look", "kelly"),
+        ("𝕶𝖊𝖑𝖑𝖞, look", "kelly"),
+        ("hey Ann, look", "ann"),
+        ("@ann look", "ann"),
+        ("✨Ann✨ can you look?", "ann"),
+        ("✨ ann ✨, look", "ann"),
+        ("Ann ✨ can you look?", "ann"),
+        ("zoé, look", "zoe"),
+        ("Zoe, look", "zoe"),
+        ("what do you think, max?", "max"),
+        ("sol: look", "sol"),
+    ] {
+        let roster = Roster::new(decorated.map(|(slug, name)| sample::persona(slug, name, "")).into()).unwrap();
+        assert_eq!(find_calls(text, &roster, &Accounts::default()), Calls::Personas(vec![persona.into()]), "{text}");
+    }
+}
+
+#[test]
 fn the_author_is_no_addressee() {
     each(&[("hi all, Ann here", "kelly / Greeting"), ("is Ann's report there?", "kelly / Question")], |case| {
         case.people = vec!["Ann".into()];
