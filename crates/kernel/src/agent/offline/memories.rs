@@ -56,8 +56,8 @@ fn quote_said(asked: &OfflineQuestion<'_>, query: &Query) -> Option<Draft> {
     };
     let words = words_of(asked.text);
     let named: HashSet<String> = by_people().flat_map(|(name, _)| words_of(name)).filter(|word| words.contains(word)).collect();
-    let names: Vec<String> = named.iter().flat_map(|word| terms_of(word)).collect();
-    let subjects = query.terms.iter().filter(|(term, weight)| *weight >= 1.0 && !names.contains(term)).collect::<Vec<_>>();
+    let stems: Vec<String> = named.iter().flat_map(|word| terms_of(word)).collect();
+    let subjects = query.terms.iter().filter(|(term, weight)| *weight >= 1.0 && !stems.contains(term)).collect::<Vec<_>>();
     let is_meant = |name: &str| named.is_empty() || words_of(name).iter().any(|word| named.contains(word));
     let is_remembered =
         |line: &Spoken| asked.memories.iter().any(|memory| line.message.is_some() && memory.message() == line.message.as_ref());
