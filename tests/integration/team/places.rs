@@ -23,6 +23,7 @@ on_one_store!(
     rows_of_all_places_are_delivered_in_order,
     what_has_no_place_any_more_is_said_in_the_channel,
     no_secret_leaves_in_any_part_of_a_message,
+    the_name_of_a_thread_is_plain_text_with_names_in_place_of_ids,
     a_person_in_a_thread_on_a_personas_message_is_answered_by_that_persona,
 );
 
@@ -143,6 +144,22 @@ async fn no_secret_leaves_in_any_part_of_a_message(backing: Backing) {
     let shown = team.history("general").await[0].raw.clone();
     assert_eq!((&shown["embeds"][0]["title"], &shown["thread"]["name"]), (&"Report [redacted]".into(), &"All of [redacted]".into()));
     assert!(!shown.to_string().contains(key));
+}
+
+async fn the_name_of_a_thread_is_plain_text_with_names_in_place_of_ids(backing: Backing) {
+    let mut team = quiet(backing).await;
+    team.start_app().await;
+    team.settle().await;
+    team.stop_app().await;
+    let report = row(&team, "kelly", "report", Placement::Channel);
+    let (vince, general) = (team.account("vince"), team.channel_id("general"));
+    let name = format!("**Should** <user:discord:{vince}> or <user:discord:123456789> `go` to <channel:{general}>?");
+    let inside = row(&team, "vince", "inside", Placement::Thread { on: report.id.clone(), name });
+    leave(&team, &[&report, &inside]).await;
+    team.start_app().await;
+    team.settle().await;
+    let shown = team.history("general").await[0].raw.clone();
+    assert_eq!(shown["thread"]["name"], "Should Vince or member …456789 go to #general?");
 }
 
 async fn a_person_in_a_thread_on_a_personas_message_is_answered_by_that_persona(backing: Backing) {
