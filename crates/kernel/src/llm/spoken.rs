@@ -65,6 +65,7 @@ fn is_stock(words: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::money::TokenUsage;
 
     fn segment(text: &str, nobody: f64, sure: f64, repeats: f64) -> Segment {
         Segment { text: text.to_owned(), no_speech_prob: Some(nobody), avg_logprob: Some(sure), compression_ratio: Some(repeats) }
@@ -72,7 +73,7 @@ mod tests {
 
     fn words(segments: &[Segment], is_sound: bool) -> String {
         let text = segments.iter().map(|segment| segment.text.as_str()).collect::<Vec<_>>().join(" ");
-        spoken(&Heard { text, segments: segments.to_vec(), length: None, usage: Default::default() }, is_sound)
+        spoken(&Heard { text, segments: segments.to_vec(), length: None, usage: TokenUsage::default() }, is_sound)
     }
 
     #[test]
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn stock_phrases_count_only_if_nothing_says_that_somebody_spoke() {
         let say = |text: &str, is_sound| {
-            spoken(&Heard { text: text.into(), segments: Vec::new(), length: None, usage: Default::default() }, is_sound)
+            spoken(&Heard { text: text.into(), segments: Vec::new(), length: None, usage: TokenUsage::default() }, is_sound)
         };
         for phrase in [
             "Thank you.",

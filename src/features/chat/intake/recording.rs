@@ -22,9 +22,9 @@ mod ogg {
     /// Enough for how loud speech is.
     const RATE: u16 = 16_000;
     /// The limit of samples of a packet and a channel: 120 ms.
-    const PACKET: usize = RATE as usize * 120 / 1000;
+    const PACKET: usize = 1_920;
     /// Longer recordings are not looked into. Nobody holds a button for a minute without a word.
-    const SAMPLES: usize = RATE as usize * 60;
+    const SAMPLES: usize = 960_000;
 
     /// The sound of a voice message. None: it is long, damaged, or another format than Ogg Opus.
     pub(in crate::features::chat::intake) fn decode(bytes: &[u8]) -> Option<Sound> {
