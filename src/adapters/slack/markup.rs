@@ -344,12 +344,9 @@ mod tests {
     proptest::proptest! {
         /// Slack sees a mark only at the border of a word of its own kind.
         #[test]
-        fn each_mark_is_at_a_border(before in "[a-zа-я十二、「 ]{0,3}", text in "[a-z十二]{1,4}", after in "[a-zа-я十二。」 ]{0,3}", mark in r"(\*\*|\*|~~|\*\*\*)") {
+        fn each_mark_is_at_a_border(before in "[a-jа-я十二、「 ]{0,3}", text in "[k-m国]{1,4}", after in "[a-jа-я十二。」 ]{0,3}", mark in r"(\*\*|\*|~~|\*\*\*)") {
             let shown = written(&format!("x{before}{mark}{text}{mark}{after}"));
-            let (outside, rest) = shown.split_once(&text).filter(|(outside, _)| outside.ends_with(['*', '_', '~'])).unwrap_or_else(|| {
-                let at = shown.rfind(&text).unwrap();
-                (&shown[..at], &shown[at + text.len()..])
-            });
+            let (outside, rest) = shown.split_once(&text).expect("the text is shown");
             let neighbours = [outside.trim_end_matches(['*', '_', '~']).chars().next_back(), rest.trim_start_matches(['*', '_', '~']).chars().next()];
             for neighbour in neighbours.into_iter().flatten() {
                 proptest::prop_assert!(!hides_a_mark(neighbour), "{shown}");
