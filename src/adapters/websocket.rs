@@ -1,4 +1,4 @@
-//! WebSockets to platforms, through the proxy of the environment.
+//! Connections of gateways to platforms, through the proxy of the environment.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -67,15 +67,12 @@ fn decode(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('%') {
         bytes.extend_from_slice(before.as_bytes());
-        match after.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(b'%');
-                rest = after;
-            }
+        if let Some(byte) = after.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            bytes.push(byte);
+            rest = &after[2..];
+        } else {
+            bytes.push(b'%');
+            rest = after;
         }
     }
     bytes.extend_from_slice(rest.as_bytes());

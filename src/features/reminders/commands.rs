@@ -89,10 +89,10 @@ async fn hide_private(reminders: &Reminders, listed: &mut [Reminder]) -> anyhow:
     let seen: Vec<Channel> = reminders.store().list_channels().await?.into_iter().map(|seen| seen.channel).collect();
     // What was set at the command line was never private.
     for reminder in listed.iter_mut().filter(|reminder| reminder.by.is_some()) {
-        match seen.iter().find(|channel| channel.id == reminder.channel) {
-            Some(channel) if !channel.private => {}
-            Some(channel) if !channel.name.is_empty() => reminder.what = format!("(private, in #{})", channel.name),
-            _ => reminder.what = "(private)".to_owned(),
+        let channel = seen.iter().find(|channel| channel.id == reminder.channel);
+        if channel.is_none_or(|channel| channel.private) {
+            let name = channel.map_or("", |channel| channel.name.as_str());
+            reminder.what = if name.is_empty() { "(private)".to_owned() } else { format!("(private, in #{name})") };
         }
     }
     Ok(())

@@ -64,9 +64,10 @@ pub fn register(registry: &mut Registry, services: &Services) {
             |standups, call| Box::pin(standups.opt(call)),
         )
         .command(
-            CommandSpec::new("away", "Tell that you are away, so that standups do not ask you for a report.")
-                .changes()
-                .argument(ArgumentSpec::text("until", 60, "The day or time you are back, or the days: Thursday, in two weeks, Monday to Friday").required()),
+            CommandSpec::new("away", "Tell that you are away, so that standups do not ask you for a report.").changes().argument(
+                ArgumentSpec::text("until", 60, "The day or time you are back, or the days: Thursday, in two weeks, Monday to Friday")
+                    .required(),
+            ),
             |standups, call| Box::pin(standups.be_away(call)),
         )
         .command(CommandSpec::new("back", "Tell that you are back, so that standups ask you again.").changes(), |standups, call| {
