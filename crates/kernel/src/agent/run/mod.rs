@@ -5,11 +5,11 @@
 
 mod call;
 mod claims;
-mod spoken;
 mod offer;
 mod progress;
 mod session;
 mod shorten;
+mod spoken;
 
 use std::pin::Pin;
 
