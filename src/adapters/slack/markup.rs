@@ -74,7 +74,7 @@ fn write_span(line: &str, depth: usize, text: &mut String) {
             '[' => write_link(rest, text),
             '<' => write_value(rest, text).or_else(|| write_autolink(rest, text)),
             'h' if is_address(rest.split([' ', '<', '>', '\n']).next().unwrap_or_default()) => Some(write_address(rest, text)),
-            '*' | '~' | '_' => write_emphasis(rest, depth, before, text),
+            '*' | '~' | '_' => Some(write_emphasis(rest, depth, before, text)),
             _ => None,
         };
         let taken = taken.unwrap_or_else(|| {
@@ -154,8 +154,8 @@ fn is_address(address: &str) -> bool {
     scheme && !address.contains([' ', '<', '>', '\n'])
 }
 
-/// Two stars are bold, one is italics. A mark without a counterpart stays as it is: "snake_case", "~5", "2 * 3".
-fn write_emphasis(rest: &str, depth: usize, before: char, text: &mut String) -> Option<usize> {
+/// Two stars are bold, one is italics. A mark without a counterpart stays as it is: "~5", "2 * 3".
+fn write_emphasis(rest: &str, depth: usize, before: char, text: &mut String) -> usize {
     let mark = &rest[..rest.len() - rest.trim_start_matches(|c| rest.starts_with(c)).len()];
     let (opens, closes) = match mark {
         "*" | "_" => ("_", "_"),
@@ -169,7 +169,7 @@ fn write_emphasis(rest: &str, depth: usize, before: char, text: &mut String) -> 
     let end = if opens.is_empty() || is_no_mark || depth > DEPTH { None } else { end_of_emphasis(after, mark) };
     let Some(end) = end else {
         text.push_str(mark);
-        return Some(mark.len());
+        return mark.len();
     };
     let length = mark.len() + end + mark.len();
     if text.chars().next_back().is_some_and(hides_a_mark) {
@@ -181,7 +181,7 @@ fn write_emphasis(rest: &str, depth: usize, before: char, text: &mut String) -> 
     if rest[length..].chars().next().is_some_and(hides_a_mark) {
         text.push(APART);
     }
-    Some(length)
+    length
 }
 
 /// Where the counterpart of a mark is, which ends the text before it.

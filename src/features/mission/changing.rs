@@ -181,7 +181,7 @@ impl JobHandler for Changer {
         let mut refused: Option<ChangeDraft> = None;
         for round in 1..=ROUNDS {
             let last = RefusedDraft { draft: refused.as_ref(), faults: &faults };
-            let draft = self.draft(&mission, &items, &wish, last, round, job).await?;
+            let draft = self.draft(&mission, &items, &wish, &last, round, job).await?;
             let names = draft.value.as_ref().map(ChangeDraft::names).unwrap_or_default();
             let people = self.follower.people.directory_naming(&names, &self.follower.roster).await?;
             let setting = self.follower.setting(&mission, &people, job.now());
@@ -218,7 +218,7 @@ impl Changer {
         mission: &Mission,
         items: &[WorkItem],
         wish: &Wish,
-        refused: RefusedDraft<'_, ChangeDraft>,
+        refused: &RefusedDraft<'_, ChangeDraft>,
         round: u32,
         job: &JobContext,
     ) -> Result<Answer<ChangeDraft>, JobError> {

@@ -123,7 +123,7 @@ impl Follower {
         let mut doubted: Option<Plan> = None;
         for round in 1..=ROUNDS {
             let last = RefusedDraft { draft: refused.as_ref(), faults: &faults };
-            let prompt = |frame: Frame<'_>| prompts::plan(frame, (&understood, &insights), last, &self.repository);
+            let prompt = |frame: Frame<'_>| prompts::plan(frame, (&understood, &insights), &last, &self.repository);
             let drafted: Answer<PlanDraft> = self.ask(mission, job, Asked::plan(&format!("plan-{round}"), PLAN_TOKENS), prompt).await?;
             let names = drafted.value.as_ref().map(PlanDraft::names).unwrap_or_default();
             let people = self.people.directory_naming(&names, &self.roster).await?;

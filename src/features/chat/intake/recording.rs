@@ -54,7 +54,7 @@ mod tests {
         let mut encoder = OpusEncoder::new(24_000, 1, Application::Voip).expect("an encoder");
         let mut writer = OggOpusWriter::new(Vec::new(), OpusHead::for_encoder(&encoder, 24_000)).expect("a writer");
         for packet in 0..100 {
-            let sample = |at: u16| if at / 60 % 2 == 0 { 0.2 } else { -0.2 };
+            let sample = |at: u16| if (at / 60).is_multiple_of(2) { 0.2 } else { -0.2 };
             let samples: Vec<f32> = (0..480).map(|at| if is_loud(packet) { sample(at) } else { 0.0 }).collect();
             let mut buffer = vec![0; MAX_PACKET_BYTES];
             let length = encoder.encode(&samples, 480, &mut buffer).expect("a packet");

@@ -178,7 +178,6 @@ pub(super) fn understand(frame: Frame<'_>) -> Prompt {
 }
 
 /// A draft that was refused, and why.
-#[derive(Clone, Copy)]
 pub(super) struct RefusedDraft<'a, T> {
     /// None: the answer was none.
     pub(super) draft: Option<&'a T>,
@@ -196,7 +195,7 @@ impl<T: Serialize> RefusedDraft<'_, T> {
 pub(super) fn plan(
     frame: Frame<'_>,
     (understood, insights): (&Understanding, &[Insight]),
-    refused: RefusedDraft<'_, PlanDraft>,
+    refused: &RefusedDraft<'_, PlanDraft>,
     repository: &str,
 ) -> Prompt {
     let marker = new_marker();
@@ -282,7 +281,7 @@ pub(super) fn colleague(frame: Frame<'_>, message: &ColleagueMessage, known: &Kn
 }
 
 /// `wish`: what somebody said, and who.
-pub(super) fn change(frame: Frame<'_>, items: &[WorkItem], wish: &Wish, refused: RefusedDraft<'_, ChangeDraft>) -> Prompt {
+pub(super) fn change(frame: Frame<'_>, items: &[WorkItem], wish: &Wish, refused: &RefusedDraft<'_, ChangeDraft>) -> Prompt {
     let marker = new_marker();
     let cleaner = Cleaner { marker: &marker };
     let names = |items: &[WorkItemId]| items.iter().map(short_id).collect::<Vec<_>>().join(", ");

@@ -49,8 +49,8 @@ fn who_plans_reads_the_whole_request_and_directive_in_a_large_window_and_what_is
     let understood = Understanding::default();
     let prompts: [(&str, Write<'_>); 3] = [
         ("understand", &understand),
-        ("plan", &|frame| plan(frame, (&understood, &[]), no_draft(), "")),
-        ("change", &|frame| change(frame, &[], &wish, no_draft())),
+        ("plan", &|frame| plan(frame, (&understood, &[]), &no_draft(), "")),
+        ("change", &|frame| change(frame, &[], &wish, &no_draft())),
     ];
     for (name, write) in prompts {
         let large = write(frame(&mission, &roster, 128_000)).message;
@@ -122,8 +122,8 @@ fn tools_that_everybody_has_are_named_once() {
     let roster = Roster::new(vec![with_tools(0, &[]), with_tools(1, &["git_log"])]).expect("a roster");
     let wish = Wish { mission: mission.id.clone(), by: "Ann".into(), text: String::new(), message: None, colleague: None, is_told: false };
     for message in [
-        plan(frame(&mission, &roster, 128_000), (&Understanding::default(), &[]), no_draft(), "").message,
-        change(frame(&mission, &roster, 128_000), &[], &wish, no_draft()).message,
+        plan(frame(&mission, &roster, 128_000), (&Understanding::default(), &[]), &no_draft(), "").message,
+        change(frame(&mission, &roster, 128_000), &[], &wish, &no_draft()).message,
     ] {
         assert!(message.contains("\nEverybody has these tools: backlog_add, web_search.\n"), "{message}");
         let own: Vec<&str> = message.lines().filter(|line| line.contains("Tools of its own: git_log.")).collect();
@@ -141,7 +141,7 @@ fn a_draft_that_was_refused_is_shown_with_its_faults() {
     let draft = PlanDraft { criteria: vec!["Each letter has a date".into()], ..PlanDraft::default() };
     let faults = ["step cart: it needs itself".to_owned()];
     let refused = RefusedDraft { draft: Some(&draft), faults: &faults };
-    let message = plan(frame(&mission, &roster, 128_000), (&Understanding::default(), &[]), refused, "").message;
+    let message = plan(frame(&mission, &roster, 128_000), (&Understanding::default(), &[]), &refused, "").message;
     assert!(message.contains("| your last plan>>\n{\"criteria\":[\"Each letter has a date\"]"), "{message}");
     assert!(message.contains("- step cart: it needs itself\nIt stands above. Mend exactly that"), "{message}");
     assert!(!message.contains("say so in `learnt`"), "without insights nothing can be learnt from them");

@@ -187,8 +187,8 @@ fn split_block(line: &str) -> (String, &str) {
             number + 2
         } else if ["- ", "* ", "+ "].iter().any(|bullet| text.starts_with(bullet)) && !is_rule(text) {
             2
-        } else if text.starts_with('>') {
-            1 + usize::from(text[1..].starts_with(' '))
+        } else if let Some(quoted) = text.strip_prefix('>') {
+            1 + usize::from(quoted.starts_with(' '))
         } else {
             break;
         };

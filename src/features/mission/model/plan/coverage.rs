@@ -46,7 +46,7 @@ impl Plan {
             }
             let served = match below.first() {
                 _ if !steps.is_empty() => Served::By(steps),
-                Some(Served::LeftOut(why)) if below.iter().all(|served| matches!(served, Served::LeftOut(_))) => Served::LeftOut(*why),
+                Some(Served::LeftOut(why)) if below.iter().all(|served| matches!(served, Served::LeftOut(_))) => Served::LeftOut(why),
                 _ => continue,
             };
             coverage.insert(number, served);
