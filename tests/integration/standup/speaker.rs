@@ -257,7 +257,8 @@ async fn of_a_truncated_stream_whole_sentences_are_kept() {
         let said = said.expect("a report");
         assert_eq!((said.text.as_str(), said.partial, asked), ("Latency rose to 840 ms.", true, 1));
         let (said, _) = reported(Script::CutOff, kind).await;
-        assert!(matches!(said, Err(RunError::Model(ModelError::Truncated { .. }))), "no sentence was whole: {said:?}");
+        let said = said.expect("a report by rules, because no sentence was whole");
+        assert!(said.text.contains("No language model answered") && said.model.is_none(), "{}", said.text);
     }
 }
 
