@@ -10,12 +10,25 @@ const SHORT: usize = 80;
 /// A longer answer that names a colleague tells of one.
 const BRIEF: usize = 400;
 
-/// What an answer states: without quotations, code and questions. "Shall I add it?" claims nothing.
+/// What an answer states: without quotations, code and questions. "Shall I add it?" claims nothing, and "Added, anything else?" does.
 pub(super) fn statements(answer: &str) -> String {
     let spoken = without_quotes_and_code(answer);
     let ends = |c: char| matches!(c, '.' | '!' | '?' | '\n' | '。' | '！' | '？' | '؟' | '।');
-    let sentences = spoken.split_inclusive(ends);
-    sentences.filter(|sentence| !sentence.trim_end().ends_with(['?', '？', '؟'])).collect()
+    spoken.split_inclusive(ends).map(without_question).collect()
+}
+
+/// A sentence without its last clause, if that asks something.
+fn without_question(sentence: &str) -> &str {
+    if !sentence.trim_end().ends_with(['?', '？', '؟']) {
+        return sentence;
+    }
+    let mut marks = sentence.rmatch_indices([',', ';', ':', '-', '–', '—', '…', '，', '；', '：', '、', '،', '؛']);
+    let last = marks.find(|(at, mark)| {
+        let next = sentence[at + mark.len()..].chars().next().unwrap_or(' ');
+        // No mark of a clause: "10:30", "follow-up".
+        if *mark == "-" { next.is_whitespace() } else { !next.is_ascii_digit() }
+    });
+    last.map_or("", |(at, _)| &sentence[..at])
 }
 
 /// Whether a short answer names a colleague without addressing them.
@@ -143,6 +156,27 @@ mod tests {
             assert!(!may_claim("", answer), "{answer}");
         }
         assert!(may_claim("", "Added. Anything else?"));
+    }
+
+    #[test]
+    fn what_is_said_before_a_question_is_checked() {
+        for answer in [
+            "Added it to the backlog, anything else?",
+            "I've noted it, shall I also remind you?",
+            "Noted: what else?",
+            "Done - anything else?",
+            "It is noted — when shall it be?",
+            "Ist eingetragen; soll ich noch etwas tun?",
+            "已经添加，还需要什么吗？",
+            "تمت الإضافة، هل من شيء آخر؟",
+        ] {
+            assert!(may_claim("", answer), "{answer}");
+        }
+        assert!(may_claim("kelly, put it into the backlog", "Sure thing, anything else?"), "a short answer is checked as a whole");
+        for answer in ["Shall I remind you at 10:30?", "Shall I schedule the follow-up?", "Kelly here, shall I note it?"] {
+            assert!(!may_claim("", answer), "{answer}");
+        }
+        assert!(!may_claim("kelly, put it into the backlog", "Shall I add it to the backlog?"));
     }
 
     #[test]
