@@ -59,7 +59,7 @@ async fn while_no_model_answers_reports_quote_feeds_and_then_it_is_used_again(ba
     let told = stage.said().await.iter().filter(|shown| shown.text.contains("No language model answered: ")).count();
     assert_eq!(told, 1, "it is said once");
     let status = stage.command("status", json!([])).await;
-    assert!(status.contains("failing since") && status.contains("standups and boards come from feeds and files"), "{status}");
+    assert!(status.contains("failing since") && status.contains("While no model answers, the team uses feeds and files."), "{status}");
 
     Cast::default().report("Echo", Script::say("The mood rose again.")).perform(&stage.team.model);
     // Past the pause of a provider that failed several times.

@@ -27,6 +27,7 @@ struct Health {
     last_cause: Option<Cause>,
     /// The first error since the last success.
     failing_since: Option<DateTime<Utc>>,
+    is_silent: bool,
 }
 
 /// The state of a provider.
@@ -43,6 +44,8 @@ pub struct ProviderStatus {
     pub last_error: Option<(DateTime<Utc>, String)>,
     /// The time of the first error since the last success.
     pub failing_since: Option<DateTime<Utc>>,
+    /// Whether the last call got no answer, not even one that was declined, empty or cut off.
+    pub is_silent: bool,
     /// The features that a model was found to lack, in words.
     pub lacks: Vec<(String, Vec<&'static str>)>,
 }
@@ -87,6 +90,7 @@ impl ProviderLimiter {
                 health.breaker.succeeded();
                 health.last_error = None;
                 health.failing_since = None;
+                health.is_silent = false;
                 return;
             }
             // Invalid responses usually come from a proxy whose provider is down.
@@ -104,6 +108,14 @@ impl ProviderLimiter {
                 return;
             }
         }
+        health.is_silent = !matches!(
+            outcome,
+            Err(ModelError::Declined { .. }
+                | ModelError::Empty { .. }
+                | ModelError::Truncated { .. }
+                | ModelError::AtLimit { .. }
+                | ModelError::Refused { cause: Cause::ContextLength | Cause::Filter, .. })
+        );
         health.last_cause = outcome.err().and_then(ModelError::cause);
         health.last_error = outcome.err().map(|error| (now, error.to_string()));
         health.failing_since = health.failing_since.or(Some(now));
@@ -119,6 +131,7 @@ impl ProviderLimiter {
             parallel: self.parallel,
             last_error: health.last_error.clone(),
             failing_since: health.failing_since,
+            is_silent: health.is_silent,
             lacks,
         }
     }
@@ -129,5 +142,35 @@ impl ProviderLimiter {
 
     fn health(&self) -> MutexGuard<'_, Health> {
         self.health.lock().expect("no code panics while it holds the health")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_provider_that_gives_no_answer_is_silent() {
+        let limiter = ProviderLimiter::new("local".into(), 1);
+        let provider = || "local".to_owned();
+        let learn = |outcome: Result<(), ModelError>| {
+            limiter.learn(outcome.as_ref().copied(), DateTime::UNIX_EPOCH);
+            limiter.status(Vec::new(), Vec::new())
+        };
+        assert!(!limiter.status(Vec::new(), Vec::new()).is_silent, "nothing is known yet");
+        for error in [
+            ModelError::Declined { provider: provider(), said: None },
+            ModelError::Empty { provider: provider() },
+            ModelError::Truncated { provider: provider() },
+            ModelError::AtLimit { provider: provider() },
+        ] {
+            assert!(learn(Err(ModelError::TimedOut { provider: provider() })).is_silent);
+            let status = learn(Err(error));
+            assert!(!status.is_silent && status.last_error.is_some(), "{status:?}");
+        }
+        let refused = |cause| ModelError::Refused { provider: provider(), reason: "no".into(), cause };
+        assert!(learn(Err(refused(Cause::Key))).is_silent);
+        assert!(!learn(Err(refused(Cause::ContextLength))).is_silent);
+        assert!(!learn(Ok(())).is_silent);
     }
 }
