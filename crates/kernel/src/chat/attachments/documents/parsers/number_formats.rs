@@ -181,7 +181,7 @@ fn token(c: char, rest: &str) -> (Option<Token>, usize) {
 /// What is in brackets: a currency, an elapsed time, or a colour, language or condition, which is not seen.
 fn bracket(inside: &str) -> Option<Token> {
     if let Some(currency) = inside.strip_prefix('$') {
-        return Some(Token::Literal(currency.rsplit_once('-').map_or(currency, |(symbol, _)| symbol).to_owned()));
+        return Some(Token::Literal(currency.split_once('-').map_or(currency, |(symbol, _)| symbol).to_owned()));
     }
     let letter = inside.chars().next()?.to_ascii_lowercase();
     let is_unit = matches!(letter, 'h' | 'm' | 's') && inside.chars().all(|c| c.eq_ignore_ascii_case(&letter));
