@@ -144,16 +144,10 @@ impl Dialect for Microsoft<'_> {
 pub(super) struct Open {
     paragraphs: usize,
     tables: usize,
-    /// How deep the present place is in deleted passages and in what describes a note.
+    /// How deep the present place is in deleted passages.
     skipped: usize,
-    /// Where comments and footnotes began.
-    notes: Vec<usize>,
-}
-
-impl Open {
-    fn skips(name: &str) -> bool {
-        matches!(name, "tracked-changes" | "creator" | "date" | "note-citation")
-    }
+    /// Where comments and footnotes began, and how many paragraphs were open there.
+    notes: Vec<(usize, usize)>,
 }
 
 /// What a note within the text is called.
@@ -168,8 +162,8 @@ fn note(name: &str) -> Option<&'static str> {
 impl Dialect for Open {
     fn start(&mut self, name: &str, element: &Element<'_>, text: &mut String) {
         match name {
-            name if Self::skips(name) => self.skipped += 1,
-            name if note(name).is_some() => self.notes.push(text.len()),
+            "tracked-changes" => self.skipped += 1,
+            name if note(name).is_some() => self.notes.push((text.len(), self.paragraphs)),
             "notes" => text.push_str("Speaker's notes: "),
             "p" => self.paragraphs += 1,
             "h" => {
@@ -192,14 +186,17 @@ impl Dialect for Open {
 
     fn end(&mut self, name: &str, text: &mut String) {
         match name {
-            name if Self::skips(name) => self.skipped = self.skipped.saturating_sub(1),
+            "tracked-changes" => self.skipped = self.skipped.saturating_sub(1),
             "p" | "h" => {
                 self.paragraphs = self.paragraphs.saturating_sub(1);
                 if self.skipped == 0 {
                     end_paragraph(self.tables, text);
                 }
             }
-            "notes" => text.truncate(text.trim_end().trim_end_matches("Speaker's notes:").len()),
+            "notes" => {
+                let empty = text.trim_end().strip_suffix("Speaker's notes:").map(str::len);
+                text.truncate(empty.unwrap_or(text.len()));
+            }
             "table-cell" => text.push_str("| "),
             "table-row" => end_row(text),
             "table" => {
@@ -207,7 +204,7 @@ impl Dialect for Open {
                 text.push('\n');
             }
             name => {
-                if let Some((kind, start)) = note(name).zip(self.notes.pop_if(|_| note(name).is_some())) {
+                if let Some((kind, (start, _))) = note(name).zip(self.notes.pop_if(|_| note(name).is_some())) {
                     let body = one_line(&text.split_off(text.floor_char_boundary(start)));
                     let gap = if text.is_empty() || text.ends_with(char::is_whitespace) { "" } else { " " };
                     text.extend([gap, "[", kind, ": ", &body, "]"]);
@@ -217,6 +214,8 @@ impl Dialect for Open {
     }
 
     fn takes(&self) -> bool {
-        self.paragraphs > 0 && self.skipped == 0
+        // What a note has outside its own paragraphs describes it: its author, date or number.
+        let outside = self.notes.last().map_or(0, |(_, paragraphs)| *paragraphs);
+        self.paragraphs > outside && self.skipped == 0
     }
 }

@@ -149,3 +149,16 @@ fn slides_come_in_their_order_with_notes_and_comments_and_hidden_ones_are_marked
     let shown = "## Slide 1\n\nCosts\n\nSpeaker's notes: Say it slowly\n\nComment by Ann: More figures\n\n## Slide 2 (hidden)\n\nBackup";
     assert_eq!(text(&archive(&files), Document::Pptx).unwrap(), shown);
 }
+
+#[test]
+fn fields_of_an_open_document_are_text_and_what_describes_its_notes_is_not() {
+    let letter = r#"<office:text xmlns:text="t"><text:p>Bonn, <text:date>2 July 2026</text:date>, <text:creator>Ann</text:creator><office:annotation>
+        <dc:creator>Ben</dc:creator><dc:date>2026-07-03</dc:date><meta:creator-initials>B</meta:creator-initials><text:p>late?</text:p></office:annotation></text:p>
+        <text:p>Dear Ada<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Since <text:date>May</text:date></text:p></text:note-body></text:note></text:p></office:text>"#;
+    let shown = "Bonn, 2 July 2026, Ann [comment: late?]\n\nDear Ada [footnote: Since May]";
+    assert_eq!(text(&archive(&[("content.xml", letter)]), Document::OpenDocument).unwrap(), shown);
+    let slides = r#"<office:presentation xmlns:text="t"><draw:page><text:p>Costs</text:p><presentation:notes><text:p>Say it slowly</text:p></presentation:notes></draw:page>
+        <draw:page><text:p>Next title</text:p><presentation:notes><text:p/></presentation:notes></draw:page></office:presentation>"#;
+    let shown = "Costs\n\nSpeaker's notes: Say it slowly\n\nNext title";
+    assert_eq!(text(&archive(&[("content.xml", slides)]), Document::OpenDocument).unwrap(), shown);
+}
