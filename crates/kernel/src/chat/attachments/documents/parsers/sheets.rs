@@ -7,10 +7,12 @@ use super::archive::Archive;
 use super::number_formats::{built_in, show};
 use super::remarks::{Authors, read_remarks};
 use super::xml::{Dialect, Element};
-use super::{MAX_PAGES, Pages, Read, Unreadable, one_line};
+use super::{MAX_PAGES, MAX_TEXT, Pages, Read, Unreadable, one_line};
 
 /// The limit of columns of a sheet. Cells beyond are left out.
 const COLUMNS: usize = 256;
+/// The limit of bytes of a text that cells share: Excel's own limit is 32,767 characters.
+const SHARED: usize = 4 * 32_767;
 /// The limit of formats, and of the length of one: Excel's own.
 const FORMATS: usize = 65_490;
 const FORMAT: usize = 255;
@@ -145,7 +147,7 @@ impl Dialect for Shared<'_> {
 
     fn write(&mut self, characters: &str, _: &mut String) {
         if let Some(last) = self.texts.last_mut() {
-            last.push_str(characters);
+            last.push_str(&characters[..characters.floor_char_boundary(SHARED.saturating_sub(last.len()))]);
         }
     }
 }
@@ -164,6 +166,8 @@ enum Part {
 struct Sheet<'a> {
     book: &'a Book,
     row: Vec<String>,
+    /// How many bytes the cells of the row have.
+    length: usize,
     is_row_hidden: bool,
     /// The first and last of columns that are hidden, from 0.
     hidden: Vec<(usize, usize)>,
@@ -188,7 +192,7 @@ struct Cell {
 impl<'a> Sheet<'a> {
     fn new(book: &'a Book) -> Self {
         let (row, hidden, used, margins) = (Vec::new(), Vec::new(), BTreeSet::new(), Vec::new());
-        Self { book, row, is_row_hidden: false, hidden, used, margins, cell: Cell::default(), part: Part::None }
+        Self { book, row, length: 0, is_row_hidden: false, hidden, used, margins, cell: Cell::default(), part: Part::None }
     }
 
     /// The present cell as people see it.
@@ -224,6 +228,7 @@ impl Dialect for Sheet<'_> {
             }
             "row" => {
                 self.row.clear();
+                self.length = 0;
                 self.is_row_hidden = element.is_set("hidden");
             }
             "c" => {
@@ -249,9 +254,11 @@ impl Dialect for Sheet<'_> {
     fn end(&mut self, name: &str, text: &mut String) {
         self.part = Part::None;
         match name {
-            "c" if self.cell.column < COLUMNS => {
+            // What no text has room for is not even copied.
+            "c" if self.cell.column < COLUMNS && self.length <= MAX_TEXT => {
                 let column = self.cell.column;
                 let shown = one_line(&self.show_cell());
+                self.length += shown.len();
                 self.row.resize(self.row.len().max(column + 1), String::new());
                 if !shown.is_empty() {
                     self.used.insert(column);

@@ -151,6 +151,17 @@ fn slides_come_in_their_order_with_notes_and_comments_and_hidden_ones_are_marked
 }
 
 #[test]
+fn a_long_text_that_many_cells_share_is_read_as_far_as_there_is_room() {
+    let shared = format!("<sst><si><t>{}</t></si></sst>", "a".repeat(1024 * 1024));
+    let row = |cells: &str| format!(r#"<worksheet><sheetData><row r="1">{cells}</row></sheetData></worksheet>"#);
+    let cell = r#"<c t="s"><v>0</v></c>"#;
+    let read = |cells: usize| workbook("", &row(&cell.repeat(cells)), &[("xl/sharedStrings.xml", &shared)]).matches('a').count() - 1;
+    // The name of the sheet has the other one.
+    assert_eq!(read(1), 4 * 32_767);
+    assert!(read(256) > MAX_TEXT / 2);
+}
+
+#[test]
 fn fields_of_an_open_document_are_text_and_what_describes_its_notes_is_not() {
     let letter = r#"<office:text xmlns:text="t"><text:p>Bonn, <text:date>2 July 2026</text:date>, <text:creator>Ann</text:creator><office:annotation>
         <dc:creator>Ben</dc:creator><dc:date>2026-07-03</dc:date><meta:creator-initials>B</meta:creator-initials><text:p>late?</text:p></office:annotation></text:p>
