@@ -42,21 +42,24 @@ impl Lines {
 
     pub(super) fn end_line(&mut self) {
         let mut line = std::mem::take(&mut self.line);
+        // Without widths, pieces that follow each other begin at the same place.
+        let is_placed = line.iter().all(|piece| piece.end.is_some());
         // Pieces of a line may be drawn in any order. What is written from the right is left as it is.
-        if !line.iter().any(|piece| piece.text.chars().any(is_from_right)) {
+        if is_placed && !line.iter().any(|piece| piece.text.chars().any(is_from_right)) {
             line.sort_by(|one, other| one.start.total_cmp(&other.start));
         }
         // Bold letters are imitated by drawing them twice.
-        line.dedup_by(|again, first| again.text == first.text && (again.start - first.start).abs() < 0.15 * first.size);
+        line.dedup_by(|again, first| is_placed && again.text == first.text && (again.start - first.start).abs() < 0.15 * first.size);
         let space = SPACE.max(spread(&line));
         let mut shown = String::new();
         let mut last: Option<&Piece> = None;
         for piece in &line {
-            if let Some(gap) = last.map(|last| (last.end.map(|end| piece.start - end), last.size.max(piece.size))) {
-                shown.push_str(match gap {
+            if let Some(last) = last {
+                let (gap, size) = (piece.start - last.end.unwrap_or(last.start), last.size.max(piece.size));
+                shown.push_str(match last.end {
                     _ if shown.ends_with(' ') || piece.text.starts_with(' ') => "",
-                    (Some(gap), size) if gap > COLUMN * size => "  ",
-                    (Some(gap), size) if gap.abs() <= space * size || gap < 0.0 && -gap < size => "",
+                    Some(_) if gap > COLUMN * size => "  ",
+                    _ if gap.abs() <= space * size || gap < 0.0 && -gap < size => "",
                     _ => " ",
                 });
             }

@@ -59,7 +59,16 @@ fn the_widths_of_a_font_count() {
     assert_eq!(pdf_with(narrow, "", "BT /F1 10 Tf 50 700 Td (T) Tj 6.1 0 Td (otal) Tj ET"), "T otal");
     // Nothing is known of its widths: each piece is a word.
     let unknown = "<< /Type /Font /Subtype /TrueType /BaseFont /Odd /Encoding /WinAnsiEncoding >>";
-    assert_eq!(pdf_with(unknown, "", "BT /F1 10 Tf 50 700 Td (Grand) Tj 30 0 Td (total) Tj ET"), "Grand total");
+    for (content, shown) in [
+        ("(Grand) Tj 30 0 Td (total) Tj", "Grand total"),
+        ("[(Grand) -300 (total)] TJ", "Grand total"),
+        // Nothing advances: pieces stay in their order, equal ones stay, and a small move is no space.
+        ("[(A) 120 (V) -20 (A)] TJ", "AVA"),
+        ("(1) Tj (0) Tj (0) Tj", "100"),
+        ("[(1) (0) 5 (0)] TJ", "100"),
+    ] {
+        assert_eq!(pdf_with(unknown, "", &format!("BT /F1 10 Tf 50 700 Td {content} ET")), shown, "{content}");
+    }
     // Codes of two bytes, with widths by ranges.
     let names = "1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfrange <0041> <007A> <0041> endbfrange";
     let map = format!("/CIDInit /ProcSet findresource begin 12 dict begin begincmap {names} endcmap end end");
