@@ -1,24 +1,92 @@
-//! How wide the characters of a font are.
+//! The fonts of a page, and how wide their characters are.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use lopdf::{Dictionary, Document, Encoding, Object};
+use lopdf::{Dictionary, Document, Encoding, Object, ObjectId};
 
-/// The limit of widths that a font lists: all codes of two bytes.
-const WIDTHS: usize = 65_536;
+use super::{PAGE, why};
+use crate::chat::attachments::documents::Unreadable;
+
+/// The limit of ranges of widths that a font lists: all codes of two bytes.
+const RANGES: usize = 65_536;
+/// The limit of fonts of a page. Text in further ones is left out.
+const FONTS: usize = 128;
+/// The limit of codes for which the fonts of a page list something.
+const CODES: u64 = 8 * 65_536;
+
+/// The fonts of a page. Each is made when the page first uses it.
+pub(super) struct Fonts<'a> {
+    document: &'a Document,
+    by_name: BTreeMap<Vec<u8>, &'a Dictionary>,
+    /// By the address of the dictionary, because a font may have many names. None: it cannot be read.
+    made: BTreeMap<*const Dictionary, Option<Rc<Font<'a>>>>,
+    /// How many codes are left.
+    left: u64,
+}
+
+impl<'a> Fonts<'a> {
+    pub(super) fn new(document: &'a Document, page: ObjectId) -> Result<Self, Unreadable> {
+        let by_name = document.get_page_fonts(page).map_err(|error| why(&error))?;
+        Ok(Self { document, by_name, made: BTreeMap::new(), left: CODES })
+    }
+
+    /// None: the page has no such font, or it cannot be read.
+    pub(super) fn get(&mut self, name: &[u8]) -> Result<Option<Rc<Font<'a>>>, Unreadable> {
+        let Some(dictionary) = self.by_name.get(name).copied() else { return Ok(None) };
+        if let Some(made) = self.made.get(&std::ptr::from_ref(dictionary)) {
+            return Ok(made.clone());
+        }
+        if self.made.len() >= FONTS || self.left == 0 {
+            return Ok(None);
+        }
+        let font = self.make(dictionary)?.map(Rc::new);
+        self.left = self.left.saturating_sub(font.as_ref().map_or(0, |font| font.codes()));
+        self.made.insert(std::ptr::from_ref(dictionary), font.clone());
+        Ok(font)
+    }
+
+    fn make(&self, dictionary: &'a Dictionary) -> Result<Option<Font<'a>>, Unreadable> {
+        match dictionary.get_font_encoding_with_limit(self.document, PAGE) {
+            Ok(encoding) => Ok(Some(Font::new(self.document, dictionary, encoding))),
+            Err(error) if why(&error) == Unreadable::Unpacked => Err(Unreadable::Unpacked),
+            Err(_) => Ok(None),
+        }
+    }
+}
 
 /// A font of a page.
 pub(super) struct Font<'a> {
     pub(super) encoding: Encoding<'a>,
-    /// In thousandths of the font's size, by code. None: unknown.
+    /// None: unknown.
     widths: Option<Widths>,
 }
 
+/// Codes in a row whose characters have the same width, in thousandths of the font's size.
+struct Range {
+    first: u32,
+    last: u32,
+    width: f32,
+}
+
 struct Widths {
-    by_code: HashMap<u32, f32>,
+    /// By their first codes.
+    ranges: Vec<Range>,
     default: f32,
     /// Each code has two bytes.
     is_wide: bool,
+}
+
+impl Widths {
+    fn new(mut ranges: Vec<Range>, default: f32, is_wide: bool) -> Self {
+        ranges.sort_by_key(|range| range.first);
+        Self { ranges, default, is_wide }
+    }
+
+    fn of(&self, code: u32) -> f32 {
+        let before = &self.ranges[..self.ranges.partition_point(|range| range.first <= code)];
+        before.last().filter(|range| code <= range.last).map_or(self.default, |range| range.width)
+    }
 }
 
 impl<'a> Font<'a> {
@@ -32,8 +100,26 @@ impl<'a> Font<'a> {
         let widths = self.widths.as_ref()?;
         let length = if widths.is_wide { 2 } else { 1 };
         let code = |part: &[u8]| part.iter().fold(0, |code, byte| code * 256 + u32::from(*byte));
-        let width = |part: &[u8]| (widths.by_code.get(&code(part)).copied().unwrap_or(widths.default), !widths.is_wide && part == b" ");
+        let width = |part: &[u8]| (widths.of(code(part)), !widths.is_wide && part == b" ");
         Some(bytes.chunks(length).map(width).collect())
+    }
+
+    /// For how many codes it lists something.
+    fn codes(&self) -> u64 {
+        let widths = self.widths.as_ref().map_or(0, |widths| widths.ranges.len());
+        mapped(&self.encoding).saturating_add(widths as u64)
+    }
+}
+
+/// How many codes an encoding maps to characters.
+fn mapped(encoding: &Encoding<'_>) -> u64 {
+    match encoding {
+        Encoding::UnicodeMapEncoding(map) => {
+            let by_length = map.bf_ranges.iter();
+            by_length.map(|ranges| ranges.iter().map(|(range, _)| u64::from(range.end() - range.start()) + 1).sum::<u64>()).sum()
+        }
+        Encoding::Differences(differences) => mapped(&differences.base),
+        _ => 0,
     }
 }
 
@@ -56,21 +142,28 @@ fn composite(document: &Document, font: &Dictionary) -> Option<Widths> {
     let descendants = entry(document, font, b"DescendantFonts")?.as_array().ok()?;
     let descendant = document.dereference(descendants.first()?).ok()?.1.as_dict().ok()?;
     let default = entry(document, descendant, b"DW").and_then(|width| number(document, width)).unwrap_or(1000.0);
-    let mut by_code = HashMap::new();
+    let mut ranges = Vec::new();
     let mut rest = entry(document, descendant, b"W").and_then(|listed| listed.as_array().ok()).map_or(&[][..], Vec::as_slice);
-    while let [first, second, after @ ..] = rest {
+    while let [first, second, after @ ..] = rest
+        && ranges.len() < RANGES
+    {
         let first = code(document, first)?;
         rest = after;
         if let Ok(widths) = document.dereference(second).ok()?.1.as_array() {
             let widths = widths.iter().filter_map(|width| number(document, width));
-            by_code.extend((first..).zip(widths).take(WIDTHS.saturating_sub(by_code.len())));
+            ranges.extend(in_a_row(first, widths).take(RANGES - ranges.len()));
         } else if let [width, after @ ..] = rest {
             let (last, width) = (code(document, second)?, number(document, width)?);
-            by_code.extend((first..=last).map(|code| (code, width)).take(WIDTHS.saturating_sub(by_code.len())));
+            ranges.push(Range { first, last, width });
             rest = after;
         }
     }
-    Some(Widths { by_code, default, is_wide: true })
+    Some(Widths::new(ranges, default, true))
+}
+
+/// A range for each of codes in a row.
+fn in_a_row(first: u32, widths: impl Iterator<Item = f32>) -> impl Iterator<Item = Range> {
+    (first..=u32::MAX).zip(widths).map(|(code, width)| Range { first: code, last: code, width })
 }
 
 fn simple(document: &Document, font: &Dictionary) -> Option<Widths> {
@@ -82,7 +175,7 @@ fn simple(document: &Document, font: &Dictionary) -> Option<Widths> {
     let descriptor = entry(document, font, b"FontDescriptor").and_then(|descriptor| descriptor.as_dict().ok());
     let missing = descriptor.and_then(|descriptor| entry(document, descriptor, b"MissingWidth")).and_then(|width| number(document, width));
     let listed = widths.iter().take(256).map(|width| number(document, width).unwrap_or(0.0) * scale);
-    Some(Widths { by_code: (first..).zip(listed).collect(), default: missing.unwrap_or(0.0) * scale, is_wide: false })
+    Some(Widths::new(in_a_row(first, listed).collect(), missing.unwrap_or(0.0) * scale, false))
 }
 
 /// The widths from the space to the tilde of fonts that every reader has.
@@ -108,5 +201,5 @@ fn standard(font: &Dictionary) -> Option<Widths> {
         name if name.starts_with("Times") => TIMES,
         _ => return None,
     };
-    Some(Widths { by_code: (32..).zip(widths.map(f32::from)).collect(), default: 556.0, is_wide: false })
+    Some(Widths::new(in_a_row(32, widths.into_iter().map(f32::from)).collect(), 556.0, false))
 }

@@ -4,13 +4,12 @@ mod fonts;
 mod lines;
 mod writer;
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use lopdf::content::Content;
 use lopdf::{DecompressError, Document, Error, LoadOptions, ObjectId};
 
-use fonts::Font;
+use fonts::Fonts;
 use writer::Writer;
 
 use super::{MAX_PAGES, MAX_UNPACKED, Pages, Read, Unreadable};
@@ -21,6 +20,8 @@ const PAGE: usize = 4 * 1024 * 1024;
 const LOADING: usize = 2 * MAX_UNPACKED;
 /// The end of a stream.
 const END: &[u8] = b"endstream";
+/// How many operators are followed between two looks at the clock.
+const LOOK: usize = 256;
 
 pub(super) fn read(bytes: &[u8], until: Instant) -> Result<Read, Unreadable> {
     // lopdf limits each stream, so the total limit is divided by the number of streams.
@@ -38,12 +39,10 @@ pub(super) fn read(bytes: &[u8], until: Instant) -> Result<Read, Unreadable> {
             break;
         }
         // A page that cannot be read does not spoil the others.
-        match page_text(&document, *id) {
+        match page_text(&document, *id, until) {
             Ok(text) => pages.push(&format!("Page {number}"), &text),
-            Err(error) => match why(&error) {
-                Unreadable::Damaged => {}
-                why => return Err(why),
-            },
+            Err(Unreadable::Damaged) => {}
+            Err(why) => return Err(why),
         }
         shown += 1;
     }
@@ -58,19 +57,16 @@ fn why(error: &Error) -> Unreadable {
     }
 }
 
-fn page_text(document: &Document, page: ObjectId) -> Result<String, Error> {
-    let mut fonts: BTreeMap<Vec<u8>, Font<'_>> = BTreeMap::new();
-    for (name, font) in document.get_page_fonts(page)? {
-        match font.get_font_encoding_with_limit(document, PAGE) {
-            Ok(encoding) => drop(fonts.insert(name, Font::new(document, font, encoding))),
-            Err(error) if why(&error) == Unreadable::Unpacked => return Err(error),
-            Err(_) => {}
+pub(super) fn page_text(document: &Document, page: ObjectId, until: Instant) -> Result<String, Unreadable> {
+    let content = document.get_page_content_with_limit(page, PAGE).and_then(|content| Content::decode(&content));
+    let content = content.map_err(|error| why(&error))?;
+    let mut writer = Writer::new(Fonts::new(document, page)?);
+    for (count, operation) in content.operations.iter().enumerate() {
+        // A font may take long.
+        if (count % LOOK == 0 || operation.operator == "Tf") && Instant::now() > until {
+            return Err(Unreadable::Slow);
         }
-    }
-    let content = Content::decode(&document.get_page_content_with_limit(page, PAGE)?)?;
-    let mut writer = Writer::new(&fonts);
-    for operation in &content.operations {
-        writer.apply(&operation.operator, &operation.operands);
+        writer.apply(&operation.operator, &operation.operands)?;
     }
     Ok(writer.finish())
 }

@@ -1,11 +1,12 @@
 //! Follows the drawing of a page, as far as its text is concerned.
 
-use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use lopdf::{Document, Object};
 
-use super::fonts::Font;
+use super::fonts::{Font, Fonts};
 use super::lines::{Lines, Piece};
+use crate::chat::attachments::documents::Unreadable;
 use crate::chat::attachments::documents::parsers::MAX_TEXT;
 
 /// The limit of graphics states within each other.
@@ -32,10 +33,10 @@ impl Matrix {
 }
 
 /// What `q` keeps and `Q` brings back.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct State<'a> {
     page: Matrix,
-    font: Option<&'a Font<'a>>,
+    font: Option<Rc<Font<'a>>>,
     size: f32,
     /// Extra space after each character, and after each space.
     spacing: (f32, f32),
@@ -47,7 +48,7 @@ struct State<'a> {
 
 /// Follows operators of a page.
 pub(super) struct Writer<'a> {
-    fonts: &'a BTreeMap<Vec<u8>, Font<'a>>,
+    fonts: Fonts<'a>,
     state: State<'a>,
     kept: Vec<State<'a>>,
     /// The start of the present line, and the place of the next character.
@@ -57,7 +58,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(fonts: &'a BTreeMap<Vec<u8>, Font<'a>>) -> Self {
+    pub(super) fn new(fonts: Fonts<'a>) -> Self {
         let page = Matrix::IDENTITY;
         let state = State { page, font: None, size: 0.0, spacing: (0.0, 0.0), stretch: 1.0, leading: 0.0, rise: 0.0 };
         Self { fonts, state, kept: Vec::new(), line: page, text: page, lines: Lines::default() }
@@ -67,18 +68,19 @@ impl<'a> Writer<'a> {
         self.lines.finish()
     }
 
-    pub(super) fn apply(&mut self, operator: &str, operands: &[Object]) {
+    pub(super) fn apply(&mut self, operator: &str, operands: &[Object]) -> Result<(), Unreadable> {
         let number = |at: usize| {
             let number = operands.get(at).and_then(|operand| operand.as_float().ok()).unwrap_or_default();
             if number.is_finite() { number } else { 0.0 }
         };
         let matrix = || Matrix(std::array::from_fn(number));
         match operator {
-            "q" if self.kept.len() < STATES => self.kept.push(self.state),
-            "Q" => self.state = self.kept.pop().unwrap_or(self.state),
+            "q" if self.kept.len() < STATES => self.kept.push(self.state.clone()),
+            "Q" => self.state = self.kept.pop().unwrap_or_else(|| self.state.clone()),
             "cm" => self.state.page = matrix().then(self.state.page),
             "Tf" => {
-                self.state.font = operands.first().and_then(|font| font.as_name().ok()).and_then(|font| self.fonts.get(font));
+                let name = operands.first().and_then(|font| font.as_name().ok());
+                self.state.font = name.map(|name| self.fonts.get(name)).transpose()?.flatten();
                 self.state.size = number(1);
             }
             "Tc" => self.state.spacing.0 = number(0),
@@ -106,6 +108,7 @@ impl<'a> Writer<'a> {
             }
             _ => {}
         }
+        Ok(())
     }
 
     fn place(&mut self, at: Matrix) {
@@ -140,7 +143,7 @@ impl<'a> Writer<'a> {
     }
 
     fn show_text(&mut self, bytes: &[u8]) {
-        let Some(font) = self.state.font else { return };
+        let Some(font) = &self.state.font else { return };
         let text = Document::decode_text(&font.encoding, bytes).unwrap_or_default();
         let State { size, spacing, stretch, .. } = self.state;
         let widths = font.widths(bytes);

@@ -45,11 +45,51 @@ fn words_are_put_together_by_their_positions() {
 
 /// A PDF whose font is another one.
 fn pdf_with(font: &str, more: &str, content: &str) -> String {
+    pdf_with_fonts("/F1 3 0 R", font, more, content)
+}
+
+/// A PDF whose page has other names of fonts, and the font at 3 is another one.
+fn pdf_with_fonts(names: &str, font: &str, more: &str, content: &str) -> String {
     let plain = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
-    let bytes = String::from_utf8(pdf(&[content])).unwrap().replace(plain, font).replace("trailer", &format!("{more}\ntrailer"));
+    let bytes = String::from_utf8(pdf(&[content])).unwrap().replace("/F1 3 0 R", names);
+    let bytes = bytes.replace(plain, font).replace("trailer", &format!("{more}\ntrailer"));
     // Without its table of places, which are others now, a file is read from the start.
     let bytes = bytes.replace("startxref", "startxref\n0\n%").into_bytes();
     text(&bytes, Document::Pdf).unwrap_or_default().trim_start_matches("## Page 1\n\n").to_owned()
+}
+
+/// The object 90, which maps codes of two bytes to characters.
+fn map(range: &str) -> String {
+    let ranges = format!("1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfrange {range} endbfrange");
+    let end = "endcmap CMapName currentdict /CMap defineresource pop end end";
+    let map = format!("/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def {ranges} {end}");
+    format!("90 0 obj\n<< /Length {} >>\nstream\n{map}\nendstream\nendobj", map.len())
+}
+
+#[test]
+fn a_font_with_many_names_is_made_once_and_a_page_has_few_fonts() {
+    let lines = |count: usize, text: &str| -> String {
+        (1..=count).map(|number| format!("BT /F{number} 10 Tf 50 {} Td {text} Tj ET ", number * 20)).collect()
+    };
+    let shown = |count: usize, font: &str, text: &str| {
+        let names: String = (1..=count).map(|number| format!("/F{number} {font} ")).collect();
+        let wide = "<< /Type /Font /Subtype /Type0 /BaseFont /Odd /Encoding /Identity-H /DescendantFonts [<< /W [0 65535 500] >>] >>";
+        pdf_with_fonts(&names, wide, &map("<0000> <FFFF> <0000>"), &lines(count, text)).lines().filter(|line| *line == "Word").count()
+    };
+    assert_eq!(shown(2000, "3 0 R", "(Word)"), 2000);
+    let plain = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
+    assert_eq!(shown(200, plain, "(Word)"), 128);
+    // Each of them maps all codes of two bytes.
+    let all = "<< /Type /Font /Subtype /Type0 /BaseFont /Odd /Encoding /Identity-H /ToUnicode 90 0 R >>";
+    assert_eq!(shown(10, all, "<0057006F00720064>"), 8);
+}
+
+#[test]
+fn the_time_counts_within_a_page() {
+    let document = lopdf::Document::load_mem(&pdf(&["BT /F1 10 Tf (Total) Tj ET"])).unwrap();
+    let read = |until: Instant| crate::chat::attachments::documents::parsers::pdf::page_text(&document, document.get_pages()[&1], until);
+    assert_eq!(read(soon()), Ok("Total".to_owned()));
+    assert_eq!(read(Instant::now()), Err(Unreadable::Slow));
 }
 
 #[test]
@@ -70,9 +110,7 @@ fn the_widths_of_a_font_count() {
         assert_eq!(pdf_with(unknown, "", &format!("BT /F1 10 Tf 50 700 Td {content} ET")), shown, "{content}");
     }
     // Codes of two bytes, with widths by ranges.
-    let names = "1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfrange <0041> <007A> <0041> endbfrange";
-    let map = format!("/CIDInit /ProcSet findresource begin 12 dict begin begincmap {names} endcmap end end");
-    let map = format!("90 0 obj\n<< /Length {} >>\nstream\n{map}\nendstream\nendobj", map.len());
+    let map = map("<0041> <007A> <0041>");
     for (widths, shown) in [("/DW 500 /W [84 [600] 97 120 400]", "Total"), ("/DW 300 /W [97 120 400]", "T otal")] {
         let font = format!(
             "<< /Type /Font /Subtype /Type0 /BaseFont /Odd /Encoding /Identity-H /ToUnicode 90 0 R /DescendantFonts [<< {widths} >>] >>"
