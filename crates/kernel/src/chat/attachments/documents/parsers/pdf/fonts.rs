@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lopdf::{Dictionary, Document, Encoding, Object, ObjectId};
 
-use super::{PAGE, why};
+use super::{PAGE, maps, why};
 use crate::chat::attachments::documents::Unreadable;
 
 /// The limit of ranges of widths that a font lists: all codes of two bytes.
@@ -47,6 +47,10 @@ impl<'a> Fonts<'a> {
     }
 
     fn make(&self, dictionary: &'a Dictionary) -> Result<Option<Font<'a>>, Unreadable> {
+        let map = entry(self.document, dictionary, b"ToUnicode").and_then(|map| map.as_stream().ok());
+        if map.and_then(|map| map.get_plain_content_with_limit(PAGE).ok()).is_some_and(|map| maps::is_too_large(&map)) {
+            return Ok(None);
+        }
         match dictionary.get_font_encoding_with_limit(self.document, PAGE) {
             Ok(encoding) => Ok(Some(Font::new(self.document, dictionary, encoding))),
             Err(error) if why(&error) == Unreadable::Unpacked => Err(Unreadable::Unpacked),

@@ -2,6 +2,7 @@
 
 mod fonts;
 mod lines;
+pub(super) mod maps;
 mod writer;
 
 use std::time::Instant;

@@ -85,6 +85,28 @@ fn a_font_with_many_names_is_made_once_and_a_page_has_few_fonts() {
 }
 
 #[test]
+fn a_map_of_too_many_codes_is_not_read() {
+    use crate::chat::attachments::documents::parsers::pdf::maps::is_too_large;
+    for (map, expected) in [
+        ("<00000000> <FFFFFFFF> <0041>", true),
+        ("<000000><FFFFFF>\t<0041>", true),
+        ("<00000000> <0000FFFF> <0041>\n<00010000> <0001FFFF> [<0041>]", true),
+        ("% [\n<00000000> <FFFFFFFF> <0041>", true),
+        ("<0000> <FFFF> <D83DDE00> <0001> <0001> <D83EDD14>", false),
+        ("<0001> <0002> [<00660066> <00740074>]\n<00000041> <00000042> <0041>", false),
+        ("<0001> <D83DDE00>\n<0002> <D83EDD14>", false),
+        ("<00000000> <FFFF", false),
+        ("", false),
+    ] {
+        assert_eq!(is_too_large(map.as_bytes()), expected, "{map}");
+    }
+    let font = "<< /Type /Font /Subtype /Type0 /BaseFont /Odd /Encoding /Identity-H /ToUnicode 90 0 R >>";
+    for (range, shown) in [("<0000> <FFFF> <0000>", "Word"), ("<00000000> <FFFFFFFF> <0000>", "")] {
+        assert_eq!(pdf_with(font, &map(range), "BT /F1 10 Tf 50 700 Td <0057006F00720064> Tj ET"), shown, "{range}");
+    }
+}
+
+#[test]
 fn the_time_counts_within_a_page() {
     let document = lopdf::Document::load_mem(&pdf(&["BT /F1 10 Tf (Total) Tj ET"])).unwrap();
     let read = |until: Instant| crate::chat::attachments::documents::parsers::pdf::page_text(&document, document.get_pages()[&1], until);
