@@ -81,7 +81,8 @@ impl Sound {
         if levels.iter().filter(|level| **level >= AUDIBLE).count() < HEARD_FRAMES {
             return false;
         }
-        let (quiet, loud) = (levels[levels.len() / 10], levels[levels.len() * 9 / 10]);
+        // One short word in a long recording is enough.
+        let (quiet, loud) = (levels[levels.len() / 10], levels[levels.len() - HEARD_FRAMES]);
         levels.len() < JUDGED_FRAMES || loud >= quiet * STEADY
     }
 
@@ -162,10 +163,13 @@ mod tests {
             ("a quiet room", noise(2, |_| 90), false),
             ("an offset", Sound { rate: 16_000, samples: vec![4000; 32_000] }, false),
             ("a fan", noise(3, |_| 2000), false),
+            ("a fan for a minute", noise(60, |_| 2000), false),
+            ("a click before a fan", noise(3, |frame| if frame == 40 { 20_000 } else { 2000 }), false),
             ("a click", noise(2, |frame| if frame == 40 { 20_000 } else { 20 }), false),
             ("words with pauses", noise(3, |frame| if frame % 20 < 12 { 6000 } else { 300 }), true),
             ("quiet words", noise(3, |frame| if frame % 20 < 12 { 700 } else { 60 }), true),
             ("words before a fan", noise(3, |frame| if frame % 20 < 12 { 6000 } else { 1500 }), true),
+            ("few words before a fan", noise(20, |frame| if (500..575).contains(&frame) && frame % 20 < 12 { 6000 } else { 1500 }), true),
             ("one short word", noise(1, |frame| if (10..22).contains(&frame) { 5000 } else { 30 }), true),
             ("nothing at all", Sound { rate: 16_000, samples: Vec::new() }, false),
         ] {
