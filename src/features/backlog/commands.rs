@@ -9,7 +9,7 @@ use crate::features::backlog::learning::amendment;
 use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, Wait, WorkItem, short_id};
 use crate::features::backlog::render::{Detail, ItemDetails, attach, list_files, name_of_owner, render_item, render_list};
 use crate::features::backlog::service::changing::named;
-use crate::features::backlog::service::{AskedIn, Asker, Backlog, BacklogError, Cancelling, ListQuery};
+use crate::features::backlog::service::{AskedIn, Asker, Backlog, BacklogError, Cancelling, ListQuery, describe_pause};
 use kernel::chat::medium::Medium;
 use kernel::chat::message::Place;
 use kernel::commands::{
@@ -194,7 +194,9 @@ async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRep
     }
     let owner = Medium::Chat.line_within(name_of_owner(&item.owner, backlog.roster()), 40);
     let due = item.due.map_or(String::new(), |due| format!(", due {}", show_time(due, backlog.zone())));
-    let text = format!("{} added for {owner}{due}: {}", call.caller.subject(), line(&item));
+    let pause = describe_pause(backlog.store(), &item.owner, backlog.roster()).await?;
+    let pause = pause.map_or(String::new(), |pause| format!(". {pause}"));
+    let text = format!("{} added for {owner}{due}: {}{pause}", call.caller.subject(), line(&item));
     Ok(CommandReply::public(text).with_data(json!({ "item": item })))
 }
 

@@ -8,7 +8,6 @@ use crate::features::board::model::{Board, CommentKind, Discussion};
 use crate::features::board::{Boards, prompts, read_material, render};
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{Contribution, Meeting, Participant, Seat};
-use kernel::agent::halts::HaltScope;
 use kernel::agent::offline::EXPLANATION;
 use kernel::agent::prompt::PromptKind;
 use kernel::agent::{AnswerVerdict, Limits, Offer, Question, Run, RunError, SpeechAct, Tools, addresses_in};
@@ -34,7 +33,7 @@ impl Boards {
             Participant::Person { .. } => return Err(RunError::Nothing),
         };
         let persona = find_speaker(&seat.who, &self.roster).ok_or_else(|| RunError::NoPersona(slug.clone()))?;
-        if self.store.list_halts().await?.iter().any(|halt| halt.scope == HaltScope::Persona(slug.clone())) {
+        if self.store.is_paused(slug).await? {
             return Err(RunError::Paused);
         }
         if self.agents.is_offline() {

@@ -19,7 +19,6 @@ use crate::features::mission::model::message::{self, ColleagueMessage, MessageKi
 use crate::features::mission::model::plan::MOST_CHANGES;
 use crate::features::mission::store::post_message;
 use crate::features::mission::{prompts, render};
-use kernel::agent::halts::HaltScope;
 use kernel::agent::prompt::PromptKind;
 use kernel::agent::{CallError, Journal, JournalEntry, OwnTool, Progress, Reply, Run, RunError, Runner};
 use kernel::chat::outbound::OutboundMessage;
@@ -148,8 +147,7 @@ impl MessageColleague<'_> {
     async fn answer(&self, sent: &Sent<'_>, journal: &AnswerJournal<'_>, cancel: &CancellationToken) -> Result<Reply, RunError> {
         let Sent { mission, message, receiver, .. } = *sent;
         let Follower { store, agents, roster, .. } = self.follower;
-        let is_paused = |scope: &HaltScope| matches!(scope, HaltScope::Persona(paused) if *paused == receiver.slug);
-        if store.list_halts().await?.iter().any(|halt| is_paused(&halt.scope)) && journal.read().await?.is_empty() {
+        if store.is_paused(&receiver.slug).await? && journal.read().await?.is_empty() {
             return Err(RunError::Paused);
         }
         let items = mission.current(store.list_parts(&mission.id).await?);

@@ -72,7 +72,7 @@ impl Standup {
         let read = self.deps.agents.readings.read_page(&FeedQuery { now, since, until: now, limit: ITEMS }).await;
         // Read after the feeds, because those take a while.
         let people = self.deps.store.list_said_before_standup(&meeting.channel.id, meeting.day).await?;
-        let people = people.into_iter().map(|said| PersonSaid { text: cut_at_sentence(said.text.trim(), SAID), ..said }).collect();
+        let people = people.into_iter().map(|said| PersonSaid { text: shorten(said.text.trim()), ..said }).collect();
         let mut page = SharedPage { read_at: now, since, is_first: last.is_none(), feeds: Vec::new(), changes: Vec::new(), people };
         let mut samples = Vec::new();
         for entry in read {
@@ -200,6 +200,15 @@ fn page_reading(mut reading: Reading, earlier: Option<&Earlier>) -> PageReading 
     }
 }
 
+/// What a person said, with the size of what is left out.
+fn shorten(text: &str) -> String {
+    let shown = cut_at_sentence(text, SAID);
+    match text.chars().count().saturating_sub(shown.chars().count()) {
+        0 | 1 => shown,
+        more => format!("{shown}\n(… {more} characters more: see the messages)"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,5 +265,12 @@ mod tests {
         let known = read.items.iter().skip(1).map(identify).collect();
         let page = page_reading(read, Some(&Earlier { at: now(), known }));
         assert_eq!((texts(&page), page.total), (vec!["One"], 1));
+    }
+
+    #[test]
+    fn a_long_report_of_a_person_says_how_much_of_it_is_left_out() {
+        let said = shorten(&"It rose again. ".repeat(100));
+        assert!(said.ends_with("It rose again.\n(… 304 characters more: see the messages)"), "{said}");
+        assert_eq!(shorten("It rose."), "It rose.");
     }
 }

@@ -15,7 +15,6 @@ use crate::features::standup::model::tension;
 use crate::features::standup::question::Terms;
 use crate::features::standup::turns::ReportAsked;
 use kernel::agent::RunError;
-use kernel::agent::halts::HaltScope;
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
@@ -33,7 +32,7 @@ impl Standup {
         let Participant::Persona(persona) = &seat.who else { return Err(RunError::Nothing) };
         let store = &self.deps.store;
         let meeting = session.meeting;
-        if store.list_halts().await?.iter().any(|halt| halt.scope == HaltScope::Persona(persona.clone())) {
+        if store.is_paused(persona).await? {
             return Err(RunError::Paused);
         }
         let page = read_material(session)?;

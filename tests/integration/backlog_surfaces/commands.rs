@@ -35,6 +35,9 @@ async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backi
         backlog(&team, "add", &[("what", "Check the login page"), ("owner", "vince"), ("how", "See https://example.org/a_b")]).await;
     assert!(text(&added).contains("added for Vince: \"Check the login page\"") && !is_ephemeral(&added), "{added}");
     let id = short_id(&added);
+    invoke(&team, HERE, "team", sub_command("pause", &[("persona", "echo")])).await;
+    let waits = backlog(&team, "add", &[("what", "Ask customers about the login page"), ("owner", "echo")]).await;
+    assert!(text(&waits).ends_with(". Echo is paused, so it waits until `/team resume persona:Echo`."), "{waits}");
     let store = open(&team).await;
     let item = store.find_items_by_suffix(&id, 2).await.unwrap().remove(0);
     assert_eq!((item.owner, item.urgency), (Owner::Persona("vince".into()), Urgency::Backlog));

@@ -136,9 +136,10 @@ async fn killed_before_the_other_place_is_stored(backing: Backing) {
     store.close().await;
     close(&team, HERE);
     forbid(&team, "wall", "INSERT ON outbox", &format!("NEW.channel = '{}'", team.person_id(0))).await;
-    let process = TeamProcess::start(&team, &[]).await;
-    let tried = async || count(&team, "SELECT COUNT(*) FROM outbox WHERE attempts > 0").await == 1;
-    eventually("it is refused", || async { tried().await }).await;
+    let log = team.dir.path().join("refused.log");
+    let process = TeamProcess::spawn_logging(&team, &log);
+    let refused = || std::fs::read_to_string(&log).is_ok_and(|said| said.contains("cannot work off the outbox"));
+    eventually("the other place is refused", || async { refused() }).await;
     process.kill();
     assert_eq!(count(&team, "SELECT COUNT(*) FROM outbox WHERE state = 'pending'").await, 1, "not given up without another one");
     allow(&team, "wall").await;

@@ -117,7 +117,10 @@ async fn an_item_is_added_as_new_with_where_it_came_from(home: &Home) {
         let added = bench.call("backlog_add", proposal(what, owner)).await.unwrap();
         let Some(Trace::Stored { kind, id }) = added.trace else { panic!("{added:?}") };
         let item = store.find_item(&id.into()).await.unwrap().unwrap();
-        assert_eq!((kind.as_str(), added.text), ("work_item", format!("Added to the backlog as #{}: {what}", item.short_id())));
+        assert_eq!(
+            (kind.as_str(), added.text),
+            ("work_item", format!("Added to the backlog as #{}: {what}, for {owner}", item.short_id()))
+        );
         assert_eq!((item.what.as_str(), item.owner, item.urgency, item.status), (what, expected, Urgency::Today, WorkStatus::New));
         assert_eq!((item.origin, item.channel), (Origin::WorkItem(bench.item.clone()), Some("c1".into())));
         assert_eq!((item.execution, item.depends_on), (None, Vec::new()));

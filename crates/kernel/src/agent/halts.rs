@@ -186,4 +186,9 @@ impl Database {
             sql!(self.db().read(), fetch_all, "SELECT scope, by, at FROM halts ORDER BY at, scope")?;
         Ok(rows.into_iter().map(|(scope, by, at)| Halt { scope: HaltScope::parse(&scope), by, at }).collect())
     }
+
+    /// Whether an operator paused this persona.
+    pub async fn is_paused(&self, persona: &PersonaSlug) -> Result<bool> {
+        Ok(self.list_halts().await?.iter().any(|halt| halt.scope == HaltScope::Persona(persona.clone())))
+    }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use crate::features::backlog::model::{WorkItem, WorkingHours};
+use crate::features::backlog::model::{Owner, WorkItem, WorkingHours};
 use crate::features::backlog::render::{Announcer, Spot};
 use crate::features::chat::rules::authorize::{Action, authorize};
 use crate::features::chat::settings::ChatSettings;
@@ -55,6 +55,14 @@ pub struct Deps {
     /// The address of the kanban page, if people can open it.
     pub kanban: Option<String>,
     pub clock: SharedClock,
+}
+
+/// What those hear who give a paused persona an item.
+pub(super) async fn describe_pause(store: &Store, owner: &Owner, roster: &Roster) -> Result<Option<String>, StoreError> {
+    let Owner::Persona(slug) = owner else { return Ok(None) };
+    let name = roster.name_of(slug);
+    let is_paused = store.is_paused(slug).await?;
+    Ok(is_paused.then(|| format!("{name} is paused, so it waits until `/team resume persona:{name}`.")))
 }
 
 /// The operations on the backlog.

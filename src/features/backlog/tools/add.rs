@@ -11,6 +11,7 @@ use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS
 use crate::features::backlog::model::{Origin, ProposedAction, Wait, WorkItem, WorkStatus, short_id};
 use crate::features::backlog::render::name_of_owner;
 use crate::features::backlog::said::read_background;
+use crate::features::backlog::service::describe_pause;
 use crate::store::Store;
 use kernel::chat::medium::Medium;
 use kernel::chat::message::{Author, AuthorKind, Place};
@@ -126,7 +127,7 @@ impl Tool for BacklogAdd {
         if let Some(id) = &id
             && let Some(known) = self.store.find_item(id).await.map_err(|error| unavailable(&error))?
         {
-            return Ok(self.tell_added(&known));
+            return self.tell_added(&known).await;
         }
         let names: Vec<&str> = std::iter::once(proposed.owner.as_str()).chain(reviewer.as_deref()).collect();
         let Asked { origin, channel, background } = self.find_origin(context.get_source()?).await?;
@@ -153,10 +154,10 @@ impl Tool for BacklogAdd {
             item.wait = Some(Wait::Duplicate { of: of.clone(), what: what.clone() });
         }
         self.store.insert_items(std::slice::from_ref(&item), context.now).await.map_err(|error| ToolError::Failed(error.to_string()))?;
-        Ok(match alike {
-            Some(_) => held(&item),
-            None => self.tell_added(&item),
-        })
+        match alike {
+            Some(_) => Ok(held(&item)),
+            None => self.tell_added(&item).await,
+        }
     }
 }
 
@@ -182,19 +183,19 @@ fn item_id(source: &MemorySource, persona: &PersonaSlug, proposed: &ProposedActi
 
 impl BacklogAdd {
     /// What the model may say of an item that is there now.
-    fn tell_added(&self, item: &WorkItem) -> ToolOutput {
+    async fn tell_added(&self, item: &WorkItem) -> Result<ToolOutput, ToolError> {
         if let Some(Wait::Duplicate { .. }) = &item.wait {
-            return held(item);
+            return Ok(held(item));
         }
+        let pause = describe_pause(&self.store, &item.owner, &self.roster).await.map_err(|error| unavailable(&error))?;
+        let owner = format!(", for {}", name_of_owner(&item.owner, &self.roster));
         let due = item.due.map(|due| format!(", due {}", self.roster.show_time(due)));
         let reviewer = item.reviewer.as_ref().map(|reviewer| format!(", reviewed by {}", name_of_owner(reviewer, &self.roster)));
-        let terms = due.into_iter().chain(reviewer).collect::<String>();
+        let pause = pause.map(|pause| format!(". {pause}"));
+        let terms: String = [owner].into_iter().chain(due).chain(reviewer).chain(pause).collect();
         let trace = Trace::Stored { kind: "work_item".into(), id: item.id.to_string() };
-        ToolOutput {
-            text: format!("Added to the backlog as #{}: {}{terms}", item.short_id(), item.what),
-            outside: false,
-            trace: Some(trace),
-        }
+        let text = format!("Added to the backlog as #{}: {}{terms}", item.short_id(), item.what);
+        Ok(ToolOutput { text, outside: false, trace: Some(trace) })
     }
 
     /// Whether a person asks for it in their own words: for a persona, for themselves, or for somebody whom they name.

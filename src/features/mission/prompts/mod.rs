@@ -76,6 +76,8 @@ struct Values<'a> {
     most: usize,
     most_missing: usize,
     faults: Vec<String>,
+    /// The draft with these faults is among the blocks.
+    is_shown: bool,
     /// There are insights of earlier missions.
     has_insights: bool,
     plan: String,
@@ -139,6 +141,7 @@ impl<'a> Frame<'a> {
             most: MOST_STEPS,
             most_missing: MOST_MISSING,
             faults: Vec::new(),
+            is_shown: false,
             has_insights: false,
             plan: String::new(),
             by_colleague: false,
@@ -209,8 +212,8 @@ pub(super) fn plan(
     let noticed = (1..).zip(insights).map(|(number, insight)| format!("[i{number}] {}", cleaner.line(&insight.text, 300)));
     parts.extend(Part::of_lines(Rank::Memory, "what colleagues noticed in earlier missions", noticed));
     parts.extend(refused.part("your last plan", cleaner));
-    let (faults, has_insights) = (name_faults(refused.faults, cleaner), !insights.is_empty());
-    let message = PLAN.render(Values { faults, has_insights, repository, ..frame.values(&marker, parts) });
+    let (faults, is_shown, has_insights) = (name_faults(refused.faults, cleaner), refused.draft.is_some(), !insights.is_empty());
+    let message = PLAN.render(Values { faults, is_shown, has_insights, repository, ..frame.values(&marker, parts) });
     frame.prompt(message)
 }
 
@@ -324,7 +327,7 @@ pub(super) fn change(frame: Frame<'_>, items: &[WorkItem], wish: &Wish, refused:
     parts.extend(refused.part("your last change", cleaner));
     let faults = name_faults(refused.faults, cleaner);
     let (asker, by_colleague) = (flat_name(&wish.by), wish.colleague.is_some());
-    let message = CHANGE.render(Values { asker, faults, by_colleague, ..frame.values(&marker, parts) });
+    let message = CHANGE.render(Values { asker, faults, is_shown: refused.draft.is_some(), by_colleague, ..frame.values(&marker, parts) });
     frame.prompt(message)
 }
 

@@ -144,5 +144,8 @@ fn a_draft_that_was_refused_is_shown_with_its_faults() {
     let message = plan(frame(&mission, &roster, 128_000), (&Understanding::default(), &[]), &refused, "").message;
     assert!(message.contains("| your last plan>>\n{\"criteria\":[\"Each letter has a date\"]"), "{message}");
     assert!(message.contains("- step cart: it needs itself\nIt stands above. Mend exactly that"), "{message}");
+    let unread = RefusedDraft { draft: None, faults: &faults };
+    let unread = plan(frame(&mission, &roster, 128_000), (&Understanding::default(), &[]), &unread, "").message;
+    assert!(unread.contains("it needs itself\nGive the whole plan again.") && !unread.contains("stands above"), "{unread}");
     assert!(!message.contains("say so in `learnt`"), "without insights nothing can be learnt from them");
 }
