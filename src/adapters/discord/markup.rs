@@ -101,7 +101,7 @@ mod tests {
 
         /// Words with all marks of Markdown, as in `features::board::marks`.
         #[test]
-        fn a_text_with_marks_is_shown_as_it_is(text in r"[a-v][a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{0,12}( [a-v0-9_*~|\\\[\](){}<>#.=+&$!-]{1,12}){0,6}") {
+        fn a_text_with_marks_is_shown_as_it_is(text in r"[a-v][a-v0-9_*~|\\\[\](){}<>#.=+&$^;!-]{0,12}( ([a-v0-9_*~|\\\[\](){}<>#.=+&$^;!-]{1,12}|&amp;|\$d\^2\$)){0,6}") {
             let sent = written(&kernel::chat::medium::Medium::Chat.line(&text));
             prop_assert_eq!(kernel::chat::text::plain(&sent), text);
         }

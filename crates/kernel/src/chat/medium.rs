@@ -3,7 +3,7 @@
 use crate::chat::text::{Part, parts};
 use crate::text::without_invisible;
 
-/// Where the Markdown is shown. Tables and special characters behave differently.
+/// Where the Markdown is shown. Tables behave differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
     /// A chat message. Tables become code blocks when posted.
@@ -22,7 +22,7 @@ impl Medium {
         if visible.is_empty() {
             return BLANK.to_owned();
         }
-        let words: Vec<String> = visible.split(' ').map(|word| if is_live(word) { code(word) } else { self.escape(word) }).collect();
+        let words: Vec<String> = visible.split(' ').map(|word| if is_live(word) { code(word) } else { escape(word) }).collect();
         let line = words.join(" ");
         let marker = line.trim_start_matches(|c: char| c.is_ascii_digit());
         let number = line.len() - marker.len();
@@ -52,27 +52,31 @@ impl Medium {
     pub fn cell(self, text: &str) -> String {
         let visible = flatten(text);
         match self {
-            // A code block needs no escapes except for its end.
-            Self::Chat if !visible.is_empty() => visible.replace('`', "'").replace('|', "\\|"),
+            // It becomes a code block, in which no mark is shown.
+            Self::Chat if !visible.is_empty() => visible.chars().map(in_cell).collect(),
             Self::Chat | Self::File => self.line(&visible),
         }
     }
+}
 
-    fn escape(self, word: &str) -> String {
-        let mut escaped = String::with_capacity(word.len() + 4);
-        for c in word.chars() {
-            let special = match c {
-                '\\' | '*' | '_' | '~' | '`' | '|' | '[' | ']' | '<' => true,
-                // Entities and formulas exist only in files. In a chat the backslash would be visible.
-                '&' | '$' => self == Self::File,
-                _ => false,
-            };
-            if special {
-                escaped.push('\\');
-            }
-            escaped.push(c);
+fn escape(word: &str) -> String {
+    let mut escaped = String::with_capacity(word.len() + 4);
+    for c in word.chars() {
+        // `&` and `$` begin entities and formulas.
+        if "\\*_~`|[]<&$".contains(c) {
+            escaped.push('\\');
         }
-        escaped
+        escaped.push(c);
+    }
+    escaped
+}
+
+/// A character of a cell that becomes a part of a code block.
+fn in_cell(c: char) -> String {
+    match c {
+        '`' => "'".to_owned(),
+        '\\' | '|' | '*' | '[' | '<' | '&' | '$' => format!("\\{c}"),
+        c => c.to_string(),
     }
 }
 
@@ -119,7 +123,7 @@ mod tests {
     fn marks_are_shown_and_do_nothing() {
         assert_eq!(Medium::Chat.line("# a *b* [c](d) <e> f_g ||h||"), r"\# a \*b\* \[c\](d) \<e> f\_g \|\|h\|\|");
         assert_eq!(Medium::File.line("<b>A&amp;B</b> ![x](y) $1"), r"\<b>A\&amp;B\</b> !\[x\](y) \$1");
-        assert_eq!(Medium::Chat.line("R&D costs $5"), "R&D costs $5");
+        assert_eq!(Medium::Chat.line("R&D costs $5"), r"R\&D costs \$5");
     }
 
     #[test]
@@ -159,6 +163,7 @@ mod tests {
 
     #[test]
     fn a_cell_holds_together() {
+        assert_eq!(Medium::Chat.cell(r"^a$|^b$ &amp; \[c]"), r"^a\$\|^b\$ \&amp; \\\[c]");
         assert_eq!(Medium::Chat.cell("a | b\n```c"), r"a \| b '''c");
         assert_eq!(Medium::File.cell("a\\|b\r\n| --- |"), r"a\\\|b \| --- \|");
         for medium in [Medium::Chat, Medium::File] {

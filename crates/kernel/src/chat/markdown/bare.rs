@@ -27,7 +27,8 @@ impl<M: Markup> Escaped<'_, M> {
     fn escape(name: &str) -> String {
         let mut escaped = String::new();
         super::inline::push_text(name, &mut escaped);
-        escaped
+        // `simplify` reads it.
+        escaped.replace('&', "\\&").replace('$', "\\$")
     }
 }
 

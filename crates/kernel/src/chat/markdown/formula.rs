@@ -9,10 +9,12 @@ const DEPTH: usize = 20;
 /// The longest formula that is read, in bytes.
 const LONGEST: usize = 4000;
 
-/// Whether a text is a formula and not, say, two prices: it has a command of TeX, or a power.
+/// Whether a text is a formula and not, say, two prices or a pattern: it has a command of TeX, or something is raised or lowered.
 pub(super) fn is_formula(text: &str) -> bool {
-    let is_lowered = || text.match_indices("_{").any(|(at, _)| !text[..at].ends_with('\\'));
-    has_command(text) || (text.len() <= LONGEST && (text.contains('^') || is_lowered()))
+    let is_on_term = |at: usize| text[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '}'));
+    let is_raised = |at: usize| is_on_term(at) || (at == 0 && text[1..].starts_with(|c: char| c.is_ascii_digit() || c == '{'));
+    let any = |mark: &str, is_one: &dyn Fn(usize) -> bool| text.match_indices(mark).any(|(at, _)| is_one(at));
+    has_command(text) || (text.len() <= LONGEST && (any("^", &is_raised) || any("_{", &is_on_term)))
 }
 
 pub(super) fn has_command(text: &str) -> bool {
@@ -252,11 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn prices_and_variables_of_a_shell_are_no_formulas() {
-        for text in ["5 and ", "HOME/", "5-", "a_b", r"a\\b", r"< \_{", ""] {
+    fn prices_patterns_and_variables_of_a_shell_are_no_formulas() {
+        for text in ["5 and ", "HOME/", "5-", "a_b", r"a\\b", r"< \_{", "", "|^bar", "[^a]", "^bar", "^", "_{a}"] {
             assert!(!is_formula(text), "{text}");
         }
-        assert!(is_formula(r"\alpha") && is_formula("x^2") && is_formula("x_{ij}"));
+        for text in [r"\alpha", "x^2", "x_{ij}", "(a+b)^2", "x_{i}^n", "^2", "^{nd}"] {
+            assert!(is_formula(text), "{text}");
+        }
     }
 
     proptest::proptest! {

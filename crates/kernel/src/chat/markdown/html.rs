@@ -227,8 +227,12 @@ const ENTITIES: [(&str, &str); 16] = [
     ("euro", "€"),
 ];
 
+/// The longest name of an entity with its `;`, in bytes.
+const LONGEST_NAME: usize = 8;
+
 /// The character of an entity at the beginning of a text, and the entity's length.
 pub(super) fn entity(text: &str) -> Option<(&'static str, usize)> {
-    let (name, _) = text.strip_prefix('&')?.get(..8.min(text.len() - 1))?.split_once(';')?;
+    let after = text.strip_prefix('&')?;
+    let (name, _) = after[..after.floor_char_boundary(LONGEST_NAME)].split_once(';')?;
     ENTITIES.iter().find(|(known, _)| *known == name).map(|(_, shown)| (*shown, name.len() + 2))
 }

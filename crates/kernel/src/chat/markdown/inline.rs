@@ -36,10 +36,15 @@ pub(super) fn inline(line: &str, known: &Definitions<'_>) -> String {
     shown
 }
 
-/// An escaped character. A backslash at the end of a line is a line break, which is there anyway.
+/// An escaped character. A backslash at the end of a line is a line break, which is there anyway. What only this module reads needs no backslash any
+/// more.
 fn escape(rest: &str, shown: &mut String) -> Option<usize> {
     let Some(next) = rest[1..].chars().next() else { return Some(1) };
-    next.is_ascii_punctuation().then(|| shown.extend(['\\', next]))?;
+    match next {
+        '&' | '$' => shown.push(next),
+        _ if next.is_ascii_punctuation() => shown.extend(['\\', next]),
+        _ => return None,
+    }
     Some(2)
 }
 
@@ -81,12 +86,14 @@ fn formula_in(rest: &str, marks: [(&str, &str); 2], shown: &mut String) -> Optio
     Some(opens.len() + end + closes.len())
 }
 
-/// The end of a formula between single dollars. Prices have spaces and digits where a formula has none.
+/// The end of a formula between single dollars. Prices and patterns have spaces, digits and strokes where a formula has none.
 fn end_of_dollar(after: &str) -> Option<usize> {
     let end = after.find('$')?;
     let (tex, next) = (&after[..end], &after[end + 1..]);
-    let is_apart = !tex.starts_with(char::is_whitespace) && !tex.ends_with([' ', '\\']) && !next.starts_with(|c: char| c.is_ascii_digit());
-    is_apart.then_some(end)
+    let is_apart = |c: char| c.is_whitespace() || c == '|';
+    let touches =
+        tex.starts_with(is_apart) || tex.ends_with(is_apart) || tex.ends_with('\\') || next.starts_with(|c: char| c.is_ascii_digit());
+    if touches { None } else { Some(end) }
 }
 
 /// Text that has no marks.
