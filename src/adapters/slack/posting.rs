@@ -5,9 +5,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use kernel::chat::medium::shorten;
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundMessage, Posted};
-use kernel::chat::{PlatformEvent, SendError, text};
+use kernel::chat::{PlatformEvent, SendError};
 use kernel::ids::{MessageId, UserId};
 use kernel::persona::Persona;
 use serde_json::{Map, Value, json};
@@ -20,8 +19,7 @@ use crate::adapters::slack::connect::report;
 use crate::adapters::slack::directory::next_cursor;
 use crate::adapters::slack::ids::{Spot, message_id, to_message, to_spot, to_user};
 use crate::adapters::slack::inbound::{SlackMessage, instant, stamp};
-use crate::adapters::slack::markup::escaped;
-use crate::adapters::slack::render::{Rendered, UploadedFile, link_of, render, render_plainly, whole_text};
+use crate::adapters::slack::render::{Rendered, UploadedFile, render, render_beside, render_plainly, words};
 
 /// Slack takes about one message a second in a channel.
 const PACE: Duration = Duration::from_secs(1);
@@ -29,9 +27,8 @@ const PACE: Duration = Duration::from_secs(1);
 /// Marks our messages, so that a post can be found again. Slack does not drop repeated posts.
 const MARK: &str = "teamroom_message";
 
-/// The longest text that Slack recommends for a message without blocks, and what is shown of one that is in a file.
+/// The longest text that Slack recommends for a message without blocks.
 const PLAIN: usize = 4000;
-const BEGINNING: usize = 300;
 
 /// Writes a message for Slack, with the names of commands and of people.
 type Form = fn(&OutboundMessage, &[UploadedFile], &[&str], &dyn Fn(&UserId) -> Option<String>) -> Rendered;
@@ -120,15 +117,10 @@ impl Slack {
 
     /// A message whose words are in a file.
     async fn as_file(&self, app: &App, message: &OutboundMessage, files: &[UploadedFile]) -> Result<Rendered, Failure> {
-        let whole = text::render(&whole_text(message), &text::Plain);
-        let file = OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(whole.clone()) };
+        let words = words(message, &self.hub.commands, &|user| self.name_of(user));
+        let file = OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(words.clone()) };
         let uploaded = upload(&self.api, app, &[file]).await?;
-        let beginning = escaped(&shorten(&text::plain(&whole), BEGINNING));
-        let buttons = if message.buttons.is_empty() { "" } else { " Its buttons are missing." };
-        let said = format!("{beginning}\n\nSlack did not take this message. All of it is in the file.{buttons}");
-        let links = uploaded.iter().chain(files).map(link_of);
-        let text = std::iter::once(said).chain(links).collect::<Vec<_>>().join("\n");
-        Ok(Rendered { text, blocks: json!([]), attachments: json!([]) })
+        Ok(render_beside(message, &words, &[&*uploaded, files].concat()))
     }
 
     /// Calls Slack for what the team says. Operators hear of a token that is no longer accepted.
@@ -222,11 +214,13 @@ impl Slack {
     }
 
     fn render(&self, message: &OutboundMessage, files: &[UploadedFile], form: Form) -> Rendered {
-        form(message, files, &self.hub.commands, &|user| {
-            let id = to_user(user).ok()?;
-            let persona = self.hub.apps.find_account(id).and_then(|slug| self.hub.roster.find(slug));
-            persona.map(|persona| persona.name.clone()).or_else(|| self.hub.directory.name_of(id))
-        })
+        form(message, files, &self.hub.commands, &|user| self.name_of(user))
+    }
+
+    fn name_of(&self, user: &UserId) -> Option<String> {
+        let id = to_user(user).ok()?;
+        let persona = self.hub.apps.find_account(id).and_then(|slug| self.hub.roster.find(slug));
+        persona.map(|persona| persona.name.clone()).or_else(|| self.hub.directory.name_of(id))
     }
 
     /// The persona of a message, if it speaks through an app that it shares.

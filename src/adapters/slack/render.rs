@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use kernel::chat::markdown::simplify;
 use kernel::chat::medium::shorten;
 use kernel::chat::outbound::{Button, ButtonStyle, Card, OutboundMessage};
-use kernel::chat::text::{Mention, Part, is_subtext, parts, plain};
+use kernel::chat::text::{self, Mention, Part, is_subtext, list_mentions, parts, plain};
 use kernel::ids::UserId;
 use serde_json::{Value, json};
 
 use crate::adapters::slack::commands::COMMAND;
-use crate::adapters::slack::markup::written;
+use crate::adapters::slack::markup::{escaped, translated, written};
 
 /// <https://docs.slack.dev/reference/block-kit/blocks>
 pub(super) const SECTION: usize = 3000;
@@ -23,6 +23,9 @@ const BLOCKS: usize = 50;
 
 /// The text shown in notifications.
 const FALLBACK: usize = 3000;
+
+/// What is shown of a message that is in a file.
+const BEGINNING: usize = 300;
 
 /// An uploaded file that is not visible to anybody yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +71,7 @@ pub(super) fn render(
     }
     let attachments = card.into_iter().map(|(card, blocks)| attachment(card, &blocks)).collect();
     let title = message.card.as_ref().map(|card| card.title.as_str()).filter(|_| text.trim().is_empty());
-    let fallback = written(&shorten(&plain(&simplify(title.unwrap_or(&text))), FALLBACK));
+    let fallback = translated(&shorten(&plain(&simplify(title.unwrap_or(&text))), FALLBACK));
     Rendered { text: fallback, blocks: Value::Array(blocks), attachments }
 }
 
@@ -91,8 +94,26 @@ pub(super) fn render_plainly(
     Rendered { text, blocks: Value::Array(blocks), attachments: json!([]) }
 }
 
+/// The words of a message for a file, in which mentions are names.
+pub(super) fn words(message: &OutboundMessage, commands: &[&str], name_of: &dyn Fn(&UserId) -> Option<String>) -> String {
+    let named = without_pings(&whole_text(message), &[], name_of).into_owned();
+    text::render(&as_ours(&named, commands), &text::Plain)
+}
+
+/// What is beside the file with a message's words. It mentions those whom the message may ping, because a file pings nobody.
+pub(super) fn render_beside(message: &OutboundMessage, words: &str, files: &[UploadedFile]) -> Rendered {
+    let mentioned = list_mentions(&whole_text(message)).into_iter().filter(|user| message.pings.contains(user));
+    let pings = mentioned.map(|user| written(&Mention(&user).to_string())).collect::<Vec<_>>().join(" ");
+    let gap = if pings.is_empty() { "" } else { " " };
+    let beginning = escaped(&shorten(&plain(words), BEGINNING));
+    let buttons = if message.buttons.is_empty() { "" } else { " Its buttons are missing." };
+    let said = format!("{pings}{gap}{beginning}\n\nSlack did not take this message. All of it is in the file.{buttons}");
+    let text = std::iter::once(said).chain(files.iter().map(link_of)).collect::<Vec<_>>().join("\n");
+    Rendered { text, blocks: json!([]), attachments: json!([]) }
+}
+
 /// All that a message says, one below the other.
-pub(super) fn whole_text(message: &OutboundMessage) -> String {
+fn whole_text(message: &OutboundMessage) -> String {
     let mut texts = vec![message.text.clone()];
     if let Some(card) = &message.card {
         texts.extend([card.title.clone(), card.text.clone()]);
@@ -284,6 +305,12 @@ mod tests {
     }
 
     #[test]
+    fn a_notification_shows_foreign_text_as_it_is() {
+        let title = kernel::chat::medium::Medium::Chat.line("Fix &amp; in ^a$|^b$ and $x^2$, in R&D");
+        assert_eq!(shown(&message(&format!("{title} at `a&b`"))).text, "Fix &amp;amp; in ^a$|^b$ and $x^2$, in R&amp;D at `a&amp;b`");
+    }
+
+    #[test]
     fn commands_are_told_as_they_are_typed_here() {
         let shown = |text: &str| as_ours(text, &["backlog", "help"]);
         assert_eq!(shown("`/backlog add` or `/help`, not `/team backlog`"), "`/team backlog add` or `/team help`, not `/team backlog`");
@@ -298,6 +325,22 @@ mod tests {
         assert_eq!(shown(&message(text)).blocks[0]["text"]["text"], "@Ann and @Ann");
         let pinging = OutboundMessage { pings: vec!["slack:U2".into()], ..message(text) };
         assert_eq!(shown(&pinging).blocks[0]["text"]["text"], "@Ann and <@U2>");
+    }
+
+    #[test]
+    fn in_a_file_people_are_names_and_beside_it_those_are_mentioned_who_may_be_pinged() {
+        let name_of = |user: &UserId| (user.bare() == "U1").then(|| "Ann".to_owned());
+        let message = OutboundMessage {
+            pings: vec!["slack:U2".into(), "slack:U3".into()],
+            ..message("<user:slack:U1> & <user:slack:U2>: see `/help`")
+        };
+        let named = words(&message, &["help"], &|user| name_of(user).or_else(|| Some("Bob".to_owned())));
+        assert_eq!(named, "@Ann & @Bob: see `/team help`");
+        let file = UploadedFile { id: "F1".to_owned(), name: "message.md".to_owned(), permalink: "https://x.slack.com/F1".to_owned() };
+        let beside = render_beside(&message, &named, &[file]).text;
+        assert!(beside.starts_with("<@U2> @Ann &amp; @Bob: see"), "{beside}");
+        assert!(beside.ends_with("All of it is in the file.\n<https://x.slack.com/F1|message.md>"), "{beside}");
+        assert!(!beside.contains("U1") && !beside.contains("U3"), "{beside}");
     }
 
     #[test]
