@@ -1,6 +1,7 @@
 //! Values that a label names as secret: `password: hunter2`, `aws_secret_access_key = …`, `Authorization: Basic …`.
 //!
-//! A label finds a candidate, and the form of the value decides: "the password: ask Ann" and `password = read_password()` stay as they are.
+//! A label finds a candidate, and the form of the value decides: "the password: ask Ann", `password = read_password()` and `password: Vec<u8>` stay
+//! as they are.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -37,6 +38,32 @@ static HEADER: LazyLock<Regex> = LazyLock::new(|| {
 static BASIC: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i-u:basic)[ \t]+([A-Za-z0-9+/]{8,}={0,2})").expect("the pattern is tested"));
 
+/// A name in a program, and what leads to a member of it.
+const NAME: &str = "[A-Za-z_][A-Za-z0-9_]*";
+const TO_MEMBER: &str = r"(?:::|[?!]?\.|->)";
+/// What may follow an expression: the end of the sentence, the list or the block that it is in.
+const END: &str = r"[.,;:)\]}>*_|]*$";
+
+/// A call or a type with parameters: `z.string().min(8)`, `Option<&str>`, `vec![0;32]`. It may go on after a space or a quote.
+static CALL: LazyLock<Regex> = LazyLock::new(|| {
+    let member = format!("{TO_MEMBER}{NAME}");
+    Regex::new(&format!(r"^{NAME}(?:{member})*(?:::)?!?[(\[<](?:.*[)\]>(\[<{{,;=])?(?:{member})*\??{END}")).expect("the pattern is tested")
+});
+
+/// Types of which a value has one: `string|null`.
+static UNION: LazyLock<Regex> = LazyLock::new(|| {
+    let item = r"[A-Za-z_.]+(?:<[^<>]*>|\[\])?";
+    Regex::new(&format!(r"^{item}(?:\|{item})+{END}")).expect("the pattern is tested")
+});
+
+/// A member of something: `process.env.DB_PASSWORD_1`. In a secret, digits and capitals are anywhere, not only where words end and begin. Group
+/// `last`: its own name.
+static MEMBER: LazyLock<Regex> = LazyLock::new(|| {
+    let word = "(?:[A-Z]?[a-z]{2,}(?:[A-Z][a-z]+)*|[A-Z]{2,})[0-9]*";
+    let name = format!("{word}(?:_(?:{word}|[A-Za-z]?[0-9]*))*");
+    Regex::new(&format!("^{name}(?P<between>(?:{TO_MEMBER}{name})*){TO_MEMBER}(?P<last>{name}){END}")).expect("the pattern is tested")
+});
+
 pub(super) fn find(text: &str) -> impl Iterator<Item = Range<usize>> {
     let labelled = LABELLED.captures_iter(text).filter_map(|found| secret_of(text, &found));
     let headers = HEADER.captures_iter(text).filter_map(|found| Some(found.get(1)?.range()));
@@ -54,12 +81,18 @@ fn secret_of(text: &str, found: &Captures<'_>) -> Option<Range<usize>> {
         return None;
     }
     let by_sentence = found["by"].starts_with(|c: char| c.is_ascii_alphabetic());
-    let is_assigned = &found["by"] == "=";
-    let is_mixed = is_mixed(secret) && !(is_assigned && quoted.is_none() && is_code(secret));
+    let is_plain = quoted.is_none()
+        && match &found["by"] {
+            "=" if is_variable(found) => is_code(secret),
+            "=" => is_code(secret) || CALL.is_match(whole),
+            _ if by_sentence => is_term(secret),
+            _ => is_declared(whole, &found["label"]),
+        };
+    let is_mixed = is_mixed(secret) && !is_plain;
     let is_word = secret.chars().count() >= SHORTEST_WORD && !secret.contains(char::is_whitespace);
     let names_value = match quoted {
         Some(_) => is_word && !by_sentence,
-        None => is_word && whole == secret && is_alone(text, found),
+        None => is_word && whole == secret && is_alone(text, found) && (!is_plain || &found["by"] == "="),
     };
     (is_mixed || names_value).then_some(range)
 }
@@ -94,12 +127,46 @@ fn is_code(secret: &str) -> bool {
     is_called || is_member
 }
 
+/// An expression or a type of a program after a colon.
+fn is_declared(value: &str, label: &str) -> bool {
+    MEMBER.captures(value).is_some_and(|member| is_named(&member, label)) || CALL.is_match(value) || UNION.is_match(value)
+}
+
+/// Whether a member has the name of the label or of a constant. Words with dots between them may be a secret.
+fn is_named(member: &Captures<'_>, label: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_lowercase();
+    let (last, label) = (&member["last"], letters(label));
+    let is_same = !label.is_empty() && letters(last).contains(&label);
+    let is_deep = !member["between"].is_empty();
+    let has_digit = last.contains(|c: char| c.is_ascii_digit());
+    is_same && (is_deep || !has_digit) || is_deep && !last.contains(char::is_lowercase)
+}
+
+/// Words of a sentence that are joined: "caching/prefetching", "SHA-256-hashed". A number follows only a word in capitals.
+fn is_term(secret: &str) -> bool {
+    let is_long = secret.len() >= LONG;
+    let parts: Vec<&str> = secret.split(['/', '-']).collect();
+    let is_capital = |part: &str| part.len() > 1 && part.chars().all(char::is_uppercase);
+    let is_word = |part: &str| !part.is_empty() && part.chars().all(char::is_alphabetic) && !part.chars().skip(1).any(char::is_uppercase);
+    let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    let fits = |at: usize| match parts[at] {
+        part if is_number(part) => at > 0 && is_capital(parts[at - 1]),
+        part => is_word(part) || is_capital(part),
+    };
+    !is_long && parts.len() > 1 && (0..parts.len()).all(fits)
+}
+
+/// Whether it is assigned to a variable of the environment.
+fn is_variable(found: &Captures<'_>) -> bool {
+    &found["by"] == "=" && found["label"].chars().all(|c| !c.is_lowercase())
+}
+
 /// Whether the line holds nothing else than label and value, as in a list of settings.
 fn is_alone(text: &str, found: &Captures<'_>) -> bool {
     let all = found.get_match();
     let before = text[..all.start()].rsplit(['\n', '\r']).next().unwrap_or_default();
     let after = text[all.end()..].split(['\n', '\r']).next().unwrap_or_default();
-    let is_variable = &found["by"] == "=" && found["label"].chars().all(|c| !c.is_lowercase());
+    let is_variable = is_variable(found);
     let is_name = |c: char| c.is_ascii_uppercase() || matches!(c, '_' | ' ' | '-' | '*' | '>' | '"' | '`');
     let is_listed = before.chars().all(|c| matches!(c, ' ' | '\t' | '-' | '*' | '>' | '"' | '`'));
     let starts = if is_variable { before.chars().all(is_name) || before.starts_with("export ") } else { is_listed };
@@ -152,6 +219,21 @@ mod tests {
             ("mysql --password=", "hunter2", " -u root"),
             ("SLACK_BOT_TOKEN=", "abc123def456", ""),
             ("password_staging: ", "hunter22", ""),
+            ("password: ", "hunter2Xy!9", ""),
+            ("aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""),
+            ("the secret is ", "wJalrXUtnFEMI/KKMDENG/bPxRfiCYEXAMPLEKEY", ""),
+            ("Authorization: Basic ", "dXNlcjpwYXNz", ""),
+            ("password: ", "summer.2024rain", ""),
+            ("password: ", "admin.password123", ""),
+            ("password: ", "kT(9x)!w", ""),
+            ("password: ", "Tr0ub4dor|3", ""),
+            ("  api_key: ", "a1b2.c3d4.e5f6", ""),
+            ("api_key: ", "MTzNDU2.GhIjKl.abc", ""),
+            ("password: ", "correct.horse.battery9", ""),
+            ("- password: ", "correct.horse.battery", "\n"),
+            ("the password is ", "correct-horse-7", ""),
+            ("the password is ", "Winter-2024", "."),
+            ("the password is ", "aB/cDeF", ""),
         ] {
             let after_redacted = after.replace("&grant_type=x", "");
             let redacted = redact(&format!("{before}{secret}{after}"));
@@ -188,6 +270,25 @@ mod tests {
             "Mot de passe : demande à Anne",
             "password: [redacted]",
             "password: ********",
+            "    private_key: Vec<u8>,",
+            "    password: Option<&str>,",
+            "    pub private_key: std::sync::Arc<[u8; 32]>,",
+            "fn log_in(password: HashMap<u8, String>) {",
+            "  password: string|null;",
+            "  password: string[]|null;",
+            "  password: z.string().min(8),",
+            "  password: z.string().min(8, \"too short\"),",
+            "    password: bcrypt.hashSync(pw,10)",
+            "    password: sha256(pw),",
+            "    password: format!(\"{name}1\"),",
+            "  password: user1.password,",
+            "  password: process.env.DB_PASSWORD_1,",
+            "  apiKey: process.env.OPENAI_V2_KEY\n}",
+            "  password: user.password\n}",
+            "type Secret = Vec<u8>;",
+            "the secret is caching/prefetching",
+            "The password is SHA-256-hashed",
+            "The access key is AES-256 encrypted",
         ] {
             assert_eq!(redact(text), text);
         }
