@@ -1,7 +1,8 @@
 //! The SSRF guard: decides which addresses may be fetched.
 //!
 //! Every IP address of a name is checked, and the connection uses only those checked addresses, so a changed DNS answer (DNS rebinding) has
-//! no effect. Each redirect is checked again.
+//! no effect. Each redirect is checked again. A proxy resolves names by itself, so a name that does not resolve here cannot be checked and is
+//! refused, unless the operator listed it.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -65,6 +66,10 @@ impl SsrfGuard {
     /// # Errors
     /// [`ToolError::Refused`] if the address is not allowed, [`ToolError::Failed`] if the name does not resolve.
     pub(super) async fn admit(&self, url: &Url, reach: Reach) -> Result<CheckedAddresses, ToolError> {
+        self.admit_through(find_proxy(url).is_some(), url, reach).await
+    }
+
+    async fn admit_through(&self, has_proxy: bool, url: &Url, reach: Reach) -> Result<CheckedAddresses, ToolError> {
         let refused = |why: &str| Err(ToolError::Refused(why.to_owned()));
         if !matches!(url.scheme(), "http" | "https") {
             return refused("only addresses that begin with http:// or https:// can be read");
@@ -86,9 +91,15 @@ impl SsrfGuard {
             }
             Err(_) => self.lookup.lookup(host).await.unwrap_or_default(),
         };
-        // A network behind a proxy may resolve no public names. The proxy resolves them, and reaches only what its owner allows.
-        if addresses.is_empty() && find_proxy(url).is_none() {
+        // The proxy would resolve the name, perhaps to an address inside the network.
+        if addresses.is_empty() && !has_proxy {
             return Err(ToolError::Failed("the name of the host is not known".into()));
+        }
+        if addresses.is_empty() && !is_listed {
+            return refused(
+                "its name does not resolve here, so nobody knows whether the proxy finds it inside the network. If it may be read, an \
+                 operator has to list it in tools.hosts",
+            );
         }
         match addresses.iter().find_map(|address| why_inside(*address)).filter(|_| !is_listed) {
             Some(why) => refused(&format!("the address {why}, so it cannot be read")),
@@ -110,5 +121,38 @@ impl Resolve for CheckedAddresses {
     fn resolve(&self, _: Name) -> Resolving {
         let addresses: Addrs = Box::new(self.0.clone().into_iter());
         Box::pin(std::future::ready(Ok(addresses)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Resolves no name, as in a network behind a proxy.
+    struct NoLookup;
+
+    #[async_trait]
+    impl Lookup for NoLookup {
+        async fn lookup(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+            Err(io::Error::other("no such name"))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_only_the_proxy_resolves_is_refused_unless_it_is_listed() {
+        let hosts = vec![ListedHost::parse("listed.corp.example").expect("a host")];
+        let guard = SsrfGuard { hosts, lookup: Arc::new(NoLookup) };
+        let admit = async |has_proxy, url: &str| {
+            let url = Url::parse(url).expect("an address");
+            guard.admit_through(has_proxy, &url, Reach::Public).await
+        };
+        for url in ["http://169.254.169.254.nip.io/latest", "http://wiki/", "https://grafana.corp.example", "https://example.org"] {
+            let refused = admit(true, url).await.expect_err(url);
+            assert!(matches!(&refused, ToolError::Refused(why) if why.contains("list it in tools.hosts")), "{url}: {refused}");
+            assert!(matches!(admit(false, url).await, Err(ToolError::Failed(_))), "{url}");
+        }
+        assert_eq!(admit(true, "https://listed.corp.example").await.expect("it is listed"), CheckedAddresses(Vec::new()));
+        assert!(matches!(admit(false, "https://listed.corp.example").await, Err(ToolError::Failed(_))));
+        assert!(admit(true, "https://93.184.215.14").await.is_ok(), "an address needs no name");
     }
 }
