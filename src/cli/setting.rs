@@ -9,6 +9,7 @@ use crate::cli::Globals;
 use crate::config;
 use crate::config::Config;
 use kernel::config::Sources;
+use kernel::network;
 use kernel::persona::roster::Roster;
 use kernel::persona::{expert, load, skill};
 
@@ -35,7 +36,7 @@ pub(super) fn read_team_config(globals: &Globals) -> anyhow::Result<Config> {
 pub(super) fn read_config_with(file: Option<PathBuf>, key: &str, value: String) -> anyhow::Result<Config> {
     let mut sources = read_sources(file)?;
     sources.overrides.insert(key.to_owned(), value);
-    Ok(config::load(sources)?)
+    load_checked(sources)
 }
 
 fn read_sources(file: Option<PathBuf>) -> anyhow::Result<Sources> {
@@ -47,7 +48,14 @@ fn load(mut sources: Sources, sandbox: Option<&str>) -> anyhow::Result<Config> {
     if let Some(data) = sandbox {
         sources.overrides.insert("data".to_owned(), data.to_owned());
     }
-    Ok(config::load(sources)?)
+    load_checked(sources)
+}
+
+/// The configuration, if its connections can be made as the environment says.
+fn load_checked(sources: Sources) -> anyhow::Result<Config> {
+    let config = config::load(sources)?;
+    network::check()?;
+    Ok(config)
 }
 
 /// The sandbox that `--sandbox` means: that on Discord, or the one on Slack where it is the only one.

@@ -12,7 +12,11 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 
+use crate::config::{ConfigError, ConfigErrors};
 use crate::finding::Finding;
+
+/// What is wrong with a variable that names no proxy that can be used.
+const NO_PROXY_ADDRESS: &str = "is no address of a proxy that begins with http://";
 
 /// What the environment says.
 #[expect(clippy::disallowed_methods, reason = "the same variables as for other programs; what is wrong with them, doctor says")]
@@ -57,6 +61,14 @@ pub fn tls() -> Result<Option<Arc<ClientConfig>>, rustls::Error> {
     Ok(Some(Arc::new(config.with_root_certificates(roots).with_no_client_auth())))
 }
 
+/// Refuses proxies that cannot be used, because nothing may connect around a proxy that was configured.
+///
+/// # Errors
+/// The variables of these proxies.
+pub fn check() -> Result<(), ConfigErrors> {
+    NETWORK.proxies.check()
+}
+
 /// What is used, for `teamroom doctor`. Without passwords.
 pub fn describe() -> Vec<Finding> {
     NETWORK.proxies.describe().into_iter().chain(NETWORK.certificates.describe()).collect()
@@ -69,21 +81,21 @@ pub struct Proxies {
     https: Option<Url>,
     /// Hosts that are reached directly: `example.org` with its subdomains, an address, or `*` for all.
     direct: Vec<String>,
-    /// What is set and cannot be used.
-    faults: Vec<String>,
+    /// The variables that are set and cannot be used.
+    faults: Vec<&'static str>,
 }
 
 impl Proxies {
     /// `read` gives the value of a variable.
     pub fn read(read: impl Fn(&str) -> Option<String>) -> Self {
         let mut faults = Vec::new();
-        let mut proxy = |names: [&str; 2]| {
+        let mut proxy = |names: [&'static str; 2]| {
             let (name, value) = names.into_iter().find_map(|name| Some((name, read(name)?)))?;
             let value = value.trim();
             let url = if value.contains("://") { value.to_owned() } else { format!("http://{value}") };
             let parsed = Url::parse(&url).ok().filter(|url| url.scheme() == "http" && url.has_host());
             if parsed.is_none() {
-                faults.push(format!("{name} is no address of a proxy that begins with http://"));
+                faults.push(name);
             }
             parsed
         };
@@ -92,6 +104,16 @@ impl Proxies {
         let listed = read("NO_PROXY").unwrap_or_default();
         let direct = listed.split([',', ' ']).map(|host| host.trim().trim_start_matches("*.").trim_start_matches('.').to_lowercase());
         Self { http, https, direct: direct.filter(|host| !host.is_empty()).collect(), faults }
+    }
+
+    fn check(&self) -> Result<(), ConfigErrors> {
+        let refuse = |name: &&str| {
+            let problem = format!("{NO_PROXY_ADDRESS}; correct this variable, or remove it to connect directly");
+            ConfigError { place: "environment".to_owned(), key: (*name).to_owned(), problem }
+        };
+        let is_unused = self.direct.iter().any(|host| host == "*");
+        let errors: Vec<ConfigError> = self.faults.iter().filter(|_| !is_unused).map(refuse).collect();
+        if errors.is_empty() { Ok(()) } else { Err(ConfigErrors(errors)) }
     }
 
     /// The proxy for an address. `wss://` has that of `https://`.
@@ -105,7 +127,8 @@ impl Proxies {
         let used = [("HTTPS", &self.https), ("HTTP", &self.http)];
         let direct = if self.direct.is_empty() { String::new() } else { format!(", except for {}", self.direct.join(", ")) };
         let used = used.iter().filter_map(|(what, proxy)| Some(format!("proxy for {what}: {}{direct}", show(proxy.as_ref()?))));
-        let faults = self.faults.iter().map(|fault| Finding::fault(format!("proxy: {fault}"), "Correct this variable, or remove it."));
+        let fault = |name: &&str| Finding::fault(format!("proxy: {name} {NO_PROXY_ADDRESS}"), "Correct this variable, or remove it.");
+        let faults = self.faults.iter().map(fault);
         used.map(Finding::good).chain(faults).collect()
     }
 }
@@ -256,6 +279,17 @@ mod tests {
         assert!(!told[0].contains("secret"));
         let told: Vec<_> = proxies(&[("ALL_PROXY", "socks5://proxy.example")]).describe().iter().map(ToString::to_string).collect();
         assert!(told.len() == 1 && told[0].contains("ALL_PROXY is no address of a proxy"), "{told:?}");
+    }
+
+    #[test]
+    fn nothing_connects_around_a_proxy_that_cannot_be_used() {
+        for (name, value) in [("HTTPS_PROXY", "https://ann:secret@proxy.example:3129"), ("ALL_PROXY", "socks5://proxy.example")] {
+            let told = proxies(&[(name, value)]).check().expect_err(value).to_string();
+            assert!(told.contains(&format!("environment: {name}: {NO_PROXY_ADDRESS}")) && !told.contains("secret"), "{told}");
+            assert_eq!(proxies(&[(name, value), ("NO_PROXY", "*")]).check(), Ok(()), "it would not be used");
+        }
+        assert_eq!(proxies(&[("HTTPS_PROXY", "http://proxy.example"), ("HTTP_PROXY", "proxy.example:80")]).check(), Ok(()));
+        assert_eq!(proxies(&[]).check(), Ok(()));
     }
 
     #[test]

@@ -63,3 +63,18 @@ fn every_client_uses_the_proxy_and_doctor_says_so_without_its_password() {
     let (said, targets) = run("feeds.invalid");
     assert!(said.contains("except for feeds.invalid") && !targets.contains("feeds.invalid:443"), "{targets:?}\n{said}");
 }
+
+#[test]
+fn nothing_starts_with_a_proxy_that_cannot_be_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_teamroom"))
+        .arg("run")
+        .current_dir(dir.path())
+        .env_clear()
+        .env("HTTPS_PROXY", "https://ann:s3cret@127.0.0.1:9")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(78), "{said}");
+    assert!(said.contains("HTTPS_PROXY: is no address of a proxy that begins with http://") && !said.contains("s3cret"), "{said}");
+}
