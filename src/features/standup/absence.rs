@@ -25,9 +25,12 @@ const ABSENT: [&str; 27] = [
 
 const UNTIL: [&str; 4] = ["until", "till", "til", "bis"];
 
-/// What may come before the first day of a span, and between the first and the last.
+/// What may come before the first day of a span, and between the first and the last. "Monday and Friday" are two days, "between" them is a span.
 const FROM: [&str; 5] = ["from", "starting", "between", "von", "vom"];
-const TO: [&str; 11] = [" to ", " until ", " till ", " through ", " thru ", " bis zum ", " bis ", " and ", " - ", " – ", "–"];
+const TO: [&str; 10] = [" to ", " until ", " till ", " through ", " thru ", " bis zum ", " bis ", " - ", " – ", "–"];
+
+/// The end of a day of which only the day is said.
+const LATEST: NaiveTime = NaiveTime::from_hms_opt(23, 59, 59).expect("a time of day");
 
 #[rustfmt::skip]
 const BACK: [&str; 12] = [
@@ -78,12 +81,29 @@ pub(super) fn read_span(text: &str, now: DateTime<Utc>, zone: Tz) -> Result<Span
     if let Some(time) = UNTIL.iter().find_map(|until| strip_words(text, until)) {
         return Ok(Span { from: None, until: read_time(time, now, zone)? });
     }
-    let parts = TO.iter().find_map(|to| text.split_once(to));
-    let Some((first, last)) = parts else { return Ok(Span { from: None, until: read_time(text, now, zone)? }) };
+    let Some((first, last)) = split_span(text) else { return Ok(Span { from: None, until: read_time(text, now, zone)? }) };
     let first = FROM.iter().find_map(|from| strip_words(first, from)).unwrap_or(first);
-    let from = read_time(first, now, zone)?;
-    let last = read_time(last, from, zone)?;
-    Ok(Span { from: Some(from), until: day_after(last, zone).unwrap_or(last) })
+    // Questions about a single time do not fit a span.
+    let unread = |error| if let WhenError::Ask(_) = error { WhenError::Unknown(text.to_owned()) } else { error };
+    let from = read_first(first, now, zone).map_err(unread)?;
+    let last = read_time(last, from.unwrap_or(now), zone).map_err(unread)?;
+    Ok(Span { from, until: day_after(last, zone).unwrap_or(last) })
+}
+
+/// The first and the last day of a span.
+fn split_span(text: &str) -> Option<(&str, &str)> {
+    let between = strip_words(text, "between").and_then(|days| days.split_once(" and "));
+    between.or_else(|| TO.iter().find_map(|to| text.split_once(to)))
+}
+
+/// When a span begins. None: today, which is from now on.
+fn read_first(first: &str, now: DateTime<Utc>, zone: Tz) -> Result<Option<DateTime<Utc>>, WhenError> {
+    let day = |at: DateTime<Utc>| at.with_timezone(&zone).date_naive();
+    match read_time(first, now, zone) {
+        // Today's beginning is over. Its end is not.
+        Err(WhenError::Ask(_)) if read_time_of_day(first, LATEST, now, zone).is_ok_and(|end| day(end) == day(now)) => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// The beginning of the next day, if a time is the beginning of one.
@@ -93,7 +113,12 @@ fn day_after(day: DateTime<Utc>, zone: Tz) -> Option<DateTime<Utc>> {
 }
 
 fn read_time(time: &str, now: DateTime<Utc>, zone: Tz) -> Result<DateTime<Utc>, WhenError> {
-    match read_loosely(time, &Asker { now, zone, usual: NaiveTime::MIN, dates: None })?.when {
+    read_time_of_day(time, NaiveTime::MIN, now, zone)
+}
+
+/// `usual` is the time of day where only a day is said.
+fn read_time_of_day(time: &str, usual: NaiveTime, now: DateTime<Utc>, zone: Tz) -> Result<DateTime<Utc>, WhenError> {
+    match read_loosely(time, &Asker { now, zone, usual, dates: None })?.when {
         When::Once(at) => Ok(at),
         When::Repeated(_) => Err(WhenError::Unknown(time.to_owned())),
     }
@@ -133,7 +158,7 @@ fn find_time(rest: &str) -> Option<&str> {
 }
 
 fn is_span(text: &str) -> bool {
-    UNTIL.iter().any(|until| strip_words(text, until).is_some()) || TO.iter().any(|to| text.contains(to))
+    UNTIL.iter().any(|until| strip_words(text, until).is_some()) || split_span(text).is_some()
 }
 
 /// The text after these words at its beginning.
@@ -187,6 +212,10 @@ mod tests {
             ("i'm sick until Tuesday at 14:00", "Tuesday, 1 December, 14:00"),
             ("Ich bin bis Donnerstag weg", "Thursday, 3 December"),
             ("Ich bin im Urlaub bis 14. Dezember", "Monday, 14 December"),
+            ("I'm out today until 5pm", "Sunday, 29 November, 17:00"),
+            ("Ich bin heute bis 17 Uhr weg", "Sunday, 29 November, 17:00"),
+            ("I'm off from today to Tuesday", "Wednesday, 2 December"),
+            ("I'm away between today and tomorrow", "Tuesday, 1 December"),
         ] {
             assert_eq!(until(text).as_deref(), Some(expected), "{text}");
         }
@@ -224,6 +253,9 @@ mod tests {
             "I'm away until Thursday, can you take over?",
             "is Ann away until Thursday?",
             "I'm back on the import",
+            "I'm off Monday and Friday",
+            "I'm off today and tomorrow",
+            "I'm off from Monday to today",
             "",
         ] {
             assert_eq!(find(text), None, "{text}");
